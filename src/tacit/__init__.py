@@ -1,0 +1,1 @@
+"""Tacit recommends from ratings that nobody had to reveal."""

@@ -1,0 +1,117 @@
+"""A channel is a table: one row an input, one column an output symbol, rows summing to 2^w.
+
+Sampling is exact, epsilon is checked in integers, and the estimator reads its likelihood off the
+same numbers. Standard library only: a device and a provider share this file.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+
+from tacit.errors import RequestError
+from tacit.scale import shortest
+
+FORMAT = "tacit-channel-1"
+MISSING = "?"
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A finite local randomizer: input x gives symbol y with probability weights[x][y] / 2^w.
+
+    Inputs are the rating `levels` in order, preceded by "missing" when `missing` is true. Symbols
+    are column numbers; `outputs[y]` is the public number that symbol stands for (None for the
+    symbol "missing"). `epsilon` is a decimal string, in nats per value (per slot when `missing`):
+    a claim about the table, checked by `tacit.channels.certificate.certify`, never trusted.
+    """
+
+    levels: tuple[Decimal, ...]
+    outputs: tuple[Decimal | None, ...]
+    weights: tuple[tuple[int, ...], ...]
+    epsilon: str
+    missing: bool = False
+    word_bits: int = 64
+
+    def __post_init__(self) -> None:
+        if len(self.weights) != len(self.levels) + self.missing:
+            raise RequestError(
+                f"A channel over {len(self.levels)} levels needs as many rows (one more with "
+                f"missing), not {len(self.weights)}."
+            )
+        if any(len(row) != len(self.outputs) for row in self.weights):
+            raise RequestError(f"Every row of a channel needs {len(self.outputs)} weights.")
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 of the canonical text of the table, in hexadecimal.
+
+        Epsilon is left out: it is a claim about the table and changes nothing that it does.
+        """
+        outputs = (MISSING if y is None else shortest(y) for y in self.outputs)
+        text = "\n".join(
+            (
+                FORMAT,
+                ",".join(shortest(level) for level in self.levels),
+                "1" if self.missing else "0",
+                ",".join(outputs),
+                str(self.word_bits),
+                "\n".join(",".join(str(weight) for weight in row) for row in self.weights),
+            )
+        )
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def worst_ratio(self) -> Fraction:
+        """The largest P(y | x) / P(y | x') over all inputs and symbols: e to the exact epsilon."""
+        return max(Fraction(max(column), min(column)) for column in zip(*self.weights, strict=True))
+
+    @property
+    def exact_epsilon(self) -> float:
+        """The epsilon that the table really has, in nats: log of `worst_ratio`, rounded up."""
+        ratio = self.worst_ratio
+        near = math.log(ratio.numerator) - math.log(ratio.denominator)
+        return near if ratio == 1 else math.nextafter(near, math.inf)
+
+    @cached_property
+    def likelihood(self) -> tuple[tuple[float, ...], ...]:
+        """P(symbol | input) as floats, for estimation: rows inputs, columns symbols."""
+        whole = 1 << self.word_bits
+        return tuple(tuple(weight / whole for weight in row) for row in self.weights)
+
+    def mean(self, row: int) -> Fraction:
+        """E[output | input row], exact; the symbol "missing" counts as zero."""
+        return self._moment(row, 1)
+
+    def bias(self, row: int) -> Fraction:
+        """E[output | input row] minus the true level, exact."""
+        return self.mean(row) - Fraction(self.levels[row - self.missing])
+
+    def variance(self, row: int) -> Fraction:
+        """Var[output | input row], exact."""
+        return self._moment(row, 2) - self._moment(row, 1) ** 2
+
+    def information(self, prior: Sequence[float] | None = None) -> float:
+        """Mutual information between rating and report, in nats, under a public prior.
+
+        I = sum_x pi(x) sum_y P(y|x) log(P(y|x) / P(y)); uniform over the rows by default.
+        """
+        rows = self.likelihood
+        pi = prior if prior is not None else [1 / len(rows)] * len(rows)
+        total = [
+            sum(p * row[y] for p, row in zip(pi, rows, strict=True)) for y in range(len(rows[0]))
+        ]
+        return sum(
+            p * row[y] * math.log(row[y] / total[y])
+            for p, row in zip(pi, rows, strict=True)
+            for y in range(len(total))
+            if p > 0 and row[y] > 0
+        )
+
+    def _moment(self, row: int, power: int) -> Fraction:
+        outputs = (Fraction(0) if y is None else Fraction(y) for y in self.outputs)
+        pairs = zip(self.weights[row], outputs, strict=True)
+        return sum((weight * y**power for weight, y in pairs), Fraction(0)) / (1 << self.word_bits)

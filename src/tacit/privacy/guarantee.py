@@ -1,0 +1,62 @@
+"""A guarantee is a value: nothing in Tacit states an epsilon without what it protects."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self
+
+Unit = Literal["none", "value", "slot", "user"]
+Trust = Literal["nobody", "curator", "everybody"]
+
+PROTECTS: dict[Unit, str] = {
+    "none": "nothing",
+    "value": "the value of one rating; who rated what is public",
+    "slot": "one place of the catalogue, whether rated and how",
+    "user": "everything one person contributed",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """(epsilon, delta)-differential privacy of one release, with all that gives it meaning.
+
+    `epsilon` is a decimal string, in nats per `unit`, and None where nothing is protected.
+    `unit` says what may change between neighbouring inputs: `value` (one star value, presence
+    public) < `slot` (one catalogue slot, missing included) < `user` (a whole profile).
+    `exact` is true only when the claim was checked in integer arithmetic.
+    """
+
+    epsilon: str | None
+    delta: str = "0"
+    unit: Unit
+    trust: Trust
+    released: str
+    public: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    exact: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The guarantee in one English sentence."""
+        if self.epsilon is None:
+            return f"No privacy: {self.released} is released as it is."
+        spread = "" if self.delta == "0" else f", delta = {self.delta}"
+        public = f" Public: {', '.join(self.public)}." if self.public else ""
+        return (
+            f"Epsilon = {self.epsilon} per {self.unit}{spread}, trusting {self.trust}: "
+            f"{self.released} protects {PROTECTS[self.unit]}.{public}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The guarantee as JSON-ready values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """The guarantee that `to_dict` wrote; unknown keys raise `TypeError`."""
+        known: dict[str, Any] = dict(fields)
+        for name in ("public", "assumptions"):
+            known[name] = tuple(known.get(name, ()))
+        return cls(**known)
+
+
+NO_PRIVACY = Guarantee(epsilon=None, unit="none", trust="everybody", released="every true rating")

@@ -1,0 +1,67 @@
+"""Reports: what left the devices. Symbols only, each with the channel that drew it."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channels.table import Channel
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Codes, Mask, Vocabulary
+from tacit.scale import RatingScale
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """One row a report: of person `users[r]` on item `items[r]` came symbol `symbols[r]`.
+
+    `symbols`: column numbers of the channel `channels[channel_of[r]]`, uint8 or uint16, shape (n,).
+    Mixed channels in one table are normal: each person may choose her own epsilon. `guarantee`
+    speaks of the weakest channel in the table.
+    """
+
+    users: Codes
+    items: Codes
+    symbols: NDArray[np.unsignedinteger[Any]]
+    channel_of: NDArray[np.uint8]
+    channels: tuple[Channel, ...]
+    scale: RatingScale
+    user_ids: Vocabulary
+    item_ids: Vocabulary
+    guarantee: Guarantee
+    plan: str = "rated"
+    name: str = "reports"
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    @property
+    def n_users(self) -> int:
+        """People in the vocabulary, reported or not."""
+        return len(self.user_ids)
+
+    @property
+    def n_items(self) -> int:
+        """Items in the vocabulary, reported or not."""
+        return len(self.item_ids)
+
+    @property
+    def values(self) -> NDArray[np.float32]:
+        """The number each symbol stands for, shape (n,); what naive models take for a rating."""
+        values = np.empty(len(self), np.float32)
+        for index, channel in enumerate(self.channels):
+            mine = self.channel_of == index
+            outputs = np.array([np.nan if y is None else float(y) for y in channel.outputs])
+            values[mine] = outputs[self.symbols[mine]]
+        return values
+
+    def where(self, mask: Mask) -> Self:
+        """The rows where `mask` holds; vocabularies and channels stay whole."""
+        return replace(
+            self,
+            users=self.users[mask],
+            items=self.items[mask],
+            symbols=self.symbols[mask],
+            channel_of=self.channel_of[mask],
+        )

@@ -1,0 +1,77 @@
+"""The rating scale: a public grid of admissible levels, in exact decimals."""
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Self
+
+from tacit.errors import RequestError
+
+
+def shortest(value: Decimal) -> str:
+    """The shortest plain decimal of `value`: no exponent, no trailing zeros, `0` never signed."""
+    text = format(value, "f")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+@dataclass(frozen=True)
+class RatingScale:
+    """The grid `low, low + step, .., high` on which people rate.
+
+    The scale is public and belongs to the *question*, never to the answers: a scale read off
+    private data would leak their minimum and maximum. Levels are numbered 0 .. n_levels - 1 from
+    the lowest.
+
+    Raises `RequestError` when the step is not positive or does not divide the range.
+
+    >>> RatingScale.parse("1:5:1").levels[-1]
+    Decimal('5')
+    >>> RatingScale.parse("0.5:5:0.5").n_levels
+    10
+    """
+
+    low: Decimal
+    high: Decimal
+    step: Decimal
+
+    def __post_init__(self) -> None:
+        if not (self.low.is_finite() and self.high.is_finite() and self.step.is_finite()):
+            raise RequestError(f"The rating scale {self} is not finite; give low:high:step.")
+        if self.step <= 0 or self.high <= self.low:
+            raise RequestError(
+                f"The rating scale {self} is empty; give low:high:step, low < high and step > 0."
+            )
+        if (self.high - self.low) % self.step != 0:
+            raise RequestError(
+                f"The step of the rating scale {self} does not divide it; give one that does."
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `low:high:step`, for example `1:5:1` or `-10:10:0.5`."""
+        try:
+            low, high, step = (Decimal(part) for part in text.split(":"))
+        except (ValueError, InvalidOperation):
+            raise RequestError(
+                f"The rating scale '{text}' is not of the form low:high:step, such as 1:5:1."
+            ) from None
+        return cls(low, high, step)
+
+    @property
+    def n_levels(self) -> int:
+        """How many levels the grid has."""
+        return int((self.high - self.low) / self.step) + 1
+
+    @property
+    def levels(self) -> tuple[Decimal, ...]:
+        """Every admissible rating, lowest first."""
+        return tuple(self.low + k * self.step for k in range(self.n_levels))
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The levels as floats, for estimation only; nothing on a device computes with them."""
+        return tuple(float(level) for level in self.levels)
+
+    def __str__(self) -> str:
+        return ":".join(shortest(part) for part in (self.low, self.high, self.step))
