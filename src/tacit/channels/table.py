@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 
 from tacit.errors import RequestError
 from tacit.scale import shortest
@@ -63,6 +64,29 @@ class Channel:
             )
         )
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def bounds(self) -> tuple[tuple[int, ...], ...]:
+        """Where each symbol's share of [0, 2^w) ends, row by row, without the last (2^w itself).
+
+        The symbol of a word u is the number of bounds of its row that are at most u.
+        """
+        return tuple(tuple(accumulate(row[:-1])) for row in self.weights)
+
+    def row(self, rating: Decimal | None) -> int:
+        """The row of a rating, or of "missing" where `rating` is None.
+
+        Raises `RequestError` for a rating off the scale: it is refused before any draw, never
+        moved to the nearest level, because a table proves nothing about what is not its input.
+        """
+        if rating is None and self.missing:
+            return 0
+        if rating not in self.levels:
+            known = ", ".join(shortest(level) for level in self.levels)
+            raise RequestError(
+                f"The rating {rating} is no input of this channel; give one of {known}."
+            )
+        return self.levels.index(rating) + self.missing
 
     @cached_property
     def worst_ratio(self) -> Fraction:
