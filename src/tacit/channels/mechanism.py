@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from tacit.channels.compiler import PRECISION, compile_weights, public_numbers
-from tacit.channels.table import Channel
+from tacit.channels.table import MOST_SYMBOLS, Channel
 from tacit.errors import RequestError
 from tacit.scale import RatingScale, shortest
 
@@ -88,7 +88,7 @@ def check_epsilon(epsilon: str) -> None:
 
 def check_size(rows: int, symbols: int) -> None:
     """Raise `RequestError` for a table that a device should not be asked to hold."""
-    if rows * symbols > MOST_WEIGHTS or symbols > 1 << 16:
+    if rows * symbols > MOST_WEIGHTS or symbols > MOST_SYMBOLS:
         raise RequestError(
             f"A table of {rows} levels by {symbols} symbols is too large; "
             "give the scale a coarser step or ask for fewer symbols."

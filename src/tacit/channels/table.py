@@ -18,6 +18,7 @@ from tacit.scale import shortest
 
 FORMAT = "tacit-channel-1"
 MISSING = "?"
+MOST_SYMBOLS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ class Channel:
             )
         if any(len(row) != len(self.outputs) for row in self.weights):
             raise RequestError(f"Every row of a channel needs {len(self.outputs)} weights.")
+        if not 0 < len(self.outputs) <= MOST_SYMBOLS:
+            raise RequestError(
+                f"A channel of {len(self.outputs)} symbols is not among 1 to {MOST_SYMBOLS}."
+            )
 
     @cached_property
     def id(self) -> str:
