@@ -87,9 +87,9 @@ class Optimal(AbstractMechanism):
     def support(self) -> list[tuple[bool, ...]]:
         """The patterns of the best table's columns, lowest posterior mean first."""
         import numpy as np
-        from scipy.optimize import (  # pyright: ignore[reportMissingTypeStubs]
-            linprog,  # pyright: ignore[reportUnknownVariableType]
-        )
+        from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
+
+        linprog: Any = optimize.linprog
 
         patterns = np.array(self._patterns())
         low = 1 / float(exp_lower(Fraction(self.epsilon)))
