@@ -159,12 +159,17 @@ def _latent(world: _World, users: Codes, items: Codes, chance: np.random.Generat
 
 def _levels(theta: Floats, scale: RatingScale) -> NDArray[np.uint8] | NDArray[np.uint16]:
     """Levels through the cut points that give each level its share of the rows."""
-    known: NDArray[np.float64] = np.cumsum([0.0, *SHARES])
-    places = np.linspace(0, len(SHARES), scale.n_levels + 1)[1:-1]
-    below: NDArray[np.float64] = np.interp(places, np.arange(len(known)), known / known[-1])
-    cuts: NDArray[np.float64] = np.quantile(theta, below)
+    places = np.arange(1, scale.n_levels) * len(SHARES) / scale.n_levels
+    below = [_share_below(float(place)) for place in places]
+    cuts = np.quantile(theta, np.array(below, np.float32))
     level = np.searchsorted(cuts, theta)
     return level.astype(np.uint8) if scale.n_levels <= 256 else level.astype(np.uint16)
+
+
+def _share_below(stars: float) -> float:
+    """The share of ratings below so many stars, straight lines between whole stars."""
+    whole = int(stars)
+    return (sum(SHARES[:whole]) + (stars - whole) * SHARES[whole]) / sum(SHARES)
 
 
 def _numbers(count: int) -> Vocabulary:
