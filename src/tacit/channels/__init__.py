@@ -1,0 +1,111 @@
+"""Channels: tables of integers through which ratings leave a device.
+
+Names are handed on when first asked for, and a mechanism's file is read when it is compiled, so
+that importing this package loads the standard library alone.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.channels.certificate import certify as certify
+    from tacit.channels.information import fisher_information as fisher_information
+    from tacit.channels.mechanism import AbstractMechanism
+    from tacit.channels.table import Channel as Channel
+    from tacit.channels.thresholds import threshold_mix as threshold_mix
+    from tacit.scale import RatingScale
+
+MECHANISMS: dict[str, str] = {
+    "randomized-response": "randomized_response:RandomizedResponse",
+    "bounded-laplace": "bounded_laplace:BoundedLaplace",
+    "clamped-laplace": "clamped_laplace:ClampedLaplace",
+    "laplace": "laplace:Laplace",
+    "duchi": "duchi:Duchi",
+    "piecewise": "piecewise:Piecewise",
+    "optimal": "optimal:Optimal",
+}
+"""Every channel by its public name: where its settings are declared. One row a mechanism."""
+
+_NAMES = {
+    "Channel": "table",
+    "certify": "certificate",
+    "fisher_information": "information",
+    "threshold_mix": "thresholds",
+}
+
+CANDIDATES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("randomized-response", {}),
+    ("optimal", {}),
+    ("optimal", {"objective": "information"}),
+    ("piecewise", {}),
+    ("duchi", {}),
+)
+"""What `choose` compares, in the order that settles ties; the Laplace family never wins."""
+
+
+def settings_of(name: str) -> "type[AbstractMechanism]":
+    """The settings class of a channel's public name.
+
+    Raises `RequestError` for a name that is not among `MECHANISMS`; identity is no channel.
+    """
+    if name == "identity":
+        raise RequestError(
+            "identity is the absence of a channel: it has no table and nothing to certify; "
+            f"ask for one of {', '.join(MECHANISMS)}."
+        )
+    if name not in MECHANISMS:
+        raise RequestError(
+            f"No channel is called '{name}'; ask for one of {', '.join(MECHANISMS)}."
+        )
+    module, _, member = MECHANISMS[name].partition(":")
+    return getattr(import_module(f"tacit.channels.{module}"), member)
+
+
+def compile(
+    name: str, *, epsilon: str, scale: "RatingScale", missing: bool = False, **options: Any
+) -> "Channel":
+    """The certified channel of a mechanism at `epsilon` (a decimal string) over a public scale.
+
+    `missing` asks for a table that protects presence too; `options` are the mechanism's own
+    settings. Raises `RequestError` for settings that the mechanism does not have, and
+    `CertificateError` should the compiler ever make a table that the verifier refuses.
+
+    >>> from tacit.scale import RatingScale
+    >>> compile("randomized-response", epsilon="1", scale=RatingScale.parse("1:5:1")).weights[0][:2]
+    (7463882428439899488, 2745715411317413032)
+    """
+    from tacit.channels.certificate import certify
+
+    member = settings_of(name)
+    settings = {**options, "missing": True} if missing else options
+    unknown = sorted(set(settings) - set(member.__dataclass_fields__))
+    if unknown:
+        raise RequestError(f"The channel {name} has no setting {', '.join(unknown)}; leave it out.")
+    channel = member(epsilon=epsilon, scale=scale, **settings).table()
+    certify(channel)
+    return channel
+
+
+def choose(*, epsilon: str, scale: "RatingScale", missing: bool = False) -> "tuple[str, Channel]":
+    """The name and table of the channel that tells most about theta: `--channel auto`.
+
+    The criterion, `fisher_information` averaged over a public prior, reads no rating. Where
+    presence is protected only randomized response will do.
+    """
+    from tacit.channels.information import fisher_information
+
+    candidates = CANDIDATES[:1] if missing else CANDIDATES
+    compiled = [
+        (name, compile(name, epsilon=epsilon, scale=scale, missing=missing, **options))
+        for name, options in candidates
+    ]
+    # Six digits: what is below them is the order of a sum, and a tie goes to the simpler table.
+    return max(compiled, key=lambda found: float(f"{fisher_information(found[1]):.6g}"))
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module 'tacit.channels' has no attribute '{name}'")
+    return getattr(import_module(f"tacit.channels.{_NAMES[name]}"), name)

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 
 from tacit.errors import RequestError
 from tacit.scale import shortest
 
 FORMAT = "tacit-channel-1"
 MISSING = "?"
+MOST_SYMBOLS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,10 @@ class Channel:
             )
         if any(len(row) != len(self.outputs) for row in self.weights):
             raise RequestError(f"Every row of a channel needs {len(self.outputs)} weights.")
+        if not 0 < len(self.outputs) <= MOST_SYMBOLS:
+            raise RequestError(
+                f"A channel of {len(self.outputs)} symbols is not among 1 to {MOST_SYMBOLS}."
+            )
 
     @cached_property
     def id(self) -> str:
@@ -63,6 +69,29 @@ class Channel:
             )
         )
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def bounds(self) -> tuple[tuple[int, ...], ...]:
+        """Where each symbol's share of [0, 2^w) ends, row by row, without the last (2^w itself).
+
+        The symbol of a word u is the number of bounds of its row that are at most u.
+        """
+        return tuple(tuple(accumulate(row[:-1])) for row in self.weights)
+
+    def row(self, rating: Decimal | None) -> int:
+        """The row of a rating, or of "missing" where `rating` is None.
+
+        Raises `RequestError` for a rating off the scale: it is refused before any draw, never
+        moved to the nearest level, because a table proves nothing about what is not its input.
+        """
+        if rating is None and self.missing:
+            return 0
+        if rating not in self.levels:
+            known = ", ".join(shortest(level) for level in self.levels)
+            raise RequestError(
+                f"The rating {rating} is no input of this channel; give one of {known}."
+            )
+        return self.levels.index(rating) + self.missing
 
     @cached_property
     def worst_ratio(self) -> Fraction:

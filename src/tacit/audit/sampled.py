@@ -1,0 +1,95 @@
+"""The sampled audit: what epsilon a sampler *shows*, without looking at its table.
+
+The exact check proves the table; this one watches what comes out. Half of the draws pick, for
+every ordered pair of inputs, the event that tells them apart best; the other half bounds its odds
+(Clopper-Pearson). A bound above the claim convicts the sampler; a bound far below it convicts the
+audit of having no power, which is why planted faults belong to every use of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channels.table import Channel
+from tacit.collection.perturb import sample
+from tacit.errors import RequestError
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Symbols = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class SampledAudit:
+    """With confidence 1 - `alpha` the sampler's epsilon is at least `bound` nats.
+
+    `pair`: the rows where it shows; `event`: the symbols that give the likelier one away.
+    """
+
+    bound: float
+    alpha: float
+    pair: tuple[int, int]
+    event: tuple[int, ...]
+
+    def refutes(self, epsilon: str) -> bool:
+        """Whether the draws convict a claim of `epsilon`, at a false-alarm rate of `alpha`."""
+        return self.bound > float(epsilon)
+
+
+def audit(channel: Channel, *, draws: int = 1_000_000, alpha: float = 1e-6) -> SampledAudit:
+    """Audit `2 * draws` bulk draws from every row of a channel, secret words and all."""
+    no_choice = np.zeros(2 * draws, np.uint8)
+    dtype = np.min_scalar_type(len(channel.levels))
+    samples = [
+        sample((channel,), np.full(2 * draws, level, dtype), no_choice)
+        for level in range(len(channel.levels))
+    ]
+    return audit_samples(samples, len(channel.outputs), alpha=alpha)
+
+
+def audit_samples(samples: Sequence[Symbols], n_symbols: int, *, alpha: float) -> SampledAudit:
+    """The largest lower bound on ln P(event | x) / P(event | x') over ordered pairs of rows.
+
+    `samples[x]`: independent symbols drawn from row x, all of one length. Events are upper sets
+    of the empirical ratio on the first half; each pair's bound holds at alpha / pairs.
+    """
+    half = min(map(len, samples)) // 2
+    if half < 1 or len(samples) < 2:
+        raise RequestError(f"{len(samples)} rows of {2 * half} draws show nothing; draw more.")
+    picking = np.array([np.bincount(row[:half], minlength=n_symbols) for row in samples])
+    judging = np.array([np.bincount(row[half : 2 * half], minlength=n_symbols) for row in samples])
+    pairs = list(permutations(range(len(samples)), 2))
+    level = alpha / (2 * len(pairs))
+    events = [_event(picking[x], picking[other], half, level) for x, other in pairs]
+    bounds = [
+        float(log_odds_bound(judging[x][event].sum(), judging[other][event].sum(), half, level))
+        for (x, other), event in zip(pairs, events, strict=True)
+    ]
+    best = int(np.argmax(bounds))
+    return SampledAudit(max(0.0, bounds[best]), alpha, pairs[best], tuple(events[best].tolist()))
+
+
+def log_odds_bound(hits: Any, others: Any, draws: int, level: float) -> Floats:
+    """ln(lower(hits / draws) / upper(others / draws)), each Clopper-Pearson end wrong by `level`.
+
+    The ends are quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k).
+    """
+    from scipy import stats  # pyright: ignore[reportMissingTypeStubs]
+
+    beta: Any = stats.beta
+    hit, other = np.asarray(hits), np.asarray(others)
+    low: Floats = beta.ppf(level, np.maximum(hit, 1), draws - hit + 1)
+    high: Floats = beta.ppf(1 - level, other + 1, np.maximum(draws - other, 1))
+    usable = np.where(hit > 0, low, 1e-300), np.where(other < draws, high, 1.0)
+    return np.log(usable[0]) - np.log(usable[1])
+
+
+def _event(counts: Counts, others: Counts, draws: int, level: float) -> NDArray[np.int64]:
+    """The symbols, most telling first, up to where the bound on the picking half peaks."""
+    order = np.argsort(-(counts + 0.5) / (others + 0.5), kind="stable")
+    bounds = log_odds_bound(np.cumsum(counts[order]), np.cumsum(others[order]), draws, level)
+    return order[: int(np.argmax(bounds)) + 1]

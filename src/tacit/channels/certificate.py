@@ -1,0 +1,54 @@
+"""The verifier: proves in integers that a table keeps its epsilon, or says why it does not.
+
+A device trusts this file and not the compiler that made the table. If no symbol is more than R
+times likelier under one input than under another, and R <= e^epsilon, then one report is
+epsilon-locally private over *every* pair of inputs: rows have equal totals, which cancel.
+"""
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tacit.errors import CertificateError
+
+if TYPE_CHECKING:
+    from tacit.channels.table import Channel
+
+DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,18})?")
+
+
+def exp_lower(epsilon: Fraction, terms: int = 80) -> Fraction:
+    """A rational at most e^epsilon, epsilon >= 0: its Taylor sum; what it drops is positive."""
+    total = Fraction(1)
+    for k in range(terms, 0, -1):
+        total = 1 + total * epsilon / k
+    return total
+
+
+def flaw(weights: Sequence[Sequence[int]], word_bits: int, epsilon: str) -> str | None:
+    """Why the table does not prove `epsilon` nats a report, as a sentence; None when it does."""
+    if not DECIMAL.fullmatch(epsilon):
+        return f"Epsilon '{epsilon}' is not a plain decimal such as 0.5."
+    if not 1 <= word_bits <= 64:
+        return f"A word of {word_bits} bits is not among 1 to 64."
+    if not weights or not weights[0] or len({len(row) for row in weights}) != 1:
+        return "The table is empty or its rows differ in length."
+    if any(type(weight) is not int or weight < 1 for row in weights for weight in row):
+        return "A weight is not a positive integer; leave out a symbol that never occurs."
+    for number, row in enumerate(weights):
+        if sum(row) != 1 << word_bits:
+            return f"Row {number} of the table sums to {sum(row)}, not to 2^{word_bits}."
+    ratio = exp_lower(Fraction(epsilon))
+    for symbol, column in enumerate(zip(*weights, strict=True)):
+        if max(column) * ratio.denominator > min(column) * ratio.numerator:
+            worst = f"{max(column)}/{min(column)}"
+            return f"Symbol {symbol} has ratio {worst}, above e^{epsilon}; claim a larger epsilon."
+    return None
+
+
+def certify(channel: "Channel") -> None:
+    """Raise `CertificateError` unless the channel's table proves the epsilon it claims."""
+    sentence = flaw(channel.weights, channel.word_bits, channel.epsilon)
+    if sentence is not None:
+        raise CertificateError(sentence)

@@ -1,0 +1,90 @@
+"""The compiler: from probabilities to integer weights. It proposes; the verifier decides.
+
+Nothing here is trusted. Rounding to the nearest table breaks e^epsilon about every second time,
+by as little as one unit, so every proposal goes through the verifier before it leaves.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+from tacit.channels.certificate import flaw
+from tacit.errors import RequestError
+
+PRECISION = 60
+"""Decimal digits in which members state probabilities: 2^-64 has twenty."""
+
+_FINE = 1 << 192
+_WHOLE = 1 << 128
+
+Weights = tuple[tuple[int, ...], ...]
+
+
+def compile_weights(rows: Sequence[Sequence[Decimal]], *, word_bits: int, epsilon: str) -> Weights:
+    """Integer rows summing to 2^w, proportional to `rows`, that the verifier accepts.
+
+    A proposal that fails is mixed with its own average row: P <- (1 - g) P + g mean(P) lowers
+    every ratio. The guard g doubles from 2^(2 - w) until the integers hold (at g = 1 all rows
+    are equal, so it ends), then the interval to the last failure is halved down to 2^(4 - w).
+    At w = 64 that costs less than 1e-12 of epsilon.
+    """
+    exact = [_normalised(row) for row in rows]
+    mean = [sum(column) // len(exact) for column in zip(*exact, strict=True)]
+
+    def attempt(guard: int) -> Weights | None:
+        mixed = ([_blend(p, m, guard) for p, m in zip(row, mean, strict=True)] for row in exact)
+        weights = tuple(_rounded(row, word_bits) for row in mixed)
+        return weights if flaw(weights, word_bits, epsilon) is None else None
+
+    failed, guard, unit = 0, 0, _WHOLE >> word_bits
+    best = attempt(0)
+    while best is None:
+        failed, guard = guard, max(4 * unit, 2 * guard)
+        if guard > _WHOLE:
+            raise RequestError(
+                f"No table of {word_bits}-bit words keeps epsilon {epsilon}; use more bits."
+            )
+        best = attempt(guard)
+    while guard - failed > 16 * unit:
+        middle = (failed + guard) // 2
+        better = attempt(middle)
+        failed, guard = (middle, guard) if better is None else (failed, middle)
+        best = better or best
+    return best
+
+
+def public_numbers(values: Sequence[Decimal | Fraction], digits: int = 6) -> tuple[Decimal, ...]:
+    """The numbers that symbols stand for: `digits` decimals, more where two would coincide."""
+    for places in range(digits, 40):
+        with localcontext(prec=PRECISION):
+            numbers = tuple(_quantised(value, places) for value in values)
+        if len(set(numbers)) == len(values):
+            return numbers
+    raise RequestError("Two symbols of a channel stand for one number; merge them.")
+
+
+def _quantised(value: Decimal | Fraction, places: int) -> Decimal:
+    number = Decimal(value.numerator) / value.denominator if isinstance(value, Fraction) else value
+    return number.quantize(Decimal(1).scaleb(-places)).normalize() + 0
+
+
+def _normalised(row: Sequence[Decimal]) -> list[int]:
+    scale = _FINE / sum(row, Decimal(0))
+    return [int(weight * scale) for weight in row]
+
+
+def _blend(share: int, mean: int, guard: int) -> int:
+    return share * (_WHOLE - guard) + mean * guard
+
+
+def _rounded(row: Sequence[int], word_bits: int) -> tuple[int, ...]:
+    """Largest remainders: floors, then one unit each to those that lost most; none below 1."""
+    total, whole = sum(row), 1 << word_bits
+    floors = [max(1, share * whole // total) for share in row]
+    left = whole - sum(floors)
+    order = sorted(range(len(row)), key=lambda y: floors[y] * total - row[y] * whole)
+    for y in order[: max(0, left)]:
+        floors[y] += 1
+    if left < 0:
+        floors[floors.index(max(floors))] += left
+    return tuple(floors)

@@ -1,0 +1,51 @@
+"""How much a report tells about what a person thinks: the yardstick that picks a channel.
+
+The latent model is the recovery's own: a rating is the level whose cell holds a draw from
+Normal(theta, sigma^2), cells cut half way between levels. All of it is public: no rating is read.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from tacit.channels.table import Channel
+
+SIGMA = 0.2125
+"""Spread of one person's ratings around theta, as a share of the scale's range: .85 on 1..5."""
+
+Cells = tuple[list[float], list[float]]
+
+
+def public_thetas(levels: Sequence[float], count: int = 33) -> list[float]:
+    """`count` values spread evenly over the middle half of the scale: the public prior."""
+    low, width = levels[0], levels[-1] - levels[0]
+    return [low + width * (0.25 + 0.5 * k / (count - 1)) for k in range(count)]
+
+
+def level_cells(theta: float, levels: Sequence[float]) -> Cells:
+    """P(level | theta) and its derivative in theta, for every level."""
+    sigma = SIGMA * (levels[-1] - levels[0])
+    cuts = [(low + high) / 2 for low, high in pairwise(levels)]
+    scores = [-math.inf, *((cut - theta) / sigma for cut in cuts), math.inf]
+    below = [math.erfc(-score / math.sqrt(2)) / 2 for score in scores]
+    peaks = [math.exp(-score * score / 2) / math.sqrt(2 * math.pi) / sigma for score in scores]
+    shares = [high - low for low, high in pairwise(below)]
+    return shares, [low - high for low, high in pairwise(peaks)]
+
+
+def fisher_information(channel: Channel, thetas: Sequence[float] | None = None) -> float:
+    """Average Fisher information of one report about theta, in 1 / stars^2.
+
+    J(theta) = sum over y of q'(theta)^2 / q(theta), q(theta) = sum over x of P(y|x) P(x|theta),
+    averaged over `thetas` (the public prior by default). Rows for "missing" are left out.
+    """
+    levels = [float(level) for level in channel.levels]
+    columns = list(zip(*channel.likelihood[channel.missing :], strict=True))
+    points = thetas if thetas is not None else public_thetas(levels)
+    total = 0.0
+    for theta in points:
+        shares, slopes = level_cells(theta, levels)
+        for column in columns:
+            slope = sum(p * d for p, d in zip(column, slopes, strict=True))
+            total += slope**2 / sum(p * s for p, s in zip(column, shares, strict=True))
+    return total / len(points)

@@ -1,0 +1,95 @@
+"""What every mechanism is: frozen settings that compile to a channel."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property
+
+from tacit.channels.compiler import PRECISION, compile_weights, public_numbers
+from tacit.channels.table import MOST_SYMBOLS, Channel
+from tacit.errors import RequestError
+from tacit.scale import RatingScale, shortest
+
+MOST_EPSILON = Decimal(16)
+"""Above it a report misstates one rating in nine million: that is no privacy, and no table."""
+
+MOST_WEIGHTS = 1 << 21
+_DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,18})?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractMechanism(ABC):
+    """Settings of one local randomizer over a public scale.
+
+    `epsilon` is a decimal string, in nats: one report of one rating is epsilon-locally private.
+    `word_bits` is the length w of the random word behind a draw, 1 to 64 (64 outside tests).
+    A member states probabilities; the compiler and the verifier are elsewhere, once.
+    """
+
+    epsilon: str
+    scale: RatingScale
+    word_bits: int = 64
+
+    def __post_init__(self) -> None:
+        check_epsilon(self.epsilon)
+        if not 1 <= self.word_bits <= 64:
+            raise RequestError(f"A word of {self.word_bits} bits is not among 1 to 64; use 64.")
+
+    @abstractmethod
+    def table(self) -> Channel:
+        """The mechanism as a certified channel."""
+
+    @cached_property
+    def claim(self) -> str:
+        """The epsilon that the table claims between any two ratings, as the shortest decimal."""
+        return shortest(Decimal(self.epsilon))
+
+    @property
+    def middle(self) -> Decimal:
+        """The middle of the scale."""
+        return (self.scale.low + self.scale.high) / 2
+
+    @property
+    def width(self) -> Decimal:
+        """The range of the scale, high - low, in stars."""
+        return self.scale.high - self.scale.low
+
+    def compiled(
+        self,
+        outputs: Sequence[Decimal | Fraction],
+        rows: Sequence[Sequence[Decimal]],
+    ) -> Channel:
+        """The channel of unnormalised probabilities `rows`, one a level, proved at `claim`."""
+        check_size(len(rows), len(outputs))
+        with localcontext(prec=PRECISION):
+            weights = compile_weights(rows, word_bits=self.word_bits, epsilon=self.claim)
+        return Channel(
+            levels=self.scale.levels,
+            outputs=public_numbers(outputs),
+            weights=weights,
+            epsilon=self.claim,
+            word_bits=self.word_bits,
+        )
+
+
+def check_epsilon(epsilon: str) -> None:
+    """Raise `RequestError` unless `epsilon` is a plain decimal string in (0, 16]."""
+    if not isinstance(epsilon, str) or not _DECIMAL.fullmatch(epsilon):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise RequestError(f"Epsilon {epsilon!r} is not a plain decimal string such as '0.5'.")
+    if not 0 < Decimal(epsilon) <= MOST_EPSILON:
+        raise RequestError(
+            f"Epsilon {epsilon} is not above 0 and at most {MOST_EPSILON}; "
+            "for no privacy at all ask for identity."
+        )
+
+
+def check_size(rows: int, symbols: int) -> None:
+    """Raise `RequestError` for a table that a device should not be asked to hold."""
+    if rows * symbols > MOST_WEIGHTS or symbols > MOST_SYMBOLS:
+        raise RequestError(
+            f"A table of {rows} levels by {symbols} symbols is too large; "
+            "give the scale a coarser step or ask for fewer symbols."
+        )

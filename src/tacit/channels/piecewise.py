@@ -1,0 +1,51 @@
+"""The piecewise mechanism (Wang et al. 2019): a plateau around the rating, a plain elsewhere."""
+
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from itertools import pairwise
+
+from tacit.channels.compiler import PRECISION
+from tacit.channels.mechanism import AbstractMechanism
+from tacit.channels.table import Channel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piecewise(AbstractMechanism):
+    """Output t in [-C, C], C = (s + 1) / (s - 1), s = e^(eps/2), for a rating x on [-1, 1].
+
+    The density is e^eps times higher on the plateau [h - (C - 1)/2, h + (C - 1)/2] around
+    h = x (C + 1)/2 than elsewhere; E[t | x] = x and
+    Var[t | x] = x^2 / (s - 1) + (s + 3) / (3 (s - 1)^2).
+
+    With finitely many ratings nothing is lost by cutting [-C, C] at the ends of all plateaus: on a
+    cell every density is constant, and the cell's middle keeps the mean exact. No grid is needed.
+    """
+
+    def table(self) -> Channel:
+        with localcontext(prec=PRECISION):
+            root, half = (Decimal(self.epsilon) / 2).exp(), self.width / 2
+            edge = (root + 1) / (root - 1)
+            centres = [(level - self.middle) / half * (edge + 1) / 2 for level in self.scale.levels]
+            plateaus = [(h - (edge - 1) / 2, h + (edge - 1) / 2) for h in centres]
+            cells = list(pairwise(_cuts(plateaus, edge)))
+            rows = [[_mass(cell, plateau, root**2) for cell in cells] for plateau in plateaus]
+            outputs = [self.middle + half * (low + high) / 2 for low, high in cells]
+        return self.compiled(outputs, rows)
+
+
+_Span = tuple[Decimal, Decimal]
+
+
+def _cuts(plateaus: list[_Span], edge: Decimal) -> list[Decimal]:
+    """Ends of plateaus, ascending; one that all but coincides with the one before is left out."""
+    cuts = [-edge]
+    for cut in sorted(end for plateau in plateaus for end in plateau):
+        if cut - cuts[-1] > edge / 2**16 and edge - cut > edge / 2**16:
+            cuts.append(cut)
+    return [*cuts, edge]
+
+
+def _mass(cell: _Span, plateau: _Span, odds: Decimal) -> Decimal:
+    """Unnormalised probability: 1 a unit of length, e^eps on the plateau."""
+    shared = min(cell[1], plateau[1]) - max(cell[0], plateau[0])
+    return cell[1] - cell[0] + (odds - 1) * max(shared, Decimal(0))

@@ -1,0 +1,48 @@
+"""Secret words in bulk: a ChaCha20 keystream, or the operating system itself."""
+
+import os
+from importlib.util import find_spec
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class BulkWords(Protocol):
+    """Fills an array with uniform, independent 64-bit words that nobody has seen."""
+
+    def fill(self, words: NDArray[np.uint64]) -> None:
+        """Overwrite every entry of `words`."""
+        ...
+
+
+class ChaCha20Words:
+    """The keystream of ChaCha20 under a fresh key from the operating system at every call.
+
+    No key outlives a call, so neither a fork nor a later breach can replay it.
+    """
+
+    def __init__(self) -> None:
+        self._zeros = np.zeros(0, np.uint64)
+
+    def fill(self, words: NDArray[np.uint64]) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher
+        from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
+
+        if len(self._zeros) < len(words):
+            self._zeros = np.zeros(len(words), np.uint64)
+        cipher = Cipher(ChaCha20(os.urandom(32), os.urandom(16)), mode=None)
+        zeros = self._zeros[: len(words)].view(np.uint8)
+        cipher.encryptor().update_into(zeros.data, words.view(np.uint8).data)
+
+
+class SystemWords:
+    """Words straight from `os.urandom`: slower, and nothing to install."""
+
+    def fill(self, words: NDArray[np.uint64]) -> None:
+        words[:] = np.frombuffer(os.urandom(8 * len(words)), np.uint64)
+
+
+def secret_words() -> BulkWords:
+    """ChaCha20 where `cryptography` is installed (the extra `secure`), else the system's words."""
+    return ChaCha20Words() if find_spec("cryptography") else SystemWords()

@@ -1,0 +1,59 @@
+"""Bulk sampling: 64-bit words to symbols, many millions a second, exactly as one draw does it."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+GUIDE_BITS = 12
+SCAN = np.uint16(1 << 15)
+"""Set in a guide entry whose bucket holds a bound: the entry is then only where to start."""
+
+Words = NDArray[np.uint64]
+Unsigned = NDArray[np.unsignedinteger[Any]]
+
+
+class Rows(NamedTuple):
+    """Rows of bounds, stacked: row r has `counts[r]` of them in `bounds[r]`, scaled to 64 bits.
+
+    `guide[r, top]` is the symbol of every word whose top bits are `top`, or, marked `SCAN`, the
+    first symbol that such a word can have.
+    """
+
+    bounds: Words
+    counts: NDArray[np.int64]
+    guide: NDArray[np.uint16]
+
+
+def stacked(rows: Sequence[Sequence[int]], word_bits: Sequence[int]) -> Rows:
+    """Stack rows of ascending bounds, row r being of `word_bits[r]`-bit words.
+
+    The guide only saves time: a bucket that a bound cuts through is compared in full.
+    """
+    first = np.arange(1 << GUIDE_BITS, dtype=np.uint64) << np.uint64(64 - GUIDE_BITS)
+    last = first + np.uint64((1 << (64 - GUIDE_BITS)) - 1)
+    bounds = np.zeros((len(rows), max(map(len, rows))), np.uint64)
+    guide = np.empty((len(rows), len(first)), np.uint16)
+    for number, (row, bits) in enumerate(zip(rows, word_bits, strict=True)):
+        ends = np.array(row, np.uint64) << np.uint64(64 - bits)
+        bounds[number, : len(ends)] = ends
+        low = np.searchsorted(ends, first, side="right").astype(np.uint16)
+        high = np.searchsorted(ends, last, side="right").astype(np.uint16)
+        guide[number] = np.where(low == high, low, low | SCAN)
+    return Rows(bounds, np.array([len(row) for row in rows]), guide)
+
+
+@njit(parallel=True, cache=True)
+def draw_symbols(words: Words, rows: Unsigned, table: Rows, symbols: Unsigned) -> None:
+    """symbols[i] = how many bounds of row rows[i] are at most words[i]."""
+    shift = np.uint64(64 - GUIDE_BITS)
+    for i in prange(len(words)):
+        row, word = rows[i], words[i]
+        entry = table.guide[row, word >> shift]
+        symbol = np.int64(entry & 0x7FFF)
+        if entry & 0x8000:
+            while symbol < table.counts[row] and word >= table.bounds[row, symbol]:
+                symbol += 1
+        symbols[i] = symbol
