@@ -76,7 +76,7 @@ def cell_score(theta: float, rating: float, levels: Doubles, sigma: float) -> fl
     """d log Pr(rating | theta) / d theta for the level nearest to `rating`."""
     L = len(levels)
     pace = (levels[-1] - levels[0]) / (L - 1)
-    at = min(max(int(math.floor((rating - levels[0]) / pace + 0.5)), 0), L - 1)
+    at = min(max(math.floor((rating - levels[0]) / pace + 0.5), 0), L - 1)
     low, high = (levels[at] - pace / 2 - theta) / sigma, (levels[at] + pace / 2 - theta) / sigma
     below, rise = (0.0, 0.0) if at == 0 else (_mass(low), _density(low))
     above, fall = (1.0, 0.0) if at == L - 1 else (_mass(high), _density(high))

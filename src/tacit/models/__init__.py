@@ -10,6 +10,7 @@ from tacit.models.baselines import Baseline as Baseline
 from tacit.models.channel_mf import ChannelMF as ChannelMF
 from tacit.models.evidence import Evidence as Evidence
 from tacit.models.evidence import evidence as evidence
+from tacit.models.export import item_model as item_model
 from tacit.models.fitted import Fitted as Fitted
 from tacit.models.mf import MF as MF
 from tacit.models.mog_mf import MoGMF as MoGMF

@@ -24,7 +24,7 @@ class Evidence:
     `symbols`: int32 columns of `likelihood`, shape (n,). `likelihood`: P(symbol | level), shape
     (levels, symbols), the tables of all channels side by side, channel c in the columns
     `blocks[c]`; the identity for true ratings. `presence_public`: whether who rated what was
-    sent in clear. `values`: the number each report stands for, which naive models take for the rating.
+    sent in clear. `values`: the number each report stands for, which naive models take for it.
     """
 
     layout: Layout

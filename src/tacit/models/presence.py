@@ -87,9 +87,14 @@ def _standardised(cells: Layout, vectors: Floats, own: Floats) -> Presence:
     spread = raw.std(0) + 1e-12
     item_features = np.column_stack([popularity, own])
     return Presence(
-        vectors=vectors / spread,
-        centre=raw.mean(0) / spread,
+        # Rounded to what a device gets, so that provider and device compute the same features.
+        vectors=_single(vectors / spread),
+        centre=_single(raw.mean(0) / spread),
         log_mean=float(activity.mean()),
         log_scale=float(activity.std() + 1e-12),
         item_features=(item_features - item_features.mean(0)) / (item_features.std(0) + 1e-12),
     )
+
+
+def _single(values: Floats) -> Floats:
+    return values.astype(np.float32).astype(np.float64)
