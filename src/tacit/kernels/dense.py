@@ -7,9 +7,10 @@ diagonal.
 """
 
 import math
+from typing import Any
 
-import numba as nb
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 FAST = {"contract", "nsz", "nnan", "ninf"}
@@ -20,8 +21,8 @@ Matrix = NDArray[np.floating]
 Vector = NDArray[np.floating]
 
 
-@nb.njit(cache=True, fastmath=FAST)
-def rank_update(y: Matrix, H: Matrix, rows: int, sign: float) -> None:
+@njit(cache=True, fastmath=FAST)
+def rank_update(y: Matrix, H: Matrix, rows: int, sign: np.floating[Any]) -> None:
     """H[:rows] += sign * y' y on the lower triangle; y has shape (8, at least rows)."""
     for pair in range(rows // 2):
         k = 2 * pair
@@ -39,7 +40,7 @@ def rank_update(y: Matrix, H: Matrix, rows: int, sign: float) -> None:
             H[2 * pair + 1, j] += odd
 
 
-@nb.njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST)
 def factor(H: Matrix, y: Matrix) -> None:
     """Replace the lower triangle of a positive definite H by L with H = L'L.
 
@@ -64,7 +65,7 @@ def factor(H: Matrix, y: Matrix) -> None:
             rank_update(y, H, first, y.dtype.type(-1))
 
 
-@nb.njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST)
 def solve_transposed(L: Matrix, x: Vector) -> None:
     """Solve L' x = x in place."""
     for step in range(len(x)):
@@ -75,7 +76,7 @@ def solve_transposed(L: Matrix, x: Vector) -> None:
             x[j] -= known * L[k, j]
 
 
-@nb.njit(cache=True, fastmath=FAST | {"reassoc"})
+@njit(cache=True, fastmath=FAST | {"reassoc"})
 def solve_lower(L: Matrix, x: Vector) -> None:
     """Solve L x = x in place."""
     for k in range(len(x)):

@@ -4,9 +4,10 @@ Kept in double precision and in the same order of steps, so that both agree to 1
 """
 
 import math
+from typing import NamedTuple
 
-import numba as nb
 import numpy as np
+from numba import njit, prange
 from numpy.typing import NDArray
 
 from tacit.kernels.layout import Side
@@ -16,62 +17,73 @@ Floats = NDArray[np.float32]
 ROUNDS = 8  # of the cells link: the step halves the distance four times over in each
 
 
-def fold_in(
-    side: Side,
-    ratings: Doubles,
-    mu: float,
-    items: Floats,
-    precision: Doubles,
-    prior: Doubles,
-    levels: Doubles,
-    sigma: float,
-) -> Doubles:
-    """Every person's row from her own true ratings, given one draw of the item side.
+class Home(NamedTuple):
+    """One draw of the item side, and every person's prior.
+
+    `items`: shape (items, 1 + K), bias first. `precision`: shape (1 + K,). `prior`: shape
+    (people, 1 + K). `sigma` 0 asks for the linear link, whose noise has unit variance.
+    """
+
+    mu: float
+    items: Floats
+    precision: Doubles
+    prior: Doubles
+    levels: Doubles
+    sigma: float
+
+
+def fold_in(side: Side, ratings: Doubles, home: Home) -> Doubles:
+    """Every person's row from her own true ratings, shape (people, 1 + K).
 
     Maximises sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
-    Linear link (`sigma` 0): one ridge solve. Cells link: working targets
-    E[theta + sigma e | rating] with constant weight 1 / sigma^2, which climb without step sizes.
-    `ratings`: shape (n,), in the order of `side`. `items`: shape (items, 1 + K). `prior`: shape
-    (people, 1 + K). Returns shape (people, 1 + K).
+    Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with
+    constant weight 1 / sigma^2, which climb without step sizes. `ratings`: shape (n,), in the
+    order of `side`.
     """
-    rows = prior.copy()
-    _fold_rows(side.start, side.other, ratings, mu, items, precision, prior, levels, sigma, rows)
+    rows = home.prior.copy()
+    _fold_rows(side, ratings, home, rows)
     return rows
 
 
-@nb.njit(parallel=True, cache=True)
-def _fold_rows(  # type: ignore[no-untyped-def]
-    start, other, ratings, mu, items, precision, prior, levels, sigma, rows
-):
-    W = items.shape[1]
-    weight = 1.0 if sigma == 0 else 1 / sigma**2
-    for r in nb.prange(len(rows)):
-        x = rows[r]
-        H = np.diag(precision)
-        y = np.ones(W)
-        for t in range(start[r], start[r + 1]):
-            y[1:] = items[other[t], 1:]
-            for k in range(W):
+@njit(parallel=True, cache=True)
+def _fold_rows(side: Side, ratings: Doubles, home: Home, rows: Doubles) -> None:
+    weight = 1.0 if home.sigma == 0 else 1 / home.sigma**2
+    for r in prange(len(rows)):
+        cells = slice(side.start[r], side.start[r + 1])
+        own, other, x = ratings[cells], side.other[cells], rows[r]
+        H = np.diag(home.precision)
+        y = np.ones(len(x))
+        for t in range(len(own)):
+            y[1:] = home.items[other[t], 1:]
+            for k in range(len(x)):
                 for j in range(k + 1):
                     H[k, j] += weight * y[k] * y[j]
         _cholesky(H)
-        for _ in range(1 if sigma == 0 else ROUNDS):
-            step = -precision * (x - prior[r])
-            for t in range(start[r], start[r + 1]):
-                y[1:] = items[other[t], 1:]
-                theta = mu + items[other[t], 0]
-                for k in range(W):
-                    theta += x[k] * y[k]
-                score = weight * (ratings[t] - theta)
-                if sigma > 0:
-                    score = cell_score(theta, ratings[t], levels, sigma)
-                for k in range(W):
-                    step[k] += score * y[k]
+        for _ in range(1 if home.sigma == 0 else ROUNDS):
+            step = home.precision * (home.prior[r] - x)
+            _add_scores(own, other, home, x, y, step)
             _solve(H, step)
             x += step
 
 
-@nb.njit(cache=True)
+@njit(cache=True)
+def _add_scores(
+    own: Doubles, other: NDArray[np.int32], home: Home, x: Doubles, y: Doubles, step: Doubles
+) -> None:
+    for t in range(len(own)):
+        y[1:] = home.items[other[t], 1:]
+        theta = home.mu + home.items[other[t], 0]
+        for k in range(len(x)):
+            theta += x[k] * y[k]
+        if home.sigma == 0:
+            score = own[t] - theta
+        else:
+            score = cell_score(theta, own[t], home.levels, home.sigma)
+        for k in range(len(x)):
+            step[k] += score * y[k]
+
+
+@njit(cache=True)
 def cell_score(theta: float, rating: float, levels: Doubles, sigma: float) -> float:
     """d log Pr(rating | theta) / d theta for the level nearest to `rating`."""
     L = len(levels)
@@ -83,18 +95,18 @@ def cell_score(theta: float, rating: float, levels: Doubles, sigma: float) -> fl
     return (rise - fall) / (sigma * max(above - below, 1e-12))
 
 
-@nb.njit(cache=True)
+@njit(cache=True)
 def _mass(z: float) -> float:
     return 0.5 * math.erfc(-z / math.sqrt(2.0))
 
 
-@nb.njit(cache=True)
+@njit(cache=True)
 def _density(z: float) -> float:
     return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
-@nb.njit(cache=True)
-def _cholesky(H):  # type: ignore[no-untyped-def]
+@njit(cache=True)
+def _cholesky(H: Doubles) -> None:
     for k in range(len(H)):
         for j in range(k + 1):
             total = H[k, j]
@@ -103,8 +115,8 @@ def _cholesky(H):  # type: ignore[no-untyped-def]
             H[k, j] = math.sqrt(total) if k == j else total / H[j, j]
 
 
-@nb.njit(cache=True)
-def _solve(L, x):  # type: ignore[no-untyped-def]
+@njit(cache=True)
+def _solve(L: Doubles, x: Doubles) -> None:
     for k in range(len(x)):
         for j in range(k):
             x[k] -= L[k, j] * x[j]

@@ -1,6 +1,7 @@
 """Compressed rows: the cells of a sparse matrix, grouped by one of its sides."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +9,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
+class Side(NamedTuple):
     """Cells grouped by row. Row r owns positions `start[r]` to `start[r + 1]`.
 
     `other[t]`: the column of the cell at position t. `cell[t]`: its number in canonical order,

@@ -6,8 +6,8 @@ linear link: theta          cells link: E[rating | theta], theta + sigma * norma
 
 import math
 
-import numba as nb
 import numpy as np
+from numba import njit, prange
 from numpy.typing import NDArray
 
 from tacit.kernels.dense import FAST
@@ -17,7 +17,7 @@ Doubles = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 
-@nb.njit(cache=True)
+@njit(cache=True)
 def expected(theta: float, levels: Doubles, sigma: float) -> float:
     """E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma), c_k half way."""
     total = levels[-1]
@@ -28,7 +28,7 @@ def expected(theta: float, levels: Doubles, sigma: float) -> float:
     return total
 
 
-@nb.njit(parallel=True, cache=True, fastmath=FAST | {"reassoc"})
+@njit(parallel=True, cache=True, fastmath=FAST | {"reassoc"})
 def predict(
     users: Codes, items: Codes, mu: Doubles, X: Floats, Y: Floats, levels: Doubles, sigma: float
 ) -> Floats:
@@ -39,7 +39,7 @@ def predict(
     `sigma` 0 asks for the linear link.
     """
     out = np.empty(len(users), np.float32)
-    for t in nb.prange(len(users)):
+    for t in prange(len(users)):
         u, i = users[t], items[t]
         total = 0.0
         for d in range(len(mu)):

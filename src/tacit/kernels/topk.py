@@ -1,7 +1,7 @@
 """The k best items of many people at once: exact inner products in blocks, one scan each."""
 
-import numba as nb
 import numpy as np
+from numba import njit, prange
 from numpy.typing import NDArray
 
 from tacit.kernels.dense import FAST
@@ -31,11 +31,11 @@ def top_k(people: Floats, items: Floats, seen: Side, k: int = 10) -> tuple[Codes
     return codes, scores
 
 
-@nb.njit(parallel=True, cache=True)
-def _select(  # type: ignore[no-untyped-def]
-    block, first, start, seen, codes, scores
-):
-    for r in nb.prange(len(block)):
+@njit(parallel=True, cache=True)
+def _select(
+    block: Floats, first: int, start: NDArray[np.int64], seen: Codes, codes: Codes, scores: Floats
+) -> None:
+    for r in prange(len(block)):
         row = block[r]
         for t in range(start[first + r], start[first + r + 1]):
             row[seen[t]] = -np.inf
@@ -47,16 +47,16 @@ def _select(  # type: ignore[no-untyped-def]
                         _insert(codes[r], scores[r], a + j, run[j])
 
 
-@nb.njit(cache=True, fastmath=FAST | {"reassoc"})
-def _largest(run):  # type: ignore[no-untyped-def]
+@njit(cache=True, fastmath=FAST | {"reassoc"})
+def _largest(run: Floats) -> np.float32:
     best = np.float32(-3e38)
     for j in range(len(run)):
         best = max(best, run[j])
     return best
 
 
-@nb.njit(cache=True)
-def _insert(codes, scores, code, score):  # type: ignore[no-untyped-def]
+@njit(cache=True)
+def _insert(codes: Codes, scores: Floats, code: int, score: np.float32) -> None:
     place = len(codes) - 1
     while place > 0 and scores[place - 1] < score:
         codes[place], scores[place] = codes[place - 1], scores[place - 1]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.foldin import fold_in
+from tacit.kernels.foldin import Home, fold_in
 from tacit.kernels.layout import Layout, layout
 from tacit.models.fitted import Fitted, Floats
 from tacit.ratings import Codes, Ratings
@@ -26,9 +26,7 @@ def at_home(fitted: Fitted, own: Ratings) -> Fitted:
 def own_rows(fitted: Fitted, own: Ratings, draw: int) -> Doubles:
     """Every person's row under one draw of the item side, shape (people, 1 + K)."""
     cells = layout(own.users, own.items, len(fitted.user_ids), len(fitted.item_ids))
-    return fold_in(
-        cells.users,
-        fitted.levels[own.levels[cells.order]],
+    home = Home(
         float(fitted.mu[draw]),
         fitted.items[draw],
         fitted.precision[draw].astype(np.float64),
@@ -36,6 +34,7 @@ def own_rows(fitted: Fitted, own: Ratings, draw: int) -> Doubles:
         fitted.levels,
         fitted.sigma,
     )
+    return fold_in(cells.users, fitted.levels[own.levels[cells.order]], home)
 
 
 def device_predict(fitted: Fitted, own: Ratings, users: Codes, items: Codes) -> Floats:

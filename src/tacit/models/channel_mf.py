@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.layout import Side
-from tacit.kernels.scoring import half_sweep
+from tacit.kernels.scoring import Conditional, half_sweep
 from tacit.models.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.likelihood import ScoreTable, score_table
@@ -108,16 +108,17 @@ class _Sampler:
         W = self.width
         design = other.copy()
         design[:, 0] = 1
-        noise = self.rng.standard_normal(rows.shape, np.float32)
         mean = np.zeros_like(rows)
         mean[:, :W] = prior.mean
         precision = np.ones(rows.shape[1], np.float32)
         precision[:W] = prior.precision
-        table = self.scores
-        half_sweep(
-            side, self.data.symbols, self.theta, table.table, table.origin, table.pace,
-            rows, design, mean, precision, noise,
+        noise = self.rng.standard_normal(rows.shape, np.float32)
+        scores = self.scores
+        given = Conditional(
+            self.data.symbols, scores.table, scores.origin, scores.pace,
+            design, mean, precision, noise,
         )  # fmt: skip
+        half_sweep(side, given, rows, self.theta)
         prior.redraw(rows[:, :W], self.rng)
 
     def _draw_mu(self) -> None:
@@ -130,13 +131,9 @@ class _Sampler:
         self.theta += np.float32(step)
 
     def _at_theta(self) -> tuple[float, float]:
-        scores = self.scores
-        place = np.clip(
-            np.rint((self.theta - scores.origin) / scores.pace), 0, len(scores.theta) - 1
-        )
-        both = scores.table[self.data.symbols, place.astype(np.int32)]
-        total = both.sum(0, dtype=np.float64)
-        return float(total[0]), float(total[1])
+        both = self.scores.table[self.data.symbols, self.scores.place(self.theta)]
+        score, information = both.sum(0, dtype=np.float64)
+        return float(score), float(information)
 
     def _features(self, side: int) -> Doubles:
         if self.presence is None:

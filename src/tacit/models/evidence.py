@@ -61,13 +61,14 @@ class Evidence:
         every level exists too, but at small epsilon its variance explodes.
         """
         levels = np.asarray(self.scale.values)
-        P = self.likelihood
+        P, blocks = self.likelihood, len(self.blocks)
         t = (levels @ P) / P.sum(0)
-        blocks = len(self.blocks)
         response = P @ t / blocks
-        kappa, a = np.polyfit(levels, response, 1)
-        decoded = (t - a) / kappa
-        spread = float(np.mean(P @ decoded**2 / blocks - (P @ decoded / blocks) ** 2))
+        centred = levels - levels.mean()
+        kappa = float(centred @ response) / float(centred @ centred)
+        decoded = levels.mean() + (t - response.mean()) / kappa
+        variance: Table = P @ decoded**2 / blocks - (P @ decoded / blocks) ** 2
+        spread = float(variance.mean())
         return decoded[self.symbols].astype(np.float32), spread
 
     def where(self, mask: NDArray[np.bool_]) -> "Evidence":

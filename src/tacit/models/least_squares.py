@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.als import half_step
+from tacit.kernels.als import Problem, half_step
 from tacit.models.evidence import Evidence
 
 Floats = NDArray[np.float32]
@@ -42,17 +42,8 @@ class Factors:
         """Solve people given items, then items given people."""
         residual = target - np.float32(self.mu)
         cells = data.layout
-        self.people = half_step(
-            cells.users, residual, weight, _design(self.items), self.items[:, 0].copy(), self.ridge
-        )
-        self.items = half_step(
-            cells.items,
-            residual,
-            weight,
-            _design(self.people),
-            self.people[:, 0].copy(),
-            self.ridge,
-        )
+        self.people = half_step(cells.users, self._given(self.items, residual, weight))
+        self.items = half_step(cells.items, self._given(self.people, residual, weight))
 
     def predict(self, data: Evidence) -> Floats:
         """theta of every report's cell, shape (n,)."""
@@ -64,8 +55,7 @@ class Factors:
             theta[a : a + (1 << 20)] = self.mu + X[:, 0] + Y[:, 0] + products
         return theta
 
-
-def _design(rows: Floats) -> Floats:
-    design = rows.copy()
-    design[:, 0] = 1
-    return design
+    def _given(self, other: Floats, residual: Floats, weight: Floats) -> Problem:
+        design = other.copy()
+        design[:, 0] = 1
+        return Problem(residual, weight, design, other[:, 0].copy(), self.ridge)

@@ -32,14 +32,18 @@ class ScoreTable:
     sigma: float
 
     @property
-    def origin(self) -> float:
+    def origin(self) -> np.float32:
         """The lowest theta of the grid."""
-        return float(self.theta[0])
+        return np.float32(self.theta[0])
 
     @property
-    def pace(self) -> float:
+    def pace(self) -> np.float32:
         """The step of the grid."""
-        return float(self.theta[1] - self.theta[0])
+        return np.float32(self.theta[1] - self.theta[0])
+
+    def place(self, theta: NDArray[np.float32]) -> NDArray[np.int32]:
+        """The grid point nearest to each theta."""
+        return np.clip(np.rint((theta - self.origin) / self.pace), 0, GRID - 1).astype(np.int32)
 
 
 def cells(

@@ -42,7 +42,8 @@ class Presence:
         """
         counts = side.counts
         cells = (np.ones(len(side.other)), side.other, side.start)
-        sums = csr_array(cells, shape=(len(counts), len(self.vectors))) @ self.vectors
+        rated = csr_array(cells, shape=(len(counts), len(self.vectors)))
+        sums = np.asarray(rated @ self.vectors)
         activity = (np.log1p(counts) - self.log_mean) / self.log_scale
         features = np.column_stack([activity, sums / (counts + DAMPING)[:, None] - self.centre])
         features[counts == 0] = 0
@@ -53,10 +54,15 @@ class Presence:
         return {name: np.asarray(value, np.float64) for name, value in asdict(self).items()}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[np.float64]]) -> Self:
+    def from_arrays(cls, arrays: dict[str, Floats]) -> Self:
         """The features that `to_arrays` wrote."""
-        scalars = {name: float(arrays.pop(name)) for name in ("log_mean", "log_scale")}
-        return cls(**arrays, **scalars)
+        return cls(
+            arrays["vectors"],
+            arrays["centre"],
+            float(arrays["log_mean"]),
+            float(arrays["log_scale"]),
+            arrays["item_features"],
+        )
 
 
 def presence(cells: Layout, directions: int = 20) -> Presence:
@@ -84,12 +90,13 @@ def presence(cells: Layout, directions: int = 20) -> Presence:
 def _standardised(cells: Layout, vectors: Floats, own: Floats) -> Presence:
     activity, popularity = np.log1p(cells.users.counts), np.log1p(cells.items.counts)
     raw = Presence(vectors, np.zeros(vectors.shape[1]), 0.0, 1.0, own).people(cells.users)[:, 1:]
-    spread = raw.std(0) + 1e-12
+    spread: Floats = np.std(raw, axis=0) + 1e-12
+    centre: Floats = np.mean(raw, axis=0) / spread
     item_features = np.column_stack([popularity, own])
     return Presence(
         # Rounded to what a device gets, so that provider and device compute the same features.
         vectors=_single(vectors / spread),
-        centre=_single(raw.mean(0) / spread),
+        centre=_single(centre),
         log_mean=float(activity.mean()),
         log_scale=float(activity.std() + 1e-12),
         item_features=(item_features - item_features.mean(0)) / (item_features.std(0) + 1e-12),

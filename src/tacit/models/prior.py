@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -57,9 +58,7 @@ class Prior:
         X = rows.astype(np.float64)
         for k in range(X.shape[1] if d else 0):
             A = self.precision[k] * self.gram + self.tightness[k] * np.eye(d)
-            L = np.linalg.cholesky(A)
-            half = np.linalg.solve(L, self.precision[k] * (self.features.T @ X[:, k]))
-            self.weights[:, k] = np.linalg.solve(L.T, half + rng.standard_normal(d))
+            self.weights[:, k] = _normal(A, self.precision[k] * (self.features.T @ X[:, k]), rng)
         if d:
             expected = TIGHTNESS_SHAPE * self.unit / d
             rate = expected + (self.weights**2).sum(0) / 2
@@ -67,3 +66,10 @@ class Prior:
         residual = ((X - self.features @ self.weights) ** 2).sum(0)
         rate = PRECISION_SHAPE * self.unit + residual / 2
         self.precision = rng.gamma(PRECISION_SHAPE + len(X) / 2, 1 / rate)
+
+
+def _normal(A: Doubles, b: Doubles, rng: np.random.Generator) -> Doubles:
+    """A draw of N(A^-1 b, A^-1)."""
+    L = cholesky(A, lower=True)
+    half = solve_triangular(L, b, lower=True) + rng.standard_normal(len(b))
+    return np.asarray(solve_triangular(L.T, half), np.float64)
