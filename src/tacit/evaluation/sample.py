@@ -4,6 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from tacit.evaluation.cell import Tools
+from tacit.readers import synthetic
+from tacit.scale import RatingScale
+
+PEOPLE, ITEMS = 10, 60
 WIDTH, HEIGHT, EDGE = 160, 16, 6
 
 
@@ -19,6 +24,16 @@ class Sample:
     channel: str
     epsilon: str
     pairs: Sequence[tuple[str, float, float]]
+
+
+def made_up(scale: RatingScale, channel: str, epsilon: str, tools: Tools) -> Sample:
+    """A few ratings of a made-up person on this scale, and what left her device just now."""
+    crowd = synthetic(PEOPLE, ITEMS, PEOPLE * 25, scale)
+    own = crowd.where((crowd.users == 0) & (crowd.items % 2 == 0))
+    reports = tools.perturb(own, tools.channel(channel, epsilon, scale), None)
+    names = (f"item {number}" for number in own.item_ids.take(own.items))
+    pairs = zip(names, own.values.tolist(), reports.values.tolist(), strict=True)
+    return Sample("A made-up person", channel, epsilon, tuple(pairs))
 
 
 def html(sample: Sample) -> str:

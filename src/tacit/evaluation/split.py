@@ -2,25 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from tacit.errors import RequestError
 from tacit.ratings import Mask, Ratings
 
-Kind = Literal["random", "time"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
     """How ratings are held out, and how often: every seed, and in it every fold.
 
-    `folds`: how many, or None to hold out `share` once a seed. By `time` there are no folds.
-    Raises `RequestError` when a figure cannot be met.
+    `kind`: "random" or "time". `folds`: how many, or None to hold out `share` once a seed; by
+    time there are none. Raises `RequestError` when a figure cannot be met.
     """
 
-    kind: Kind = "random"
+    kind: str = "random"
     share: float = 0.1
     folds: int | None = None
     seeds: int = 1
