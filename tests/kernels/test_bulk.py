@@ -1,0 +1,70 @@
+"""Top-k and bulk prediction against their one-line twins."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from tacit.kernels.layout import layout
+from tacit.kernels.predict import expected, predict
+from tacit.kernels.topk import top_k
+
+
+def test_top_k_is_a_sort_without_the_seen_items() -> None:
+    rng = np.random.default_rng(2)
+    people = rng.normal(size=(1100, 8)).astype(np.float32)
+    items = rng.normal(size=(333, 8)).astype(np.float32)
+    cells = rng.permutation(1100 * 333)[:20000]
+    users, rated = (cells // 333).astype(np.int32), (cells % 333).astype(np.int32)
+    codes, scores = top_k(people, items, layout(users, rated, 1100, 333).users, 10)
+    full = people @ items.T
+    full[users, rated] = -np.inf
+    twin = np.argsort(-full, axis=1, kind="stable")[:, :10]
+    assert np.array_equal(codes, twin)
+    assert np.allclose(scores, np.take_along_axis(full, twin, 1), atol=1e-5)
+
+
+def test_a_person_who_has_seen_all_but_one_gets_one() -> None:
+    users, items = np.zeros(4, np.int32), np.array([0, 1, 2, 4], np.int32)
+    ones = np.ones((5, 2), np.float32)
+    codes, scores = top_k(ones[:1], ones, layout(users, items, 1, 5).users, 3)
+    assert codes.tolist() == [[3, -1, -1]]
+    assert scores[0, 1] == -np.inf
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.85])
+def test_prediction_is_the_mean_of_the_link_over_draws(sigma: float) -> None:
+    rng = np.random.default_rng(3)
+    mu, levels = rng.normal(3, 0.1, 4), np.arange(1.0, 6.0)
+    X, Y = (rng.normal(0, 0.5, (4, n, 3)).astype(np.float32) for n in (6, 7))
+    users, items = (
+        rng.integers(-1, 6, 50).astype(np.int32),
+        rng.integers(-1, 7, 50).astype(np.int32),
+    )
+    for u, i, ours in zip(
+        users, items, predict(users, items, mu, X, Y, levels, sigma), strict=True
+    ):
+        theta = [
+            mu[d]
+            + (X[d, u, 0] if u >= 0 else 0)
+            + (Y[d, i, 0] if i >= 0 else 0)
+            + (X[d, u, 1:] @ Y[d, i, 1:] if min(u, i) >= 0 else 0)
+            for d in range(4)
+        ]
+        link = [t if sigma == 0 else expected(float(t), levels, sigma) for t in theta]
+        assert ours == pytest.approx(min(max(np.mean(link), 1), 5), abs=1e-5)
+
+
+def test_the_expected_rating_sums_levels_times_cells() -> None:
+    def below(z: float) -> float:
+        return 0.5 * math.erfc(-z / math.sqrt(2))
+
+    for theta in np.linspace(-2, 8, 41):
+        cuts = [-math.inf, 1.5, 2.5, 3.5, 4.5, math.inf]
+        cells = [
+            below((b - theta) / 0.85) - below((a - theta) / 0.85)
+            for a, b in itertools.pairwise(cuts)
+        ]
+        by_hand = sum(level * mass for level, mass in zip(range(1, 6), cells, strict=True))
+        assert expected(theta, np.arange(1.0, 6.0), 0.85) == pytest.approx(by_hand, abs=1e-12)
