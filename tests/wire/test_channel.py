@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from decimal import Decimal
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -44,6 +45,19 @@ def test_the_form_is_fixed():
     assert fields["levels"] == ["1", "2", "3", "4", "5"]
     assert fields["weights"][0][0] == str(PLAIN.weights[0][0])
     assert all(type(weight) is str for row in fields["weights"] for weight in row)
+
+
+def test_the_id_is_the_hash_of_a_text_anyone_can_write():
+    quarter = Channel(
+        levels=(Decimal("0.5"), Decimal("1.0")),
+        outputs=(None, Decimal("-2.50")),
+        weights=((1, 3), (3, 1), (2, 2)),
+        epsilon="1.1",
+        missing=True,
+        word_bits=2,
+    )
+    text = "tacit-channel-1\n0.5,1\n1\n?,-2.5\n2\n1,3\n3,1\n2,2"
+    assert quarter.id == sha256(text.encode()).hexdigest()
 
 
 def test_the_id_ignores_the_claim_and_nothing_else():

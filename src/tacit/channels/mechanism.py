@@ -1,6 +1,5 @@
 """What every mechanism is: frozen settings that compile to a channel."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 
+from tacit.channels.certificate import DECIMAL
 from tacit.channels.compiler import PRECISION, compile_weights, public_numbers
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
@@ -18,7 +18,6 @@ MOST_EPSILON = Decimal(16)
 
 MOST_LEVELS = 256
 """A device holds the table of every channel it answers through; a finer scale says little more."""
-_DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,18})?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +81,7 @@ class AbstractMechanism(ABC):
 
 def check_epsilon(epsilon: str) -> None:
     """Raise `RequestError` unless `epsilon` is a plain decimal string in (0, 16]."""
-    if not isinstance(epsilon, str) or not _DECIMAL.fullmatch(epsilon):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(epsilon, str) or not DECIMAL.fullmatch(epsilon):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise RequestError(f"Epsilon {epsilon!r} is not a plain decimal string such as '0.5'.")
     if not 0 < Decimal(epsilon) <= MOST_EPSILON:
         raise RequestError(
