@@ -1,0 +1,55 @@
+"""The command line: one file a verb, and the exit statuses.
+
+    0    done
+    1    the data or the request is wrong: one sentence on standard error says what and where
+    2    the command was not understood
+    130  interrupted; what was finished is kept
+
+Heavy modules are imported inside the verbs, so that `tacit --help` answers at once.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from tacit.cli import channel
+from tacit.cli.compare import compare
+from tacit.cli.demo import demo
+from tacit.cli.fit import fit
+from tacit.cli.perturb import perturb
+from tacit.cli.recommend import recommend
+from tacit.errors import TacitError
+
+app = typer.Typer(
+    name="tacit",
+    help="Recommendations from ratings nobody had to reveal. Begin with: tacit demo",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+for verb in (demo, compare, perturb, fit, recommend):
+    app.command()(verb)
+app.add_typer(channel.app, name="channel")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    try:
+        app(arguments)
+    except TacitError as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        # The reader of the output has gone, as in `tacit .. | head`; nothing is wrong here.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _fail(f"{error.filename}: {error.strerror}.")
+
+
+def _fail(sentence: str) -> None:
+    typer.echo(sentence, err=True)
+    sys.exit(1)

@@ -1,0 +1,105 @@
+"""Readers: any rating file or frame in, one `Ratings` out, rows in file order.
+
+    ratings = tacit.readers.read("ml-100k/u.data")
+    ratings = tacit.readers.from_frame(frame, columns={"user": "member"}, scale="1:5:1")
+
+What a reader decided on its own (an inferred scale, rounded ratings, dropped repeats) it says
+through `notify`; without one the sentence goes to the logger `tacit.readers` as a warning.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tacit.errors import RequestError
+from tacit.ratings import Ratings
+from tacit.readers.detect import FORMATS as FORMATS
+from tacit.readers.detect import Candidate, detect
+from tacit.readers.format import Columns, Notify, Request
+from tacit.readers.gather import gather
+from tacit.readers.levels import Grid, Rounding
+from tacit.readers.movielens import titles as titles
+from tacit.readers.synthetic import synthetic as synthetic
+from tacit.readers.table import as_lazy, read_lazy
+from tacit.scale import RatingScale
+
+__all__ = ["FORMATS", "from_frame", "read", "synthetic", "titles"]
+
+ROUNDINGS = ("nearest", "stochastic")
+PLAIN_NAMES = ("u", "ratings", "data")
+
+
+def read(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    scale: RatingScale | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    rounding: Rounding | None = None,
+    rng: int = 0,
+    name: str | None = None,
+    notify: Notify | None = None,
+) -> Ratings:
+    """Ratings from a file, a folder or an archive, in any format of `FORMATS`.
+
+    `scale`: the public scale; without it the format's own, or one inferred with a notice.
+    `columns`: `{"user": "member", ..}` for tables. `rounding`: what becomes of a rating between
+    two levels ("nearest", "stochastic" with `rng`); without it Jester's are rounded to the
+    nearest and any other is refused.
+
+    Raises `DataError` with the file, the line and the value when the data are wrong, and
+    `RequestError` when the scale, the format or a column is not one.
+    """
+    place = Path(path)
+    tell = notify or logging.getLogger("tacit.readers").warning
+    wanted = Columns.of(columns)
+    declared = _grid(scale, rounding)
+    found = detect(place, format, Request(declared, wanted))
+    grid = declared or _grid(found.format.scale, rounding or found.format.rounding)
+    grid = _own_rounding(grid, found)
+    if grid and grid.rounding:
+        tell(f"{place}: ratings are rounded ({grid.rounding}) to the scale {grid.scale}.")
+    frames = found.format.frames(found.sources, Request(grid, wanted))
+    label = name or _label(place)
+    return gather(frames, grid, name=label, where=str(place), rng=rng, notify=tell)
+
+
+def from_frame(
+    frame: Any,
+    *,
+    scale: RatingScale | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    rounding: Rounding | None = None,
+    rng: int = 0,
+    name: str = "frame",
+    notify: Notify | None = None,
+) -> Ratings:
+    """Ratings from a polars (lazy) or pandas frame; options and errors as those of `read`."""
+    tell = notify or logging.getLogger("tacit.readers").warning
+    grid = _grid(scale, rounding)
+    frames: Iterator[pl.DataFrame] = read_lazy(
+        as_lazy(frame), name, Request(grid, Columns.of(columns))
+    )
+    return gather(frames, grid, name=name, where=name, rng=rng, notify=tell)
+
+
+def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> Grid | None:
+    if rounding is not None and rounding not in ROUNDINGS:
+        raise RequestError(f"There is no rounding '{rounding}'; choose from {ROUNDINGS}.")
+    if scale is None:
+        return None
+    return Grid(RatingScale.parse(scale) if isinstance(scale, str) else scale, rounding)
+
+
+def _own_rounding(grid: Grid | None, found: Candidate) -> Grid | None:
+    if grid is None or grid.rounding is not None:
+        return grid
+    return Grid(grid.scale, found.format.rounding)
+
+
+def _label(path: Path) -> str:
+    stem = path.name.partition(".")[0]
+    return path.absolute().parent.name if stem in PLAIN_NAMES and path.is_file() else stem

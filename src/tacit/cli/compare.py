@@ -1,0 +1,148 @@
+"""`tacit compare`: what recommending costs when nobody may see a rating."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Columns, Data, Format, Rounding, Scale
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.evaluation.comparison import Comparison
+    from tacit.evaluation.results import Row
+    from tacit.ratings import Ratings
+
+INTERRUPTED = 130
+
+
+def compare(
+    data: Data,
+    channel: Annotated[str, typer.Option(help="Channels, separated by commas.")] = "auto",
+    model: Annotated[str, typer.Option(help="Models, separated by commas.")] = "channel-mf",
+    epsilon: Annotated[str, typer.Option(help="Nats per rating value, by commas.")] = "0.5,1,3",
+    folds: Annotated[int | None, typer.Option(help="Cross-validate in so many folds.")] = None,
+    test_share: Annotated[float | None, typer.Option(help="Hold out this share. [0.1]")] = None,
+    seeds: Annotated[int, typer.Option(help="Repeat with splits 0, 1, ..")] = 1,
+    plan: Annotated[str, typer.Option(help="What is answered for: rated.")] = "rated",
+    cap: Annotated[int | None, typer.Option(help="At most so many ratings a person.")] = None,
+    mode: Annotated[str, typer.Option(help="strict, faithful or both.")] = "strict",
+    delta: Annotated[
+        float, typer.Option(help="Delta of tight_epsilon, where there is one.")
+    ] = 1e-6,
+    split: Annotated[
+        str, typer.Option(help="Hold out at random, or the latest by time.")
+    ] = "random",
+    relevant: Annotated[float | None, typer.Option(help="Relevant from this rating on.")] = None,
+    factors: Annotated[int | None, typer.Option(help="Factors of models that have them.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
+) -> None:
+    """Compare channels and models at several epsilons, beside no privacy at all.
+
+    Every rating goes through each channel; models learn from the reports; errors are measured on
+    true ratings held out. With --json an interrupted run goes on where it stopped when it is
+    started again.
+
+    Examples:
+
+        tacit compare ml-100k/u.data --channel auto,laplace --model mf,channel-mf --epsilon 0.5,1,3
+
+        tacit compare ratings.csv --scale 1:5:1 --folds 10 --json out.json --report out.html
+    """
+    if folds is not None and test_share is not None:
+        raise typer.BadParameter("give --folds or --test-share, not both")
+    if mode not in ("strict", "faithful", "both"):
+        raise typer.BadParameter(f"'{mode}' is not strict, faithful or both", param_hint="--mode")
+    if not 0 < delta < 1:
+        raise RequestError(f"A delta of {delta:g} is not between 0 and 1; give one such as 1e-6.")
+    options.writable(json, report)
+    ratings = options.load(data, format, scale, columns, rounding)
+
+    from tacit.evaluation.comparison import Comparison, epsilons
+    from tacit.evaluation.split import Protocol
+
+    if mode != "strict":
+        options.notice("Models that learn from reports have one mode, strict; they run once.")
+    comparison = Comparison(
+        channels=options.names(channel),
+        models=options.names(model),
+        epsilons=epsilons(epsilon),
+        protocol=Protocol(kind=split, share=test_share or 0.1, folds=folds, seeds=seeds),
+        plan=plan,
+        cap=cap,
+        relevant=relevant,
+        options={} if factors is None else {"factors": factors},
+    )
+    run(ratings, comparison, json, report)
+
+
+def run(
+    ratings: "Ratings", comparison: "Comparison", json: Path | None, report: Path | None
+) -> None:
+    """Run a comparison, write its files and print its tables; exits 130 when interrupted."""
+    from tacit.evaluation import tools
+    from tacit.evaluation.journal import Journal
+    from tacit.evaluation.progress import bar
+
+    tools.check(comparison.channels, comparison.models)
+    beside = json or report
+    journal = Journal(beside.with_name(beside.name + ".journal") if beside else None)
+    if done := comparison.finished(ratings, journal):
+        options.notice(f"{len(done)} rows of an earlier run are kept; going on from there.")
+    try:
+        with bar("comparing") as progress:
+            rows = comparison.run(ratings, tools.tools(), journal, progress)
+    except KeyboardInterrupt:
+        _interrupted(comparison.finished(ratings, journal), json)
+    if json:
+        _save(rows, json)
+    if report:
+        _report(rows, ratings, comparison, report)
+    journal.remove()
+    _print(rows)
+
+
+def _interrupted(rows: "Sequence[Row]", json: Path | None) -> NoReturn:
+    if json:
+        _save(rows, json)
+    _print(rows)
+    kept = f", written to {json}; the same command goes on from there" if json else ""
+    options.notice(f"Interrupted with {len(rows)} rows finished{kept}.")
+    raise typer.Exit(INTERRUPTED)
+
+
+def _save(rows: "Sequence[Row]", json: Path) -> None:
+    from tacit.evaluation.results import save
+
+    save(rows, json)
+
+
+def _report(
+    rows: "Sequence[Row]", ratings: "Ratings", comparison: "Comparison", path: Path
+) -> None:
+    from tacit.evaluation import tools
+    from tacit.evaluation.report import report
+    from tacit.evaluation.results import replace
+    from tacit.evaluation.sample import made_up
+
+    noisy = [name for name in comparison.channels if name != "identity"]
+    near_one = min(comparison.epsilons, key=lambda epsilon: abs(float(epsilon) - 1))
+    sample = made_up(ratings.scale, noisy[0], near_one, tools.tools()) if noisy else None
+    page = report(rows, sample=sample, split=comparison.protocol.words)
+    replace(path, page.encode())
+    options.notice(f"Open {path} in a browser.")
+
+
+def _print(rows: "Sequence[Row]") -> None:
+    from tacit.evaluation.tables import accuracy, text
+
+    for metric, caption in (("rmse", "RMSE"), ("f_score_at_10", "F-score at 10")):
+        if rows:
+            typer.echo(text(accuracy(rows, metric, f"{caption}, mean over splits")) + "\n")

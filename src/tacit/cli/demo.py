@@ -1,0 +1,32 @@
+"""`tacit demo`: the main job on made-up data, then a report to open."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import options
+
+
+def demo(
+    report: Annotated[Path, typer.Option(help="The report to write.")] = Path("report.html"),
+    json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
+) -> None:
+    """Compare two channels and three models on built-in made-up data; takes about a minute.
+
+    Nothing is downloaded: 100,000 ratings by 943 people of 1,682 items, 1 to 5 stars, are made up.
+
+    Example: tacit demo --report report.html
+    """
+    options.writable(report, json)
+
+    from tacit.cli.compare import run
+    from tacit.evaluation.comparison import Comparison
+    from tacit.readers import synthetic
+
+    comparison = Comparison(
+        channels=("auto", "bounded-laplace"),
+        models=("bias", "mf", "channel-mf"),
+        epsilons=("0.5", "1", "3"),
+    )
+    run(synthetic(), comparison, json, report)

@@ -1,0 +1,89 @@
+"""`tacit fit`: learn a model from reports, or from ratings sent through a channel first."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Columns, Format, Rounding, Scale
+
+if TYPE_CHECKING:
+    from tacit.ratings import Ratings
+    from tacit.reports import Reports
+
+
+def fit(
+    data: Annotated[Path, typer.Argument(help="Reports that `tacit perturb` wrote, or ratings.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The model to write.")],
+    model: Annotated[str, typer.Option(help="The model to fit.")] = "channel-mf",
+    epsilon: Annotated[
+        str | None, typer.Option(help="Send ratings through a channel first, at this epsilon.")
+    ] = None,
+    channel: Annotated[str, typer.Option(help="Which channel, for ratings.")] = "auto",
+    factors: Annotated[int | None, typer.Option(help="Factors, where the model has them.")] = None,
+    seed: Annotated[int, typer.Option(help="Start of the model.")] = 0,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
+) -> None:
+    """Fit a model and write it to a file, with its guarantee.
+
+    Ratings without --epsilon are learnt from as they are: no privacy.
+
+    Examples:
+
+        tacit fit reports.parquet --model channel-mf -o model
+
+        tacit fit ml-100k/u.data --epsilon 1 -o model
+    """
+    options.writable(output)
+
+    from tacit.evaluation import tools
+    from tacit.evaluation.comparison import epsilons
+
+    tools.check([channel], [model])
+    if epsilon is not None:
+        (epsilon,) = epsilons(epsilon)
+    source = _source(data, format, scale, columns, rounding, epsilon, channel)
+    chosen = {} if factors is None else {"factors": factors}
+    fitted = tools.fit(model, source, rng=seed, **chosen)
+    partial = output.with_name(output.name + ".part")
+    fitted.save(partial)
+    partial.replace(output)
+    options.notice(f"{output}: {model} from {len(source):,} rows. {fitted.guarantee.sentence}")
+
+
+def _source(
+    data: Path,
+    format: str | None,
+    scale: str | None,
+    columns: str | None,
+    rounding: str | None,
+    epsilon: str | None,
+    channel: str,
+) -> "Ratings | Reports":
+    if is_reports(data):
+        from tacit.collection.report_file import read_reports
+
+        return read_reports(data)
+
+    from tacit.evaluation import tools
+
+    ratings = options.load(data, format, scale, columns, rounding)
+    if epsilon is None:
+        return ratings
+    return tools.perturb(ratings, tools.channel(channel, epsilon, ratings.scale), None)
+
+
+def is_reports(path: Path) -> bool:
+    """Whether the file holds reports: Parquet with a header of theirs."""
+    import polars as pl
+
+    from tacit.collection.report_file import KEY
+
+    try:
+        return path.is_file() and KEY in pl.read_parquet_metadata(path)
+    except (OSError, pl.exceptions.PolarsError):
+        return False

@@ -1,0 +1,84 @@
+"""What several verbs share: arguments about data, notices, and places to write to."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.ratings import Ratings
+
+Data = Annotated[
+    Path, typer.Argument(help="Ratings: a file, a folder or an archive of any known format.")
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        help="Do not detect: movielens-100k, movielens-1m, movielens-csv, netflix, jester, "
+        "libimseti or table.",
+        rich_help_panel="Data",
+    ),
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(help="The public rating scale, low:high:step.", rich_help_panel="Data"),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Names of a table's columns, as in user=member,item=film.", rich_help_panel="Data"
+    ),
+]
+Rounding = Annotated[
+    str | None,
+    typer.Option(
+        help="Ratings between two levels: nearest or stochastic (Jester: nearest; elsewhere "
+        "they are refused).",
+        rich_help_panel="Data",
+    ),
+]
+
+
+def load(
+    data: Path,
+    format: str | None = None,
+    scale: str | None = None,
+    columns: str | None = None,
+    rounding: str | None = None,
+) -> "Ratings":
+    """The ratings at `data`; what the reader has to say goes to standard error."""
+    from tacit.readers import read
+
+    chosen: Any = rounding
+    return read(
+        data, format=format, scale=scale, columns=pairs(columns), rounding=chosen, notify=notice
+    )
+
+
+def pairs(text: str | None) -> dict[str, str] | None:
+    """`user=member,item=film` as a dictionary; raises `RequestError` for anything else."""
+    if text is None:
+        return None
+    parts = [part.partition("=") for part in text.split(",")]
+    if not all(name and equals and value for name, equals, value in parts):
+        raise RequestError(f"'{text}' names no columns; write it as in user=member,item=film.")
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def names(text: str) -> tuple[str, ...]:
+    """`a,b,a` as ("a", "b")."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def notice(sentence: str) -> None:
+    """Say something on standard error, out of the way of results."""
+    typer.echo(sentence, err=True)
+
+
+def writable(*paths: Path | None) -> None:
+    """Raise `RequestError` for a file that cannot be written, before hours of work."""
+    for path in paths:
+        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise RequestError(f"{path} cannot be written; name a file in a folder that exists.")

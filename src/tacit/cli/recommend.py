@@ -1,0 +1,113 @@
+"""`tacit recommend`: the best items for one person, at the provider or on her own device."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli import options
+
+if TYPE_CHECKING:
+    from tacit.ratings import Ratings
+
+
+def recommend(
+    model: Annotated[Path, typer.Argument(help="A model that `tacit fit` wrote.")],
+    user: Annotated[str, typer.Option(help="The person's id in the data.")],
+    n: Annotated[int, typer.Option("-n", min=1, help="How many items.")] = 10,
+    profile: Annotated[
+        Path | None,
+        typer.Option(help="Her own true ratings (item,rating): recommend as her device would."),
+    ] = None,
+    titles: Annotated[
+        Path | None, typer.Option(help="u.item, movies.dat or movies.csv, to print titles.")
+    ] = None,
+) -> None:
+    """Print a person's best items with their predicted ratings, best first.
+
+    Without --profile this is what the provider knows from reports. With it the last step is done
+    on true ratings, as on her device, and items in the profile are left out.
+
+    Examples:
+
+        tacit recommend model --user 42 -n 5
+
+        tacit recommend model --user 42 --profile my-ratings.csv --titles ml-100k/u.item
+    """
+    from tacit.models.fitted import Fitted
+
+    fitted = Fitted.load(model)
+    if profile is None:
+        if fitted.user_ids.code(user) < 0:
+            options.notice(f"Person '{user}' sent no report; these are the average person's items.")
+        best = fitted.recommend(user, n)
+    else:
+        best = at_her_device(fitted, user, _own(profile, user, str(fitted.scale)), n)
+    shown = _titles(titles, fitted)
+    for item, rating in best:
+        typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
+
+
+def at_her_device(fitted: Any, user: str, own: "Ratings", n: int) -> list[tuple[Any, float]]:
+    """The n best items by the model's item side and `own` true ratings, those rated left out."""
+    from dataclasses import replace
+
+    import numpy as np
+    import polars as pl
+
+    from tacit.evaluation.tools import models
+    from tacit.ratings import Vocabulary
+
+    rated = own.item_ids.take(own.items)
+    codes = fitted.item_ids.codes(rated)
+    alone = Vocabulary(pl.Series("id", [user]))
+    mine = replace(
+        own,
+        users=np.zeros(len(own), np.int32),
+        items=codes,
+        user_ids=alone,
+        item_ids=fitted.item_ids,
+    ).where(codes >= 0)
+    one = replace(fitted, user_ids=alone, people=fitted.people[:, :1])
+    return models.at_home(one, mine).recommend(user, n, exclude=rated)
+
+
+def _own(path: Path, user: str, scale: str) -> "Ratings":
+    """A person's ratings; a table without a column of people is all hers."""
+    import polars as pl
+
+    from tacit.errors import DataError
+    from tacit.readers import from_frame, read
+
+    if path.suffix != ".csv" or "user" in _header(path):
+        everybody = read(path, scale=scale, notify=options.notice)
+        own = everybody.where(everybody.users == everybody.user_ids.code(user))
+        if not len(own):
+            raise DataError(f"{path} has no rating by '{user}'; give her own ratings.")
+        return own
+    try:
+        table = pl.read_csv(path).with_columns(user=pl.lit(user))
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{path} is no table of item,rating ({reason}); write it again.") from error
+    return from_frame(table, scale=scale, name=str(path), notify=options.notice)
+
+
+def _header(path: Path) -> list[str]:
+    from tacit.errors import DataError
+
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return file.readline().strip().split(",")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read ({error}); give a csv of item,rating.") from error
+
+
+def _titles(path: Path | None, fitted: Any) -> dict[Any, str]:
+    if path is None:
+        return {}
+    from tacit.readers import titles
+
+    table = titles(path)
+    known = table.filter(fitted.item_ids.codes(table["item"]) >= 0)
+    return {item: f"\t{title}" for item, title in known.select("item", "title").iter_rows()}

@@ -1,0 +1,114 @@
+"""A grid of experiments that can be interrupted, and goes on where it stopped."""
+
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from tacit.evaluation.journal import Journal
+from tacit.evaluation.results import Row
+from tacit.evaluation.split import Protocol
+from tacit.ratings import Ratings
+
+IDENTITY = "identity"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One experiment: everything that its rows depend on but chance.
+
+    `data` is a fingerprint of the ratings, `settings` whatever else is the same in every cell;
+    they are here so that no row of another run is taken for one of this.
+    """
+
+    dataset: str
+    data: str
+    plan: str
+    cap: int | None
+    channel: str | None
+    epsilon: str | None
+    model: str
+    mode: str
+    seed: int
+    fold: int | None
+    settings: str = ""
+
+    @property
+    def key(self) -> str:
+        """The cell as one line of JSON."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @property
+    def label(self) -> str:
+        """The cell as a progress bar shows it."""
+        noise = self.channel if self.epsilon is None else f"{self.channel} at {self.epsilon}"
+        place = f"seed {self.seed}" + ("" if self.fold is None else f", fold {self.fold}")
+        return f"{self.model}, {noise}, {place}"
+
+
+RunCell = Callable[[Cell], Sequence[Row]]
+Progress = Callable[[str, int, int], None]
+
+
+def fingerprint(ratings: Ratings) -> str:
+    """A checksum of the rows: other data, or the same in another order, differ."""
+    columns = (ratings.users, ratings.items, ratings.levels)
+    return "-".join(f"{zlib.crc32(column.tobytes()):08x}" for column in columns)
+
+
+def cells(
+    ratings: Ratings,
+    protocol: Protocol,
+    *,
+    channels: Sequence[str],
+    models: Sequence[str],
+    epsilons: Sequence[str],
+    plan: str = "rated",
+    cap: int | None = None,
+    mode: str = "strict",
+    settings: str = "",
+) -> list[Cell]:
+    """The whole grid, the identity always in it and once; models that share reports in a row."""
+    noises = [(IDENTITY, None)]
+    noises += [(name, epsilon) for epsilon in epsilons for name in channels if name != IDENTITY]
+    data = fingerprint(ratings)
+    return [
+        Cell(
+            dataset=ratings.name,
+            data=data,
+            plan=plan,
+            cap=cap,
+            channel=channel,
+            epsilon=epsilon,
+            model=model,
+            mode="none" if epsilon is None else mode,
+            seed=seed,
+            fold=fold,
+            settings=f"{protocol.words}; {settings}",
+        )
+        for seed, fold in protocol.places()
+        for channel, epsilon in noises
+        for model in models
+    ]
+
+
+def run(
+    cells: Sequence[Cell],
+    run_cell: RunCell,
+    journal: Journal,
+    progress: Progress = lambda label, done, total: None,
+) -> list[Row]:
+    """Run every cell that the journal lacks, in order; the rows of all of them.
+
+    An interrupt or an error leaves the finished cells in the journal and passes through.
+    `progress` is told what runs now and how many cells of how many are done.
+    """
+    done = sum(cell.key in journal for cell in cells)
+    for cell in cells:
+        if cell.key in journal:
+            continue
+        progress(cell.label, done, len(cells))
+        journal.append(cell.key, run_cell(cell))
+        done += 1
+    progress("", done, len(cells))
+    return journal.rows(cell.key for cell in cells)

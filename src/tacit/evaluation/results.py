@@ -1,0 +1,117 @@
+"""The result file: one row an experiment, and nothing in a figure that is not in a row."""
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+
+from tacit.errors import DataError
+from tacit.privacy.guarantee import Trust, Unit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One model, fed by one channel, at one epsilon, on one split, seen from one place.
+
+    Epsilons are in nats. `where`: "provider" predicts from reports alone, "device" from its own
+    true ratings and the published item model, "curator" from true ratings. `unit` is what
+    `epsilon` protects. `claim_valid` is None where nothing is claimed. Seconds are wall seconds.
+    """
+
+    dataset: str
+    plan: str
+    cap: int | None
+    channel: str | None
+    channel_id: str | None
+    model: str
+    mode: str
+    where: str
+    trust: Trust
+    epsilon: float | None
+    delta: float
+    unit: Unit
+    values_epsilon: float | None
+    user_epsilon: float | None
+    tight_epsilon: float | None
+    claim_valid: bool | None
+    seed: int
+    fold: int | None
+    n_train: int
+    n_test: int
+    rmse: float
+    mae: float
+    precision_at_10: float
+    recall_at_10: float
+    f_score_at_10: float
+    fit_seconds: float
+    predict_seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as JSON-ready values; a figure that does not exist is null."""
+        return {
+            key: None if isinstance(value, float) and math.isnan(value) else value
+            for key, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The row that `to_dict` wrote; raises `DataError` for other keys."""
+        if set(values) != set(KEYS):
+            odd = sorted(set(values) ^ set(KEYS))[0]
+            raise DataError(f"A result row has or lacks the key '{odd}'; run the comparison again.")
+        numbers = {key: _number(key, value) for key, value in values.items()}
+        return cls(**numbers)
+
+
+KEYS = tuple(field.name for field in fields(Row))
+METRICS = ("rmse", "mae", "precision_at_10", "recall_at_10", "f_score_at_10")
+TYPES: dict[Any, pl.DataType] = {
+    float: pl.Float64(),
+    float | None: pl.Float64(),
+    int: pl.Int64(),
+    int | None: pl.Int64(),
+    bool | None: pl.Boolean(),
+}
+SCHEMA = {field.name: TYPES.get(field.type, pl.String()) for field in fields(Row)}
+
+
+def _number(key: str, value: Any) -> Any:
+    return float("nan") if value is None and key in METRICS else value
+
+
+def to_frame(rows: Sequence[Row]) -> pl.DataFrame:
+    """The rows as a polars frame, columns in the order of `KEYS`."""
+    return pl.DataFrame([row.to_dict() for row in rows], schema=SCHEMA)
+
+
+def save(rows: Sequence[Row], path: Path) -> None:
+    """Write the JSON list at `path` and the same rows as Parquet beside it, each at one stroke."""
+    text = ",\n".join(json.dumps(row.to_dict(), allow_nan=False) for row in rows)
+    replace(path, f"[\n{text}\n]\n".encode())
+    parquet = path.with_suffix(".parquet")
+    temporary = parquet.with_name(parquet.name + ".part")
+    to_frame(rows).write_parquet(temporary)
+    temporary.replace(parquet)
+
+
+def load(path: Path) -> list[Row]:
+    """The rows that `save` wrote; raises `DataError` when the file is no result file."""
+    try:
+        return [Row.from_dict(values) for values in json.loads(path.read_text())]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DataError(f"{path} is no result file ({error}); run the comparison again.") from error
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    temporary = path.with_name(path.name + ".part")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)

@@ -1,0 +1,113 @@
+"""Tables of the result rows: one line a channel, model and place, one column an epsilon."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.results import Row
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A caption, the heading of each column, and lines of cells, all as text."""
+
+    caption: str
+    heading: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+
+
+def mean(rows: Sequence[Row], metric: str) -> float | None:
+    """The mean of a metric over splits; None where no row has a figure."""
+    values = (float(getattr(row, metric)) for row in rows)
+    known = [value for value in values if not math.isnan(value)]
+    return fmean(known) if known else None
+
+
+def accuracy(rows: Sequence[Row], metric: str, caption: str) -> Table:
+    """The metric, mean over splits, of every channel, model and place, at every epsilon."""
+    epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
+    kinds = dict.fromkeys(
+        (row.channel or "curator", row.model, row.where) for row in rows if row.epsilon is not None
+    ) or dict.fromkeys((IDENTITY, row.model, row.where) for row in rows)
+    return Table(
+        caption,
+        ("channel", "model", "where", *(f"{epsilon:g}" for epsilon in epsilons), "no privacy"),
+        tuple(_line(rows, metric, kind, epsilons) for kind in kinds),
+    )
+
+
+def _line(
+    rows: Sequence[Row], metric: str, kind: tuple[str, str, str], epsilons: Sequence[float]
+) -> tuple[str, ...]:
+    channel, model, where = kind
+    mine = [row for row in rows if row.model == model and row.where == where]
+    noisy = [row for row in mine if (row.channel or "curator") == channel]
+    figures = [mean([row for row in noisy if row.epsilon == e], metric) for e in epsilons]
+    figures.append(mean([row for row in mine if row.channel == IDENTITY], metric))
+    return (*kind, *(NOTHING if x is None else f"{x:.3f}" for x in figures))
+
+
+def best(rows: Sequence[Row]) -> Table:
+    """The lowest RMSE at each epsilon, at the provider and on the device, and who reached it."""
+    epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
+    places = list(dict.fromkeys(row.where for row in rows))
+    names = ("epsilon", *(f"{place}{what}" for place in places for what in ("", ", by")))
+    lines = [(f"{e:g}", *_winners([r for r in rows if r.epsilon == e], places)) for e in epsilons]
+    free = [row for row in rows if row.channel == IDENTITY]
+    lines += [("no privacy", *_winners(free, places))] if free else []
+    return Table("Lowest RMSE, mean over splits", names, tuple(lines))
+
+
+def _winners(rows: Sequence[Row], places: Sequence[str]) -> list[str]:
+    found = [lowest(rows, place) for place in places]
+    return [
+        cell
+        for winner in found
+        for cell in (
+            (f"{winner.figure:.3f}", f"{winner.channel} + {winner.model}")
+            if winner
+            else (NOTHING, NOTHING)
+        )
+    ]
+
+
+@dataclass(frozen=True, order=True)
+class Winner:
+    """The lowest mean RMSE among some rows, and the channel and model that reached it."""
+
+    figure: float
+    channel: str
+    model: str
+
+
+def lowest(rows: Sequence[Row], where: str) -> Winner | None:
+    """The winner at one place; None where there is no row."""
+    mine = [row for row in rows if row.where == where]
+    kinds: dict[tuple[str, str], list[Row]] = {}
+    for row in mine:
+        kinds.setdefault((row.channel or "curator", row.model), []).append(row)
+    means = ((mean(group, "rmse"), *kind) for kind, group in kinds.items())
+    return min((Winner(m, c, n) for m, c, n in means if m is not None), default=None)
+
+
+def text(table: Table) -> str:
+    """The table for a terminal: columns aligned, figures to the right."""
+    rows = [table.heading, *table.lines]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(table.heading))]
+    figures = [all(_is_figure(line[k]) for line in table.lines) for k in range(len(widths))]
+    aligned = [
+        "  ".join(
+            cell.rjust(width) if figure else cell.ljust(width)
+            for cell, width, figure in zip(row, widths, figures, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join([table.caption, "", *aligned])
+
+
+def _is_figure(cell: str) -> bool:
+    return cell == NOTHING or cell.replace(".", "", 1).isdigit()

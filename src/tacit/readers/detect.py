@@ -1,0 +1,107 @@
+"""Which reader reads a file, a folder or an archive: by name and by first bytes."""
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.errors import DataError, RequestError
+from tacit.readers.format import Format, Request
+from tacit.readers.jester import JESTER
+from tacit.readers.libimseti import LIBIMSETI
+from tacit.readers.movielens import ML_1M, ML_100K, ML_CSV
+from tacit.readers.netflix import NETFLIX
+from tacit.readers.source import Source
+from tacit.readers.table import TABLE
+
+FORMATS = {f.name: f for f in (ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMSETI, TABLE)}
+SUBFOLDERS = ("training_set",)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Files that together are one data set, and the reader for them."""
+
+    format: Format
+    sources: tuple[Source, ...]
+
+
+def detect(path: Path, format: str | None, request: Request) -> Candidate:
+    """The one data set at `path`.
+
+    In a folder or an archive a file counts by name and by content; a file given itself counts by
+    either. Raises `DataError` when there is none or more than one, naming them.
+    """
+    formats = [_named(format)] if format else list(FORMATS.values())
+    sources = _sources(path)
+    if len(sources) == 1 and (path.is_file() or format):
+        return Candidate(_of_file(sources[0], formats, request), (sources[0],))
+    candidates = _candidates(sources, formats, request)
+    if len(candidates) > 1:
+        names = " and ".join(_label(candidate) for candidate in candidates)
+        raise DataError(f"{path} holds more than one data set, {names}; give one of them.")
+    if not candidates:
+        raise DataError(f"{path} holds no ratings in a known format; give the file itself.")
+    return candidates[0]
+
+
+def _named(format: str) -> Format:
+    if format not in FORMATS:
+        raise RequestError(f"There is no format '{format}'; choose from {', '.join(FORMATS)}.")
+    return FORMATS[format]
+
+
+def _sources(path: Path) -> list[Source]:
+    if path.is_dir():
+        folders = [path, *(path / name for name in SUBFOLDERS if (path / name).is_dir())]
+        files = sorted(file for folder in folders for file in folder.iterdir() if file.is_file())
+        return [
+            s
+            for file in files
+            for s in (_sources(file) if file.suffix == ".zip" else [Source(file)])
+        ]
+    if not path.exists():
+        raise DataError(f"{path} does not exist; check the name or see tacit download --help.")
+    if path.suffix.lower() != ".zip":
+        return [Source(path)]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(name for name in archive.namelist() if not name.endswith("/"))
+    except (zipfile.BadZipFile, OSError) as error:
+        raise DataError(f"{path} is not a whole zip archive ({error}); fetch it again.") from error
+    return [Source(path, name) for name in names if not name.startswith("__MACOSX")]
+
+
+def _of_file(source: Source, formats: Sequence[Format], request: Request) -> Format:
+    if not source.head.strip():
+        raise DataError(f"{source} is empty; give a file with ratings.")
+    looking = [format for format in formats if format.looks(source, request)]
+    called = [format for format in formats if format.named(source)]
+    both = [format for format in looking if format in called]
+    for choice in (both, looking, called, formats if len(formats) == 1 else []):
+        if choice:
+            return choice[0]
+    raise DataError(f"{source} is in no known format; give --format, one of {', '.join(FORMATS)}.")
+
+
+def _candidates(
+    sources: Sequence[Source], formats: Sequence[Format], request: Request
+) -> list[Candidate]:
+    found: dict[str, list[Source]] = {}
+    for source in sources:
+        called = [format for format in formats if format.named(source)]
+        if not called:
+            continue
+        match = next((format for format in called if format.looks(source, request)), None)
+        if match is not None:
+            found.setdefault(match.name, []).append(source)
+    return [
+        Candidate(FORMATS[name], group)
+        for name, files in found.items()
+        for group in ([tuple(files)] if FORMATS[name].parts else [(file,) for file in files])
+    ]
+
+
+def _label(candidate: Candidate) -> str:
+    first, *more = candidate.sources
+    return f"{first.path.name if first.member is None else first.member}" + (" .." if more else "")

@@ -1,0 +1,162 @@
+"""Batches of raw columns gathered into one `Ratings`, in memory a few times the result's size."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+from tacit.ratings import Codes, Mask, Ratings, Vocabulary
+from tacit.readers.format import Notify
+from tacit.readers.levels import Grid, infer
+
+ROWS = 1 << 20
+MOST_DISTINCT = 4096
+
+
+class Encoder:
+    """Ids to codes, batch by batch, in order of first appearance; `vocabulary` then sorts them."""
+
+    def __init__(self) -> None:
+        self._known: pl.DataFrame | None = None
+        self._batches: list[Codes] = []
+
+    def add(self, raw: pl.Series) -> None:
+        """Encode one more batch of ids."""
+        self._learn(raw.unique(maintain_order=True).alias("id"))
+        joined = (
+            raw.alias("id").to_frame().join(self._table, on="id", how="left", maintain_order="left")
+        )
+        self._batches.append(joined["code"].to_numpy())
+
+    def finish(self) -> tuple[Vocabulary, Codes]:
+        """The sorted vocabulary and the codes of every batch, joined."""
+        ids = self._table["id"]
+        order = ids.arg_sort().to_numpy()
+        rank = np.empty(len(ids), np.int32)
+        rank[order] = np.arange(len(ids), dtype=np.int32)
+        codes = np.concatenate([rank[batch] for batch in self._batches])
+        self._batches.clear()
+        return Vocabulary(ids.gather(order)), codes
+
+    @property
+    def _table(self) -> pl.DataFrame:
+        assert self._known is not None, "a batch comes first"
+        return self._known
+
+    def _learn(self, ids: pl.Series) -> None:
+        if self._known is not None:
+            ids = ids.to_frame().join(self._known, on="id", how="anti", maintain_order="left")["id"]
+        start = 0 if self._known is None else len(self._known)
+        codes = np.arange(start, start + len(ids), dtype=np.int32)
+        fresh = pl.DataFrame({"id": ids, "code": codes})
+        self._known = fresh if self._known is None else pl.concat([self._known, fresh])
+
+
+def coalesced(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows in batches of a million or so: thousands of small files stay cheap."""
+    waiting: list[pl.DataFrame] = []
+    for frame in frames:
+        waiting.append(frame)
+        if sum(map(len, waiting)) >= ROWS:
+            yield pl.concat(waiting)
+            waiting = []
+    if waiting:
+        yield pl.concat(waiting)
+
+
+def gather(
+    frames: Iterator[pl.DataFrame],
+    grid: Grid | None,
+    *,
+    name: str,
+    where: str,
+    rng: int,
+    notify: Notify,
+) -> Ratings:
+    """Ratings from frames of columns user, item, rating and perhaps timestamp, in their order.
+
+    With `grid` None the scale is inferred from the distinct ratings. A (person, item) pair given
+    twice keeps its latest row. Raises `DataError` when there is no row or no scale.
+    """
+    users, items = Encoder(), Encoder()
+    numbers: list[NDArray[np.float32]] = []
+    times: list[NDArray[np.int64]] = []
+    distinct: set[float] = set()
+    for frame in _some(coalesced(frames), where):
+        users.add(frame["user"])
+        items.add(frame["item"])
+        numbers.append(frame["rating"].to_numpy().astype(np.float32))
+        if "timestamp" in frame.columns:
+            times.append(frame["timestamp"].to_numpy())
+        if grid is None:
+            distinct |= _distinct(numbers[-1], distinct, where)
+    if grid is None:
+        grid = Grid(infer(np.array(sorted(distinct)), where))
+        notify(
+            f"{where}: the scale {grid.scale} was inferred from the ratings; declare it to be sure."
+        )
+    chance = np.random.default_rng(rng)
+    levels = np.concatenate([grid.levels(part.astype(np.float64), chance) for part in numbers])
+    numbers.clear()
+    user_ids, user_codes = users.finish()
+    item_ids, item_codes = items.finish()
+    ratings = Ratings(
+        users=user_codes,
+        items=item_codes,
+        levels=levels,
+        scale=grid.scale,
+        user_ids=user_ids,
+        item_ids=item_ids,
+        times=np.concatenate(times) if times else None,
+        name=name,
+    )
+    return _without_repeats(ratings, where, notify)
+
+
+def _some(frames: Iterator[pl.DataFrame], where: str) -> Iterator[pl.DataFrame]:
+    first = next((frame for frame in frames if len(frame)), None)
+    if first is None:
+        raise DataError(f"{where} holds no rating; give a file with at least one row.")
+    return chain([first], frames)
+
+
+def _distinct(part: NDArray[np.float32], seen: set[float], where: str) -> set[float]:
+    fresh = {float(value) for value in np.unique(part)}
+    if len(seen | fresh) > MOST_DISTINCT:
+        raise DataError(
+            f"{where}: no scale can be inferred (over {MOST_DISTINCT} distinct ratings); declare "
+            f"it, as in --scale -10:10:1 with --rounding nearest."
+        )
+    return fresh
+
+
+def _without_repeats(ratings: Ratings, where: str, notify: Notify) -> Ratings:
+    keep = last_of_each(ratings)
+    if keep is None:
+        return ratings
+    dropped = len(ratings) - int(keep.sum())
+    kept = "the latest of each" if ratings.times is not None else "the last row of each"
+    notify(f"{where}: {dropped:,} repeated (user, item) rows were dropped, {kept} kept.")
+    return ratings.where(keep)
+
+
+def last_of_each(ratings: Ratings) -> Mask | None:
+    """Which rows stay when each (person, item) pair keeps one: None when all do.
+
+    The row with the latest time stays, the last in file order among equal times or without times.
+    """
+    pair = ratings.users.astype(np.int64) * ratings.n_items + ratings.items
+    ordered = np.sort(pair)
+    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not len(repeated):
+        return None
+    rows = np.flatnonzero(np.isin(pair, repeated))
+    times = rows if ratings.times is None else ratings.times[rows]
+    order = np.lexsort((rows, times, pair[rows]))
+    last = np.append(np.diff(pair[rows][order]) != 0, True)
+    keep = np.ones(len(pair), np.bool_)
+    keep[rows[order][~last]] = False
+    return keep

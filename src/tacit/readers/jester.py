@@ -1,0 +1,88 @@
+"""Jester: a matrix, one person a row; how many jokes she rated, then every joke; 99 is missing.
+
+Ratings run from -10 to 10 with two decimals, so 0 is a rating like any other.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from tacit.readers.format import Format, Request
+from tacit.readers.levels import Floats, Grid
+from tacit.readers.source import Source
+from tacit.readers.text import UnsoundError, frames, rating_fault, shown
+
+MISSING = 99.0
+FEWEST_JOKES = 2
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Lines of `width` numbers: the count, then one number a joke."""
+
+    width: int
+    grid: Grid | None
+
+    def parse(self, data: bytes) -> pl.DataFrame:
+        """The matrix as it stands, count first."""
+        schema = {f"{joke}": pl.Float64() for joke in range(self.width)}
+        frame = pl.read_csv(io.BytesIO(data), has_header=False, schema=schema)
+        matrix = frame.to_numpy()
+        given = matrix[:, 1:] != MISSING
+        if not (given.sum(1) == matrix[:, 0]).all():
+            raise UnsoundError("a count is wrong")
+        ratings = matrix[:, 1:][given]
+        if not (np.isfinite(ratings) if self.grid is None else self.grid.admits(ratings)).all():
+            raise UnsoundError("a rating is off the scale")
+        return frame
+
+    def fault(self, line: str) -> str | None:
+        """What is wrong with one person's line."""
+        count, *jokes = line.split(",")
+        if len(jokes) != self.width - 1:
+            return f"the line has {len(jokes) + 1} fields, not {self.width}; correct the line"
+        given = [joke for joke in jokes if not _is_missing(joke)]
+        faults = (rating_fault(joke, self.grid) for joke in given)
+        if fault := next((fault for fault in faults if fault), None):
+            return fault
+        if count.strip() != str(len(given)):
+            return f"the count {shown(count)} is not the {len(given)} ratings given; correct it"
+        return None
+
+
+def _is_missing(joke: str) -> bool:
+    try:
+        return float(joke) == MISSING
+    except ValueError:
+        return False
+
+
+def _looks(source: Source, request: Request) -> bool:
+    count, *jokes = source.head.partition(b"\n")[0].decode("latin-1").split(",")
+    given = [joke for joke in jokes if not _is_missing(joke)]
+    return len(jokes) >= FEWEST_JOKES and count.strip() == str(len(given)) and "." in "".join(given)
+
+
+def _read(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]:
+    people = 0
+    for source in sources:
+        width = source.head.partition(b"\n")[0].count(b",") + 1
+        for frame in frames(source, Matrix(width, request.grid)):
+            yield _rows(frame.to_numpy(), people)
+            people += len(frame)
+
+
+def _rows(matrix: Floats, people: int) -> pl.DataFrame:
+    """The ratings of a matrix, row by row; people and jokes are numbered from 1."""
+    person, joke = np.nonzero(matrix[:, 1:] != MISSING)
+    return pl.DataFrame(
+        {"user": person + people + 1, "item": joke + 1, "rating": matrix[person, joke + 1]}
+    )
+
+
+JESTER = Format(
+    "jester", ("*jester*.csv",), _looks, _read, scale="-10:10:1", rounding="nearest", parts=True
+)

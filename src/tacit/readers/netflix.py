@@ -1,0 +1,84 @@
+"""Netflix Prize: a line `movie:` and then `customer,rating,date` lines of that movie.
+
+One movie a file in `mv_*.txt`, or many movies one after another in `combined_data_*.txt`.
+"""
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import polars as pl
+
+from tacit.errors import DataError
+from tacit.readers.format import Format, Request
+from tacit.readers.levels import Grid
+from tacit.readers.source import Source
+from tacit.readers.text import frames, rating_fault, shown, sound, whole
+
+START = re.compile(rb"\d+:\r?\n\d+,")
+# A block may begin with a heading, and polars counts the fields of the first line.
+WIDEST = b"0,0,1970-01-01\n"
+
+
+def _looks(source: Source, request: Request) -> bool:
+    return START.match(source.head) is not None
+
+
+@dataclass(frozen=True)
+class Movies:
+    """Rows of customer, rating and time; `item` is the movie of a heading, null below it."""
+
+    grid: Grid | None
+
+    def parse(self, data: bytes) -> pl.DataFrame:
+        """Headings and ratings in file order; a heading has no rating."""
+        raw = pl.read_csv(
+            io.BytesIO(WIDEST + data),
+            has_header=False,
+            schema={"user": pl.String(), "rating": pl.Float64(), "day": pl.Date()},
+        )[1:]
+        heading = pl.col("user").str.ends_with(":")
+        movie = pl.when(heading).then(pl.col("user").str.strip_suffix(":")).cast(pl.Int64)
+        customer = pl.when(~heading).then(pl.col("user")).cast(pl.Int64)
+        rows = raw.select(
+            user=customer, item=movie, rating="rating", timestamp=pl.col("day").dt.epoch("s")
+        )
+        sound(rows.filter(rows["item"].is_null()).drop("item"), self.grid)
+        return rows
+
+    def fault(self, line: str) -> str | None:
+        """What is wrong with one line, heading or rating."""
+        fields = line.split(",")
+        if len(fields) == 1 and line.endswith(":") and whole(line[:-1]):
+            return None
+        if len(fields) != 3:
+            return f"{shown(line)} is neither movie: nor customer,rating,date; correct the line"
+        if not whole(fields[0]):
+            return f"customer {shown(fields[0])} is not a whole number; correct the line"
+        return rating_fault(fields[1], self.grid) or _day_fault(fields[2])
+
+
+def _day_fault(text: str) -> str | None:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return f"date {shown(text)} is not a day such as 2005-09-06; correct the line"
+    return None
+
+
+def _read(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]:
+    for source in sources:
+        movie: int | None = None
+        for rows in frames(source, Movies(request.grid)):
+            if movie is None and rows["item"][0] is None:
+                raise DataError(f"{source}, line 1: the file begins with no line 'movie:'; add it.")
+            filled = rows.with_columns(pl.col("item").forward_fill().fill_null(movie or 0))
+            movie = int(filled["item"][-1])
+            yield filled.filter(rows["item"].is_null())
+
+
+NETFLIX = Format(
+    "netflix", ("mv_*.txt", "combined_data_*.txt"), _looks, _read, scale="1:5:1", parts=True
+)

@@ -1,0 +1,115 @@
+"""Where bytes come from: a file, a gzip file or a member of a zip archive, in blocks of lines."""
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from tacit.errors import DataError
+
+BLOCK = 1 << 24
+HEAD = 1 << 14
+UTF8_MARK = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+BROKEN = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines of a file, the first of which is line `first_line` (counted from 1)."""
+
+    first_line: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Source:
+    """One stream of bytes: a plain or gzip file, or a `member` of a zip archive.
+
+    Gzip is told by its first two bytes, whatever the file is called.
+    """
+
+    path: Path
+    member: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's own name in lower case, without `.gz`: what detection goes by."""
+        return Path(self.member or self.path).name.lower().removesuffix(".gz")
+
+    def __str__(self) -> str:
+        return str(self.path) if self.member is None else f"{self.path}:{self.member}"
+
+    @contextmanager
+    def open(self) -> Generator[BinaryIO]:
+        """The unpacked bytes; raises `DataError` when the file or archive cannot be read."""
+        try:
+            with self._packed() as raw:
+                gzipped = raw.read(2) == b"\x1f\x8b"
+                raw.seek(0)
+                if gzipped:
+                    with gzip.open(raw) as file:
+                        yield io.BufferedReader(file)
+                else:
+                    yield raw
+        except BROKEN as broken:
+            raise DataError(
+                f"{self} cannot be read ({_reason(broken)}); fetch or pack the file again."
+            ) from broken
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first few kilobytes, without a byte order mark."""
+        with self.open() as file:
+            return self._unmarked(file.read(HEAD))
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Block]:
+        """The file from first line to last, in blocks of about `size` bytes.
+
+        Raises `DataError` for UTF-16 and for a compressed stream that ends early, naming the
+        last line that could be read.
+        """
+        line, rest = 1, b""
+        with self.open() as file:
+            while chunk := self._read(file, size, line):
+                text = self._unmarked(chunk) if line == 1 and not rest else rest + chunk
+                cut = text.rfind(b"\n") + 1
+                if cut:
+                    yield Block(line, text[:cut])
+                    line += text.count(b"\n", 0, cut)
+                rest = text[cut:]
+        if rest.strip():
+            yield Block(line, rest)
+
+    @contextmanager
+    def _packed(self) -> Generator[BinaryIO]:
+        if self.member is None:
+            with self.path.open("rb") as file:
+                yield file
+        else:
+            with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as member:
+                yield io.BufferedReader(member)  # pyright: ignore[reportArgumentType]
+
+    def _read(self, file: BinaryIO, size: int, line: int) -> bytes:
+        try:
+            return file.read(size)
+        except BROKEN as broken:
+            raise DataError(
+                f"{self} breaks off after line {line} ({_reason(broken)}); fetch the file again."
+            ) from broken
+
+    def _unmarked(self, start: bytes) -> bytes:
+        if start.startswith(UTF16_MARKS):
+            raise DataError(f"{self}, line 1: the text is UTF-16; save the file as UTF-8.")
+        return start.removeprefix(UTF8_MARK)
+
+
+def _reason(error: BaseException) -> str:
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return text.rstrip(".").splitlines()[0] if text else type(error).__name__

@@ -1,0 +1,176 @@
+"""Made-up ratings that look like real ones, for demonstrations and tests.
+
+The latent rating of person u for item i is
+
+    theta = b_u + b_i + <p_u, q_i> + noise,
+
+with the spreads that MovieLens 100K shows. It becomes a level through cut points that give the
+levels the shares that stars have there. How much people rate and how often items are rated fall
+off like power laws, popular items are better, and people rate in sessions.
+"""
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tacit.errors import RequestError
+from tacit.ratings import Codes, Ratings, Vocabulary
+from tacit.scale import RatingScale
+
+Floats = NDArray[np.float32]
+
+# Shares of one to five stars, and spreads in stars, as in MovieLens 100K.
+SHARES = (0.061, 0.114, 0.271, 0.342, 0.212)
+SPREAD_USER, SPREAD_ITEM, SPREAD_TASTE, SPREAD_NOISE = 0.45, 0.62, 0.5, 0.88
+TASTES = 8
+FEWEST = 20
+MOST_OF_CATALOGUE = 0.5
+BEGIN, SPAN, BETWEEN = 874_724_710, 18_500_000, 25
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class _World:
+    """What the people and the items are like, before anybody rates."""
+
+    user_bias: Floats
+    item_bias: Floats
+    user_taste: Floats
+    item_taste: Floats
+    popularity: NDArray[np.float64]
+
+
+def synthetic(
+    n_users: int = 943,
+    n_items: int = 1682,
+    n_ratings: int = 100_000,
+    scale: RatingScale | str = "1:5:1",
+    rng: int = 0,
+) -> Ratings:
+    """`n_ratings` ratings of a made-up world, in order of time; the same for the same `rng`.
+
+    Everybody rates at least 20 items and at most half of the catalogue; people and items have
+    the ids 1, 2, .. Raises `RequestError` when that many ratings do not fit.
+
+    >>> ratings = synthetic(n_users=50, n_items=80, n_ratings=1500)
+    >>> len(ratings), ratings.n_users, ratings.n_items
+    (1500, 50, 80)
+    """
+    most = int(n_items * MOST_OF_CATALOGUE)
+    if not n_users * FEWEST <= n_ratings <= n_users * most:
+        raise RequestError(
+            f"{n_users} people cannot give {n_ratings} ratings with {FEWEST} to {most} each; "
+            f"choose from {n_users * FEWEST} to {n_users * most}."
+        )
+    grid = RatingScale.parse(scale) if isinstance(scale, str) else scale
+    chance = np.random.default_rng(rng)
+    world = _world(n_users, n_items, chance)
+    users = np.repeat(
+        np.arange(n_users, dtype=np.int32), _activity(n_users, n_ratings, most, chance)
+    )
+    items = choose_items(users, np.cumsum(world.popularity), chance)
+    times = _times(users, chance)
+    order = np.argsort(times, kind="stable")
+    users, items = users[order], items[order]
+    return Ratings(
+        users=users,
+        items=items,
+        levels=_levels(_latent(world, users, items, chance), grid),
+        scale=grid,
+        user_ids=_numbers(n_users),
+        item_ids=_numbers(n_items),
+        times=times[order],
+        name="synthetic",
+    )
+
+
+def _world(n_users: int, n_items: int, chance: np.random.Generator) -> _World:
+    def normal(*shape: int) -> Floats:
+        return chance.standard_normal(shape, np.float32)
+
+    # Zipf-Mandelbrot: the shift keeps the first item from taking a tenth of all ratings.
+    rank = chance.permutation(n_items) / n_items
+    popularity = (rank + 0.15) ** -2.4
+    fame = _standard(np.log(popularity).astype(np.float32))
+    width = SPREAD_TASTE**0.5 * TASTES**-0.25
+    return _World(
+        user_bias=SPREAD_USER * normal(n_users),
+        item_bias=(SPREAD_ITEM * (0.55 * fame + 0.835 * normal(n_items))).astype(np.float32),
+        user_taste=width * normal(n_users, TASTES),
+        item_taste=width * normal(n_items, TASTES),
+        popularity=popularity / popularity.sum(),
+    )
+
+
+def _standard(values: Floats) -> Floats:
+    return (values - values.mean()) / values.std()
+
+
+def _activity(
+    n_users: int, n_ratings: int, most: int, chance: np.random.Generator
+) -> NDArray[np.int64]:
+    """How many items each person rates: `FEWEST` and a Lomax tail of index 6, summing exactly."""
+    extra = chance.pareto(6.0, n_users)
+    extra *= (n_ratings - FEWEST * n_users) / extra.sum()
+    counts = np.minimum(FEWEST + np.floor(extra).astype(np.int64), most)
+    while short := n_ratings - int(counts.sum()):
+        room = np.flatnonzero(counts < most)
+        counts[chance.permutation(room)[:short]] += 1
+    return counts
+
+
+@numba.njit(cache=True)
+def choose_items(
+    users: Codes, cumulative: NDArray[np.float64], chance: np.random.Generator
+) -> Codes:  # pragma: no cover
+    """Items for each row of `users` (grouped by person), by popularity, none twice a person."""
+    items = np.empty(len(users), np.int32)
+    taken = np.full(len(cumulative), -1, np.int32)
+    for row in range(len(users)):
+        while True:
+            item = min(np.searchsorted(cumulative, chance.random()), len(cumulative) - 1)
+            if taken[item] != users[row]:
+                break
+        taken[item] = users[row]
+        items[row] = item
+    return items
+
+
+def _times(users: Codes, chance: np.random.Generator) -> NDArray[np.int64]:
+    """Unix seconds: each person begins some day and rates every half minute or so."""
+    people = np.arange(int(users[-1]) + 1)
+    start = BEGIN + chance.integers(0, SPAN, len(people))
+    gaps = np.cumsum(chance.exponential(BETWEEN, len(users)))
+    first = np.searchsorted(users, people)
+    return start[users] + (gaps - gaps[first][users]).astype(np.int64)
+
+
+def _latent(world: _World, users: Codes, items: Codes, chance: np.random.Generator) -> Floats:
+    theta = SPREAD_NOISE * chance.standard_normal(len(users), np.float32)
+    for at in range(0, len(users), CHUNK):
+        u, i = users[at : at + CHUNK], items[at : at + CHUNK]
+        taste = np.einsum("rk,rk->r", world.user_taste[u], world.item_taste[i])
+        theta[at : at + CHUNK] += world.user_bias[u] + world.item_bias[i] + taste
+    return theta
+
+
+def _levels(theta: Floats, scale: RatingScale) -> NDArray[np.uint8] | NDArray[np.uint16]:
+    """Levels through the cut points that give each level its share of the rows."""
+    places = np.arange(1, scale.n_levels) * len(SHARES) / scale.n_levels
+    below = [_share_below(float(place)) for place in places]
+    cuts = np.quantile(theta, np.array(below, np.float32))
+    level = np.searchsorted(cuts, theta)
+    return level.astype(np.uint8) if scale.n_levels <= 256 else level.astype(np.uint16)
+
+
+def _share_below(stars: float) -> float:
+    """The share of ratings below so many stars, straight lines between whole stars."""
+    whole = int(stars)
+    return (sum(SHARES[:whole]) + (stars - whole) * SHARES[whole]) / sum(SHARES)
+
+
+def _numbers(count: int) -> Vocabulary:
+    return Vocabulary(pl.Series("id", np.arange(1, count + 1, dtype=np.int64)))

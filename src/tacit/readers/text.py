@@ -1,0 +1,124 @@
+"""Lines of text to columns: polars for the speed, a slow second look for the sentence.
+
+A block of lines goes through a fast parser. When anything in it is wrong, the same block is read
+again line by line, only to say which line is wrong and why.
+"""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+from tacit.errors import DataError
+from tacit.readers.levels import Grid
+from tacit.readers.source import Block, Source
+
+SHOWN = 60
+
+
+class UnsoundError(Exception):
+    """A block holds something wrong; which line it is, the slow look will say."""
+
+
+class Parser(Protocol):
+    """How one kind of line becomes columns."""
+
+    def parse(self, data: bytes) -> pl.DataFrame:
+        """The rows of a block; raises `UnsoundError` or a polars error when one is wrong."""
+        ...
+
+    def fault(self, line: str) -> str | None:
+        """What is wrong with one line and how to mend it, or None."""
+        ...
+
+
+def frames(source: Source, parser: Parser, *, skip_lines: int = 0) -> Iterator[pl.DataFrame]:
+    """The rows of a file in order, block by block.
+
+    `skip_lines`: lines of header. Raises `DataError` with the file, the line and the value.
+    """
+    for block in source.blocks():
+        body = _headless(block, skip_lines) if block.first_line == 1 else block
+        if body.data.strip():
+            yield _parsed(source, body, parser)
+
+
+def _headless(block: Block, skip_lines: int) -> Block:
+    data = block.data
+    for _ in range(skip_lines):
+        data = data.partition(b"\n")[2]
+    return Block(block.first_line + skip_lines, data)
+
+
+def _parsed(source: Source, block: Block, parser: Parser) -> pl.DataFrame:
+    try:
+        return parser.parse(block.data)
+    except (UnsoundError, pl.exceptions.PolarsError):
+        pass
+    try:
+        return parser.parse(_examined(source, block, parser))
+    except (UnsoundError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(
+            f"{source}, line {block.first_line} or later: the rows cannot be parsed ({reason}); "
+            f"write the file again as plain comma-separated rows."
+        ) from error
+
+
+def _examined(source: Source, block: Block, parser: Parser) -> bytes:
+    """The block without its blank lines; raises `DataError` for the first faulty one."""
+    kept: list[bytes] = []
+    for number, raw in enumerate(block.data.split(b"\n"), block.first_line):
+        line = raw.rstrip(b"\r")
+        if not line.strip():
+            continue
+        if fault := _fault(line, parser):
+            raise DataError(f"{source}, line {number}: {fault}.")
+        kept.append(line)
+    return b"\n".join(kept) + b"\n"
+
+
+def _fault(line: bytes, parser: Parser) -> str | None:
+    try:
+        return parser.fault(line.decode())
+    except UnicodeDecodeError as error:
+        bad = line[error.start]
+        return f"byte 0x{bad:02x} is not UTF-8; save the file as UTF-8"
+
+
+def shown(value: str) -> str:
+    """A value as a sentence quotes it: on one line, and cut when it is long."""
+    text = value if len(value) <= SHOWN else value[:SHOWN] + ".."
+    return repr(text)
+
+
+def whole(value: str) -> bool:
+    """Whether the text is a whole number that fits in 64 bits."""
+    digits = value.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and abs(int(digits)) < 1 << 63
+
+
+def rating_fault(value: str, grid: Grid | None) -> str | None:
+    """What is wrong with one rating, or None."""
+    try:
+        number = np.array([float(value)])
+    except ValueError:
+        number = np.array([np.nan])
+    if not np.isfinite(number[0]):
+        return f"rating {shown(value)} is not a number; correct or remove the line"
+    if grid is not None and not grid.admits(number)[0]:
+        return (
+            f"rating {shown(value)} is off the scale {grid.scale}; correct the line or declare "
+            f"another scale"
+        )
+    return None
+
+
+def sound(frame: pl.DataFrame, grid: Grid | None) -> None:
+    """Raise `UnsoundError` when a value is missing, not finite or off the grid."""
+    if any(frame[name].null_count() for name in frame.columns):
+        raise UnsoundError("a value is missing")
+    ratings = frame["rating"].to_numpy()
+    if not (np.isfinite(ratings) if grid is None else grid.admits(ratings)).all():
+        raise UnsoundError("a rating is off the scale")

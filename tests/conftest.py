@@ -1,0 +1,123 @@
+"""Fixtures that tests of several packages share."""
+
+import gzip
+import io
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+HEADER = b"user,item,rating\n"
+MOVIE = b"1\t2\t3\t881250949\n"
+JOKES = b"2,1.5,99,-3.25\n"
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """A file that no reader may accept, and what its refusal has to name."""
+
+    id: str
+    file: str
+    data: bytes
+    names: tuple[str, ...]
+    scale: str | None = None
+    columns: str | None = None
+
+
+def _packed(data: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("inner/u.data", data)
+    return packed.getvalue()
+
+
+def _parquet(**columns: object) -> bytes:
+    stored = io.BytesIO()
+    pl.DataFrame(columns).write_parquet(stored)
+    return stored.getvalue()
+
+
+MALFORMED = [
+    Malformed("empty", "u.data", b"", ("u.data", "empty")),
+    Malformed("blank", "ratings.csv", b"\n\n  \n", ("ratings.csv", "empty")),
+    Malformed("header-only", "r.csv", HEADER, ("r.csv", "no rating")),
+    Malformed("too-few-fields", "u.data", MOVIE + b"1\t3\t4\n", ("line 2", r"'1\t3\t4'", "4")),
+    Malformed("too-many-fields", "u.data", MOVIE + b"1\t3\t4\t5\t6\n", ("line 2", "5 fields")),
+    Malformed("not-a-person", "u.data", MOVIE + b"x\t3\t4\t5\n", ("line 2", "user 'x'")),
+    Malformed("not-an-item", "u.data", MOVIE + b"1\t3.5\t4\t5\n", ("line 2", "item '3.5'")),
+    Malformed("not-a-rating", "u.data", MOVIE + b"1\t3\tgood\t5\n", ("line 2", "'good'")),
+    Malformed("not-a-time", "u.data", MOVIE + b"1\t3\t4\tnow\n", ("line 2", "timestamp 'now'")),
+    Malformed("off-scale", "u.data", MOVIE * 3 + b"1\t3\t6\t5\n", ("line 4", "'6'", "1:5:1")),
+    Malformed("between-levels", "u.data", MOVIE + b"1\t3\t3.5\t5\n", ("line 2", "'3.5'")),
+    Malformed("first-line", "u.data", b"1\t3\t9\t5\n" + MOVIE, ("line 1", "'9'")),
+    Malformed("huge-id", "u.data", MOVIE + b"9" * 25 + b"\t3\t4\t5\n", ("line 2", "99999")),
+    Malformed("colons", "ratings.dat", b"1::2::3::4\n1:2:3:4\n", ("line 2", "'1:2:3:4'")),
+    Malformed("nan", "r.csv", HEADER + b"1,2,3\n1,3,NaN\n", ("line 3", "'NaN'")),
+    Malformed("infinite", "r.csv", HEADER + b"1,2,3\n1,3,inf\n", ("line 3", "'inf'")),
+    Malformed("empty-rating", "r.csv", HEADER + b"1,2,3\n1,3,\n", ("line 3", "rating is empty")),
+    Malformed("empty-person", "r.csv", HEADER + b"1,2,3\n,3,4\n", ("line 3", "user is empty")),
+    Malformed("after-blank", "r.csv", HEADER + b"1,2,3\n\n1,3,x\n", ("line 4", "'x'")),
+    Malformed("missing-column", "r.csv", b"user,item,stars\n1,2,3\n", ("line 1", "'rating'")),
+    Malformed(
+        "renamed-column", "r.csv", HEADER + b"1,2,3\n", ("'who'", "user=NAME"), columns="user=who"
+    ),
+    Malformed(
+        "declared-scale", "r.csv", HEADER + b"1,2,3\n1,3,7\n", ("line 3", "'7'"), scale="1:5:1"
+    ),
+    Malformed("no-scale", "r.csv", HEADER + b"1,2,3.137\n1,3,2.2\n", ("scale", "--scale")),
+    Malformed("one-value", "r.csv", HEADER + b"1,2,3\n1,3,3\n", ("all ratings are 3", "--scale")),
+    Malformed("quotes", "r.csv", HEADER + b'1,2,3\n"1,3,4\n', ("line 3",)),
+    Malformed("latin-1", "r.csv", HEADER + b"1,2,3\n1,caf\xe9,4\n", ("line 3", "0xe9")),
+    Malformed("utf-16", "r.csv", HEADER.decode().encode("utf-16"), ("UTF-16", "UTF-8")),
+    Malformed("movie-missing", "mv_1.txt", b"8,3,2005-09-06\n", ("line 1", "movie:")),
+    Malformed("movie-date", "mv_1.txt", b"1:\n8,3,2005-09-06\n9,3,never\n", ("line 3", "'never'")),
+    Malformed("movie-rating", "mv_1.txt", b"1:\n8,3,2005-09-06\n9,6,2005-09-06\n", ("line 3", "6")),
+    Malformed("joke-count", "jester.csv", JOKES + b"3,1.5,99,-3.25\n", ("line 2", "'3'", "2")),
+    Malformed("joke-value", "jester.csv", JOKES + b"2,1.5,99,-13.25\n", ("line 2", "'-13.25'")),
+    Malformed("joke-missing", "jester.csv", JOKES + b"2,1.5,99\n", ("line 2", "3 fields")),
+    Malformed("dating", "libimseti.dat", b"1,2,10\n1,3,11\n", ("line 2", "'11'", "1:10:1")),
+    Malformed(
+        "truncated-gzip", "u.data.gz", gzip.compress(MOVIE * 9000, mtime=0)[:-60], ("u.data.gz",)
+    ),
+    Malformed("broken-zip", "u.zip", _packed(MOVIE)[:-30], ("u.zip", "zip")),
+    Malformed("inside-zip", "u.zip", _packed(MOVIE + b"1\t3\t8\t5\n"), ("u.data, line 2", "'8'")),
+    Malformed("not-ratings", "notes.txt", b"Dear diary,\n", ("notes.txt", "line 1", "'user'")),
+    Malformed("no-format", "image.png", b"\x89PNG\r\n\x1a\n", ("image.png", "--format")),
+    Malformed("bad-parquet", "r.parquet", b"PAR1 and then nothing", ("r.parquet", "read")),
+    Malformed(
+        "parquet-missing",
+        "r.parquet",
+        _parquet(user=[1, 1], item=[2, 3]),
+        ("'rating'", "'user, item'"),
+    ),
+    Malformed(
+        "parquet-null",
+        "r.parquet",
+        _parquet(user=[1, 1], item=[2, 3], rating=[4.0, None]),
+        ("row 2", "rating is missing"),
+    ),
+    Malformed(
+        "parquet-nan",
+        "r.parquet",
+        _parquet(user=[1, 1], item=[2, 3], rating=[4.0, float("nan")]),
+        ("row 2", "'nan'"),
+    ),
+    Malformed(
+        "parquet-type",
+        "r.parquet",
+        _parquet(user=[1.5, 1.0], item=[2, 3], rating=[4.0, 3.0]),
+        ("'user'", "Float64"),
+    ),
+]
+
+
+@pytest.fixture(params=MALFORMED, ids=lambda case: case.id)
+def malformed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Malformed]:
+    """Each malformed file in turn, written in a folder of its own."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    path = folder / request.param.file
+    path.write_bytes(request.param.data)
+    return path, request.param

@@ -1,0 +1,93 @@
+"""A cell's rows say what was done, and its figures are those of the predictions."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tacit.errors import RequestError
+from tacit.evaluation import grid
+from tacit.evaluation.cell import Runner
+from tacit.evaluation.metrics import rmse
+from tacit.evaluation.split import Protocol
+
+
+@pytest.fixture
+def cells(ratings):
+    return grid.cells(
+        ratings, Protocol(), channels=["even"], models=["mean", "other"], epsilons=["0.5"], cap=7
+    )
+
+
+def test_without_privacy_the_model_sees_the_true_ratings(ratings, cells, tools):
+    provider, device = Runner(ratings, Protocol(), tools)(cells[0])
+    held_out = np.random.default_rng(0).random(len(ratings)) < 0.1
+    train, test = ratings.where(~held_out), ratings.where(held_out)
+    assert provider.rmse == pytest.approx(
+        rmse(test.values, np.full(len(test), train.values.mean()))
+    )
+    assert (provider.n_train, provider.n_test) == (len(train), len(test))
+    assert (provider.epsilon, provider.unit, provider.mode) == (None, "none", "none")
+    assert (provider.where, device.where) == ("provider", "device")
+    assert device.rmse < provider.rmse
+    assert provider.channel_id is None
+    assert provider.claim_valid is None
+
+
+def test_with_a_channel_the_rows_carry_its_promise(ratings, cells, tools):
+    provider, device = Runner(ratings, Protocol(), tools)(cells[2])
+    assert (provider.channel, provider.epsilon, provider.unit) == ("even", 0.5, "value")
+    assert (provider.trust, provider.claim_valid, provider.mode) == ("nobody", True, "strict")
+    assert provider.values_epsilon == 3.5
+    assert provider.user_epsilon is None
+    assert provider.channel_id == device.channel_id
+    assert len(provider.channel_id) == 64
+
+
+def test_models_of_one_channel_are_compared_on_the_same_reports(ratings, cells, tools):
+    collected = []
+
+    def perturb(*given):
+        collected.append(given)
+        return tools.perturb(*given)
+
+    runner = Runner(ratings, Protocol(), dataclasses.replace(tools, perturb=perturb))
+    for cell in cells:
+        runner(cell)
+    assert len(collected) == 1
+    assert collected[0][2] == 7
+
+
+def test_a_model_that_no_device_can_finish_has_one_row(ratings, cells, tools):
+    alone = dataclasses.replace(tools, on_device=lambda model: False)
+    assert len(Runner(ratings, Protocol(), alone)(cells[0])) == 1
+
+
+def test_predictions_are_clipped_for_errors_only(ratings, cells, tools):
+    def fit(model, data, *, rng, **options):
+        class Wild:
+            def predict(self, users, items):
+                return np.where(items % 2, 50.0, -50.0)
+
+        return Wild()
+
+    row = Runner(ratings, Protocol(), dataclasses.replace(tools, fit=fit))(cells[0])[0]
+    assert row.mae <= 4
+
+
+def test_a_prediction_that_is_no_number_is_refused(ratings, cells, tools):
+    def fit(model, data, *, rng, **options):
+        class Broken:
+            def predict(self, users, items):
+                return np.full(len(users), np.nan)
+
+        return Broken()
+
+    with pytest.raises(RequestError, match="mean predicted"):
+        Runner(ratings, Protocol(), dataclasses.replace(tools, fit=fit))(cells[0])
+
+
+def test_relevance_may_be_declared(ratings, cells, tools):
+    strict = Runner(ratings, Protocol(), tools, relevant=5.0)(cells[0])[0]
+    usual = Runner(ratings, Protocol(), tools)(cells[0])[0]
+    assert strict.precision_at_10 < usual.precision_at_10

@@ -1,0 +1,128 @@
+"""Figures, tables and the report are functions of the rows."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from tacit.evaluation.chart import Chart, describe
+from tacit.evaluation.figures import figure, svg
+from tacit.evaluation.report import report
+from tacit.evaluation.sample import Sample
+from tacit.evaluation.tables import accuracy, best, lowest, text
+
+
+@pytest.fixture
+def rows(make_row):
+    noisy = [
+        make_row(channel=channel, model=model, epsilon=epsilon, where=where, seed=seed,
+                 rmse=1.2 - 0.1 * epsilon - 0.05 * (where == "device") + 0.02 * seed)
+        for channel in ("auto", "laplace") for model in ("mf", "channel-mf")
+        for epsilon in (0.5, 1.0) for where in ("provider", "device") for seed in (0, 1)
+    ]  # fmt: skip
+    free = [make_row(channel="identity", model=m, rmse=0.9) for m in ("mf", "channel-mf")]
+    return [*noisy, *free]
+
+
+class Checker(HTMLParser):
+    """Notes what a page would fetch and whether its tags close."""
+
+    VOID = frozenset({"meta", "link", "br", "img", "hr"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.fetched, self.ids = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        fetching = ("src", "href", "xlink:href")
+        self.fetched += [v for k, v in attrs if k in fetching and not v.startswith("#")]
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_report_is_one_file_that_fetches_nothing(rows):
+    page = report(rows, split="0.1 of the ratings, drawn at random")
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert checker.fetched == []
+    assert "url(http" not in page
+    assert page.count("<svg role") == 2
+    assert "prefers-color-scheme: dark" in page
+    assert "#010203" not in page
+
+
+def test_the_report_says_the_guarantee_and_its_odds(rows):
+    page = report(rows)
+    assert "Epsilon = 0.5 per value, trusting nobody" in page
+    assert "1.65 at 0.5, 2.72 at 1." in page
+    assert "No privacy: every true rating is released as it is." in page
+    assert "RMSE of <strong>1.060</strong>; without any privacy" not in page
+    assert "RMSE of <strong>1.060</strong>" in page
+
+
+def test_the_sample_shows_truth_beside_report_and_escapes_titles(rows):
+    sample = Sample("A made-up person", "auto", "1", [("<b>Up</b>", 4.0, 1.25), ("Heat", 2.0, 5.0)])
+    page = report(rows, sample=sample)
+    assert "&lt;b&gt;Up&lt;/b&gt;" in page
+    assert "<b>Up" not in page
+    assert "<td class=n>4</td><td class=n>1.25</td>" in page
+    assert "What left one device" not in report(rows)
+
+
+def test_a_report_of_nothing_or_of_no_privacy_is_still_a_page(rows):
+    assert "No experiment was finished" in report([])
+    free = report([row for row in rows if row.channel == "identity"])
+    assert "without privacy" in free
+
+
+def test_a_figure_has_a_line_for_everything_it_is_told(rows):
+    chart = Chart(rows, "rmse")
+    assert chart.channels == ["auto", "laplace"]
+    assert chart.models == ["mf", "channel-mf"]
+    lines = {(line.channel, line.where): line.points for line in chart.lines("mf")}
+    assert len(lines) == 4
+    assert lines["auto", "device"][0] == (0.5, pytest.approx(1.11), pytest.approx(0.01))
+    assert chart.floor("mf") == 0.9
+
+
+def test_figures_are_the_same_bytes_each_time_and_keep_text(rows):
+    picture = svg(figure(rows))
+    assert picture == svg(figure(rows))
+    assert re.search(r"<text[^>]*>channel-mf</text>", picture)
+    words = describe(rows)
+    assert "mf with auto at the device: 1.110 at 0.5, 1.060 at 1." in words
+    assert "mf without privacy: 0.900." in words
+
+
+@pytest.mark.parametrize("models", [1, 2, 3, 4, 5, 8])
+def test_any_number_of_models_has_its_panels(make_row, models):
+    rows = [make_row(model=f"m{k}") for k in range(models)]
+    visible = [panel for panel in figure(rows).axes if panel.get_visible()]
+    assert len(visible) == models
+
+
+def test_tables_average_over_splits_and_align(rows):
+    table = accuracy(rows, "rmse", "RMSE")
+    assert table.heading == ("channel", "model", "where", "0.5", "1", "no privacy")
+    assert ("auto", "mf", "provider", "1.160", "1.110", "0.900") in table.lines
+    assert ("auto", "mf", "device", "1.110", "1.060", "–") in table.lines
+    lines = text(table).splitlines()
+    assert lines[0] == "RMSE"
+    assert len({len(line) for line in lines[2:]}) == 1
+
+
+def test_the_best_is_the_lowest_mean(rows, make_row):
+    winner = lowest([*rows, make_row(epsilon=1.0, model="new", rmse=0.5)], "provider")
+    assert (winner.figure, winner.model) == (0.5, "new")
+    assert best(rows).lines[0][:2] == ("0.5", "1.160")
+    assert best(rows).lines[-1][0] == "no privacy"
+    assert lowest([], "device") is None

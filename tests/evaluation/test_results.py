@@ -1,0 +1,54 @@
+"""The result file says the same in JSON and Parquet, and keeps its keys."""
+
+import json
+import math
+
+import polars as pl
+import pytest
+
+from tacit.errors import DataError
+from tacit.evaluation.results import KEYS, load, save
+
+CONTRACT = (
+    "dataset, plan, cap, channel, channel_id, model, mode, where, trust, epsilon, delta, unit, "
+    "values_epsilon, user_epsilon, tight_epsilon, claim_valid, seed, fold, n_train, n_test, rmse, "
+    "mae, precision_at_10, recall_at_10, f_score_at_10, fit_seconds, predict_seconds"
+)
+
+
+def test_the_keys_are_the_contract():
+    assert ", ".join(KEYS) == CONTRACT
+
+
+def test_rows_survive_the_file(tmp_path, make_row):
+    rows = [
+        make_row(),
+        make_row(channel="identity", seed=2, fold=3),
+        make_row(channel=None, trust="curator", f_score_at_10=float("nan")),
+    ]
+    path = tmp_path / "out.json"
+    save(rows, path)
+    back = load(path)
+    assert back[:2] == rows[:2]
+    assert math.isnan(back[2].f_score_at_10)
+    written = json.loads(path.read_text())
+    assert [tuple(row) for row in written] == [KEYS] * 3
+    assert written[2]["f_score_at_10"] is None
+    assert pl.read_parquet(tmp_path / "out.parquet").to_dicts() == written
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.json", "out.parquet"]
+
+
+def test_an_empty_list_is_a_result_file_too(tmp_path):
+    save([], tmp_path / "out.json")
+    assert load(tmp_path / "out.json") == []
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '[{"dataset": "x"}]', "not json"])
+def test_other_files_are_refused(tmp_path, text):
+    path = tmp_path / "out.json"
+    path.write_text(text)
+    if text == "{}":
+        assert load(path) == []
+        return
+    with pytest.raises(DataError, match="run the comparison again"):
+        load(path)
