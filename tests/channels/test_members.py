@@ -3,10 +3,12 @@
 import math
 import subprocess
 import sys
+from decimal import Decimal
 
 import pytest
 
 from tacit.channels import MECHANISMS, choose, compile, settings_of, threshold_mix
+from tacit.channels.compiler import public_numbers
 from tacit.channels.information import fisher_information, level_cells, public_thetas
 from tacit.channels.thresholds import Threshold, which
 from tacit.errors import RequestError
@@ -115,6 +117,17 @@ def test_words_have_1_to_64_bits(member):
     if len(member("0.001").outputs) > 2:
         with pytest.raises(RequestError):
             member("0.001", word_bits=1)
+
+
+def test_symbols_never_share_a_number():
+    third = Decimal(1) / 3
+    assert public_numbers([third, third, Decimal(4)]) == (
+        Decimal("0.333333"),
+        Decimal("0.333334"),
+        Decimal(4),
+    )
+    small = public_numbers([Decimal(0), Decimal("0.00000123456789")])
+    assert small == (0, Decimal("0.00000123456789").quantize(Decimal("1e-12")))
 
 
 def test_a_table_too_large_is_refused(member):

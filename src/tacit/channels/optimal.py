@@ -103,7 +103,7 @@ class Optimal(AbstractMechanism):
     def _patterns(self) -> Sequence[tuple[bool, ...]]:
         count = self.scale.n_levels
         if count <= ALL_PATTERNS:
-            return list(product((False, True), repeat=count))[:-1]
+            return list(product((False, True), repeat=count))[1:]
         runs = [(start, stop) for start in range(count) for stop in range(start + 1, count + 1)]
         return [tuple(start <= k < stop for k in range(count)) for start, stop in runs]
 
