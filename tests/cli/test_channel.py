@@ -45,6 +45,12 @@ def test_show_json_is_the_wire_form():
 def test_identity_has_no_table():
     with pytest.raises(RequestError, match="identity is the absence of a channel"):
         run("show", "identity", "--epsilon", "1")
+    with pytest.raises(RequestError, match="identity is the absence of a channel"):
+        run("show", "identity")
+
+
+def test_a_channel_without_epsilon_is_a_usage_error():
+    assert CliRunner().invoke(app, ["show", "duchi"]).exit_code == 2
 
 
 def test_verify(tmp_path):
