@@ -63,7 +63,8 @@ def test_rows_of_different_lengths_and_word_bits_stack():
     table = stacked([(1 << 10,), (1, 2, (1 << 16) - 1)], [12, 16])
     words = np.array([0, (1 << 62) - 1, 1 << 62, (1 << 64) - 1], np.uint64)
     found = np.empty(4, np.uint8)
-    draw_symbols(words, np.zeros(4, np.uint32), table, found)
+    alone, lowest = np.zeros(4, np.uint8), np.array([0, 1])
+    draw_symbols(words, alone, alone, lowest, table, found)
     assert found.tolist() == [0, 0, 1, 1]
-    draw_symbols(words, np.ones(4, np.uint32), table, found)
+    draw_symbols(words, alone, alone + np.uint8(1), lowest, table, found)
     assert found.tolist() == [0, 2, 2, 3]
