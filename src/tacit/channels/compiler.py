@@ -53,19 +53,25 @@ def compile_weights(rows: Sequence[Sequence[Decimal]], *, word_bits: int, epsilo
     return best
 
 
-def public_numbers(values: Sequence[Decimal | Fraction], digits: int = 6) -> tuple[Decimal, ...]:
-    """The numbers that symbols stand for: `digits` decimals, more where two would coincide."""
-    for places in range(digits, 40):
-        with localcontext(prec=PRECISION):
-            numbers = tuple(_quantised(value, places) for value in values)
-        if len(set(numbers)) == len(values):
-            return numbers
-    raise RequestError("Two symbols of a channel stand for one number; merge them.")
+def public_numbers(values: Sequence[Decimal | Fraction]) -> tuple[Decimal, ...]:
+    """The numbers that symbols stand for: six decimals, more where the values span less than 1.
+
+    A number that is taken moves up by one unit in its last place, so that no two symbols share one.
+    """
+    with localcontext(prec=PRECISION):
+        exact = [_decimal(value) for value in values]
+        unit = Decimal(1).scaleb(min(0, (max(exact) - min(exact)).adjusted()) - 6)
+        numbers: list[Decimal] = []
+        for value in exact:
+            number = value.quantize(unit)
+            while number in numbers:
+                number += unit
+            numbers.append(number)
+    return tuple(number.normalize() + 0 for number in numbers)
 
 
-def _quantised(value: Decimal | Fraction, places: int) -> Decimal:
-    number = Decimal(value.numerator) / value.denominator if isinstance(value, Fraction) else value
-    return number.quantize(Decimal(1).scaleb(-places)).normalize() + 0
+def _decimal(value: Decimal | Fraction) -> Decimal:
+    return value if isinstance(value, Decimal) else Decimal(value.numerator) / value.denominator
 
 
 def _normalised(row: Sequence[Decimal]) -> list[int]:

@@ -17,7 +17,9 @@ app = typer.Typer(no_args_is_help=True, help="Show a channel's table, or verify 
 @app.command()
 def show(
     name: Annotated[str, typer.Argument(help="A channel, such as randomized-response, or auto.")],
-    epsilon: Annotated[str, typer.Option(help="Nats per rating value, a decimal.")],
+    epsilon: Annotated[
+        str | None, typer.Option(help="Nats per rating value, a decimal; needed.")
+    ] = None,
     scale: Annotated[str, typer.Option(help="The public rating scale, low:high:step.")] = "1:5:1",
     missing: Annotated[bool, typer.Option(help="Protect presence too.")] = False,
     symbols: Annotated[int | None, typer.Option(help="Output symbols (Laplace family).")] = None,
@@ -27,10 +29,14 @@ def show(
 
     Example: tacit channel show optimal --epsilon 1 --scale 1:5:1
     """
-    from tacit.channels import choose, compile
+    from tacit.channels import choose, compile, settings_of
     from tacit.scale import RatingScale
     from tacit.wire.channel import dumps
 
+    if name != "auto":
+        settings_of(name)
+    if epsilon is None:
+        raise typer.BadParameter("a channel needs one, such as 1.", param_hint="--epsilon")
     public = RatingScale.parse(scale)
     options = {} if symbols is None else {"symbols": symbols}
     if name == "auto":

@@ -80,7 +80,7 @@ def sample(
         fresh = buffer[: len(levels[part])]
         # The privacy of every report rests on these words: secret, uniform, used once.
         source.fill(fresh)
-        draw_symbols(fresh, lowest[channel_of[part]] + levels[part], table, symbols[part])
+        draw_symbols(fresh, levels[part], channel_of[part], lowest, table, symbols[part])
     return symbols
 
 
@@ -122,8 +122,8 @@ def _hashes(vocabulary: Vocabulary) -> Hashes:
     return np.array([hash_id(raw) for raw in vocabulary.ids], np.uint64)
 
 
-def _lowest_rows(channels: tuple[Channel, ...]) -> NDArray[np.uint32]:
+def _lowest_rows(channels: tuple[Channel, ...]) -> NDArray[np.int64]:
     """The row of each channel's lowest level where the rows of all channels are stacked."""
     counts = np.array([len(channel.weights) for channel in channels])
     missing = np.array([channel.missing for channel in channels])
-    return (np.cumsum(counts) - counts + missing).astype(np.uint32)
+    return (np.cumsum(counts) - counts + missing).astype(np.int64)

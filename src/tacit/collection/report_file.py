@@ -19,7 +19,10 @@ KEY = "tacit"
 
 
 def write_reports(reports: Reports, path: str | Path) -> None:
-    """Write columns user, item, symbol, channel; everything else goes into the file's metadata."""
+    """Write columns user, item, symbol, channel; everything else goes into the file's metadata.
+
+    The file appears whole or not at all. Raises `OSError` where it cannot be written.
+    """
     header = {
         "format": FORMAT,
         "scale": str(reports.scale),
@@ -36,7 +39,11 @@ def write_reports(reports: Reports, path: str | Path) -> None:
             "channel": reports.channel_of,
         }
     )
-    frame.write_parquet(path, metadata={KEY: json.dumps(header)})
+    place = Path(path)
+    partial = place.with_name(f"{place.name}.part")
+    with partial.open("wb") as file:
+        frame.write_parquet(file, metadata={KEY: json.dumps(header)})
+    partial.replace(place)
 
 
 def read_reports(path: str | Path) -> Reports:
