@@ -1,0 +1,68 @@
+"""Models: declarations over the shared kernels. Each fits reports or ratings into a `Fitted`."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from tacit.errors import RequestError
+from tacit.models.at_home import at_home as at_home
+from tacit.models.at_home import device_predict as device_predict
+from tacit.models.baselines import Baseline as Baseline
+from tacit.models.channel_mf import ChannelMF as ChannelMF
+from tacit.models.evidence import Evidence as Evidence
+from tacit.models.evidence import evidence as evidence
+from tacit.models.export import item_model as item_model
+from tacit.models.fitted import Fitted as Fitted
+from tacit.models.mf import MF as MF
+from tacit.models.mog_mf import MoGMF as MoGMF
+from tacit.ratings import Ratings
+from tacit.reports import Reports
+
+
+class AbstractModel(Protocol):
+    """Settings of a model; `fit` learns from evidence and leaves the settings untouched."""
+
+    @property
+    def name(self) -> str:
+        """The model's name on the command line."""
+        ...
+
+    def fit(
+        self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
+    ) -> Fitted:
+        """A fitted model; `rng` seeds starts and draws, `advance` hears the share of work done."""
+        ...
+
+
+MODELS: dict[str, AbstractModel] = {
+    model.name: model
+    for model in (
+        Baseline(items=False, people=False),
+        Baseline(people=False),
+        Baseline(),
+        MF(biases=False),
+        MF(),
+        MoGMF(),
+        ChannelMF(),
+    )
+}
+
+
+def model(name: str, **settings: Any) -> AbstractModel:
+    """The named model, with some settings changed.
+
+    Raises `RequestError` for a name or a setting that does not exist.
+    """
+    if name not in MODELS:
+        raise RequestError(f"There is no model '{name}'; choose one of {', '.join(MODELS)}.")
+    known = MODELS[name]
+    unknown = [key for key in settings if key not in vars(known)]
+    if unknown:
+        raise RequestError(
+            f"Model {name} has no setting '{unknown[0]}'; it has {', '.join(vars(known))}."
+        )
+    return type(known)(**{**vars(known), **settings})
+
+
+def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Fitted:
+    """Fit the named model to reports or true ratings."""
+    return model(name, **settings).fit(evidence(data), rng=rng)

@@ -1,0 +1,76 @@
+"""The last step, at home: recommendations from a person's own true ratings, which never leave.
+
+Standard library only. `tacit.kernels.foldin` is the bulk twin; a test holds both equal to 1e-9.
+"""
+
+import math
+from collections.abc import Mapping
+
+from tacit.device.solve import Row, cells_row, expected, linear_row, theta
+from tacit.errors import RequestError
+from tacit.wire.item_model import ItemDraw, ItemModel
+
+Item = int | str
+
+
+class Profile:
+    """One person: an item model and her own true ratings, by raw item id.
+
+    Ratings of items that the model does not know are left out of the solve. Raises `RequestError`
+    for a rating off the model's scale. `rows`: her own row under each draw, bias first; a secret
+    as the ratings are.
+    """
+
+    def __init__(self, model: ItemModel, ratings: Mapping[Item, float]) -> None:
+        self._levels = model.scale.values
+        for item, rating in ratings.items():
+            if rating not in self._levels:
+                raise RequestError(
+                    f"The rating {rating} of item {item} is not on the scale {model.scale}."
+                )
+        self._model = model
+        self._places = {item: place for place, item in enumerate(model.items)}
+        # Sorted by item, so that the order in which she rated changes no digit.
+        self._known = sorted((self._places[i], r) for i, r in ratings.items() if i in self._places)
+        self.rows = [self._solve(draw) for draw in model.draws]
+
+    def predict(self, item: Item) -> float:
+        """The rating she would give; an unknown item gets her own average."""
+        return self._predict(self._places.get(item))
+
+    def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
+        """The n best items she has not rated, best first, ties in the model's item order."""
+        mine = {place for place, _ in self._known}
+        scores = [(-self._predict(i), i) for i in range(len(self._model.items)) if i not in mine]
+        return [(self._model.items[i], -score) for score, i in sorted(scores)[:n]]
+
+    def _predict(self, place: int | None) -> float:
+        tastes = [theta(d, x, place) for d, x in zip(self._model.draws, self.rows, strict=True)]
+        if self._model.link == "cells":
+            tastes = [expected(taste, self._levels, self._model.sigma) for taste in tastes]
+        return min(max(sum(tastes) / len(tastes), self._levels[0]), self._levels[-1])
+
+    def _solve(self, draw: ItemDraw) -> Row:
+        prior = self._prior(draw)
+        if self._model.link == "linear":
+            return linear_row(draw, self._known, prior)
+        return cells_row(draw, self._known, prior, self._levels, self._model.sigma)
+
+    def _prior(self, draw: ItemDraw) -> Row:
+        features, width, weights = self._features(), 1 + self._model.factors, draw.prior_weights
+        return [
+            sum((f * weights[j * width + k] for j, f in enumerate(features)), 0.0)
+            for k in range(width)
+        ]
+
+    def _features(self) -> Row:
+        presence, n = self._model.presence, len(self._known)
+        if presence is None or n == 0:
+            return []
+        d = len(presence.centre)
+        sums = [sum(presence.vectors[place * d + j] for place, _ in self._known) for j in range(d)]
+        activity = (math.log1p(n) - presence.log_mean) / presence.log_scale
+        return [activity] + [
+            total / (n + presence.damping) - centre
+            for total, centre in zip(sums, presence.centre, strict=True)
+        ]

@@ -1,0 +1,138 @@
+"""A fitted model is a frozen value: it predicts, recommends, saves and says what it guarantees."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tacit.errors import RequestError
+from tacit.kernels.predict import predict
+from tacit.models.presence import Presence
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Codes, Vocabulary
+from tacit.scale import RatingScale
+
+Floats = NDArray[np.float32]
+FORMAT = "tacit-model-1"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fitted:
+    """What a model learnt, as D draws of one bilinear form (D = 1 for a point estimate).
+
+        theta_ui = mu + x_u[0] + y_i[0] + x_u[1:] . y_i[1:]
+
+    `mu`: shape (D,). `people`: shape (D, people, 1 + K), `items`: shape (D, items, 1 + K), column
+    0 the bias. `precision`: shape (D, 1 + K), of the normal prior of a person's row, whose mean
+    is `presence` features times `prior_weights` (D, features, 1 + K), or zero. `sigma`: the spread
+    of the cells link on the rating scale; 0 for the linear link, whose noise then has unit
+    variance.
+
+    Unknown people and items never raise: an unknown person gets the average person's rating of
+    the item, an unknown item the person's own average.
+    """
+
+    model: str
+    scale: RatingScale
+    user_ids: Vocabulary
+    item_ids: Vocabulary
+    mu: NDArray[np.float64]
+    people: Floats
+    items: Floats
+    precision: Floats
+    sigma: float
+    guarantee: Guarantee
+    presence: Presence | None = None
+    prior_weights: Floats | None = None
+
+    @property
+    def levels(self) -> NDArray[np.float64]:
+        """The levels of the scale, shape (L,)."""
+        return np.asarray(self.scale.values)
+
+    def predict(self, users: Codes, items: Codes) -> Floats:
+        """Ratings of pairs of codes of this model's vocabularies (-1: unknown), shape (n,)."""
+        return predict(users, items, self.mu, self.people, self.items, self.levels, self.sigma)
+
+    def predict_ids(self, users: pl.Series, items: pl.Series) -> Floats:
+        """Ratings of pairs of raw ids, shape (n,)."""
+        return self.predict(self.user_ids.codes(users), self.item_ids.codes(items))
+
+    def recommend(
+        self, user: Any, n: int = 10, *, exclude: pl.Series | None = None
+    ) -> list[tuple[Any, float]]:
+        """The n best items of a person with their predicted ratings, best first, ties by item id.
+
+        `exclude`: raw ids not to recommend, such as those already rated.
+        """
+        codes = np.arange(len(self.item_ids), dtype=np.int32)
+        scores = self.predict(np.full(len(codes), self.user_ids.code(user), np.int32), codes)
+        if exclude is not None:
+            known = self.item_ids.codes(exclude)
+            scores[known[known >= 0]] = -np.inf
+        best = np.lexsort((codes, -scores))[:n].astype(np.int32)
+        best = best[np.isfinite(scores[best])]
+        return list(zip(self.item_ids.take(best).to_list(), scores[best].tolist(), strict=True))
+
+    def save(self, path: Path | str) -> None:
+        """Write the model to one file; no pickle."""
+        header = {
+            "format": FORMAT,
+            "model": self.model,
+            "scale": str(self.scale),
+            "sigma": self.sigma,
+            "guarantee": self.guarantee.to_dict(),
+        }
+        arrays: dict[str, Any] = {
+            "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
+            "user_ids": self.user_ids.ids.to_numpy().astype(_plain(self.user_ids)),
+            "item_ids": self.item_ids.ids.to_numpy().astype(_plain(self.item_ids)),
+            "mu": self.mu,
+            "people": self.people,
+            "items": self.items,
+            "precision": self.precision,
+        }
+        if self.presence is not None and self.prior_weights is not None:
+            arrays["prior_weights"] = self.prior_weights
+            arrays |= {f"presence_{k}": v for k, v in self.presence.to_arrays().items()}
+        with Path(path).open("wb") as file:
+            np.savez(file, **arrays)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read a model that `save` wrote; raises `RequestError` when the file is something else."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            header = json.loads(arrays["header"].tobytes())
+        except (OSError, ValueError, KeyError):
+            raise RequestError(f"{path} is not a saved model; make one with `tacit fit`.") from None
+        if header["format"] != FORMAT:
+            raise RequestError(f"{path} has format {header['format']}, not {FORMAT}: fit it again.")
+        presence = {
+            name.removeprefix("presence_"): array
+            for name, array in arrays.items()
+            if name.startswith("presence_")
+        }
+        return cls(
+            model=header["model"],
+            scale=RatingScale.parse(header["scale"]),
+            user_ids=Vocabulary(pl.Series("id", arrays["user_ids"])),
+            item_ids=Vocabulary(pl.Series("id", arrays["item_ids"])),
+            mu=arrays["mu"],
+            people=arrays["people"],
+            items=arrays["items"],
+            precision=arrays["precision"],
+            sigma=header["sigma"],
+            guarantee=Guarantee.from_dict(header["guarantee"]),
+            presence=Presence.from_arrays(presence) if presence else None,
+            prior_weights=arrays.get("prior_weights"),
+        )
+
+
+def _plain(vocabulary: Vocabulary) -> str:
+    return "i8" if vocabulary.ids.dtype.is_integer() else "U"

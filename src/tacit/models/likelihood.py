@@ -1,0 +1,76 @@
+"""The exact likelihood of a report given the latent taste, tabulated.
+
+The true rating is the level whose cell contains theta + sigma * normal, cells cut half way
+between levels. With P the channel's table,
+
+    q(o | theta) = sum_r Pr(r | theta) P(o | r),   s = q' / q,   J = sum_o q'^2 / q.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from tacit.scale import RatingScale
+
+SPREAD = 0.2125  # sigma as a share of the range: what star ratings of people commonly show
+GRID = 481
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """log q, score and Fisher information of every symbol on a grid of theta.
+
+    `theta`: shape (GRID,). `log_q`: shape (symbols, GRID). `table`: score and information, float32,
+    shape (symbols, GRID, 2).
+    """
+
+    theta: NDArray[np.float64]
+    log_q: NDArray[np.float64]
+    table: NDArray[np.float32]
+    sigma: float
+
+    @property
+    def origin(self) -> np.float32:
+        """The lowest theta of the grid."""
+        return np.float32(self.theta[0])
+
+    @property
+    def pace(self) -> np.float32:
+        """The step of the grid."""
+        return np.float32(self.theta[1] - self.theta[0])
+
+    def place(self, theta: NDArray[np.float32]) -> NDArray[np.int32]:
+        """The grid point nearest to each theta."""
+        return np.clip(np.rint((theta - self.origin) / self.pace), 0, GRID - 1).astype(np.int32)
+
+
+def cells(
+    theta: NDArray[np.float64], scale: RatingScale, sigma: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Pr(level | theta) and its derivative, each of shape (len(theta), levels)."""
+    levels = np.asarray(scale.values)
+    cuts = np.concatenate([[-np.inf], (levels[1:] + levels[:-1]) / 2, [np.inf]])
+    z = (cuts[None, :] - theta[:, None]) / sigma
+    density = np.exp(-z * z / 2) / (np.sqrt(2 * np.pi) * sigma)
+    return np.diff(ndtr(z), axis=1), -np.diff(density, axis=1)
+
+
+def score_table(
+    likelihood: NDArray[np.float64], blocks: list[slice], scale: RatingScale
+) -> ScoreTable:
+    """Tabulate the channels whose symbols are the column `blocks` of `likelihood` (levels first).
+
+    The grid reaches half a range beyond the scale on both sides; taste may lie there, ratings not.
+    """
+    low, high = scale.values[0], scale.values[-1]
+    reach, sigma = (high - low) / 2, SPREAD * (high - low)
+    theta = np.linspace(low - reach, high + reach, GRID)
+    mass, slope = cells(theta, scale, sigma)
+    q, dq = np.maximum(mass @ likelihood, 1e-30), slope @ likelihood
+    information = np.empty_like(q)
+    for block in blocks:
+        information[:, block] = (dq[:, block] ** 2 / q[:, block]).sum(1, keepdims=True)
+    table = np.stack([(dq / q).T, np.maximum(information, 1e-9).T], axis=2)
+    return ScoreTable(theta, np.log(q).T, np.ascontiguousarray(table, np.float32), sigma)

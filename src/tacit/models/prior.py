@@ -1,0 +1,75 @@
+"""The learnt prior of one side's rows: a linear map of features, with a precision a column.
+
+    x_rk ~ N(f_r . w_k, 1 / precision_k)      w_k ~ N(0, I / tightness_k)
+
+precision and tightness are drawn from their gamma conditionals, so nothing is tuned.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+
+Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
+
+PRECISION_SHAPE = 2.0  # gamma priors, weak: worth this many pairs of rows
+TIGHTNESS_SHAPE = 3.0
+DEVIATION = 0.08  # expected spread of a bias or factor, as a share of the scale's range
+
+
+@dataclass(eq=False)
+class Prior:
+    """`features`: shape (rows, d); `weights`: (d, W); `precision`, `tightness`: (W,)."""
+
+    features: Doubles
+    gram: Doubles
+    weights: Doubles
+    precision: Doubles
+    tightness: Doubles
+    unit: Doubles  # expected variance of each column, on the scale's own measure
+
+    @classmethod
+    def start(cls, width: int, features: Doubles, range_: float) -> Self:
+        """The prior before any draw. Biases are measured in ratings, factor products too."""
+        d = features.shape[1]
+        # A product of two factors is a rating, so each factor carries the root of the measure.
+        unit = np.full(width, DEVIATION**2 * 16 * range_ / 4)
+        unit[0] = (DEVIATION * range_) ** 2
+        return cls(
+            features,
+            features.T @ features,
+            np.zeros((d, width)),
+            0.5 / unit,
+            np.full(width, max(d, 1)) / unit,
+            unit,
+        )
+
+    @property
+    def mean(self) -> Floats:
+        """The prior mean of every row, shape (rows, W)."""
+        return (self.features @ self.weights).astype(np.float32)
+
+    def redraw(self, rows: Floats, rng: np.random.Generator) -> None:
+        """Draw weights, tightness and precision given the rows."""
+        d = self.features.shape[1]
+        X = rows.astype(np.float64)
+        for k in range(X.shape[1] if d else 0):
+            A = self.precision[k] * self.gram + self.tightness[k] * np.eye(d)
+            self.weights[:, k] = _normal(A, self.precision[k] * (self.features.T @ X[:, k]), rng)
+        if d:
+            expected = TIGHTNESS_SHAPE * self.unit / d
+            rate = expected + (self.weights**2).sum(0) / 2
+            self.tightness = rng.gamma(TIGHTNESS_SHAPE + d / 2, 1 / rate)
+        residual = ((X - self.features @ self.weights) ** 2).sum(0)
+        rate = PRECISION_SHAPE * self.unit + residual / 2
+        self.precision = rng.gamma(PRECISION_SHAPE + len(X) / 2, 1 / rate)
+
+
+def _normal(A: Doubles, b: Doubles, rng: np.random.Generator) -> Doubles:
+    """A draw of N(A^-1 b, A^-1)."""
+    L = cholesky(A, lower=True)
+    half = solve_triangular(L, b, lower=True) + rng.standard_normal(len(b))
+    return np.asarray(solve_triangular(L.T, half), np.float64)

@@ -1,0 +1,69 @@
+"""The device's own solve against its bulk twin, and what it does at the edges."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit.device.profile import Profile
+from tacit.errors import DataError, RequestError
+from tacit.models import evidence, item_model, model
+from tacit.models.at_home import at_home, own_rows
+from tacit.ratings import Ratings
+from tacit.readers.synthetic import synthetic
+from tacit.wire.item_model import ItemModel
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    return synthetic(n_users=60, n_items=80, n_ratings=1500, rng=1)
+
+
+def own_ratings(ratings: Ratings, code: int) -> dict[int | str, float]:
+    mine = ratings.users == code
+    ids = ratings.item_ids.take(ratings.items[mine]).to_list()
+    return dict(zip(ids, ratings.values[mine].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("name", ["item-mean", "bias", "mf", "mf-plain", "channel-mf"])
+def test_the_bulk_solve_and_the_device_agree(name: str, ratings: Ratings) -> None:
+    fitted = model(name).fit(evidence(ratings))
+    published = ItemModel.from_bytes(item_model(fitted).to_bytes())
+    bulk = [own_rows(fitted, ratings, draw) for draw in range(len(fitted.mu))]
+    predicted = at_home(fitted, ratings)
+    for code in (0, 17, 59):
+        profile = Profile(published, own_ratings(ratings, code))
+        assert np.allclose(profile.rows, [rows[code] for rows in bulk], rtol=0, atol=1e-9)
+        item = published.items[7]
+        pair = np.array([code], np.int32), np.array([7], np.int32)
+        assert profile.predict(item) == pytest.approx(float(predicted.predict(*pair)[0]), abs=1e-5)
+
+
+def test_published_bytes_survive_the_trip_and_refuse_a_cut(ratings: Ratings) -> None:
+    whole = item_model(model("channel-mf", kept=4, burn_in=2).fit(evidence(ratings))).to_bytes()
+    assert ItemModel.from_bytes(whole).to_bytes() == whole
+    with pytest.raises(DataError, match="cut short"):
+        ItemModel.from_bytes(whole[:-8])
+    with pytest.raises(DataError, match="not an item model"):
+        ItemModel.from_bytes(b"{}")
+
+
+def test_recommendations_leave_out_what_she_rated(ratings: Ratings) -> None:
+    published = item_model(model("bias").fit(evidence(ratings)))
+    mine = own_ratings(ratings, 3)
+    best = Profile(published, mine).recommend(5)
+    assert len(best) == 5
+    assert not {item for item, _ in best} & set(mine)
+    assert [score for _, score in best] == sorted((s for _, s in best), reverse=True)
+
+
+def test_a_stranger_without_ratings_gets_the_items_own_means(ratings: Ratings) -> None:
+    fitted = model("item-mean").fit(evidence(ratings))
+    item = fitted.item_ids.ids[0]
+    alone = Profile(item_model(fitted), {}).predict(item)
+    assert alone == pytest.approx(float(fitted.predict_ids(pl.Series([-5]), pl.Series([item]))[0]))
+
+
+def test_a_rating_off_the_scale_is_refused(ratings: Ratings) -> None:
+    published = item_model(model("bias").fit(evidence(ratings)))
+    with pytest.raises(RequestError, match=r"The rating 9\.5 of item"):
+        Profile(published, {published.items[0]: 9.5})
