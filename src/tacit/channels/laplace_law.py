@@ -14,6 +14,8 @@ from tacit.channels.mechanism import MOST_EPSILON, AbstractMechanism
 from tacit.errors import RequestError
 from tacit.scale import shortest
 
+MOST_OUTPUTS = 4096
+
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractLaplace(AbstractMechanism):
@@ -31,8 +33,8 @@ class AbstractLaplace(AbstractMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.symbols < 2:
-            raise RequestError(f"{self.symbols} output symbols carry nothing; ask for 2 or more.")
+        if not 2 <= self.symbols <= MOST_OUTPUTS:
+            raise RequestError(f"{self.symbols} symbols are not among 2 to {MOST_OUTPUTS}.")
         if not 0 < self.reach <= self.width:
             raise RequestError(
                 f"Sensitivity {self.sensitivity} is not above 0 and at most {self.width}, "

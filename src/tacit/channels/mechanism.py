@@ -1,6 +1,5 @@
 """What every mechanism is: frozen settings that compile to a channel."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +7,17 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 
+from tacit.channels.certificate import DECIMAL
 from tacit.channels.compiler import PRECISION, compile_weights, public_numbers
-from tacit.channels.table import MOST_SYMBOLS, Channel
+from tacit.channels.table import Channel
 from tacit.errors import RequestError
 from tacit.scale import RatingScale, shortest
 
 MOST_EPSILON = Decimal(16)
 """Above it a report misstates one rating in nine million: that is no privacy, and no table."""
 
-MOST_WEIGHTS = 1 << 21
-_DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,18})?")
+MOST_LEVELS = 256
+"""A device holds the table of every channel it answers through; a finer scale says little more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +37,11 @@ class AbstractMechanism(ABC):
         check_epsilon(self.epsilon)
         if not 1 <= self.word_bits <= 64:
             raise RequestError(f"A word of {self.word_bits} bits is not among 1 to 64; use 64.")
+        if self.scale.n_levels > MOST_LEVELS:
+            raise RequestError(
+                f"The scale {self.scale} has {self.scale.n_levels} levels, above {MOST_LEVELS}; "
+                "give it a coarser step."
+            )
 
     @abstractmethod
     def table(self) -> Channel:
@@ -63,7 +68,6 @@ class AbstractMechanism(ABC):
         rows: Sequence[Sequence[Decimal]],
     ) -> Channel:
         """The channel of unnormalised probabilities `rows`, one a level, proved at `claim`."""
-        check_size(len(rows), len(outputs))
         with localcontext(prec=PRECISION):
             weights = compile_weights(rows, word_bits=self.word_bits, epsilon=self.claim)
         return Channel(
@@ -77,19 +81,10 @@ class AbstractMechanism(ABC):
 
 def check_epsilon(epsilon: str) -> None:
     """Raise `RequestError` unless `epsilon` is a plain decimal string in (0, 16]."""
-    if not isinstance(epsilon, str) or not _DECIMAL.fullmatch(epsilon):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(epsilon, str) or not DECIMAL.fullmatch(epsilon):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise RequestError(f"Epsilon {epsilon!r} is not a plain decimal string such as '0.5'.")
     if not 0 < Decimal(epsilon) <= MOST_EPSILON:
         raise RequestError(
             f"Epsilon {epsilon} is not above 0 and at most {MOST_EPSILON}; "
             "for no privacy at all ask for identity."
-        )
-
-
-def check_size(rows: int, symbols: int) -> None:
-    """Raise `RequestError` for a table that a device should not be asked to hold."""
-    if rows * symbols > MOST_WEIGHTS or symbols > MOST_SYMBOLS:
-        raise RequestError(
-            f"A table of {rows} levels by {symbols} symbols is too large; "
-            "give the scale a coarser step or ask for fewer symbols."
         )

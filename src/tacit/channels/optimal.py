@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 ALL_PATTERNS = 12
 """Up to so many levels every pattern of high and low entries is tried; above, single runs."""
 
-MOST_LEVELS = 128
-
 
 @dataclass(frozen=True, kw_only=True)
 class Optimal(AbstractMechanism):
@@ -59,11 +57,6 @@ class Optimal(AbstractMechanism):
             raise RequestError(
                 f"The objective '{self.objective}' is not known; give variance or information."
             )
-        if self.scale.n_levels > MOST_LEVELS:
-            raise RequestError(
-                f"Optimal on {self.scale} has {self.scale.n_levels} levels, above {MOST_LEVELS}; "
-                "give the scale a coarser step."
-            )
         if self.prior is not None and (
             len(self.prior) != self.scale.n_levels or min(self.prior) <= 0
         ):
@@ -89,13 +82,13 @@ class Optimal(AbstractMechanism):
         import numpy as np
         from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
-        linprog: Any = optimize.linprog
+        solver: Any = optimize
 
         patterns = np.array(self._patterns())
         low = 1 / float(exp_lower(Fraction(self.epsilon)))
         columns = np.where(patterns, 1.0, low)
         gains = self._gains(columns) * self._leaning(patterns)
-        found: Any = linprog(
+        found: Any = solver.linprog(
             -gains / gains.max(),
             A_eq=columns.T,
             b_eq=np.ones(self.scale.n_levels),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tacit.channels.certificate import exp_lower
-from tacit.channels.mechanism import AbstractMechanism, check_size
+from tacit.channels.mechanism import AbstractMechanism
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
 
@@ -23,7 +23,6 @@ class RandomizedResponse(AbstractMechanism):
 
     def table(self) -> Channel:
         count = self.scale.n_levels + self.missing
-        check_size(count, count)
         true, false = self._weights(count)
         rows = (tuple(true if y == x else false for y in range(count)) for x in range(count))
         return Channel(

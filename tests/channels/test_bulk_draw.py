@@ -1,0 +1,69 @@
+"""Bulk sampling equals one draw at a time, word for word, and the table, count for count."""
+
+import numpy as np
+import pytest
+
+from tacit.channels.draw import draw
+from tacit.collection.perturb import sample
+from tacit.kernels.draw import draw_symbols, stacked
+
+
+class WordsForTestsOnly:
+    """Hands out the words it was given: nothing about it is secret, so no release may use it."""
+
+    def __init__(self, words) -> None:
+        self._words = np.asarray(words, np.uint64)
+
+    def fill(self, words) -> None:
+        words[:], self._words = self._words[: len(words)], self._words[len(words) :]
+
+
+def levels_of(channel, row, count):
+    return np.full(count, row - channel.missing, np.uint8)
+
+
+@pytest.mark.parametrize("word_bits", [12, 16])
+def test_every_word_in_bulk_gives_its_symbol(member, word_bits):
+    channel = member("1", word_bits=word_bits)
+    count = 1 << word_bits
+    every = np.arange(count, dtype=np.uint64) << np.uint64(64 - word_bits)
+    for row in range(int(channel.missing), len(channel.weights)):
+        symbols = sample(
+            (channel,),
+            levels_of(channel, row, count),
+            np.zeros(count, np.uint8),
+            WordsForTestsOnly(every),
+        )
+        counts = np.bincount(symbols, minlength=len(channel.outputs))
+        assert tuple(counts.tolist()) == channel.weights[row]
+
+
+def test_bulk_and_scalar_agree_on_the_same_words(member):
+    channel = member("1")
+    chance = np.random.default_rng(5)
+    for row in range(int(channel.missing), len(channel.weights)):
+        near = np.array(channel.bounds[row], np.uint64)[:, None] + np.array([-1, 0, 1]).astype(
+            np.uint64
+        )
+        ends = np.array([0, 1, (1 << 64) - 1], np.uint64)
+        random = chance.integers(0, 1 << 64, 500, dtype=np.uint64)
+        words = np.concatenate([near.ravel(), ends, random])
+        symbols = sample(
+            (channel,),
+            levels_of(channel, row, len(words)),
+            np.zeros(len(words), np.uint8),
+            WordsForTestsOnly(words),
+        )
+        assert symbols.tolist() == [
+            draw(channel, row, lambda word=word: int(word)) for word in words
+        ]
+
+
+def test_rows_of_different_lengths_and_word_bits_stack():
+    table = stacked([(1 << 10,), (1, 2, (1 << 16) - 1)], [12, 16])
+    words = np.array([0, (1 << 62) - 1, 1 << 62, (1 << 64) - 1], np.uint64)
+    found = np.empty(4, np.uint8)
+    draw_symbols(words, np.zeros(4, np.uint32), table, found)
+    assert found.tolist() == [0, 0, 1, 1]
+    draw_symbols(words, np.ones(4, np.uint32), table, found)
+    assert found.tolist() == [0, 2, 2, 3]

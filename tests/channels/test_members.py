@@ -1,0 +1,194 @@
+"""What each mechanism promises beside epsilon: its moments, its settings, its name."""
+
+import math
+import subprocess
+import sys
+
+import pytest
+
+from tacit.channels import MECHANISMS, choose, compile, settings_of, threshold_mix
+from tacit.channels.information import fisher_information, level_cells, public_thetas
+from tacit.channels.thresholds import Threshold, which
+from tacit.errors import RequestError
+from tacit.scale import RatingScale
+
+STARS = RatingScale.parse("1:5:1")
+TENS = RatingScale.parse("1:10:1")
+SHARES = (0.061, 0.114, 0.271, 0.342, 0.212)
+
+
+def test_tables_are_complete(member):
+    channel = member("1")
+    assert len(set(channel.outputs)) == len(channel.outputs)
+    assert channel.levels == STARS.levels
+    assert channel.epsilon == "1"
+    assert channel.word_bits == 64
+    assert channel.exact_epsilon == pytest.approx(1, abs=1e-12)
+    assert channel.information() > 0
+    assert member("1").id == channel.id
+
+
+def test_more_epsilon_tells_more(member):
+    told = [fisher_information(member(epsilon)) for epsilon in ("0.1", "0.5", "1", "2", "4", "8")]
+    assert told == sorted(told)
+    assert told[0] > 0
+
+
+@pytest.mark.parametrize("name", ["laplace", "duchi", "piecewise"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
+@pytest.mark.parametrize("scale", [STARS, TENS])
+def test_unbiased_members_are_unbiased(name, epsilon, scale):
+    channel = compile(name, epsilon=epsilon, scale=scale)
+    assert max(abs(channel.bias(row)) for row in range(scale.n_levels)) < 3e-6
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 2])
+def test_variances_of_duchi_and_piecewise(epsilon):
+    root, odds = math.exp(epsilon / 2), math.exp(epsilon)
+    duchi = compile("duchi", epsilon=str(epsilon), scale=STARS)
+    piecewise = compile("piecewise", epsilon=str(epsilon), scale=STARS)
+    for row, rating in enumerate(STARS.values):
+        x = (rating - 3) / 2
+        two_points = ((odds + 1) / (odds - 1)) ** 2 - x**2
+        assert float(duchi.variance(row)) / 4 == pytest.approx(two_points, rel=1e-5)
+        plateau = x**2 / (root - 1) + (root + 3) / (3 * (root - 1) ** 2)
+        # Each cell gives its middle, which takes off the variance within a cell.
+        assert 0.75 * plateau < float(piecewise.variance(row)) / 4 <= plateau
+
+
+@pytest.mark.parametrize(
+    ("name", "epsilon", "ratio"),
+    [
+        ("bounded-laplace", "1", 0.026),
+        ("clamped-laplace", "1", 0.050),
+        ("laplace", "1", 0.031),
+        ("duchi", "1", 0.058),
+        ("randomized-response", "1", 0.037),
+        ("bounded-laplace", "3", 0.248),
+        ("clamped-laplace", "3", 0.365),
+        ("duchi", "3", 0.300),
+        ("randomized-response", "3", 0.937),
+    ],
+)
+def test_signal_to_noise(name, epsilon, ratio):
+    channel = compile(name, epsilon=epsilon, scale=STARS)
+    means = [float(channel.mean(row)) for row in range(5)]
+    centre = sum(p * rating for p, rating in zip(SHARES, STARS.values, strict=True))
+    spread = sum(p * (rating - centre) ** 2 for p, rating in zip(SHARES, STARS.values, strict=True))
+    pairs = zip(SHARES, STARS.values, means, strict=True)
+    slope = sum(p * (rating - centre) * mean for p, rating, mean in pairs) / spread
+    noise = sum(p * float(channel.variance(row)) for row, p in enumerate(SHARES))
+    assert slope**2 / noise == pytest.approx(ratio, rel=0.03)
+
+
+def test_missing_is_one_more_answer():
+    channel = compile("randomized-response", epsilon="1", scale=STARS, missing=True)
+    assert len(channel.weights) == len(channel.outputs) == 6
+    assert channel.outputs[0] is None
+    assert channel.missing
+    assert channel.id != compile("randomized-response", epsilon="1", scale=STARS).id
+
+
+def test_unknown_requests_are_sentences():
+    with pytest.raises(RequestError, match="identity is the absence of a channel"):
+        compile("identity", epsilon="1", scale=STARS)
+    with pytest.raises(RequestError, match="No channel is called 'best'; ask for one of rand"):
+        compile("best", epsilon="1", scale=STARS)
+    with pytest.raises(RequestError, match="duchi has no setting missing"):
+        compile("duchi", epsilon="1", scale=STARS, missing=True)
+    with pytest.raises(RequestError, match="has no setting symbols"):
+        compile("optimal", epsilon="1", scale=STARS, symbols=8)
+
+
+@pytest.mark.parametrize(
+    "epsilon", ["0", "-1", "1e3", "nan", "16.1", "", "½", "0." + "1" * 19, 1.0]
+)
+def test_epsilon_is_a_decimal_string_in_range(epsilon):
+    with pytest.raises(RequestError, match="Epsilon"):
+        compile("duchi", epsilon=epsilon, scale=STARS)
+
+
+def test_words_have_1_to_64_bits(member):
+    for word_bits in (0, 65):
+        with pytest.raises(RequestError, match="not among 1 to 64"):
+            member("1", word_bits=word_bits)
+    if len(member("0.001").outputs) > 2:
+        with pytest.raises(RequestError):
+            member("0.001", word_bits=1)
+
+
+def test_a_table_too_large_is_refused(member):
+    with pytest.raises(RequestError, match="give it a coarser step"):
+        member("1", RatingScale.parse("0:100:0.01"))
+
+
+def test_every_name_has_settings():
+    for name in MECHANISMS:
+        assert settings_of(name).__name__.lower() == name.replace("-", "")
+
+
+@pytest.mark.parametrize("scale", [STARS, TENS, RatingScale.parse("-10:10:0.5")])
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "3", "8"])
+def test_choose_tells_at_least_as_much_as_any(epsilon, scale):
+    name, channel = choose(epsilon=epsilon, scale=scale)
+    assert name in MECHANISMS
+    told = [fisher_information(compile(n, epsilon=epsilon, scale=scale)) for n in MECHANISMS]
+    assert fisher_information(channel) >= max(told) * (1 - 1e-5)
+
+
+def test_choose_protects_presence_where_asked():
+    name, channel = choose(epsilon="1", scale=STARS, missing=True)
+    assert name == "randomized-response"
+    assert channel.missing
+
+
+def test_level_cells_are_a_distribution_and_its_slope():
+    for theta in public_thetas(STARS.values):
+        shares, slopes = level_cells(theta, STARS.values)
+        ahead, _ = level_cells(theta + 1e-6, STARS.values)
+        assert sum(shares) == pytest.approx(1)
+        assert slopes == pytest.approx(
+            [(b - a) / 1e-6 for a, b in zip(shares, ahead, strict=True)], abs=1e-5
+        )
+
+
+def test_threshold_mix_spreads_cuts_evenly():
+    low, high = threshold_mix(epsilon="1", scale=STARS)
+    assert [row[1] > row[0] for row in low.weights] == [False, False, True, True, True]
+    assert [row[1] > row[0] for row in high.weights] == [False, False, False, True, True]
+    assert len(threshold_mix(epsilon="1", scale=TENS, thresholds=9)) == 9
+    with pytest.raises(RequestError, match="5 thresholds do not fit 5 levels"):
+        threshold_mix(epsilon="1", scale=STARS, thresholds=5)
+    with pytest.raises(RequestError, match="leaves one side empty"):
+        Threshold(epsilon="1", scale=STARS, cut=5)
+
+
+def test_the_public_hash_is_fixed_even_and_needs_both_ids():
+    assert [which("ann", item, 2) for item in range(8)] == [
+        which("ann", str(k), 2) for k in range(8)
+    ]
+    cells = [(person, item) for person in range(100) for item in range(100)]
+    chosen = [which(person, item, 3) for person, item in cells]
+    for k in range(3):
+        assert abs(chosen.count(k) - 3333) < 5 * 47
+    by_item = [sum(which(person, item, 2) for person in range(400)) for item in range(20)]
+    by_person = [sum(which(person, item, 2) for item in range(400)) for person in range(20)]
+    assert all(abs(count - 200) < 60 for count in (*by_item, *by_person))
+
+
+LOADED = """
+import sys, tacit.device, tacit.channels, tacit.wire.channel, tacit.channels.draw
+from tacit.scale import RatingScale
+for name in tacit.channels.MECHANISMS:
+    if name != "optimal":
+        tacit.channels.compile(name, epsilon="1", scale=RatingScale.parse("1:5:1"))
+heavy = {name.split(".")[0] for name in sys.modules} & {
+    "numpy", "scipy", "numba", "polars", "matplotlib", "typer", "cryptography", "pyarrow"
+}
+print(sorted(heavy))
+"""
+
+
+def test_a_device_loads_the_standard_library_alone():
+    command = [sys.executable, "-c", LOADED]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,120 @@
+"""The optimal table is optimal, exact, and honest about what its rank loses."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tacit.channels import compile, threshold_mix
+from tacit.channels.information import fisher_information
+from tacit.channels.optimal import Optimal
+from tacit.channels.rationals import solve
+from tacit.channels.table import Channel
+from tacit.errors import RequestError
+from tacit.scale import RatingScale
+
+STARS = RatingScale.parse("1:5:1")
+SHARES = (0.061, 0.114, 0.271, 0.342, 0.212)
+
+
+def explained(channel: Channel, prior=(0.2,) * 5) -> float:
+    """Share of the rating's variance that one report explains under a prior."""
+    joint = np.array(channel.likelihood) * np.array(prior)[:, None]
+    levels = np.array([float(level) for level in channel.levels])
+    mean = levels @ joint.sum(1)
+    posterior = levels @ joint / joint.sum(0)
+    return float(joint.sum(0) @ (posterior - mean) ** 2 / (prior @ (levels - mean) ** 2))
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "3", "4"])
+def test_optimal_explains_most_variance(epsilon):
+    best = explained(compile("optimal", epsilon=epsilon, scale=STARS))
+    for name in ("randomized-response", "duchi", "piecewise", "bounded-laplace", "clamped-laplace"):
+        assert explained(compile(name, epsilon=epsilon, scale=STARS)) <= best * (1 + 2e-4)
+
+
+@pytest.mark.parametrize(("epsilon", "share"), [("1", 0.151), ("2", 0.411), ("4", 0.824)])
+def test_variance_explained_under_a_star_prior(epsilon, share):
+    channel = compile("optimal", epsilon=epsilon, scale=STARS, prior=SHARES)
+    assert explained(channel, SHARES) == pytest.approx(share, abs=0.001)
+
+
+@pytest.mark.parametrize("objective", ["variance", "information"])
+def test_random_private_tables_are_no_better(objective):
+    chance, best = (
+        np.random.default_rng(4),
+        compile("optimal", epsilon="1.5", scale=STARS, objective=objective),
+    )
+    for _ in range(300):
+        columns = np.where(chance.random((5, 5)) < 0.5, np.exp(1.5), 1.0) * chance.random(5)
+        # The last column makes the rows equal; enough of a constant in it keeps it private.
+        rest = columns.sum(1).max() - columns.sum(1)
+        rest += rest.max() / (np.exp(1.5) - 1) + 1e-9
+        table = np.column_stack([columns, rest]) / (columns.sum(1) + rest)[:, None]
+        channel = channel_of(table)
+        assert channel.exact_epsilon < 1.5 + 1e-6
+        if objective == "variance":
+            assert explained(channel) <= explained(best) * (1 + 2e-4)
+        else:
+            assert fisher_information(channel) <= fisher_information(best) * (1 + 2e-4)
+
+
+def channel_of(table) -> Channel:
+    whole = [[int(share * (1 << 40)) for share in row] for row in table]
+    rows = [(*row[:-1], (1 << 40) - sum(row[:-1])) for row in whole]
+    outputs = tuple(map(Decimal, range(len(rows[0]))))
+    return Channel(STARS.levels, outputs, tuple(rows), "1.5", word_bits=40)
+
+
+def test_small_epsilon_asks_one_question():
+    for objective in ("variance", "information"):
+        channel = compile("optimal", epsilon="0.1", scale=STARS, objective=objective)
+        assert [row[1] > row[0] for row in channel.weights] == [False] * 3 + [True] * 2
+
+
+def test_large_epsilon_is_randomized_response():
+    optimal = compile("optimal", epsilon="4", scale=STARS)
+    plain = compile("randomized-response", epsilon="4", scale=STARS)
+    for row, other in zip(optimal.weights, plain.weights, strict=True):
+        assert row == pytest.approx(other, abs=64)
+
+
+@pytest.mark.parametrize("scale", ["0.5:5:0.5", "1:12:1", "-10:10:0.5", "0:1:1"])
+@pytest.mark.parametrize("epsilon", ["0.2", "2", "6"])
+def test_other_scales_have_at_most_as_many_symbols_as_levels(scale, epsilon):
+    parsed = RatingScale.parse(scale)
+    channel = compile("optimal", epsilon=epsilon, scale=parsed)
+    assert 2 <= len(channel.outputs) <= parsed.n_levels
+    assert list(channel.outputs) == sorted(channel.outputs)
+
+
+def test_mixed_thresholds_restore_the_rank():
+    lone = np.array(compile("optimal", epsilon="0.5", scale=STARS).likelihood)
+    mixed = [
+        np.array(c.likelihood) for c in threshold_mix(epsilon="0.5", scale=STARS, thresholds=4)
+    ]
+    assert np.linalg.matrix_rank(lone) == 2
+    assert np.linalg.matrix_rank(np.hstack(mixed)) == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"objective": "fame"}, "The objective 'fame' is not known"),
+        ({"prior": (1.0, 2.0)}, "needs 5 positive shares"),
+        ({"scale": RatingScale.parse("0:256:1")}, "257 levels, above 256"),
+    ],
+)
+def test_impossible_settings_are_refused(options, sentence):
+    with pytest.raises(RequestError, match=sentence):
+        Optimal(**{"epsilon": "1", "scale": STARS, **options})
+
+
+def test_equations_are_solved_in_rationals():
+    third = Fraction(1, 3)
+    assert solve([[third, Fraction(2)], [Fraction(2), third]]) == [Fraction(3, 7)] * 2
+    with pytest.raises(RequestError, match="depend on each other"):
+        solve([[third, third], [third, third]])
+    with pytest.raises(RequestError, match="do not add up"):
+        solve([[Fraction(1), Fraction(2)]])

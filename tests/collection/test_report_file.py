@@ -1,0 +1,69 @@
+"""Reports on disk: what was drawn comes back, and nothing is believed."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit.channels import compile
+from tacit.collection.perturb import perturb
+from tacit.collection.rated import Rated
+from tacit.collection.report_file import KEY, read_reports, write_reports
+from tacit.errors import CertificateError, DataError
+from tacit.ratings import Ratings, Vocabulary
+from tacit.scale import RatingScale
+
+STARS = RatingScale.parse("1:5:1")
+
+
+@pytest.fixture
+def reports():
+    channels = tuple(compile("bounded-laplace", epsilon=e, scale=STARS) for e in ("1", "3"))
+    user_ids, users = Vocabulary.of(pl.Series(["b", "a", "c", "a"]))
+    item_ids, items = Vocabulary.of(pl.Series([30, 10, 20, 20]))
+    truth = Ratings(users, items, np.array([0, 1, 2, 4], np.uint8), STARS, user_ids, item_ids)
+    return perturb(truth, Rated(channels))
+
+
+def test_round_trip(reports, tmp_path):
+    write_reports(reports, tmp_path / "r.parquet")
+    again = read_reports(tmp_path / "r.parquet")
+    for column in ("users", "items", "symbols", "channel_of", "values"):
+        assert (getattr(again, column) == getattr(reports, column)).all()
+    assert again.user_ids.ids.to_list() == ["a", "b", "c"]
+    for same in ("channels", "scale", "guarantee", "plan", "name"):
+        assert getattr(again, same) == getattr(reports, same)
+
+
+def test_no_true_rating_is_written(reports, tmp_path):
+    write_reports(reports, tmp_path / "r.parquet")
+    assert pl.read_parquet(tmp_path / "r.parquet").columns == ["user", "item", "symbol", "channel"]
+
+
+def test_other_files_are_refused(reports, tmp_path):
+    (tmp_path / "text").write_text("user,item\n")
+    with pytest.raises(DataError, match="not a Parquet file of reports"):
+        read_reports(tmp_path / "text")
+    with pytest.raises(DataError, match="not a Parquet file of reports"):
+        read_reports(tmp_path / "absent")
+    pl.DataFrame({"user": [1]}).write_parquet(tmp_path / "plain")
+    with pytest.raises(DataError, match="metadata lack the header"):
+        read_reports(tmp_path / "plain")
+
+
+def test_a_forged_symbol_or_channel_is_refused(reports, tmp_path):
+    path = tmp_path / "r.parquet"
+    write_reports(reports, path)
+    header = pl.read_parquet_metadata(path)[KEY]
+    frame = pl.read_parquet(path)
+    frame.with_columns(pl.lit(64).cast(pl.UInt8).alias("symbol")).write_parquet(
+        path, metadata={KEY: header}
+    )
+    with pytest.raises(DataError, match="symbol that its channel does not have"):
+        read_reports(path)
+    forged = json.loads(header)
+    forged["channels"][0]["epsilon"] = "0.5"
+    frame.write_parquet(path, metadata={KEY: json.dumps(forged)})
+    with pytest.raises(CertificateError, match="claim a larger epsilon"):
+        read_reports(path)
