@@ -136,7 +136,7 @@ def test_an_interrupt_elsewhere_is_a_sentence(run, data, tmp_path, monkeypatch):
     def interrupted(*given, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tacit.readers.read", interrupted)
+    monkeypatch.setattr("tacit.cli.options.load", interrupted)
     status, _, said = run(
         "perturb", data, "--channel", "auto", "--epsilon", "1", "-o", tmp_path / "out.parquet"
     )
