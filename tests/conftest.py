@@ -4,10 +4,18 @@ import gzip
 import io
 import zipfile
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+
+from tacit.channels.table import Channel
+from tacit.evaluation.cell import Tools
+from tacit.privacy.guarantee import Guarantee
+from tacit.readers import synthetic
+from tacit.reports import Reports
 
 HEADER = b"user,item,rating\n"
 MOVIE = b"1\t2\t3\t881250949\n"
@@ -121,3 +129,53 @@ def malformed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Mal
     path = folder / request.param.file
     path.write_bytes(request.param.data)
     return path, request.param
+
+
+@pytest.fixture
+def ratings():
+    """A small made-up crowd."""
+    return synthetic(60, 90, 2000)
+
+
+class Constant:
+    """Predicts one number."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def predict(self, users, items):
+        return np.full(len(users), self.number, np.float32)
+
+
+def even(name, epsilon, scale):
+    """A channel that says nothing: two symbols, equally likely."""
+    half = 1 << 63
+    rows = ((half, half),) * scale.n_levels
+    return Channel(scale.levels, (Decimal(1), Decimal(5)), rows, epsilon)
+
+
+def coins(ratings, channel, cap):
+    """Reports through the channel that says nothing."""
+    return Reports(
+        users=ratings.users, items=ratings.items,
+        symbols=np.random.default_rng(1).integers(0, 2, len(ratings)).astype(np.uint8),
+        channel_of=np.zeros(len(ratings), np.uint8), channels=(channel,), scale=ratings.scale,
+        user_ids=ratings.user_ids, item_ids=ratings.item_ids,
+        guarantee=Guarantee(
+            epsilon=channel.epsilon, unit="value", trust="nobody", released="a coin", exact=True
+        ),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def tools() -> Tools:
+    """The mean of the reports as a model; a device predicts its owner's own mean."""
+
+    def fit(model, data, *, rng, **options):
+        return Constant(float(data.values.mean()))
+
+    def device_predict(fitted, own, users, items):
+        total = np.bincount(own.users, own.values, own.n_users)
+        return (total / np.maximum(np.bincount(own.users, minlength=own.n_users), 1))[users]
+
+    return Tools(even, coins, fit, device_predict)

@@ -36,6 +36,7 @@ class Checker(HTMLParser):
     def handle_starttag(self, tag, attrs):
         if tag not in self.VOID:
             self.open.append(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
         fetching = ("src", "href", "xlink:href")
         self.fetched += [v for k, v in attrs if k in fetching and not v.startswith("#")]
 
@@ -53,6 +54,7 @@ def test_the_report_is_one_file_that_fetches_nothing(rows):
     checker = Checker()
     checker.feed(page)
     assert checker.open == []
+    assert len(checker.ids) == len(set(checker.ids))
     assert checker.fetched == []
     assert "url(http" not in page
     assert page.count("<svg role") == 2

@@ -188,7 +188,17 @@ def test_folder_of_a_movielens_release_is_one_data_set(tmp_path):
         (tmp_path / name).write_text(TABS)
     (tmp_path / "u.item").write_bytes("1|Les Misérables (1995)|01-Jan-1995\n".encode("latin-1"))
     assert len(read(tmp_path)) == 3
-    assert titles(tmp_path).rows() == [(1, "Les Misérables (1995)")]
+    expected = [(1, "Les Misérables (1995)")]
+    assert titles(tmp_path).rows() == expected
+    assert titles(tmp_path / "u.data").rows() == expected
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("ml/movies.csv", 'movieId,title,genres\n7,"Seven, a (1995)",Crime\n')
+    assert titles(tmp_path / "all.zip").rows() == [(7, "Seven, a (1995)")]
+    (tmp_path / "u.item").write_text("one|Title\n")
+    with pytest.raises(DataError, match=r"u.item, line 1: 'one\|Title' is not item"):
+        titles(tmp_path / "u.item")
+    with pytest.raises(DataError, match=r"no u.item"):
+        titles(__file__)
 
 
 def test_repeats_keep_the_latest_time_or_the_last_row(tmp_path, notices):

@@ -8,7 +8,6 @@
 Heavy modules are imported inside the verbs, so that `tacit --help` answers at once.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -17,7 +16,9 @@ import typer
 from tacit.cli import channel
 from tacit.cli.compare import compare
 from tacit.cli.demo import demo
+from tacit.cli.download import download
 from tacit.cli.fit import fit
+from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
 from tacit.cli.recommend import recommend
 from tacit.errors import TacitError
@@ -29,21 +30,17 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for verb in (demo, compare, perturb, fit, recommend):
-    app.command()(verb)
+for verb in (demo, compare, perturb, fit, recommend, download):
+    app.command()(interruptible(verb))
 app.add_typer(channel.app, name="channel")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     try:
-        app(arguments)
+        app(arguments, prog_name="tacit")
     except TacitError as error:
         _fail(str(error))
-    except BrokenPipeError:
-        # The reader of the output has gone, as in `tacit .. | head`; nothing is wrong here.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except OSError as error:
         if error.filename is None:
             raise

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tacit.evaluation.results import Row
     from tacit.ratings import Ratings
 
-INTERRUPTED = 130
-
 
 def compare(
     data: Data,
@@ -63,8 +61,8 @@ def compare(
     if not 0 < delta < 1:
         raise RequestError(f"A delta of {delta:g} is not between 0 and 1; give one such as 1e-6.")
     options.writable(json, report)
-    ratings = options.load(data, format, scale, columns, rounding)
 
+    from tacit.evaluation import tools
     from tacit.evaluation.comparison import Comparison, epsilons
     from tacit.evaluation.split import Protocol
 
@@ -80,7 +78,8 @@ def compare(
         relevant=relevant,
         options={} if factors is None else {"factors": factors},
     )
-    run(ratings, comparison, json, report)
+    tools.check(comparison.channels, comparison.models)
+    run(options.load(data, format, scale, columns, rounding), comparison, json, report)
 
 
 def run(
@@ -91,7 +90,6 @@ def run(
     from tacit.evaluation.journal import Journal
     from tacit.evaluation.progress import bar
 
-    tools.check(comparison.channels, comparison.models)
     beside = json or report
     journal = Journal(beside.with_name(beside.name + ".journal") if beside else None)
     if done := comparison.finished(ratings, journal):
@@ -115,7 +113,7 @@ def _interrupted(rows: "Sequence[Row]", json: Path | None) -> NoReturn:
     _print(rows)
     kept = f", written to {json}; the same command goes on from there" if json else ""
     options.notice(f"Interrupted with {len(rows)} rows finished{kept}.")
-    raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(options.INTERRUPTED)
 
 
 def _save(rows: "Sequence[Row]", json: Path) -> None:

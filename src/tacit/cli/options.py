@@ -1,5 +1,7 @@
 """What several verbs share: arguments about data, notices, and places to write to."""
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +12,7 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     from tacit.ratings import Ratings
 
+INTERRUPTED = 130
 Data = Annotated[
     Path, typer.Argument(help="Ratings: a file, a folder or an archive of any known format.")
 ]
@@ -75,6 +78,20 @@ def names(text: str) -> tuple[str, ...]:
 def notice(sentence: str) -> None:
     """Say something on standard error, out of the way of results."""
     typer.echo(sentence, err=True)
+
+
+def interruptible(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb, ending an interrupt that it does not handle with a sentence and status 130."""
+
+    @wraps(verb)
+    def guarded(*given: Any, **named: Any) -> None:
+        try:
+            verb(*given, **named)
+        except KeyboardInterrupt:
+            notice("Interrupted; nothing was written.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return guarded
 
 
 def writable(*paths: Path | None) -> None:

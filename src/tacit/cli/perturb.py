@@ -5,18 +5,22 @@ from typing import Annotated
 
 import typer
 
+from tacit.cli import options
+from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.errors import RequestError
 
 
 def perturb(
-    data: Annotated[Path, typer.Argument(help="Ratings: a file or folder of any known format.")],
+    data: Data,
     channel: Annotated[str, typer.Option(help="A channel, such as optimal, or auto.")],
     epsilon: Annotated[str, typer.Option(help="Nats per rating value, a decimal.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Parquet file to write.")],
     plan: Annotated[str, typer.Option(help="What is answered for: rated.")] = "rated",
     cap: Annotated[int | None, typer.Option(help="At most so many ratings a person.")] = None,
-    scale: Annotated[str | None, typer.Option(help="The public scale, low:high:step.")] = None,
-    format: Annotated[str | None, typer.Option(help="The data's format, if not detected.")] = None,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
 ) -> None:
     """Send every rating through a channel and keep only the reports.
 
@@ -24,15 +28,16 @@ def perturb(
 
     Example: tacit perturb u.data --channel auto --epsilon 1 -o reports.parquet
     """
+    options.writable(output)
+
     from tacit.channels import choose, compile
     from tacit.collection.perturb import perturb as perturbed
     from tacit.collection.rated import Rated
     from tacit.collection.report_file import write_reports
-    from tacit.readers import read
 
     if plan != "rated":
         raise RequestError(f"No plan is called '{plan}'; ask for rated.")
-    ratings = read(data, format=format, scale=scale)
+    ratings = options.load(data, format, scale, columns, rounding)
     table = (
         choose(epsilon=epsilon, scale=ratings.scale)[1]
         if channel == "auto"

@@ -8,6 +8,7 @@ import typer
 from tacit.cli import options
 
 if TYPE_CHECKING:
+    from tacit.models import Fitted
     from tacit.ratings import Ratings
 
 
@@ -48,14 +49,14 @@ def recommend(
         typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
 
 
-def at_her_device(fitted: Any, user: str, own: "Ratings", n: int) -> list[tuple[Any, float]]:
+def at_her_device(fitted: "Fitted", user: str, own: "Ratings", n: int) -> list[tuple[Any, float]]:
     """The n best items by the model's item side and `own` true ratings, those rated left out."""
     from dataclasses import replace
 
     import numpy as np
     import polars as pl
 
-    from tacit.evaluation.tools import models
+    from tacit.models import at_home
     from tacit.ratings import Vocabulary
 
     rated = own.item_ids.take(own.items)
@@ -69,7 +70,7 @@ def at_her_device(fitted: Any, user: str, own: "Ratings", n: int) -> list[tuple[
         item_ids=fitted.item_ids,
     ).where(codes >= 0)
     one = replace(fitted, user_ids=alone, people=fitted.people[:, :1])
-    return models.at_home(one, mine).recommend(user, n, exclude=rated)
+    return at_home(one, mine).recommend(user, n, exclude=rated)
 
 
 def _own(path: Path, user: str, scale: str) -> "Ratings":
@@ -103,7 +104,7 @@ def _header(path: Path) -> list[str]:
         raise DataError(f"{path} cannot be read ({error}); give a csv of item,rating.") from error
 
 
-def _titles(path: Path | None, fitted: Any) -> dict[Any, str]:
+def _titles(path: Path | None, fitted: "Fitted") -> dict[Any, str]:
     if path is None:
         return {}
     from tacit.readers import titles

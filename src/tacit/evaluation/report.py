@@ -113,6 +113,8 @@ def _drawing(rows: Sequence[Row], metric: str) -> str:
     picture = svg(figure(rows, metric))
     inline = picture[picture.index("<svg") :].replace(INK, "currentColor")
     inline = re.sub(r"<metadata>.*?</metadata>", "", inline, flags=re.DOTALL)
+    # Both figures are in one page, where an id may be given once.
+    inline = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{metric}-", inline)
     labelled = inline.replace("<svg", f'<svg role="img" aria-label="{words}"', 1)
     return (
         f"<figure><div class=wide>{labelled}</div>"

@@ -1,10 +1,9 @@
 """The real channels, plan and models behind the grid."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
-from tacit import channels
+from tacit import channels, models
 from tacit.channels.table import Channel
 from tacit.collection.perturb import perturb as perturbed
 from tacit.collection.rated import Rated
@@ -14,8 +13,6 @@ from tacit.evaluation.grid import IDENTITY
 from tacit.ratings import Ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale
-
-models: Any = import_module("tacit.models")
 
 
 def channel(name: str, epsilon: str, scale: RatingScale) -> Channel:
@@ -30,9 +27,9 @@ def perturb(ratings: Ratings, channel: Channel, cap: int | None) -> Reports:
     return perturbed(ratings, Rated(channel, cap))
 
 
-def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> Any:
+def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> models.Fitted:
     """The fitted model; `options` that it has no setting for are left out."""
-    chosen: object = models.MODELS[model]
+    chosen = models.model(model)
     settings = {name: value for name, value in options.items() if hasattr(chosen, name)}
     return models.fit(model, data, rng=rng, **settings)
 

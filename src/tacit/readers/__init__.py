@@ -21,9 +21,9 @@ from tacit.readers.detect import Candidate, detect
 from tacit.readers.format import Columns, Notify, Request
 from tacit.readers.gather import gather
 from tacit.readers.levels import Grid, Rounding
-from tacit.readers.movielens import titles as titles
 from tacit.readers.synthetic import synthetic as synthetic
 from tacit.readers.table import as_lazy, read_lazy
+from tacit.readers.titles import titles as titles
 from tacit.scale import RatingScale
 
 __all__ = ["FORMATS", "from_frame", "read", "synthetic", "titles"]

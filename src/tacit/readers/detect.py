@@ -1,6 +1,5 @@
 """Which reader reads a file, a folder or an archive: by name and by first bytes."""
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,10 @@ from tacit.readers.jester import JESTER
 from tacit.readers.libimseti import LIBIMSETI
 from tacit.readers.movielens import ML_1M, ML_100K, ML_CSV
 from tacit.readers.netflix import NETFLIX
-from tacit.readers.source import Source
+from tacit.readers.source import Source, sources_in
 from tacit.readers.table import TABLE
 
 FORMATS = {f.name: f for f in (ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMSETI, TABLE)}
-SUBFOLDERS = ("training_set",)
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ def detect(path: Path, format: str | None, request: Request) -> Candidate:
     either. Raises `DataError` when there is none or more than one, naming them.
     """
     formats = [_named(format)] if format else list(FORMATS.values())
-    sources = _sources(path)
+    sources = sources_in(path)
     if len(sources) == 1 and (path.is_file() or format):
         return Candidate(_of_file(sources[0], formats, request), (sources[0],))
     candidates = _candidates(sources, formats, request)
@@ -49,27 +47,6 @@ def _named(format: str) -> Format:
     if format not in FORMATS:
         raise RequestError(f"There is no format '{format}'; choose from {', '.join(FORMATS)}.")
     return FORMATS[format]
-
-
-def _sources(path: Path) -> list[Source]:
-    if path.is_dir():
-        folders = [path, *(path / name for name in SUBFOLDERS if (path / name).is_dir())]
-        files = sorted(file for folder in folders for file in folder.iterdir() if file.is_file())
-        return [
-            s
-            for file in files
-            for s in (_sources(file) if file.suffix == ".zip" else [Source(file)])
-        ]
-    if not path.exists():
-        raise DataError(f"{path} does not exist; check the name or see tacit download --help.")
-    if path.suffix.lower() != ".zip":
-        return [Source(path)]
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = sorted(name for name in archive.namelist() if not name.endswith("/"))
-    except (zipfile.BadZipFile, OSError) as error:
-        raise DataError(f"{path} is not a whole zip archive ({error}); fetch it again.") from error
-    return [Source(path, name) for name in names if not name.startswith("__MACOSX")]
 
 
 def _of_file(source: Source, formats: Sequence[Format], request: Request) -> Format:

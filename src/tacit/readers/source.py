@@ -17,6 +17,7 @@ BLOCK = 1 << 24
 HEAD = 1 << 14
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+SUBFOLDERS = ("training_set",)
 BROKEN = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
 
 
@@ -113,3 +114,26 @@ class Source:
 def _reason(error: BaseException) -> str:
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return text.rstrip(".").splitlines()[0] if text else type(error).__name__
+
+
+def sources_in(path: Path) -> list[Source]:
+    """The files at `path`: itself, those of a folder, the members of a zip archive.
+
+    Raises `DataError` when there is nothing or the archive is broken.
+    """
+    if path.is_dir():
+        folders = [path, *(path / name for name in SUBFOLDERS if (path / name).is_dir())]
+        files = sorted(file for folder in folders for file in folder.iterdir() if file.is_file())
+        return [source for file in files for source in sources_in(file)]
+    if not path.exists():
+        raise DataError(f"{path} does not exist; check the name or see tacit download --help.")
+    return _members(path) if path.suffix.lower() == ".zip" else [Source(path)]
+
+
+def _members(path: Path) -> list[Source]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(name for name in archive.namelist() if not name.endswith("/"))
+    except (zipfile.BadZipFile, OSError) as error:
+        raise DataError(f"{path} is not a whole zip archive ({error}); fetch it again.") from error
+    return [Source(path, name) for name in names if not name.startswith("__MACOSX")]

@@ -1,0 +1,53 @@
+"""`tacit download`: fetch public rating data, checked."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import options
+
+
+def download(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="ml-100k, ml-1m, ml-10m, ml-20m, ml-25m, ml-32m, ml-latest-small, ml-latest or "
+            "jester."
+        ),
+    ],
+    folder: Annotated[Path, typer.Option(help="Where to put the archive.")] = Path("data"),
+) -> None:
+    """Fetch a data set, check it, and say what its owners ask of those who use it.
+
+    What was fetched before an interruption is kept: the same command goes on from there. Archives
+    are read as they are, so there is nothing to unpack.
+
+    Example: tacit download ml-100k && tacit compare data/ml-100k.zip
+    """
+    from tacit.readers.download import archive
+    from tacit.readers.download import download as fetched
+
+    wanted = archive(name)
+    try:
+        with _bar(name) as progress:
+            path = fetched(wanted, folder, progress)
+    except KeyboardInterrupt:
+        options.notice("Interrupted; the same command goes on from what has come.")
+        raise typer.Exit(options.INTERRUPTED) from None
+    options.notice(f"{wanted.licence} {wanted.note}".strip())
+    typer.echo(path)
+
+
+@contextmanager
+def _bar(name: str) -> Generator[Callable[[int, int | None], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        task = bars.add_task(name, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)

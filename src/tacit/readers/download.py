@@ -1,0 +1,124 @@
+"""Fetching an archive: checked, resumed where it broke off, whole or not there at all."""
+
+import hashlib
+import http.client
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import DataError, RequestError
+from tacit.readers.catalogue import CATALOGUE, Archive
+
+CHUNK = 1 << 16
+TIMEOUT = 30
+PARTIAL, RANGE_NOT_SATISFIABLE = 206, 416
+HEXADECIMAL = re.compile(rb"\b[0-9a-fA-F]{32}\b")
+
+Progress = Callable[[int, int | None], None]
+
+
+def archive(name: str) -> Archive:
+    """The archive of that name; raises `RequestError` when there is none."""
+    if name not in CATALOGUE:
+        raise RequestError(f"There is no data set '{name}'; choose from {', '.join(CATALOGUE)}.")
+    return CATALOGUE[name]
+
+
+def download(wanted: Archive, folder: Path, progress: Progress = lambda done, total: None) -> Path:
+    """The archive as a file in `folder`, fetched unless it is there already.
+
+    What has come so far is kept in a `.part` file, and a later call goes on from there. Raises
+    `DataError` when the server cannot be reached, breaks off, or sends something else than the
+    checksum says; such a file is removed.
+    """
+    target = folder / wanted.url.rpartition("/")[2]
+    checksum = wanted.checksum or published(wanted.url)
+    if target.exists() and digest(target, checksum) == checksum:
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    fetch(wanted.url, part, progress)
+    found = digest(part, checksum)
+    if found != checksum:
+        part.unlink()
+        raise DataError(
+            f"{wanted.url} has checksum {found} instead of {checksum}; it was removed, fetch it "
+            f"again or from elsewhere."
+        )
+    part.replace(target)
+    return target
+
+
+def published(url: str) -> str:
+    """The MD5 that is published beside an archive, as "md5:..."."""
+    with _opened(urllib.request.Request(url + ".md5"), url + ".md5") as answer:
+        found = HEXADECIMAL.search(answer.read(CHUNK))
+    if found is None:
+        raise DataError(f"{url}.md5 holds no MD5; try again later.")
+    return f"md5:{found.group().decode().lower()}"
+
+
+def fetch(url: str, part: Path, progress: Progress) -> None:
+    """Fetch `url` into `part`, after what is there already if the server can."""
+    begun = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(url, headers={"Range": f"bytes={begun}-"} if begun else {})
+    try:
+        answer = _opened(request, url)
+    except _PastTheEndError:
+        return  # all of it is here: the checksum will tell
+    with answer:
+        resumed = answer.status == PARTIAL
+        done = begun if resumed else 0
+        length = answer.headers.get("Content-Length")
+        total = None if length is None else done + int(length)
+        with part.open("ab" if resumed else "wb") as file:
+            for chunk in _chunks(answer, url):
+                file.write(chunk)
+                done += len(chunk)
+                progress(done, total)
+    if total is not None and done < total:
+        raise DataError(
+            f"{url} broke off after {done:,} of {total:,} bytes; run the same command to go on."
+        )
+
+
+def digest(path: Path, like: str) -> str:
+    """The checksum of a file, of the kind of `like`: "md5:.." or "sha256:.."."""
+    kind = like.partition(":")[0]
+    with path.open("rb") as file:
+        # MD5 is what the owners publish; it guards against accidents here, not against malice.
+        value = hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False))
+    return f"{kind}:{value.hexdigest()}"
+
+
+class _PastTheEndError(Exception):
+    """The server has nothing after the byte that was asked for."""
+
+
+def _opened(request: urllib.request.Request, url: str) -> Any:
+    try:
+        return urllib.request.urlopen(request, timeout=TIMEOUT)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == RANGE_NOT_SATISFIABLE:
+            raise _PastTheEndError from error
+        raise DataError(f"{url} answered {error.code} {error.reason}; try again later.") from error
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        raise DataError(
+            f"{url} cannot be reached ({reason}); check the connection and run it again."
+        ) from error
+
+
+def _chunks(answer: Any, url: str) -> Any:
+    while True:
+        try:
+            chunk = answer.read(CHUNK)
+        except (OSError, http.client.HTTPException) as error:
+            raise DataError(f"{url} broke off ({error}); run the same command to go on.") from error
+        if not chunk:
+            return
+        yield chunk

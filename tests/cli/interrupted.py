@@ -1,0 +1,49 @@
+"""Run the command line with a model that waits, for a test to interrupt it.
+
+    python interrupted.py CELLS_BEFORE_THE_WAIT ARGUMENTS..
+
+Not a test: a process of its own, since a signal goes to a process.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from tacit.cli import main
+from tacit.evaluation import tools
+from tacit.evaluation.cell import Tools
+
+
+class Middle:
+    """Predicts 3."""
+
+    def predict(self, users, items):
+        """Three stars."""
+        return np.full(len(users), 3.0)
+
+
+def waiting_after(before):
+    """A model's fit that counts, and from some cell on waits for a signal."""
+    begun = []
+
+    def fit(model, data, *, rng, **options):
+        begun.append(model)
+        if len(begun) > before:
+            print("waiting", flush=True)
+            time.sleep(60)
+        return Middle()
+
+    return fit
+
+
+if __name__ == "__main__":
+    stubs = Tools(
+        tools.channel,
+        tools.perturb,
+        waiting_after(int(sys.argv[1])),
+        lambda fitted, own, users, items: fitted.predict(users, items),
+    )
+    tools.check = lambda channels, models: None
+    tools.tools = lambda: stubs
+    main(sys.argv[2:])

@@ -1,0 +1,195 @@
+"""The command line: statuses, sentences, and that nothing is written when something is wrong."""
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit.cli import main
+from tacit.evaluation.results import KEYS
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tools):
+    """Run a command with models simple enough to check; gives (status, output, errors)."""
+    monkeypatch.setattr("tacit.evaluation.tools.tools", lambda: tools)
+    monkeypatch.setattr("tacit.evaluation.tools.check", lambda channels, models: None)
+
+    def command(*arguments):
+        capsys.readouterr()
+        try:
+            main([str(argument) for argument in arguments])
+            status = 0
+        except SystemExit as ended:
+            status = ended.code or 0
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return command
+
+
+@pytest.fixture
+def data(tmp_path, ratings):
+    path = tmp_path / "made.csv"
+    ratings.to_polars().write_csv(path)
+    return path
+
+
+def test_a_malformed_file_is_one_sentence_and_nothing_else(run, malformed, tmp_path):
+    path, case = malformed
+    options = ["--scale", case.scale] if case.scale else []
+    options += ["--columns", case.columns] if case.columns else []
+    out, page = tmp_path / "out.json", tmp_path / "out.html"
+    status, printed, said = run("compare", path, *options, "--json", out, "--report", page)
+    assert status == 1
+    assert printed == ""
+    last = said.splitlines()[-1]
+    assert str(path) in last
+    assert all(name in last for name in case.names)
+    assert "Traceback" not in said
+    assert [file.name for file in tmp_path.iterdir()] == ["data"]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_compare_prints_tables_and_writes_what_it_is_told(run, data, tmp_path):
+    out, page = tmp_path / "out.json", tmp_path / "out.html"
+    status, printed, said = run(
+        "compare", data, "--channel", "even,identity", "--model", "mean,other", "--epsilon",
+        "0.5,1,0.5", "--seeds", 2, "--scale", "1:5:1", "--json", out, "--report", page,
+    )  # fmt: skip
+    assert status == 0, said
+    rows = json.loads(out.read_text())
+    assert all(tuple(row) == KEYS for row in rows)
+    assert len(rows) == 2 * 2 * 2 * (1 + 2)
+    assert {row["dataset"] for row in rows} == {"made"}
+    assert [row["channel"] for row in rows].count("identity") == 8
+    assert pl.read_parquet(tmp_path / "out.parquet").height == len(rows)
+    assert "channel  model  where       0.5      1  no privacy" in printed
+    assert "What left one device" in page.read_text()
+    assert not list(tmp_path.glob("*.journal"))
+
+
+def test_folds_and_time(run, data, tmp_path):
+    out = tmp_path / "out.json"
+    common = ("compare", data, "--channel", "even", "--epsilon", "1", "--json", out)
+    assert run(*common, "--folds", 3)[0] == 0
+    assert [row["fold"] for row in json.loads(out.read_text())[::4]] == [0, 1, 2]
+    assert run(*common, "--split", "time")[0] == 0
+    assert {row["fold"] for row in json.loads(out.read_text())} == {None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["--epsilon", "1,zero"], 1, "'zero' is not an epsilon"),
+        (["--epsilon", "-1"], 1, "'-1' is not an epsilon"),
+        (["--test-share", "2"], 1, "share 2 is not between 0 and 1"),
+        (["--seeds", "0"], 1, "0 seeds"),
+        (["--split", "odd"], 1, "no split 'odd'"),
+        (["--plan", "catalogue"], 1, "no plan 'catalogue'"),
+        (["--cap", "0"], 1, "A cap of 0"),
+        (["--delta", "2"], 1, "delta of 2"),
+        (["--format", "odd"], 1, "no format 'odd'"),
+        (["--columns", "user"], 1, "'user' names no columns"),
+        (["--columns", "who=user"], 1, "no column 'who'"),
+        (["--rounding", "odd"], 1, "no rounding 'odd'"),
+        (["--scale", "1-5"], 1, "'1-5' is not of the form"),
+        (["--json", "/nowhere/out.json"], 1, "/nowhere/out.json cannot be written"),
+        (["--folds", "3", "--test-share", "0.1"], 2, "--folds or --test-share"),
+        (["--mode", "odd"], 2, "strict, faithful"),
+        (["--seeds", "many"], 2, "integer"),
+        (["--nonsense"], 2, "--nonsense"),
+    ],
+)
+def test_a_request_that_cannot_be_met(run, data, tmp_path, arguments, status, words):
+    found, printed, said = run("compare", data, *arguments)
+    assert found == status
+    assert words in " ".join(said.replace("│", " ").split())
+    assert printed == ""
+    assert [file.name for file in tmp_path.iterdir()] == ["made.csv"]
+
+
+def test_an_interrupt_without_files_still_shows_what_is_done(run, data, monkeypatch, tools):
+    import dataclasses
+
+    begun = []
+
+    def fit(*given, **options):
+        begun.append(given)
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+        return tools.fit(*given, **options)
+
+    stopped = dataclasses.replace(tools, fit=fit)
+    monkeypatch.setattr("tacit.evaluation.tools.tools", lambda: stopped)
+    status, printed, said = run("compare", data, "--channel", "even", "--epsilon", "1,2,3")
+    assert status == 130
+    assert "Interrupted with 4 rows finished." in said
+    assert "RMSE" in printed
+
+
+def test_an_interrupt_elsewhere_is_a_sentence(run, data, tmp_path, monkeypatch):
+    def interrupted(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tacit.cli.options.load", interrupted)
+    status, _, said = run(
+        "perturb", data, "--channel", "auto", "--epsilon", "1", "-o", tmp_path / "out.parquet"
+    )
+    assert status == 130
+    assert said == "Interrupted; nothing was written.\n"
+
+
+def test_demo_needs_no_data(run, tmp_path, monkeypatch, ratings):
+    monkeypatch.setattr("tacit.readers.synthetic", lambda: ratings)
+    page = tmp_path / "report.html"
+    status, printed, said = run("demo", "--report", page)
+    assert status == 0, said
+    assert "auto" in printed
+    assert page.read_text().startswith("<!doctype html>")
+
+
+def test_notices_go_to_standard_error(run, data):
+    _, printed, said = run("compare", data, "--channel", "even", "--epsilon", "1")
+    assert "the scale 1:5:1 was inferred" in said
+    assert "inferred" not in printed
+
+
+def test_help_answers_at_once_and_has_examples():
+    began = time.perf_counter()
+    shown = subprocess.run(
+        [sys.executable, "-m", "tacit", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    # The promise is .4 s; a busy machine may take twice that.
+    assert time.perf_counter() - began < 0.8
+    for verb in ("demo", "compare", "fit", "recommend", "download", "perturb", "channel"):
+        assert verb in shown
+
+
+@pytest.mark.parametrize("verb", ["demo", "compare", "perturb", "fit", "recommend", "download"])
+def test_every_verb_has_an_example(run, verb):
+    status, shown, _ = run(verb, "--help")
+    assert status == 0
+    assert "Example" in shown
+    assert f"tacit {verb}" in shown
+
+
+def test_help_loads_no_heavy_module():
+    heavy = ("numpy", "polars", "numba", "scipy", "matplotlib")
+    code = f"import sys, tacit.cli; print([m for m in {heavy} if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
+
+
+def test_stub_models_are_as_good_as_they_should_be(run, data, tmp_path, ratings):
+    """The printed RMSE of the mean is the deviation of the held-out ratings."""
+    out = tmp_path / "out.json"
+    run("compare", data, "--channel", "identity", "--scale", "1:5:1", "--json", out)
+    row = json.loads(out.read_text())[0]
+    held_out = np.random.default_rng(0).random(len(ratings)) < 0.1
+    true, mean = ratings.values[held_out], ratings.values[~held_out].mean()
+    assert row["rmse"] == pytest.approx(np.sqrt(np.mean((true - mean) ** 2)), rel=1e-5)

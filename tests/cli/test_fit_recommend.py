@@ -1,0 +1,135 @@
+"""From reports to recommendations, at the provider and on the device, through files."""
+
+import polars as pl
+import pytest
+
+from tacit.cli import main
+from tacit.models import Fitted
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; gives (status, output, errors)."""
+
+    def command(*arguments):
+        capsys.readouterr()
+        try:
+            main([str(argument) for argument in arguments])
+            status = 0
+        except SystemExit as ended:
+            status = ended.code or 0
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return command
+
+
+@pytest.fixture
+def data(tmp_path, ratings):
+    path = tmp_path / "made.csv"
+    ratings.to_polars().write_csv(path)
+    return path
+
+
+@pytest.fixture
+def model(run, data, tmp_path):
+    path = tmp_path / "model"
+    assert (
+        run("fit", data, "--epsilon", 2, "--model", "bias", "--scale", "1:5:1", "-o", path)[0] == 0
+    )
+    return path
+
+
+def test_ratings_are_sent_through_a_channel_first(model):
+    assert Fitted.load(model).guarantee.epsilon == "2"
+
+
+def test_reports_are_fitted_with_the_guarantee_they_carry(run, data, tmp_path):
+    reports, model = tmp_path / "reports.parquet", tmp_path / "model"
+    status, _, said = run("perturb", data, "--channel", "auto", "--epsilon", "0.5", "-o", reports)
+    assert status == 0, said
+    assert pl.read_parquet(reports).height == 2000
+    status, _, said = run("fit", reports, "--model", "mf", "--factors", 2, "-o", model)
+    assert status == 0, said
+    assert "Epsilon = 0.5 per value, trusting nobody" in said
+    fitted = Fitted.load(model)
+    assert fitted.items.shape[2] == 3
+
+
+def test_true_ratings_are_no_privacy(run, data, tmp_path):
+    _, _, said = run("fit", data, "--model", "bias", "-o", tmp_path / "model")
+    assert "No privacy" in said
+
+
+def test_recommendations_are_items_with_falling_ratings(run, model):
+    status, printed, _ = run("recommend", model, "--user", 7, "-n", 5)
+    assert status == 0
+    rows = [line.split("\t") for line in printed.splitlines()]
+    assert len(rows) == 5
+    assert [float(rating) for _, rating in rows] == sorted(
+        (float(rating) for _, rating in rows), reverse=True
+    )
+
+
+def test_somebody_unknown_gets_the_average_persons_items(run, model):
+    status, printed, said = run("recommend", model, "--user", "nobody")
+    assert status == 0
+    assert len(printed.splitlines()) == 10
+    assert "'nobody' sent no report" in said
+
+
+@pytest.mark.parametrize(
+    "header", ["item,rating\n{},5\n{},1\n", "user,item,rating\n9,{},5\n9,{},1\n"]
+)
+def test_a_profile_stays_at_home_and_its_items_are_left_out(run, model, tmp_path, header):
+    best = [line.split("\t")[0] for line in run("recommend", model, "--user", 9)[1].splitlines()]
+    profile = tmp_path / "own.csv"
+    profile.write_text(header.format(best[0], best[1]))
+    (tmp_path / "u.item").write_text(f"{best[2]}|Third|\n")
+    status, printed, said = run(
+        "recommend", model, "--user", 9, "--profile", profile, "--titles", tmp_path / "u.item"
+    )
+    assert status == 0, said
+    shown = [line.split("\t")[0] for line in printed.splitlines()]
+    assert not {best[0], best[1]} & set(shown)
+    assert "\tThird" in printed
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("item,rating\n1,9\n", "row 1: rating '9' is off the scale 1:5:1"),
+        ("item,stars\n1,9\n", "no column 'rating'"),
+        ("user,item,rating\n3,1,4\n", "no rating by '9'"),
+        ("user,item,rating\n9,1,x\n", "line 2: rating 'x'"),
+        ("", "no table of item,rating"),
+    ],
+)
+def test_a_profile_that_is_wrong_is_refused(run, model, tmp_path, text, words):
+    profile = tmp_path / "own.csv"
+    profile.write_text(text)
+    status, printed, said = run("recommend", model, "--user", 9, "--profile", profile)
+    assert (status, printed) == (1, "")
+    assert words in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--model", "odd"], "no model 'odd'"),
+        (["--epsilon", "none"], "'none' is not an epsilon"),
+        (["--channel", "odd"], "no channel 'odd'"),
+    ],
+)
+def test_a_fit_that_cannot_be_made_writes_nothing(run, data, tmp_path, arguments, words):
+    status, _, said = run("fit", data, "-o", tmp_path / "model", *arguments)
+    assert status == 1
+    assert words in said
+    assert [file.name for file in tmp_path.iterdir()] == ["made.csv"]
+
+
+def test_a_model_that_is_none_is_refused(run, data):
+    status, _, said = run("recommend", data, "--user", 1)
+    assert status == 1
+    assert "is not a saved model" in said

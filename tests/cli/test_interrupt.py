@@ -1,0 +1,66 @@
+"""Ctrl-C keeps what is finished, and the same command goes on from there."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tacit.readers import synthetic
+
+SCRIPT = Path(__file__).with_name("interrupted.py")
+
+
+def command(before, data, *more):
+    grid = [
+        "--channel",
+        "randomized-response",
+        "--model",
+        "m",
+        "--epsilon",
+        "1,2,3",
+        "--seeds",
+        "2",
+    ]
+    return [sys.executable, str(SCRIPT), str(before), "compare", str(data), *grid, *more]
+
+
+def rows(path):
+    written = json.loads(path.read_text())
+    return [(row["seed"], row["epsilon"], row["where"]) for row in written]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+def test_an_interrupted_comparison_is_resumed(tmp_path):
+    data, out, page = tmp_path / "made.csv", tmp_path / "out.json", tmp_path / "out.html"
+    synthetic(40, 60, 1000).to_polars().write_csv(data)
+    files = ["--scale", "1:5:1", "--json", str(out), "--report", str(page)]
+
+    running = subprocess.Popen(
+        command(3, data, *files), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout.readline() == "waiting\n"
+    running.send_signal(signal.SIGINT)
+    shown, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Interrupted with 6 rows finished" in said
+    assert "Traceback" not in said
+    assert "RMSE" in shown
+    first = json.loads(out.read_text())
+    assert [row["seed"] for row in first] == [0] * 6
+    assert not page.exists()
+
+    again = subprocess.run(
+        command(5, data, *files), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert again.returncode == 0, again.stderr
+    assert "6 rows of an earlier run are kept" in again.stderr
+    assert json.loads(out.read_text())[:6] == first
+    assert len(set(rows(out))) == 16
+    assert page.exists()
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [
+        ".csv", ".html", ".json", ".parquet"
+    ]  # fmt: skip
