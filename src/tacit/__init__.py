@@ -1,1 +1,67 @@
-"""Tacit recommends from ratings that nobody had to reveal."""
+"""Tacit recommends from ratings that nobody had to reveal.
+
+    from tacit import Rated, compile, fit, perturb, read
+
+Names are handed on when first asked for, so that a device which needs the channels alone loads
+nothing but the standard library.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.channels import choose as choose
+    from tacit.channels import compile as compile
+    from tacit.channels.table import Channel as Channel
+    from tacit.collection.perturb import perturb as perturb
+    from tacit.collection.rated import Rated as Rated
+    from tacit.device.profile import Profile as Profile
+    from tacit.errors import CertificateError as CertificateError
+    from tacit.errors import DataError as DataError
+    from tacit.errors import RequestError as RequestError
+    from tacit.errors import TacitError as TacitError
+    from tacit.models import Fitted as Fitted
+    from tacit.models import at_home as at_home
+    from tacit.models import fit as fit
+    from tacit.models import item_model as item_model
+    from tacit.privacy.guarantee import Guarantee as Guarantee
+    from tacit.ratings import Ratings as Ratings
+    from tacit.readers import from_frame as from_frame
+    from tacit.readers import read as read
+    from tacit.readers import synthetic as synthetic
+    from tacit.reports import Reports as Reports
+    from tacit.scale import RatingScale as RatingScale
+    from tacit.wire.item_model import ItemModel as ItemModel
+
+_HOMES = {
+    "CertificateError": "errors",
+    "Channel": "channels.table",
+    "DataError": "errors",
+    "Fitted": "models",
+    "Guarantee": "privacy.guarantee",
+    "ItemModel": "wire.item_model",
+    "Profile": "device.profile",
+    "Rated": "collection.rated",
+    "RatingScale": "scale",
+    "Ratings": "ratings",
+    "Reports": "reports",
+    "RequestError": "errors",
+    "TacitError": "errors",
+    "at_home": "models",
+    "choose": "channels",
+    "compile": "channels",
+    "fit": "models",
+    "from_frame": "readers",
+    "item_model": "models",
+    "perturb": "collection.perturb",
+    "read": "readers",
+    "synthetic": "readers",
+}
+
+__all__ = list(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tacit' has no attribute '{name}'")
+    return getattr(import_module(f"tacit.{_HOMES[name]}"), name)

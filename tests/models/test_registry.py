@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from tacit.channels import compile
-from tacit.collection import Rated, perturb
+from tacit.collection.perturb import perturb
+from tacit.collection.rated import Rated
 from tacit.errors import RequestError
 from tacit.models import MODELS, Fitted, at_home, fit, model
 from tacit.ratings import Ratings

@@ -90,13 +90,13 @@ def presence(cells: Layout, directions: int = 20) -> Presence:
 def _standardised(cells: Layout, vectors: Floats, own: Floats) -> Presence:
     activity, popularity = np.log1p(cells.users.counts), np.log1p(cells.items.counts)
     raw = Presence(vectors, np.zeros(vectors.shape[1]), 0.0, 1.0, own).people(cells.users)[:, 1:]
-    spread: Floats = np.std(raw, axis=0) + 1e-12
-    mean: Floats = np.mean(raw, axis=0)
+    spread = np.asarray(raw.std(0), np.float64) + 1e-12
+    mean = raw.sum(0) / len(raw)
     item_features = np.column_stack([popularity, own])
     return Presence(
         # Rounded to what a device gets, so that provider and device compute the same features.
-        vectors=_single(np.divide(vectors, spread)),
-        centre=_single(np.divide(mean, spread)),
+        vectors=_single(vectors / spread),
+        centre=_single(mean / spread),
         log_mean=float(activity.mean()),
         log_scale=float(activity.std() + 1e-12),
         item_features=(item_features - item_features.mean(0)) / (item_features.std(0) + 1e-12),
