@@ -75,4 +75,4 @@ def test_a_folder_that_is_not_there(data, tmp_path, capsys):
         capsys, "perturb", str(data), "--channel", "duchi", "--epsilon", "1", "-o", absent
     )
     assert status == 1
-    assert f"{absent}.part: No such file" in err
+    assert f"{absent} cannot be written; name a file in a folder that exists." in err

@@ -89,7 +89,7 @@ def presence(cells: Layout, directions: int = 20) -> Presence:
 
 def _standardised(cells: Layout, vectors: Floats, own: Floats) -> Presence:
     activity, popularity = np.log1p(cells.users.counts), np.log1p(cells.items.counts)
-    raw = Presence(vectors, np.zeros(vectors.shape[1]), 0.0, 1.0, own).people(cells.users)[:, 1:]
+    raw = Presence(vectors, np.zeros_like(vectors[0]), 0.0, 1.0, own).people(cells.users)[:, 1:]
     spread = np.asarray(raw.std(0), np.float64) + 1e-12
     mean = raw.sum(0) / len(raw)
     item_features = np.column_stack([popularity, own])
