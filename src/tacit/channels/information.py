@@ -17,9 +17,12 @@ Cells = tuple[list[float], list[float]]
 
 
 def public_thetas(levels: Sequence[float], count: int = 33) -> list[float]:
-    """`count` values spread evenly over the middle half of the scale: the public prior."""
+    """`count` values spread evenly from .4 to .8 of the scale: the public prior.
+
+    People rate what they chose to try, so on published scales tastes lie above the middle.
+    """
     low, width = levels[0], levels[-1] - levels[0]
-    return [low + width * (0.25 + 0.5 * k / (count - 1)) for k in range(count)]
+    return [low + width * (0.4 + 0.4 * k / (count - 1)) for k in range(count)]
 
 
 def level_cells(theta: float, levels: Sequence[float]) -> Cells:

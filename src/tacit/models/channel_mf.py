@@ -15,9 +15,15 @@ from numpy.typing import NDArray
 
 from tacit.kernels.layout import Side
 from tacit.kernels.scoring import Conditional, half_sweep
+from tacit.models.capacity import (
+    starting_level,
+    worth,
+    worthwhile_directions,
+    worthwhile_factors,
+)
 from tacit.models.evidence import Evidence
 from tacit.models.fitted import Fitted
-from tacit.models.likelihood import ScoreTable, score_table
+from tacit.models.likelihood import score_table
 from tacit.models.presence import Presence, presence
 from tacit.models.prior import Prior
 
@@ -31,14 +37,15 @@ class ChannelMF:
 
     `factors`: K, or None to let the reports decide: no more directions than they carry units of
     information per unknown. `burn_in`, `kept`: sweeps. `draws`: posterior draws the model keeps
-    (at most 32). `directions`: of the presence matrix that shape the priors; 0 for none.
+    (at most 32). `directions`: of the presence matrix that shape the priors; 0 for none, None to
+    let the reports decide likewise.
     """
 
     factors: int | None = None
     burn_in: int = 40
     kept: int = 96
     draws: int = 32
-    directions: int = 20
+    directions: int | None = None
 
     name = "channel-mf"
 
@@ -75,9 +82,11 @@ class _Sampler:
         self.data, self.rng = data, rng
         self.scores = score_table(data.likelihood, data.blocks, data.scale)
         self.mu = starting_level(self.scores, data)
-        K = settings.factors or worthwhile_factors(self.scores, data, self.mu)
+        ratings = worth(self.scores, data, self.mu)
+        K = settings.factors or worthwhile_factors(ratings, data)
         self.width = 1 + K
-        self.presence = _presence(data, settings.directions)
+        d = settings.directions
+        self.presence = _presence(data, worthwhile_directions(ratings, K) if d is None else d)
         range_ = data.scale.values[-1] - data.scale.values[0]
         self.level_precision = (4 / range_) ** 2
         self.people = Prior.start(self.width, self._features(0), range_)
@@ -156,29 +165,6 @@ class _Sampler:
                 self.mu + X[:, 0] + Y[:, 0] + np.einsum("ij,ij->i", X[:, 1:], Y[:, 1:])
             )
         return theta
-
-
-def starting_level(scores: ScoreTable, data: Evidence) -> float:
-    """The single theta under which the reports, all taken together, are likeliest.
-
-    A normal prior at the middle of the scale keeps it there while the reports say nothing.
-    """
-    counts = np.bincount(data.symbols, minlength=len(scores.log_q))
-    centre, range_ = np.mean(data.scale.values), data.scale.values[-1] - data.scale.values[0]
-    prior = -0.5 * ((scores.theta - centre) * 4 / range_) ** 2
-    return float(scores.theta[np.argmax(counts @ scores.log_q + prior)])
-
-
-def worthwhile_factors(scores: ScoreTable, data: Evidence, level: float) -> int:
-    """K = information in the reports per person and item, in units of the taste's own variance.
-
-    A direction costs one unknown a person and one an item; it is worth having when the reports
-    bring about one unit of information, sigma^2 times J, for each. Odd, from 5 to 15.
-    """
-    at = int(np.argmin(np.abs(scores.theta - level)))
-    information = scores.table[data.symbols, at, 1].sum(dtype=np.float64) * scores.sigma**2
-    share = information / (len(data.user_ids) + len(data.item_ids))
-    return int(min(max(share, 5), 15)) // 2 * 2 + 1
 
 
 def _presence(data: Evidence, directions: int) -> Presence | None:

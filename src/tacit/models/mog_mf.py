@@ -83,16 +83,15 @@ class Mixture:
     def step(self, residual: Doubles) -> Doubles:
         """One E and M1 step; returns the weights w of M2, shape (n,)."""
         gamma = self.responsibilities(residual)
-        total = gamma.sum(0) + 1e-12
+        total = gamma.sum(1) + 1e-12
         self.share = total / total.sum()
-        self.sigma = np.maximum(
-            np.sqrt((gamma * residual[:, None] ** 2).sum(0) / total), SIGMA_FLOOR
-        )
-        return (gamma / (2 * self.sigma**2)).sum(1)
+        self.sigma = np.maximum(np.sqrt(gamma @ residual**2 / total), SIGMA_FLOOR)
+        return (0.5 / self.sigma**2) @ gamma
 
     def responsibilities(self, residual: Doubles) -> Doubles:
-        """gamma, shape (n, components)."""
-        log = np.log(self.share) - np.log(self.sigma) - (residual[:, None] / self.sigma) ** 2 / 2
-        log -= log.max(1, keepdims=True)
+        """gamma, shape (components, n)."""
+        share, sigma = self.share[:, None], self.sigma[:, None]
+        log = np.log(share / sigma) - (residual / sigma) ** 2 / 2
+        log -= log.max(0)
         gamma = np.exp(log)
-        return gamma / gamma.sum(1, keepdims=True)
+        return gamma / gamma.sum(0)
