@@ -54,3 +54,16 @@ def predict(
             total += theta if sigma == 0 else expected(theta, levels, sigma)
         out[t] = min(max(total / len(mu), levels[0]), levels[-1])
     return out
+
+
+@njit(parallel=True, cache=True, fastmath=FAST | {"reassoc"})
+def bilinear(users: Codes, items: Codes, mu: float, X: Floats, Y: Floats) -> Floats:
+    """theta of the pairs (users[t], items[t]) for one draw; column 0 of X and Y is the bias."""
+    theta = np.empty(len(users), np.float32)
+    for t in prange(len(users)):
+        x, y = X[users[t]], Y[items[t]]
+        total = mu + x[0] + y[0]
+        for k in range(1, len(x)):
+            total += x[k] * y[k]
+        theta[t] = total
+    return theta

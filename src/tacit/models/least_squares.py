@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.als import Problem, half_step
+from tacit.kernels.predict import bilinear
 from tacit.models.evidence import Evidence
 
 Floats = NDArray[np.float32]
@@ -47,13 +48,7 @@ class Factors:
 
     def predict(self, data: Evidence) -> Floats:
         """theta of every report's cell, shape (n,)."""
-        users, items = data.user_of, data.item_of
-        theta = np.empty(len(users), np.float32)
-        for a in range(0, len(users), 1 << 20):  # in pieces: the gathered factors are large
-            X, Y = self.people[users[a : a + (1 << 20)]], self.items[items[a : a + (1 << 20)]]
-            products = np.einsum("ij,ij->i", X[:, 1:], Y[:, 1:])
-            theta[a : a + (1 << 20)] = self.mu + X[:, 0] + Y[:, 0] + products
-        return theta
+        return bilinear(data.user_of, data.item_of, self.mu, self.people, self.items)
 
     def _given(self, other: Floats, residual: Floats, weight: Floats) -> Problem:
         design = other.copy()

@@ -1,0 +1,136 @@
+"""The chain behind `channel-mf`: Gibbs sweeps over levels, people, items and their priors.
+
+Every conditional is normal by one step of scoring (`tacit.kernels.scoring`), read off the exact
+likelihood of the reports; the priors' conditionals are exact.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.kernels.layout import Side
+from tacit.kernels.predict import bilinear
+from tacit.kernels.scoring import Conditional, half_sweep
+from tacit.models.capacity import (
+    starting_level,
+    worth,
+    worthwhile_directions,
+    worthwhile_factors,
+)
+from tacit.models.evidence import Evidence
+from tacit.models.likelihood import score_table
+from tacit.models.presence import Presence, presence
+from tacit.models.prior import Prior
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One state of the sampler."""
+
+    mu: float
+    people: Floats
+    items: Floats
+    precision: Floats
+    prior_weights: Floats
+
+
+class Sampler:
+    """The state of the chain; explicit, advanced by `sweep` alone."""
+
+    def __init__(
+        self,
+        data: Evidence,
+        factors: int | None,
+        directions: int | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self.data, self.rng = data, rng
+        self.scores = score_table(data.likelihood, data.blocks, data.scale)
+        self.mu = starting_level(self.scores, data)
+        ratings = worth(self.scores, data, self.mu)
+        K = factors or worthwhile_factors(ratings, data)
+        self.width = 1 + K
+        if directions is None:
+            directions = worthwhile_directions(ratings, K)
+        self.presence = _presence(data, directions)
+        range_ = data.scale.values[-1] - data.scale.values[0]
+        self.level_precision = (4 / range_) ** 2
+        self.people = Prior.start(self.width, self._features(0), range_)
+        self.items = Prior.start(self.width, self._features(1), range_)
+        padded = self.width + self.width % 2
+        self.X = self._start(len(data.user_ids), padded)
+        self.Y = self._start(len(data.item_ids), padded)
+        self.theta = bilinear(data.user_of, data.item_of, self.mu, self.X, self.Y)
+
+    def sweep(self) -> None:
+        """Redraw mu, people, items and the priors, each given all the rest."""
+        self._draw_mu()
+        self._draw_side(self.data.layout.users, self.X, self.Y, self.people)
+        self._draw_side(self.data.layout.items, self.Y, self.X, self.items)
+
+    def draw(self) -> Draw:
+        """A copy of the state."""
+        W = self.width
+        return Draw(
+            self.mu,
+            self.X[:, :W].copy(),
+            self.Y[:, :W].copy(),
+            self.people.precision[:W].astype(np.float32),
+            self.people.weights.astype(np.float32),
+        )
+
+    def _draw_side(self, side: Side, rows: Floats, other: Floats, prior: Prior) -> None:
+        W = self.width
+        design = other.copy()
+        design[:, 0] = 1
+        mean = np.zeros_like(rows)
+        mean[:, :W] = prior.mean
+        precision = np.ones(rows.shape[1], np.float32)
+        precision[:W] = prior.precision
+        noise = self.rng.standard_normal(rows.shape, np.float32)
+        scores = self.scores
+        given = Conditional(
+            self.data.symbols, scores.table, scores.origin, scores.pace,
+            design, mean, precision, noise,
+        )  # fmt: skip
+        half_sweep(side, given, rows, self.theta)
+        prior.redraw(rows[:, :W], self.rng)
+
+    def _draw_mu(self) -> None:
+        score, information = self._at_theta()
+        centre = float(np.mean(self.data.scale.values))
+        weight = information + self.level_precision
+        step = (score - self.level_precision * (self.mu - centre)) / weight
+        step += self.rng.standard_normal() / np.sqrt(weight)
+        self.mu += step
+        self.theta += np.float32(step)
+
+    def _at_theta(self) -> tuple[float, float]:
+        both = self.scores.table[self.data.symbols, self.scores.place(self.theta)]
+        score, information = both.sum(0, dtype=np.float64)
+        return float(score), float(information)
+
+    def _features(self, side: int) -> Doubles:
+        if self.presence is None:
+            return np.zeros(((len(self.data.user_ids), len(self.data.item_ids))[side], 0))
+        if side == 1:
+            return self.presence.item_features
+        return self.presence.people(self.data.layout.users)
+
+    def _start(self, rows: int, padded: int) -> Floats:
+        start = np.zeros((rows, padded), np.float32)
+        start[:, 1 : self.width] = 0.1 * self.rng.standard_normal((rows, self.width - 1))
+        return start
+
+
+def _presence(data: Evidence, directions: int) -> Presence | None:
+    enough = min(len(data.user_ids), len(data.item_ids)) > 2
+    return (
+        presence(data.layout, directions)
+        if directions and data.presence_public and enough
+        else None
+    )
