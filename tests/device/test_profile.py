@@ -39,7 +39,9 @@ def test_the_bulk_solve_and_the_device_agree(name: str, ratings: Ratings) -> Non
 
 
 def test_published_bytes_survive_the_trip_and_refuse_a_cut(ratings: Ratings) -> None:
-    whole = item_model(model("channel-mf", kept=4, burn_in=2).fit(evidence(ratings))).to_bytes()
+    whole = item_model(
+        model("channel-mf", draws=4, burn_in=2, every=1).fit(evidence(ratings))
+    ).to_bytes()
     assert ItemModel.from_bytes(whole).to_bytes() == whole
     with pytest.raises(DataError, match="cut short"):
         ItemModel.from_bytes(whole[:-8])

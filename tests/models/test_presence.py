@@ -34,6 +34,6 @@ def test_ratings_play_no_part_in_the_features() -> None:
 def test_hidden_presence_is_not_used() -> None:
     ratings = synthetic(n_users=80, n_items=60, n_ratings=2000, rng=5)
     hidden = replace(evidence(ratings), presence_public=False)
-    fitted = model("channel-mf", burn_in=2, kept=4).fit(hidden)
+    fitted = model("channel-mf", burn_in=2, draws=4, every=1).fit(hidden)
     assert fitted.presence is None
     assert np.isfinite(at_home(fitted, ratings).people).all()

@@ -12,6 +12,8 @@ from tacit.models.likelihood import ScoreTable
 
 FEWEST_FACTORS, MOST_FACTORS = 5, 15
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 4, 20
+FEWEST_DRAWS, MOST_DRAWS = 4, 32
+DOWNLOAD = 32 << 20  # bytes of item model a device is asked to fetch
 
 
 def starting_level(scores: ScoreTable, data: Evidence) -> float:
@@ -48,3 +50,9 @@ def worthwhile_directions(ratings: float, factors: int) -> int:
     """
     share = ratings / (2 * (1 + factors))
     return int(min(max(share, FEWEST_DIRECTIONS), MOST_DIRECTIONS))
+
+
+def affordable_draws(width: int, data: Evidence) -> int:
+    """Draws whose item rows, `width` float32 each, fit the download; from 4 to 32."""
+    one = 4 * width * len(data.item_ids)
+    return min(max(DOWNLOAD // one, FEWEST_DRAWS), MOST_DRAWS)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.models.capacity import affordable_draws
 from tacit.models.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.sampler import Draw, Sampler
@@ -21,17 +22,18 @@ from tacit.models.sampler import Draw, Sampler
 class ChannelMF:
     """Settings of quality; none of them touches privacy, all of it is post-processing.
 
-    `factors`: K, or None to let the reports decide: no more directions than they carry units of
-    information per unknown. `burn_in`, `kept`: sweeps. `draws`: posterior draws the model keeps
-    (at most 32). `directions`: of the presence matrix that shape the priors; 0 for none, None to
-    let the reports decide likewise.
+    `factors`: K, or None to let the reports decide: no more than they carry units of information
+    per unknown. `directions`: of the presence matrix that shape the priors; 0 for none, None to
+    let the reports decide likewise. `draws`: posterior draws the model keeps, at most 32; None for
+    as many as make a download of 32 MiB. `burn_in`: sweeps before the first of them; `every`:
+    sweeps between two.
     """
 
     factors: int | None = None
-    burn_in: int = 40
-    kept: int = 96
-    draws: int = 32
     directions: int | None = None
+    draws: int | None = None
+    burn_in: int = 40
+    every: int = 3
 
     name = "channel-mf"
 
@@ -39,18 +41,19 @@ class ChannelMF:
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
         """Learn from reports; `advance` is told the share of work done after each sweep."""
-        sampler = Sampler(data, self.factors, self.directions, np.random.default_rng(rng))
+        chain = Sampler(data, self.factors, self.directions, np.random.default_rng(rng))
+        draws = self.draws or affordable_draws(chain.width, data)
+        total = self.burn_in + self.every * draws
         kept: list[Draw] = []
-        total, every = self.burn_in + self.kept, max(1, self.kept // self.draws)
-        for sweep in range(total):
-            sampler.sweep()
-            if sweep >= self.burn_in and (total - 1 - sweep) % every == 0:
-                kept.append(sampler.draw())
-            advance((sweep + 1) / total)
-        return _fitted(self.name, data, sampler, kept[-self.draws :])
+        for sweep in range(1, total + 1):
+            chain.sweep()
+            if sweep > self.burn_in and (total - sweep) % self.every == 0:
+                kept.append(chain.draw())
+            advance(sweep / total)
+        return _fitted(self.name, data, chain, kept)
 
 
-def _fitted(name: str, data: Evidence, sampler: Sampler, draws: list[Draw]) -> Fitted:
+def _fitted(name: str, data: Evidence, chain: Sampler, draws: list[Draw]) -> Fitted:
     return Fitted(
         model=name,
         scale=data.scale,
@@ -60,10 +63,10 @@ def _fitted(name: str, data: Evidence, sampler: Sampler, draws: list[Draw]) -> F
         people=np.stack([draw.people for draw in draws]),
         items=np.stack([draw.items for draw in draws]),
         precision=np.stack([draw.precision for draw in draws]),
-        sigma=sampler.scores.sigma,
+        sigma=chain.scores.sigma,
         guarantee=data.guarantee,
-        presence=sampler.presence,
+        presence=chain.presence,
         prior_weights=(
-            np.stack([draw.prior_weights for draw in draws]) if sampler.presence else None
+            np.stack([draw.prior_weights for draw in draws]) if chain.presence else None
         ),
     )
