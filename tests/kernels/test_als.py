@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.kernels.als import Problem, half_step
-from tacit.kernels.dense import factor, solve_lower, solve_transposed
+from tacit.kernels.dense import BLOCK, add_gram, factor, padded, solve_lower, solve_transposed
 from tacit.kernels.layout import layout
 
 
@@ -66,16 +66,26 @@ def test_the_order_in_which_rows_arrive_changes_no_digit() -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(1, 33), st.integers(0, 2**32 - 1))
-def test_factor_and_solves_invert_a_positive_definite_matrix(half: int, seed: int) -> None:
-    rng, K = np.random.default_rng(seed), 2 * half
+@given(st.integers(1, 70), st.integers(0, 2**32 - 1))
+def test_factor_and_solves_invert_a_positive_definite_matrix(K: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
     A = rng.normal(size=(K, K))
     H = A @ A.T + K * np.eye(K)
-    L, x = H.copy(), rng.normal(size=K)
+    L, x = np.full((padded(K), padded(K)), 9e9), rng.normal(size=K)
+    L[:K, :K] = H
     b = x.copy()
-    factor(L, np.zeros((8, K)))
-    lower = np.tril(L)
+    factor(L, K, np.full((BLOCK, padded(K)), 9e9))
+    lower = np.tril(L[:K, :K])
     assert np.allclose(lower.T @ lower, H)
     solve_transposed(L, x)
     solve_lower(L, x)
     assert np.allclose(H @ x, b)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 70), st.integers(0, 100), st.integers(0, 2**32 - 1))
+def test_the_gram_matrix_is_the_sum_of_outer_products(K: int, n: int, seed: int) -> None:
+    y = np.random.default_rng(seed).normal(size=(n, padded(K)))
+    H = np.ones((padded(K), padded(K)))
+    add_gram(H, K, -1.0, y, n)
+    assert np.allclose(np.tril(H[:K, :K]), np.tril(1 - y[:, :K].T @ y[:, :K]))

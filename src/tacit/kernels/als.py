@@ -13,11 +13,21 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
-from tacit.kernels.dense import BATCH, FAST, factor, rank_update, solve_lower, solve_transposed
+from tacit.kernels.dense import (
+    FAST,
+    add_gram,
+    add_rows,
+    factor,
+    padded,
+    solve_lower,
+    solve_transposed,
+)
 from tacit.kernels.layout import Side
+from tacit.kernels.tile import LANES, scale
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
+BATCH = 64  # cells gathered at a time: with the matrix they fill a first-level cache
 
 
 class Problem(NamedTuple):
@@ -37,14 +47,16 @@ class Problem(NamedTuple):
 def half_step(side: Side, problem: Problem) -> Floats:
     """The rows that solve the problem, shape (rows, K); a row without cells is zero."""
     K = problem.design.shape[1]
-    odd = K % 2  # the dense kernels take even sizes: an empty column with unit ridge adds nothing
-    problem = problem._replace(
-        design=np.ascontiguousarray(np.pad(problem.design, ((0, 0), (0, odd))), np.float32),
-        ridge=np.pad(problem.ridge, (0, odd), constant_values=1).astype(np.float32),
-    )
-    rows = np.zeros((len(side.start) - 1, K + odd), np.float32)
+    problem = problem._replace(design=in_vectors(problem.design))
+    rows = np.zeros((len(side.start) - 1, padded(K)), np.float32)
     _solve_rows(largest_first(side), get_num_threads(), side, problem, rows)
     return rows[:, :K]
+
+
+def in_vectors(design: Floats) -> Floats:
+    """The design with empty columns up to whole vectors."""
+    K = design.shape[1]
+    return np.ascontiguousarray(np.pad(design, ((0, 0), (0, padded(K) - K))), np.float32)
 
 
 def largest_first(side: Side) -> NDArray[np.int64]:
@@ -56,23 +68,23 @@ def largest_first(side: Side) -> NDArray[np.int64]:
 def _solve_rows(
     turns: NDArray[np.int64], threads: int, side: Side, problem: Problem, rows: Floats
 ) -> None:
-    K = rows.shape[1]
+    K, width = len(problem.ridge), rows.shape[1]
     for thread in prange(threads):
-        H = np.empty((K, K), np.float32)
-        y = np.zeros((BATCH, K), np.float32)
-        pull = np.zeros(BATCH, np.float32)
+        H = np.empty((width, width), np.float32)
+        y = np.empty((BATCH, width), np.float32)
+        pull = np.empty((BATCH, 1), np.float32)
         for turn in range(thread, len(turns), threads):
             r = turns[turn]
             cells = slice(side.start[r], side.start[r + 1])
             if cells.start < cells.stop:
-                x = rows[r]
                 H[:] = 0
+                x = rows[r : r + 1]
                 _normal_equations(side.other[cells], side.cell[cells], problem, y, pull, H, x)
                 for k in range(K):
                     H[k, k] += problem.ridge[k]
-                factor(H, y)
-                solve_transposed(H, x)
-                solve_lower(H, x)
+                factor(H, K, y)
+                solve_transposed(H, rows[r, :K])
+                solve_lower(H, rows[r, :K])
 
 
 @njit(cache=True, fastmath=FAST)
@@ -85,25 +97,13 @@ def _normal_equations(
     H: Floats,
     x: Floats,
 ) -> None:
-    K = len(x)
+    K, vectors = len(problem.ridge), x.shape[1] // LANES
     for first in range(0, len(other), BATCH):
         here = min(BATCH, len(other) - first)
         for b in range(here):
             c, e = other[first + b], cell[first + b]
             root = np.sqrt(problem.weight[e])
-            pull[b] = root * (problem.target[e] - problem.offset[c])
-            for k in range(K):
-                y[b, k] = root * problem.design[c, k]
-        y[here:] = 0
-        add_rows(y, pull, x)
-        rank_update(y, H, K, np.float32(1))
-
-
-@njit(cache=True, fastmath=FAST)
-def add_rows(y: Floats, pull: Floats, x: Floats) -> None:
-    """x += pull' y, eight rows at once."""
-    a0, a1, a2, a3 = pull[0], pull[1], pull[2], pull[3]
-    a4, a5, a6, a7 = pull[4], pull[5], pull[6], pull[7]
-    for k in range(len(x)):
-        low = a0 * y[0, k] + a1 * y[1, k] + a2 * y[2, k] + a3 * y[3, k]
-        x[k] += low + a4 * y[4, k] + a5 * y[5, k] + a6 * y[6, k] + a7 * y[7, k]
+            pull[b, 0] = root * (problem.target[e] - problem.offset[c])
+            scale(y, b, root, problem.design, c, vectors)
+        add_rows(x, 0, K, 1.0, pull, 0, y, here)
+        add_gram(H, K, 1.0, y, here)

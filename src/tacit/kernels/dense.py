@@ -2,8 +2,8 @@
 
 A symmetric matrix lives in its lower triangle, row by row, and is factored *from its last row
 up*: H = L'L with L lower triangular. Then every inner loop starts at column 0 and runs along a
-row, which is what a compiler turns into vector instructions. Sizes must be even; pad with a unit
-diagonal.
+row, in whole vectors. So a matrix of size K has room for `padded(K)` columns, and for K up to
+the next multiple of `BLOCK` rows; what lies outside the lower triangle is scratch.
 """
 
 import math
@@ -13,56 +13,68 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels.tile import LANES, scale, tile
+
 FAST = {"contract", "nsz", "nnan", "ninf"}
-BATCH = 8  # rows a rank update takes at once: one load of H then serves eight multiply-adds
-LANES = 16  # float32 values in a 512-bit register
+BLOCK = 8  # rows of a matrix that are summed together, and rows a factorization finishes at once
 
-Matrix = NDArray[np.floating]
-Vector = NDArray[np.floating]
+Matrix = NDArray[np.floating[Any]]
+Vector = NDArray[np.floating[Any]]
+
+_block_two = tile(BLOCK, 2)
+_block_one = tile(BLOCK, 1)
+_row_four = tile(1, 4)
+_row_one = tile(1, 1)
 
 
-@njit(cache=True, fastmath=FAST)
-def rank_update(y: Matrix, H: Matrix, rows: int, sign: np.floating[Any]) -> None:
-    """H[:rows] += sign * y' y on the lower triangle; y has shape (8, at least rows)."""
-    for pair in range(rows // 2):
-        k = 2 * pair
-        a0, a1, a2, a3 = sign * y[0, k], sign * y[1, k], sign * y[2, k], sign * y[3, k]
-        a4, a5, a6, a7 = sign * y[4, k], sign * y[5, k], sign * y[6, k], sign * y[7, k]
-        k += 1
-        b0, b1, b2, b3 = sign * y[0, k], sign * y[1, k], sign * y[2, k], sign * y[3, k]
-        b4, b5, b6, b7 = sign * y[4, k], sign * y[5, k], sign * y[6, k], sign * y[7, k]
-        for j in range(min(rows, (k // LANES + 1) * LANES)):
-            y0, y1, y2, y3 = y[0, j], y[1, j], y[2, j], y[3, j]
-            y4, y5, y6, y7 = y[4, j], y[5, j], y[6, j], y[7, j]
-            even = a0 * y0 + a1 * y1 + a2 * y2 + a3 * y3 + a4 * y4 + a5 * y5 + a6 * y6 + a7 * y7
-            odd = b0 * y0 + b1 * y1 + b2 * y2 + b3 * y3 + b4 * y4 + b5 * y5 + b6 * y6 + b7 * y7
-            H[2 * pair, j] += even
-            H[2 * pair + 1, j] += odd
+@njit(cache=True)
+def padded(K: int) -> int:
+    """K, up to whole vectors."""
+    return (K + LANES - 1) // LANES * LANES
 
 
 @njit(cache=True, fastmath=FAST)
-def factor(H: Matrix, y: Matrix) -> None:
-    """Replace the lower triangle of a positive definite H by L with H = L'L.
+def add_gram(H: Matrix, K: int, sign: float, y: Matrix, n: int) -> None:
+    """H[:K, :K] += sign y[:n]' y[:n], lower triangle."""
+    for k in range(0, K, BLOCK):
+        whole = k // (2 * LANES) * 2 * LANES
+        for j in range(0, whole, 2 * LANES):
+            _block_two(H, k, j, sign, y, k, y, n)
+        if k - whole < LANES:
+            _block_one(H, k, whole, sign, y, k, y, n)
+        else:
+            _block_two(H, k, whole, sign, y, k, y, n)
 
-    `y`: work space of shape (8, K). Eight rows are finished at a time and then leave the rest
-    in one rank update.
+
+@njit(cache=True, fastmath=FAST)
+def add_rows(
+    x: Matrix, k: int, K: int, sign: float, pull: Matrix, i: int, y: Matrix, n: int
+) -> None:
+    """x[k, :K] += sign pull[:n, i]' y[:n]."""
+    whole = K // (4 * LANES) * 4 * LANES
+    for j in range(0, whole, 4 * LANES):
+        _row_four(x, k, j, sign, pull, i, y, n)
+    for j in range(whole, K, LANES):
+        _row_one(x, k, j, sign, pull, i, y, n)
+
+
+@njit(cache=True, fastmath=FAST)
+def factor(H: Matrix, K: int, y: Matrix) -> None:
+    """Replace the lower triangle of a positive definite H[:K, :K] by L with H = L'L.
+
+    `y`: work space, `BLOCK` rows. So many rows are finished at a time and then leave the rest.
     """
-    K = H.shape[0]
-    for block in range((K + BATCH - 1) // BATCH):
-        last = K - BATCH * block
-        first = max(last - BATCH, 0)
+    last = K
+    while last > 0:
+        first = (last - 1) // BLOCK * BLOCK
         for b in range(last - first):
             k = last - 1 - b
-            for c in range(b):
-                pivot = y[c, k]
-                for j in range(k + 1):
-                    H[k, j] -= pivot * y[c, j]
-            scale = y.dtype.type(1 / math.sqrt(max(H[k, k], 1e-12)))
-            for j in range(k + 1):
-                H[k, j] *= scale
-                y[b, j] = H[k, j]
-        if first > 0:
-            rank_update(y, H, first, y.dtype.type(-1))
+            add_rows(H, k, k + 1, -1.0, y, k, y, b)
+            root = 1 / math.sqrt(max(H[k, k], 1e-12))
+            scale(H, k, root, H, k, k // LANES + 1)
+            scale(y, b, 1.0, H, k, k // LANES + 1)
+        add_gram(H, first, -1.0, y, last - first)
+        last = first
 
 
 @njit(cache=True, fastmath=FAST)

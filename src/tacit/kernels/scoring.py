@@ -17,9 +17,10 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
-from tacit.kernels.als import add_rows, largest_first
-from tacit.kernels.dense import BATCH, FAST, factor, rank_update, solve_lower, solve_transposed
+from tacit.kernels.als import BATCH, in_vectors, largest_first
+from tacit.kernels.dense import FAST, add_gram, add_rows, factor, solve_lower, solve_transposed
 from tacit.kernels.layout import Side
+from tacit.kernels.tile import LANES, scale
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -45,7 +46,8 @@ class Conditional(NamedTuple):
 
 
 def half_sweep(side: Side, given: Conditional, rows: Floats, theta: Floats) -> None:
-    """Redraw `rows` (shape (rows, W), W even) in place, and keep `theta` (shape (n,)) true."""
+    """Redraw `rows` (shape (rows, W)) in place, and keep `theta` (shape (n,)) true."""
+    given = given._replace(design=in_vectors(given.design))
     _draw_rows(largest_first(side), get_num_threads(), side, given, rows, theta)
 
 
@@ -58,22 +60,25 @@ def _draw_rows(
     rows: Floats,
     theta: Floats,
 ) -> None:
-    W = rows.shape[1]
+    W, width = rows.shape[1], given.design.shape[1]
     for thread in prange(threads):
-        H = np.empty((W, W), np.float32)
-        y = np.zeros((BATCH, W), np.float32)
-        pull = np.zeros(BATCH, np.float32)
-        step = np.empty(W, np.float32)
+        H = np.empty((width, width), np.float32)
+        y = np.empty((BATCH, width), np.float32)
+        pull = np.empty((BATCH, 1), np.float32)
+        gradient = np.zeros((1, width), np.float32)
+        step = gradient[0, :W]
         for turn in range(thread, len(turns), threads):
             r = turns[turn]
             cells = slice(side.start[r], side.start[r + 1])
             H[:] = 0
             for k in range(W):
                 step[k] = -given.precision[k] * (rows[r, k] - given.prior[r, k])
-            _normal_equations(side.other[cells], side.cell[cells], given, theta, y, pull, H, step)
+            _normal_equations(
+                side.other[cells], side.cell[cells], given, theta, y, pull, H, gradient
+            )
             for k in range(W):
                 H[k, k] += given.precision[k]
-            factor(H, y)
+            factor(H, W, y)
             solve_transposed(H, step)
             step += given.noise[r]
             solve_lower(H, step)
@@ -92,7 +97,7 @@ def _normal_equations(
     H: Floats,
     gradient: Floats,
 ) -> None:
-    W, table = len(gradient), given.table
+    W, table, vectors = len(given.precision), given.table, y.shape[1] // LANES
     last = np.float32(table.shape[1] - 1.001)
     for first in range(0, len(other), BATCH):
         here = min(BATCH, len(other) - first)
@@ -104,12 +109,10 @@ def _normal_equations(
             f = place - np.float32(g)
             at, on = table[given.symbols[e], g], table[given.symbols[e], g + 1]
             root = np.sqrt(at[1] + f * (on[1] - at[1]))
-            pull[b] = (at[0] + f * (on[0] - at[0])) / root
-            for k in range(W):
-                y[b, k] = root * given.design[c, k]
-        y[here:] = 0
-        add_rows(y, pull, gradient)
-        rank_update(y, H, W, np.float32(1))
+            pull[b, 0] = (at[0] + f * (on[0] - at[0])) / root
+            scale(y, b, root, given.design, c, vectors)
+        add_rows(gradient, 0, W, 1.0, pull, 0, y, here)
+        add_gram(H, W, 1.0, y, here)
 
 
 @njit(cache=True, fastmath=FAST | {"reassoc"})
@@ -122,3 +125,17 @@ def _move(
         for k in range(len(step)):
             change += step[k] * design[c, k]
         theta[cell[t]] += change
+
+
+@njit(cache=True)
+def total_score(
+    symbols: Ints, theta: Floats, table: Floats, origin: np.float32, pace: np.float32
+) -> tuple[float, float]:
+    """Sums of score and information over all cells, at the grid point nearest to each theta."""
+    score, information, last = 0.0, 0.0, table.shape[1] - 1
+    for t in range(len(theta)):
+        g = int(np.rint((theta[t] - origin) / pace))
+        both = table[symbols[t], min(max(g, 0), last)]
+        score += both[0]
+        information += both[1]
+    return score, information

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels.layout import Side
 from tacit.kernels.predict import bilinear
-from tacit.kernels.scoring import Conditional, half_sweep
+from tacit.kernels.scoring import Conditional, half_sweep, total_score
 from tacit.models.capacity import (
     starting_level,
     worth,
@@ -110,9 +110,8 @@ class Sampler:
         self.theta += np.float32(step)
 
     def _at_theta(self) -> tuple[float, float]:
-        both = self.scores.table[self.data.symbols, self.scores.place(self.theta)]
-        score, information = both.sum(0, dtype=np.float64)
-        return float(score), float(information)
+        scores = self.scores
+        return total_score(self.data.symbols, self.theta, scores.table, scores.origin, scores.pace)
 
     def _features(self, side: int) -> Doubles:
         if self.presence is None:

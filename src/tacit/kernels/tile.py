@@ -1,0 +1,118 @@
+"""Vector operations that a compiler does not find in plain loops over arrays.
+
+Arrays may overlap for all a compiler knows, so in a plain loop every partial sum goes back to
+memory. Here the sums are the compiler's own vectors and stay in registers for the whole loop.
+Arrays are two-dimensional, C-contiguous and of one floating type; places are not checked, and
+whole vectors are read and written, so rows that are not a multiple of `LANES` long need room.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.ir  # pyright: ignore[reportMissingTypeStubs]
+import numba.core.cgutils
+from numba import types
+from numba.extending import intrinsic
+
+LANES = 16  # float32 values in a 512-bit register; elsewhere the compiler splits them
+
+ir: Any = llvmlite.ir  # neither states its types
+cgutils: Any = numba.core.cgutils
+
+
+def tile(high: int, wide: int) -> Callable[..., None]:
+    """The operation `add(out, k, j, sign, left, i, right, n)`:
+
+    out[k : k + high, j : j + LANES wide] +=
+        sign left[:n, i : i + high]' right[:n, j : j + LANES wide].
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        out, left, right = (_View(context, builder, signature, args, at) for at in (0, 4, 6))
+        _, k, j, sign, _, i, _, n = args
+        zero = ir.Constant(ir.VectorType(sign.type, LANES), None)
+        cells = [(r, c) for r in range(high) for c in range(wide)]
+        sums = {cell: cgutils.alloca_once_value(builder, zero) for cell in cells}
+        with cgutils.for_range(builder, n) as loop:
+            x = [_splat(builder, left.number(loop.index, i, r)) for r in range(high)]
+            y = [right.vector(loop.index, j, c) for c in range(wide)]
+            for (r, c), place in sums.items():
+                total = _multiply_add(builder, x[r], y[c], builder.load(place))
+                builder.store(total, place)
+        factor = _splat(builder, sign)
+        for (r, c), place in sums.items():
+            row = builder.add(k, k.type(r))
+            total = _multiply_add(builder, factor, builder.load(place), out.vector(row, j, c))
+            out.store(total, row, j, c)
+        return context.get_dummy_value()
+
+    def add(
+        typing: Any, out: Any, k: Any, j: Any, sign: Any, left: Any, i: Any, right: Any, n: Any
+    ) -> Any:
+        at = types.intp
+        return types.void(out, at, at, out.dtype, left, at, right, at), generate
+
+    return intrinsic(add)
+
+
+def _scale(typing: Any, out: Any, k: Any, factor: Any, source: Any, c: Any, vectors: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        to, row = (_View(context, builder, signature, args, at) for at in (0, 3))
+        _, k, factor, _, c, vectors = args
+        with cgutils.for_range(builder, vectors) as loop:
+            j = builder.mul(loop.index, k.type(LANES))
+            to.store(builder.fmul(_splat(builder, factor), row.vector(c, j, 0)), k, j, 0)
+        return context.get_dummy_value()
+
+    at = types.intp
+    return types.void(out, at, out.dtype, source, at, at), generate
+
+
+scale: Callable[..., None] = intrinsic(_scale)
+"""`scale(out, k, factor, source, c, vectors)`: out[k, :m] = factor source[c, :m] with m = LANES
+vectors."""
+
+
+class _View:
+    """One array argument: its numbers and vectors, by row and column."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, args: Any, at: int) -> None:
+        array = context.make_array(signature.args[at])(context, builder, args[at])
+        self._builder, self._data = builder, array.data
+        self._stride = builder.extract_value(array.shape, 1)
+        element = context.get_value_type(signature.args[at].dtype)
+        self._align = context.get_abi_sizeof(element)
+        self._vector = ir.VectorType(element, LANES).as_pointer()
+
+    def number(self, row: Any, column: Any, on: int) -> Any:
+        """The number at (row, column + on)."""
+        return self._builder.load(self._place(row, column, on))
+
+    def vector(self, row: Any, column: Any, on: int) -> Any:
+        """The vector from (row, column + LANES on)."""
+        place = self._builder.bitcast(self._place(row, column, LANES * on), self._vector)
+        return self._builder.load(place, align=self._align)
+
+    def store(self, value: Any, row: Any, column: Any, on: int) -> None:
+        """Write a vector from (row, column + LANES on)."""
+        place = self._builder.bitcast(self._place(row, column, LANES * on), self._vector)
+        self._builder.store(value, place, align=self._align)
+
+    def _place(self, row: Any, column: Any, on: int) -> Any:
+        b = self._builder
+        start = b.add(b.mul(row, self._stride), column)
+        return b.gep(self._data, [b.add(start, start.type(on))])
+
+
+def _splat(builder: Any, number: Any) -> Any:
+    """A vector of one number, repeated."""
+    undefined = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    first = builder.insert_element(undefined, number, ir.IntType(32)(0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+    return builder.shuffle_vector(first, undefined, zeros)
+
+
+def _multiply_add(builder: Any, a: Any, b: Any, total: Any) -> Any:
+    """a b + total, rounded once where the machine can."""
+    product = builder.fmul(a, b, flags=["contract"])
+    return builder.fadd(total, product, flags=["contract"])
