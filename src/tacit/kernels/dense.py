@@ -39,11 +39,11 @@ def add_gram(H: Matrix, K: int, sign: float, y: Matrix, n: int) -> None:
     for k in range(0, K, BLOCK):
         whole = k // (2 * LANES) * 2 * LANES
         for j in range(0, whole, 2 * LANES):
-            _block_two(H, k, j, sign, y, k, y, n)
+            _block_two(H, k, j, sign, y, k, y, j, n)
         if k - whole < LANES:
-            _block_one(H, k, whole, sign, y, k, y, n)
+            _block_one(H, k, whole, sign, y, k, y, whole, n)
         else:
-            _block_two(H, k, whole, sign, y, k, y, n)
+            _block_two(H, k, whole, sign, y, k, y, whole, n)
 
 
 @njit(cache=True, fastmath=FAST)
@@ -53,9 +53,9 @@ def add_rows(
     """x[k, :K] += sign pull[:n, i]' y[:n]."""
     whole = K // (4 * LANES) * 4 * LANES
     for j in range(0, whole, 4 * LANES):
-        _row_four(x, k, j, sign, pull, i, y, n)
+        _row_four(x, k, j, sign, pull, i, y, j, n)
     for j in range(whole, K, LANES):
-        _row_one(x, k, j, sign, pull, i, y, n)
+        _row_one(x, k, j, sign, pull, i, y, j, n)
 
 
 @njit(cache=True, fastmath=FAST)

@@ -21,21 +21,21 @@ cgutils: Any = numba.core.cgutils
 
 
 def tile(high: int, wide: int) -> Callable[..., None]:
-    """The operation `add(out, k, j, sign, left, i, right, n)`:
+    """The operation `add(out, k, j, sign, left, i, right, c, n)`:
 
     out[k : k + high, j : j + LANES wide] +=
-        sign left[:n, i : i + high]' right[:n, j : j + LANES wide].
+        sign left[:n, i : i + high]' right[:n, c : c + LANES wide].
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         out, left, right = (_View(context, builder, signature, args, at) for at in (0, 4, 6))
-        _, k, j, sign, _, i, _, n = args
+        _, k, j, sign, _, i, _, first, n = args
         zero = ir.Constant(ir.VectorType(sign.type, LANES), None)
         cells = [(r, c) for r in range(high) for c in range(wide)]
         sums = {cell: cgutils.alloca_once_value(builder, zero) for cell in cells}
         with cgutils.for_range(builder, n) as loop:
             x = [_splat(builder, left.number(loop.index, i, r)) for r in range(high)]
-            y = [right.vector(loop.index, j, c) for c in range(wide)]
+            y = [right.vector(loop.index, first, c) for c in range(wide)]
             for (r, c), place in sums.items():
                 total = _multiply_add(builder, x[r], y[c], builder.load(place))
                 builder.store(total, place)
@@ -47,10 +47,11 @@ def tile(high: int, wide: int) -> Callable[..., None]:
         return context.get_dummy_value()
 
     def add(
-        typing: Any, out: Any, k: Any, j: Any, sign: Any, left: Any, i: Any, right: Any, n: Any
-    ) -> Any:
+        typing: Any, out: Any, k: Any, j: Any, sign: Any,
+        left: Any, i: Any, right: Any, c: Any, n: Any,
+    ) -> Any:  # fmt: skip
         at = types.intp
-        return types.void(out, at, at, out.dtype, left, at, right, at), generate
+        return types.void(out, at, at, out.dtype, left, at, right, at, at), generate
 
     return intrinsic(add)
 

@@ -6,45 +6,91 @@ from numpy.typing import NDArray
 
 from tacit.kernels.dense import FAST
 from tacit.kernels.layout import Side
+from tacit.kernels.tile import LANES, tile
 
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int32]
-BLOCK = 512  # people at a time: their scores of 20,000 items then stay near the second-level cache
+HIGH, PANEL = 8, 2 * LANES  # people and items whose scores are summed together
+PEOPLE, STRIP = 8 * HIGH, 16 * PANEL  # whose scores lie in a second-level cache until scanned
 STRIDE = 64  # scores looked at together; most such runs hold nothing better than the k-th best
+
+_add_products = tile(HIGH, 2)
 
 
 def top_k(people: Floats, items: Floats, seen: Side, k: int = 10) -> tuple[Codes, Floats]:
     """Items with the k largest people @ items.T, without the items in `seen`, best first.
 
-    `people`: shape (m, K). `items`: shape (n, K). `seen`: grouped by person. Returns codes and
-    scores of shape (m, k); -1 and -inf where a person has fewer than k items left. Ties by code.
+    `people`: shape (m, K). `items`: shape (n, K). `seen`: grouped by person, items ascending, as
+    a layout has them. Returns codes and scores of shape (m, k); -1 and -inf where a person has
+    fewer than k items left. Ties by code.
     """
     codes = np.full((len(people), k), -1, np.int32)
     scores = np.full((len(people), k), -np.inf, np.float32)
-    transposed = np.ascontiguousarray(items.T, np.float32)
-    work = np.empty((BLOCK, len(items)), np.float32)
-    for first in range(0, len(people), BLOCK):
-        last = min(first + BLOCK, len(people))
-        block = work[: last - first]
-        np.matmul(people[first:last], transposed, out=block)
-        _select(block, first, seen.start, seen.other, codes[first:last], scores[first:last])
+    _scan(people, _panels(items), len(items), seen.start, seen.other, codes, scores)
     return codes, scores
 
 
+def _panels(items: Floats) -> Floats:
+    """The items in panels, factors by items, shape (panels, K, PANEL); the last filled up."""
+    n, K = items.shape
+    panels = np.zeros((-(-n // PANEL), PANEL, K), np.float32)
+    panels.reshape(-1, K)[:n] = items
+    return np.ascontiguousarray(panels.transpose(0, 2, 1))
+
+
 @njit(parallel=True, cache=True)
-def _select(
-    block: Floats, first: int, start: NDArray[np.int64], seen: Codes, codes: Codes, scores: Floats
+def _scan(
+    people: Floats,
+    panels: Floats,
+    n: int,
+    start: NDArray[np.int64],
+    seen: Codes,
+    codes: Codes,
+    scores: Floats,
 ) -> None:
-    for r in prange(len(block)):
-        row = block[r]
-        for t in range(start[first + r], start[first + r + 1]):
-            row[seen[t]] = -np.inf
-        for a in range(0, len(row), STRIDE):
-            run = row[a : a + STRIDE]
-            if _largest(run) > scores[r, -1]:
-                for j in range(len(run)):
-                    if run[j] > scores[r, -1]:
-                        _insert(codes[r], scores[r], a + j, run[j])
+    for block in prange((len(people) + PEOPLE - 1) // PEOPLE):
+        some = slice(block * PEOPLE, min((block + 1) * PEOPLE, len(people)))
+        bounds = start[some.start : some.stop + 1]
+        _scan_block(people[some], panels, n, bounds, seen, codes[some], scores[some])
+
+
+@njit(cache=True)
+def _scan_block(
+    people: Floats,
+    panels: Floats,
+    n: int,
+    start: NDArray[np.int64],
+    seen: Codes,
+    codes: Codes,
+    scores: Floats,
+) -> None:
+    K = panels.shape[1]
+    factors = np.zeros((K, PEOPLE), np.float32)
+    factors[:, : len(people)] = people.T
+    products = np.empty((PEOPLE, STRIP), np.float32)
+    at = start[:-1].copy()  # each person's next seen item
+    for a in range(0, n, STRIP):
+        products[:] = 0
+        for j in range(0, min(STRIP, n - a), PANEL):
+            for i in range(0, len(people), HIGH):
+                _add_products(products, i, j, 1.0, factors, i, panels[(a + j) // PANEL], 0, K)
+        for r in range(len(people)):
+            row = products[r, : n - a]
+            while at[r] < start[r + 1] and seen[at[r]] < a + len(row):
+                row[seen[at[r]] - a] = -np.inf
+                at[r] += 1
+            _keep_best(row, a, codes[r], scores[r])
+
+
+@njit(cache=True)
+def _keep_best(row: Floats, a: int, codes: Codes, scores: Floats) -> None:
+    """Put items a, a + 1, .. with the scores in `row` in their places among the best."""
+    for b in range(0, len(row), STRIDE):
+        run = row[b : b + STRIDE]
+        if _largest(run) > scores[-1]:
+            for j in range(len(run)):
+                if run[j] > scores[-1]:
+                    _insert(codes, scores, a + b + j, run[j])
 
 
 @njit(cache=True, fastmath=FAST | {"reassoc"})
