@@ -82,7 +82,7 @@ def _solve_rows(
                 _normal_equations(side.other[cells], side.cell[cells], problem, y, pull, H, x)
                 for k in range(K):
                     H[k, k] += problem.ridge[k]
-                factor(H, K, y)
+                factor(H, K)
                 solve_transposed(H, rows[r, :K])
                 solve_lower(H, rows[r, :K])
 

@@ -6,7 +6,6 @@ row, in whole vectors. So a matrix of size K has room for `padded(K)` columns, a
 the next multiple of `BLOCK` rows; what lies outside the lower triangle is scratch.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -59,21 +58,20 @@ def add_rows(
 
 
 @njit(cache=True, fastmath=FAST)
-def factor(H: Matrix, K: int, y: Matrix) -> None:
+def factor(H: Matrix, K: int) -> None:
     """Replace the lower triangle of a positive definite H[:K, :K] by L with H = L'L.
 
-    `y`: work space, `BLOCK` rows. So many rows are finished at a time and then leave the rest.
+    `BLOCK` rows are finished at a time and then leave the rest.
     """
-    last = K
+    last, one, least = K, H.dtype.type(1), H.dtype.type(1e-12)
     while last > 0:
         first = (last - 1) // BLOCK * BLOCK
-        for b in range(last - first):
-            k = last - 1 - b
-            add_rows(H, k, k + 1, -1.0, y, k, y, b)
-            root = 1 / math.sqrt(max(H[k, k], 1e-12))
+        for k in range(last - 1, first - 1, -1):
+            done = H[k + 1 : last]
+            add_rows(H, k, k + 1, -1.0, done, k, done, len(done))
+            root = one / np.sqrt(max(H[k, k], least))
             scale(H, k, root, H, k, k // LANES + 1)
-            scale(y, b, 1.0, H, k, k // LANES + 1)
-        add_gram(H, first, -1.0, y, last - first)
+        add_gram(H, first, -1.0, H[first:last], last - first)
         last = first
 
 

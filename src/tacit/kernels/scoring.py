@@ -78,7 +78,7 @@ def _draw_rows(
             )
             for k in range(W):
                 H[k, k] += given.precision[k]
-            factor(H, W, y)
+            factor(H, W)
             solve_transposed(H, step)
             step += given.noise[r]
             solve_lower(H, step)

@@ -1,0 +1,91 @@
+"""The comparisons: who takes part, on what, and what has to come out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import mean
+
+from bench import OURS, Bench, made
+
+
+@dataclass(frozen=True)
+class Request:
+    """`data`: the rating file for accuracy. `ml_1m`: the one for channel-mf's speed."""
+
+    data: str | None = None
+    ml_1m: str | None = None
+    seeds: int = 5
+
+
+def reports(bench: Bench, request: Request) -> None:
+    """Certified bulk reports beside single floating-point draws."""
+    case = "bounded Laplace"
+    ours, theirs = (bench.run("reports", case, party) for party in (OURS, "diffprivlib"))
+    if ours:
+        bench.least("reports a second", ours["per_second"], 60e6)
+    if ours and theirs:
+        times = ours["per_cpu_second"] / theirs["per_cpu_second"]
+        bench.least("reports: times diffprivlib, a CPU second", times, 1000)
+
+
+def als(bench: Bench, request: Request) -> None:
+    """A sweep of explicit ALS beside two compiled peers."""
+    for shape, sweeps in (("ml-1m", 10), ("ml-20m", 5)):
+        path = made(shape)
+        said = {
+            party: bench.run("als", shape, party, path, sweeps)
+            for party in (OURS, "lenskit", "cmfrec")
+        }
+        ours = said[OURS]
+        for party, share in (("lenskit", 0.6), ("cmfrec", 0.85)):
+            theirs = said[party]
+            if ours and theirs:
+                part = ours["cpu_seconds"] / theirs["cpu_seconds"]
+                bench.most(f"als {shape}: share of {party}'s CPU seconds", part, share)
+        if ours and shape == "ml-20m":
+            bench.most(f"als {shape}: CPU seconds a sweep", ours["cpu_seconds"], 4)
+            bench.most(f"als {shape}: peak GB", ours["peak_gb"], 3)
+
+
+def topk(bench: Bench, request: Request) -> None:
+    """Everybody's ten best of the large shape."""
+    path = made("ml-20m")
+    ours, _ = (bench.run("topk", "ml-20m", party, path) for party in (OURS, "implicit"))
+    if ours:
+        bench.least("top 10: people a second", ours["per_second"], 30_000)
+
+
+def channel(bench: Bench, request: Request) -> None:
+    """The whole fit of channel-mf at ML-1M's size."""
+    case = "ml-1m" if request.ml_1m else "ml-1m, made up"
+    for name, epsilon in (("optimal", "1"), ("randomized-response", "3"), ("identity", "-")):
+        setting = f"{case}, {epsilon}"
+        ours = bench.run("channel", setting, OURS, request.ml_1m or "made", name, epsilon)
+        if ours:
+            bench.most(f"channel-mf {setting}: seconds", ours["wall_seconds"], 30)
+
+
+def accuracy(bench: Bench, request: Request) -> None:
+    """Error without privacy beside a Gibbs sampler for factorization machines."""
+    if request.data is None:
+        bench.skip("accuracy", "", OURS, "no rating file was given: --data PATH")
+        return
+    errors: dict[str, list[float]] = {}
+    for seed in range(request.seeds):
+        for party in (OURS, "myfm", "myfm-ordinal"):
+            path = request.data if party == OURS else made(request.data)
+            environment = party.partition("-")[0]
+            said = bench.run("accuracy", f"seed {seed}", party, path, seed, environment=environment)
+            if said:
+                errors.setdefault(party, []).append(said["rmse"])
+    if len(errors.get(OURS, [])) == len(errors.get("myfm", [])) > 0:
+        beyond = mean(errors[OURS]) - mean(errors["myfm"])
+        bench.most("RMSE of channel-mf beyond myfm's, mean of seeds", beyond, 0.003)
+
+
+COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
+    "reports": reports,
+    "als": als,
+    "topk": topk,
+    "channel": channel,
+    "accuracy": accuracy,
+}

@@ -1,0 +1,28 @@
+"""One environment per peer, made once: peers disagree on what they need beside them."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / ".envs"
+REQUIREMENTS = {
+    "lenskit": ["lenskit==2025.8.1"],
+    "cmfrec": ["cmfrec"],
+    "implicit": ["implicit"],
+    "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn<1.6"],  # it imports a name that 1.6 lost
+    "myfm": ["myfm"],
+}
+
+
+def interpreter(peer: str) -> Path:
+    """The peer's own Python, with the peer installed. Raises `CalledProcessError` otherwise."""
+    place, wanted = FOLDER / peer, "\n".join(REQUIREMENTS[peer])
+    python, ready = place / "bin" / "python", place / "ready"
+    if not ready.exists() or ready.read_text() != wanted:
+        print(f"Installing {peer} under {place}", file=sys.stderr)
+        venv.create(place, with_pip=True, clear=True)
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, *REQUIREMENTS[peer]], check=True, stdout=sys.stderr)
+        ready.write_text(wanted)
+    return python
