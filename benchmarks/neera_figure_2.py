@@ -51,7 +51,7 @@ def main() -> None:
     """Draw, compare, write."""
     target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/figures/neera-figure-2.svg")
     mpl.rcParams["svg.hashsalt"] = "tacit"
-    page = Figure(figsize=(7.2, 2.9), layout="constrained")
+    page = Figure(figsize=(7.2, 3.2), layout="constrained")
     worst, middles = 0.0, (EDGES[1:] + EDGES[:-1]) / 2
     for panel, epsilon in zip(page.subplots(1, 2, sharey=True), EPSILONS, strict=True):
         for name, (member, colour) in MEMBERS.items():
@@ -66,7 +66,8 @@ def main() -> None:
         panel.set_xlabel("noise, in stars")
         panel.spines[["top", "right"]].set_visible(False)
     page.axes[0].set_ylabel("share in half a star")
-    page.axes[1].legend(frameon=False, fontsize=7)
+    lines = page.axes[0].get_legend_handles_labels()
+    page.legend(*lines, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     page.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
     print(f"largest difference: {worst:.4f}; the figure is {target}")
 
