@@ -30,7 +30,7 @@ MEMBERS: dict[str, tuple[type[AbstractLaplace], str]] = {
     "bounded Laplace": (BoundedLaplace, "#0072B2"),
 }
 EPSILONS = ("0.1", "1")
-SYMBOLS, DRAWS = 1024, 100_000
+SYMBOLS, DRAWS = 1025, 100_000
 EDGES: NDArray[np.float64] = np.arange(-8.25, 8.5, 0.5)
 
 Shares = NDArray[np.float64]
