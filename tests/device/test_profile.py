@@ -28,7 +28,7 @@ def own_ratings(ratings: Ratings, code: int) -> dict[int | str, float]:
 def test_the_bulk_solve_and_the_device_agree(name: str, ratings: Ratings) -> None:
     fitted = model(name).fit(evidence(ratings))
     published = ItemModel.from_bytes(item_model(fitted).to_bytes())
-    bulk = [own_rows(fitted, ratings, draw) for draw in range(len(fitted.mu))]
+    bulk = list(own_rows(fitted, ratings))
     predicted = at_home(fitted, ratings)
     for code in (0, 17, 59):
         profile = Profile(published, own_ratings(ratings, code))

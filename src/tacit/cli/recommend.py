@@ -43,34 +43,22 @@ def recommend(
             options.notice(f"Person '{user}' sent no report; these are the average person's items.")
         best = fitted.recommend(user, n)
     else:
-        best = at_her_device(fitted, user, _own(profile, user, str(fitted.scale)), n)
+        best = at_her_device(fitted, _own(profile, user, str(fitted.scale)), n)
     shown = _titles(titles, fitted)
     for item, rating in best:
         typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
 
 
-def at_her_device(fitted: "Fitted", user: str, own: "Ratings", n: int) -> list[tuple[Any, float]]:
-    """The n best items by the model's item side and `own` true ratings, those rated left out."""
-    from dataclasses import replace
+def at_her_device(fitted: "Fitted", own: "Ratings", n: int) -> list[tuple[Any, float]]:
+    """The n best items as her device finds them: the published item model, her own ratings."""
+    from tacit.device.profile import Profile
+    from tacit.models import item_model
 
-    import numpy as np
-    import polars as pl
-
-    from tacit.models import at_home
-    from tacit.ratings import Vocabulary
-
-    rated = own.item_ids.take(own.items)
-    codes = fitted.item_ids.codes(rated)
-    alone = Vocabulary(pl.Series("id", [user]))
-    mine = replace(
-        own,
-        users=np.zeros(len(own), np.int32),
-        items=codes,
-        user_ids=alone,
-        item_ids=fitted.item_ids,
-    ).where(codes >= 0)
-    one = replace(fitted, user_ids=alone, people=fitted.people[:, :1])
-    return at_home(one, mine).recommend(user, n, exclude=rated)
+    codes = fitted.item_ids.codes(own.item_ids.take(own.items))
+    known = codes >= 0
+    items: list[int | str] = fitted.item_ids.take(codes[known]).to_list()
+    ratings = [own.scale.values[int(level)] for level in own.levels[known]]
+    return Profile(item_model(fitted), dict(zip(items, ratings, strict=True))).recommend(n)
 
 
 def _own(path: Path, user: str, scale: str) -> "Ratings":

@@ -4,13 +4,14 @@ Simulates many devices at once for evaluation. On a real device the same solve i
 `tacit.device.profile`, and the true ratings never leave it.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.foldin import Home, fold_in
-from tacit.kernels.layout import Layout, layout
+from tacit.kernels.layout import layout
 from tacit.models.fitted import Fitted, Floats
 from tacit.ratings import Codes, Ratings
 
@@ -19,22 +20,26 @@ Doubles = NDArray[np.float64]
 
 def at_home(fitted: Fitted, own: Ratings) -> Fitted:
     """The model with each person's row solved at home from `own`, which shares its vocabulary."""
-    rows = [own_rows(fitted, own, draw).astype(np.float32) for draw in range(len(fitted.mu))]
-    return replace(fitted, people=np.stack(rows))
-
-
-def own_rows(fitted: Fitted, own: Ratings, draw: int) -> Doubles:
-    """Every person's row under one draw of the item side, shape (people, 1 + K)."""
-    cells = layout(own.users, own.items, len(fitted.user_ids), len(fitted.item_ids))
-    home = Home(
-        float(fitted.mu[draw]),
-        fitted.items[draw],
-        fitted.precision[draw].astype(np.float64),
-        _prior(fitted, cells, draw),
-        fitted.levels,
-        fitted.sigma,
+    return replace(
+        fitted, people=np.stack([row.astype(np.float32) for row in own_rows(fitted, own)])
     )
-    return fold_in(cells.users, fitted.levels[own.levels[cells.order]], home)
+
+
+def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
+    """Every person's row, shape (people, 1 + K), under each draw of the item side in turn."""
+    cells = layout(own.users, own.items, len(fitted.user_ids), len(fitted.item_ids))
+    ratings = fitted.levels[own.levels[cells.order]]
+    features = fitted.presence.people(cells.users) if fitted.presence else None
+    for draw, mu in enumerate(fitted.mu):
+        home = Home(
+            float(mu),
+            fitted.items[draw],
+            fitted.precision[draw].astype(np.float64),
+            _prior(fitted, features, draw),
+            fitted.levels,
+            fitted.sigma,
+        )
+        yield fold_in(cells.users, ratings, home)
 
 
 def device_predict(fitted: Fitted, own: Ratings, users: Codes, items: Codes) -> Floats:
@@ -42,8 +47,7 @@ def device_predict(fitted: Fitted, own: Ratings, users: Codes, items: Codes) -> 
     return at_home(fitted, own).predict(users, items)
 
 
-def _prior(fitted: Fitted, cells: Layout, draw: int) -> Doubles:
-    if fitted.presence is None or fitted.prior_weights is None:
+def _prior(fitted: Fitted, features: Doubles | None, draw: int) -> Doubles:
+    if features is None or fitted.prior_weights is None:
         return np.zeros((len(fitted.user_ids), fitted.items.shape[2]))
-    features = fitted.presence.people(cells.users)
     return features @ fitted.prior_weights[draw].astype(np.float64)

@@ -13,6 +13,7 @@ import numpy as np
 from tacit.models.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares import FREE, Factors
+from tacit.models.likelihood import SPREAD
 from tacit.models.ridge import choose_ridge
 
 OWN_BIAS_RIDGE = 5.0  # a device's own mean, damped by five ratings: the customary figure
@@ -56,9 +57,8 @@ class MF:
 
 def as_fitted(name: str, data: Evidence, factors: Factors) -> Fitted:
     """A point estimate as a fitted model with one draw and the linear link."""
-    precision = factors.ridge.copy()
-    if precision[0] < FREE:
-        precision[0] = min(precision[0], OWN_BIAS_RIDGE)
+    precision = factors.ridge * np.sqrt(own_noise_share(data, factors))
+    precision[0] = FREE if factors.ridge[0] == FREE else min(precision[0], OWN_BIAS_RIDGE)
     return Fitted(
         model=name,
         scale=data.scale,
@@ -71,3 +71,15 @@ def as_fitted(name: str, data: Evidence, factors: Factors) -> Fitted:
         sigma=0.0,
         guarantee=data.guarantee,
     )
+
+
+def own_noise_share(data: Evidence, factors: Factors) -> np.float32:
+    """Noise of a true rating as a share of a report's, at most 1.
+
+    A ridge is relative to the noise of what is fitted, and at home that is the rating's own. The
+    item rows carry report noise too, so a device goes half way, on the log scale: the root.
+    """
+    residual = data.values - factors.predict(data)
+    report = float(np.mean(residual * residual, dtype=np.float64))
+    own = (SPREAD * (data.scale.values[-1] - data.scale.values[0])) ** 2
+    return np.float32(min(own / max(report, 1e-12), 1.0))
