@@ -50,7 +50,7 @@ def sampled(law: AbstractLaplace) -> Shares:
 def main() -> None:
     """Draw, compare, write."""
     target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/figures/neera-figure-2.svg")
-    mpl.rcParams["svg.hashsalt"] = "tacit"
+    mpl.rcParams.update({"svg.hashsalt": "tacit", "svg.fonttype": "none"})
     page = Figure(figsize=(7.2, 3.2), layout="constrained")
     worst, middles = 0.0, (EDGES[1:] + EDGES[:-1]) / 2
     for panel, epsilon in zip(page.subplots(1, 2, sharey=True), EPSILONS, strict=True):
