@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.kernels.als import Problem, half_step
-from tacit.kernels.dense import factor, solve_lower, solve_transposed
+from tacit.kernels.dense import factor, padded, solve_lower, solve_transposed
 from tacit.kernels.layout import layout
+from tacit.kernels.tile import add_gram
 
 
 def problem(rng: np.random.Generator, n: int, columns: int, K: int) -> Problem:
@@ -65,17 +66,32 @@ def test_the_order_in_which_rows_arrive_changes_no_digit() -> None:
     assert answers[0] == answers[1]
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(1, 33), st.integers(0, 2**32 - 1))
-def test_factor_and_solves_invert_a_positive_definite_matrix(half: int, seed: int) -> None:
-    rng, K = np.random.default_rng(seed), 2 * half
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 70), st.integers(0, 2**32 - 1))
+def test_factor_and_solves_invert_a_positive_definite_matrix(K: int, seed: int) -> None:
+    rng, wide = np.random.default_rng(seed), padded(K)
     A = rng.normal(size=(K, K))
     H = A @ A.T + K * np.eye(K)
-    L, x = H.copy(), rng.normal(size=K)
-    b = x.copy()
-    factor(L, np.zeros((8, K)))
-    lower = np.tril(L)
-    assert np.allclose(lower.T @ lower, H)
+    L = rng.normal(size=(wide, wide)).astype(np.float32)  # what is beyond is scratch
+    L[:K, :K] = H
+    b = rng.normal(size=K).astype(np.float32)
+    x, y, z = b.copy(), *np.zeros((2, 8, wide), np.float32)
+    factor(L, y, z, K)
+    lower = np.tril(L[:K, :K])
+    assert np.allclose(lower.T @ lower, H, atol=1e-4 * K)
     solve_transposed(L, x)
     solve_lower(L, x)
-    assert np.allclose(H @ x, b)
+    assert np.allclose(H @ x, b, atol=1e-3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 80), st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_the_tiles_add_up_to_the_gram_matrix(K: int, batch: int, seed: int) -> None:
+    rng, wide = np.random.default_rng(seed), padded(K)
+    left, right = np.zeros((2, batch, wide), np.float32)
+    left[:, :K], right[:, :K] = rng.normal(size=(2, batch, K))
+    H = rng.normal(size=(wide, wide)).astype(np.float32)
+    expected = H + left.T @ right
+    add_gram(left, right, H, K)
+    below = np.tril_indices(K)
+    assert np.allclose(H[below], expected[below], atol=1e-4)

@@ -13,8 +13,9 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
-from tacit.kernels.dense import BATCH, FAST, factor, rank_update, solve_lower, solve_transposed
+from tacit.kernels.dense import BATCH, FAST, factor, padded, solve_lower, solve_transposed
 from tacit.kernels.layout import Side
+from tacit.kernels.tile import add_gram
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -36,15 +37,12 @@ class Problem(NamedTuple):
 
 def half_step(side: Side, problem: Problem) -> Floats:
     """The rows that solve the problem, shape (rows, K); a row without cells is zero."""
-    K = problem.design.shape[1]
-    odd = K % 2  # the dense kernels take even sizes: an empty column with unit ridge adds nothing
-    problem = problem._replace(
-        design=np.ascontiguousarray(np.pad(problem.design, ((0, 0), (0, odd))), np.float32),
-        ridge=np.pad(problem.ridge, (0, odd), constant_values=1).astype(np.float32),
-    )
-    rows = np.zeros((len(side.start) - 1, K + odd), np.float32)
-    _solve_rows(largest_first(side), get_num_threads(), side, problem, rows)
-    return rows[:, :K]
+    design = np.ascontiguousarray(problem.design, np.float32)
+    problem = problem._replace(design=design, ridge=problem.ridge.astype(np.float32))
+    rows = np.zeros((len(side.start) - 1, design.shape[1]), np.float32)
+    width = padded(design.shape[1])
+    _solve_rows(largest_first(side), get_num_threads(), width, side, problem, rows)
+    return rows
 
 
 def largest_first(side: Side) -> NDArray[np.int64]:
@@ -54,12 +52,17 @@ def largest_first(side: Side) -> NDArray[np.int64]:
 
 @njit(parallel=True, cache=True, fastmath=FAST)
 def _solve_rows(
-    turns: NDArray[np.int64], threads: int, side: Side, problem: Problem, rows: Floats
+    turns: NDArray[np.int64],
+    threads: int,
+    width: int,
+    side: Side,
+    problem: Problem,
+    rows: Floats,
 ) -> None:
     K = rows.shape[1]
     for thread in prange(threads):
-        H = np.empty((K, K), np.float32)
-        y = np.zeros((BATCH, K), np.float32)
+        H = np.zeros((width, width), np.float32)
+        y, z = np.zeros((2, BATCH, width), np.float32)
         pull = np.zeros(BATCH, np.float32)
         for turn in range(thread, len(turns), threads):
             r = turns[turn]
@@ -70,7 +73,7 @@ def _solve_rows(
                 _normal_equations(side.other[cells], side.cell[cells], problem, y, pull, H, x)
                 for k in range(K):
                     H[k, k] += problem.ridge[k]
-                factor(H, y)
+                factor(H, y, z, K)
                 solve_transposed(H, x)
                 solve_lower(H, x)
 
@@ -96,7 +99,7 @@ def _normal_equations(
                 y[b, k] = root * problem.design[c, k]
         y[here:] = 0
         add_rows(y, pull, x)
-        rank_update(y, H, K, np.float32(1))
+        add_gram(y, y, H, K)
 
 
 @njit(cache=True, fastmath=FAST)

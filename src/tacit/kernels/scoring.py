@@ -18,8 +18,9 @@ from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 from tacit.kernels.als import add_rows, largest_first
-from tacit.kernels.dense import BATCH, FAST, factor, rank_update, solve_lower, solve_transposed
+from tacit.kernels.dense import BATCH, FAST, factor, padded, solve_lower, solve_transposed
 from tacit.kernels.layout import Side
+from tacit.kernels.tile import add_gram
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -45,14 +46,16 @@ class Conditional(NamedTuple):
 
 
 def half_sweep(side: Side, given: Conditional, rows: Floats, theta: Floats) -> None:
-    """Redraw `rows` (shape (rows, W), W even) in place, and keep `theta` (shape (n,)) true."""
-    _draw_rows(largest_first(side), get_num_threads(), side, given, rows, theta)
+    """Redraw `rows` (shape (rows, W)) in place, and keep `theta` (shape (n,)) true."""
+    width = padded(rows.shape[1])
+    _draw_rows(largest_first(side), get_num_threads(), width, side, given, rows, theta)
 
 
 @njit(parallel=True, cache=True, fastmath=FAST)
 def _draw_rows(
     turns: NDArray[np.int64],
     threads: int,
+    width: int,
     side: Side,
     given: Conditional,
     rows: Floats,
@@ -60,8 +63,8 @@ def _draw_rows(
 ) -> None:
     W = rows.shape[1]
     for thread in prange(threads):
-        H = np.empty((W, W), np.float32)
-        y = np.zeros((BATCH, W), np.float32)
+        H = np.zeros((width, width), np.float32)
+        y, z = np.zeros((2, BATCH, width), np.float32)
         pull = np.zeros(BATCH, np.float32)
         step = np.empty(W, np.float32)
         for turn in range(thread, len(turns), threads):
@@ -73,7 +76,7 @@ def _draw_rows(
             _normal_equations(side.other[cells], side.cell[cells], given, theta, y, pull, H, step)
             for k in range(W):
                 H[k, k] += given.precision[k]
-            factor(H, y)
+            factor(H, y, z, W)
             solve_transposed(H, step)
             step += given.noise[r]
             solve_lower(H, step)
@@ -109,7 +112,7 @@ def _normal_equations(
                 y[b, k] = root * given.design[c, k]
         y[here:] = 0
         add_rows(y, pull, gradient)
-        rank_update(y, H, W, np.float32(1))
+        add_gram(y, y, H, W)
 
 
 @njit(cache=True, fastmath=FAST | {"reassoc"})
