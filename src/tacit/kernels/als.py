@@ -99,15 +99,15 @@ def _normal_equations(
             for k in range(K):
                 y[b, k] = root * problem.design[c, k]
         y[here:] = 0
-        fetch_ahead(other, first + BATCH, problem.design)
+        _fetch_rows(other, first + BATCH, problem.design)
         _fetch_cells(cell, first + BATCH, problem)
         add_rows(y, pull, x)
         add_gram(y, y, H, K)
 
 
 @njit(cache=True)
-def fetch_ahead(other: Ints, first: int, design: Floats) -> None:
-    """Ask for the next batch's rows while this one is computed with; large tables miss the cache."""
+def _fetch_rows(other: Ints, first: int, design: Floats) -> None:
+    """Ask for the next batch's rows while this one is computed with: large tables miss caches."""
     start, stride = design.ctypes.data, design.strides[0]
     for t in range(first, min(first + BATCH, len(other))):
         row = start + stride * other[t]

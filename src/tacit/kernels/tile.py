@@ -97,8 +97,7 @@ def _tile(vectors: int) -> Any:
 _narrow, _wide = _tile(1), _tile(2)
 
 
-@intrinsic
-def prefetch(context: Any, address) -> Any:  # type: ignore[no-untyped-def]
+def _prefetch(context: Any, address) -> Any:  # type: ignore[no-untyped-def]
     """Ask for the cache line at an address, and do not wait for it."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -109,6 +108,9 @@ def prefetch(context: Any, address) -> Any:  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return types.void(address), emit
+
+
+prefetch: Any = intrinsic(_prefetch)
 
 
 @njit(cache=True)
