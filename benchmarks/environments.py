@@ -8,10 +8,10 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / ".envs"
 REQUIREMENTS = {
     "lenskit": ["lenskit==2025.8.1"],
-    "cmfrec": ["cmfrec"],
-    "implicit": ["implicit"],
+    "cmfrec": ["cmfrec==3.5.1.post14"],
+    "implicit": ["implicit==0.7.3"],
     "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn<1.6"],  # it imports a name that 1.6 lost
-    "myfm": ["myfm"],
+    "myfm": ["myfm==0.4.0"],
 }
 
 

@@ -50,7 +50,7 @@ def half_step(side: Side, problem: Problem) -> Floats:
     problem = problem._replace(design=in_vectors(problem.design))
     rows = np.zeros((len(side.start) - 1, padded(K)), np.float32)
     _solve_rows(largest_first(side), get_num_threads(), side, problem, rows)
-    return rows[:, :K]
+    return np.ascontiguousarray(rows[:, :K])
 
 
 def in_vectors(design: Floats) -> Floats:

@@ -13,7 +13,7 @@ from tacit.models.likelihood import ScoreTable
 FEWEST_FACTORS, MOST_FACTORS = 5, 15
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 4, 20
 FEWEST_DRAWS, MOST_DRAWS = 4, 32
-DOWNLOAD = 32 << 20  # bytes of item model a device is asked to fetch
+DOWNLOAD = 32 << 20  # bytes of item rows a device is asked to fetch
 
 
 def starting_level(scores: ScoreTable, data: Evidence) -> float:

@@ -24,9 +24,9 @@ class ChannelMF:
 
     `factors`: K, or None to let the reports decide: no more than they carry units of information
     per unknown. `directions`: of the presence matrix that shape the priors; 0 for none, None to
-    let the reports decide likewise. `draws`: posterior draws the model keeps, at most 32; None for
-    as many as make a download of 32 MiB. `burn_in`: sweeps before the first of them; `every`:
-    sweeps between two.
+    let the reports decide likewise. `draws`: posterior draws the model keeps, at most 32; None
+    for as many as keep the item rows of a download within 32 MiB, but at least 4. `burn_in`:
+    sweeps before the first of them; `every`: sweeps between two.
     """
 
     factors: int | None = None

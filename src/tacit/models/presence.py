@@ -2,7 +2,8 @@
 
 Under the plan `rated` the list of rated items is public, so learning from it costs no privacy.
 Popular items are liked more, heavy raters are harsher, and people who rate the same things like
-the same things; at small epsilon this is worth more than the reported stars themselves.
+the same things. None of it says anything without the reports; with them, a report on one item
+teaches something about every item that the same people rated.
 """
 
 from dataclasses import asdict, dataclass

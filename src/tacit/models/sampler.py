@@ -61,9 +61,8 @@ class Sampler:
         self.level_precision = (4 / range_) ** 2
         self.people = Prior.start(self.width, self._features(0), range_)
         self.items = Prior.start(self.width, self._features(1), range_)
-        padded = self.width + self.width % 2
-        self.X = self._start(len(data.user_ids), padded)
-        self.Y = self._start(len(data.item_ids), padded)
+        self.X = self._start(len(data.user_ids))
+        self.Y = self._start(len(data.item_ids))
         self.theta = bilinear(data.user_of, data.item_of, self.mu, self.X, self.Y)
 
     def sweep(self) -> None:
@@ -74,31 +73,25 @@ class Sampler:
 
     def draw(self) -> Draw:
         """A copy of the state."""
-        W = self.width
         return Draw(
             self.mu,
-            self.X[:, :W].copy(),
-            self.Y[:, :W].copy(),
-            self.people.precision[:W].astype(np.float32),
+            self.X.copy(),
+            self.Y.copy(),
+            self.people.precision.astype(np.float32),
             self.people.weights.astype(np.float32),
         )
 
     def _draw_side(self, side: Side, rows: Floats, other: Floats, prior: Prior) -> None:
-        W = self.width
         design = other.copy()
         design[:, 0] = 1
-        mean = np.zeros_like(rows)
-        mean[:, :W] = prior.mean
-        precision = np.ones(rows.shape[1], np.float32)
-        precision[:W] = prior.precision
         noise = self.rng.standard_normal(rows.shape, np.float32)
-        scores = self.scores
+        precision, scores = prior.precision.astype(np.float32), self.scores
         given = Conditional(
             self.data.symbols, scores.table, scores.origin, scores.pace,
-            design, mean, precision, noise,
+            design, prior.mean, precision, noise,
         )  # fmt: skip
         half_sweep(side, given, rows, self.theta)
-        prior.redraw(rows[:, :W], self.rng)
+        prior.redraw(rows, self.rng)
 
     def _draw_mu(self) -> None:
         score, information = self._at_theta()
@@ -120,9 +113,9 @@ class Sampler:
             return self.presence.item_features
         return self.presence.people(self.data.layout.users)
 
-    def _start(self, rows: int, padded: int) -> Floats:
-        start = np.zeros((rows, padded), np.float32)
-        start[:, 1 : self.width] = 0.1 * self.rng.standard_normal((rows, self.width - 1))
+    def _start(self, rows: int) -> Floats:
+        start = 0.1 * self.rng.standard_normal((rows, self.width), np.float32)
+        start[:, 0] = 0
         return start
 
 

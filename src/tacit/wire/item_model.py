@@ -86,7 +86,10 @@ class ItemModel:
             raise DataError(f"This is not an item model: it begins with {data[:18]!r}.")
         at = len(MAGIC) + 4
         end = at + int.from_bytes(data[len(MAGIC) : at], "little")
-        header: dict[str, Any] = json.loads(data[at:end])
+        try:
+            header: dict[str, Any] = json.loads(data[at:end])
+        except ValueError:
+            raise DataError("This item model is cut short; download it again.") from None
         floats = array("f")
         floats.frombytes(data[end : len(data) - (len(data) - end) % 4])
         return cls._of(header, _Reader(_little(floats)))

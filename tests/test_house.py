@@ -1,0 +1,156 @@
+"""The house as a whole: pages name what there is, and no file names what it should not."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+import tacit
+from tacit.channels import MECHANISMS
+from tacit.cli import app
+from tacit.models import MODELS
+from tacit.readers import FORMATS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES = {page.name: page.read_text() for page in sorted((ROOT / "docs").glob("*.md"))}
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+MOST_LINES = 400
+
+# In parts, so that this file does not name what no file may.
+REGISTRY = re.compile("|".join(("pypi" + r"\.org", "python" + "hosted", "anaconda" + r"\.org")))
+MACHINE = re.compile("|".join(("/wor" + "k/", "/ho" + "me/", "/ro" + "ot/", "/User" + "s/")))
+
+
+def verbs(command: Any, path: str = "") -> dict[str, Any]:
+    """Every verb by its words, groups taken apart."""
+    subs = getattr(command, "commands", None)
+    if subs is None:
+        return {path: command}
+    inner = (verbs(sub, f"{path} {name}".strip()) for name, sub in subs.items())
+    return {path: leaf for group in inner for path, leaf in group.items()}
+
+
+COMMAND = typer.main.get_command(app)
+VERBS = verbs(COMMAND)
+
+
+def long_options(command: Any) -> set[str]:
+    names = (name for parameter in command.params for name in parameter.opts)
+    return {name for name in names if name.startswith("--")}
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("this is no checkout")
+    return [ROOT / name for name in listed.stdout.splitlines()]
+
+
+def python(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *flags, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", tacit.__all__)
+def test_every_public_name_is_on_a_page(name):
+    pages = "\n".join([README, *PAGES.values()])
+    assert re.search(rf"\b{name}\b", pages), f"no page says what {name} is"
+
+
+def test_the_verbs_are_found():
+    assert {"compare", "channel show", "channel verify"} < set(VERBS)
+
+
+@pytest.mark.parametrize("verb", list(VERBS))
+def test_every_verb_and_option_is_in_the_how_to(verb):
+    page = PAGES["how-to.md"]
+    assert re.search(rf"tacit {verb}\b", page)
+    missing = {o for o in long_options(VERBS[verb]) if not re.search(rf"{o}\b(?!-)", page)}
+    assert not missing, f"docs/how-to.md does not mention {', '.join(sorted(missing))}"
+
+
+def test_the_pages_name_no_option_that_is_not_there():
+    known = {"--help"} | long_options(COMMAND)
+    known |= {option for command in VERBS.values() for option in long_options(command)}
+    for name, page in {"README.md": README, **PAGES}.items():
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page))
+        assert named <= known, f"{name} names {', '.join(sorted(named - known))}"
+
+
+@pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *FORMATS])
+def test_every_member_is_on_the_page_about_extending(member):
+    assert f"`{member}`" in PAGES["extending.md"]
+
+
+def test_the_example_on_the_front_page_is_short_and_runs_as_pasted():
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert sum(bool(line.strip()) for line in example.splitlines()) <= 14
+    ran = python(example, "-W", "error")
+    assert ran.returncode == 0, ran.stderr
+    promise, *items = ran.stdout.splitlines()
+    assert promise.startswith("Epsilon = 1 per value, trusting nobody")
+    assert len(items) == 5
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_no_source_file_is_longer_than_a_reader_has_patience_for():
+    long = {p.name: n for p in SOURCES if (n := len(p.read_text().splitlines())) > MOST_LINES}
+    assert not long
+
+
+def test_no_file_names_a_registry_or_a_machine():
+    for path in tracked():
+        text = path.read_text(errors="replace") if path.is_file() else ""
+        for pattern in (REGISTRY, MACHINE):
+            found = pattern.search(text)
+            assert found is None, f"{path.relative_to(ROOT)} names {found and found.group()}"
+
+
+BARE = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("cryptography", "pandas", "pyarrow"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+import importlib.util
+found, importlib.util.find_spec = importlib.util.find_spec, lambda name, package=None: (
+    None if name == "cryptography" else found(name, package)
+)
+from tacit import Rated, compile, perturb, synthetic
+
+ratings = synthetic(n_users=50, n_items=60, n_ratings=1200)
+channel = compile("optimal", epsilon="1", scale=ratings.scale)
+print(len(perturb(ratings, Rated(channel))))
+"""
+
+
+def test_the_extras_are_extra():
+    ran = python(BARE)
+    assert (ran.returncode, ran.stdout) == (0, "1200\n"), ran.stderr
+
+
+def imported(ran: subprocess.CompletedProcess[str]) -> set[str]:
+    lines = ran.stderr.splitlines()[1:]
+    return {line.rpartition("|")[2].strip().split(".")[0] for line in lines}
+
+
+def test_a_device_imports_nothing_but_the_standard_library():
+    ran = python("import tacit.device, tacit.device.profile, tacit.channels", "-X", "importtime")
+    # What is loaded at every start is not ours; `copy` looks for a Jython module named org.
+    others = sys.stdlib_module_names | imported(python("pass", "-X", "importtime")) | {"org"}
+    assert imported(ran) - others == {"tacit"}
