@@ -11,7 +11,7 @@ from measure import Clock, Figures, speak
 RANK, ITERATIONS, KEPT, SHARE = 32, 100, 90, 0.1
 
 
-def ours(path: str, seed: str) -> Figures:
+def ours(path: str, seed: str, directions: int | None = None) -> Figures:
     import numpy as np
 
     from tacit.models import ChannelMF, evidence
@@ -21,8 +21,13 @@ def ours(path: str, seed: str) -> Figures:
     test = np.random.default_rng(int(seed)).random(len(ratings)) < SHARE
     train, held_out = ratings.where(~test), ratings.where(test)
     with Clock() as clock:
-        fitted = ChannelMF().fit(evidence(train), rng=int(seed))
+        fitted = ChannelMF(directions=directions).fit(evidence(train), rng=int(seed))
     return _figures(held_out.values, fitted.predict(held_out.users, held_out.items), clock)
+
+
+def ours_blind(path: str, seed: str) -> Figures:
+    """Without who-rated-what, which the peers are not told either."""
+    return ours(path, seed, directions=0)
 
 
 def myfm(path: str, seed: str) -> Figures:
@@ -76,4 +81,4 @@ def _figures(true: Any, predicted: Any, clock: Clock) -> Figures:
 
 
 if __name__ == "__main__":
-    speak({"ours": ours, "myfm": myfm, "myfm-ordinal": myfm_ordinal})
+    speak({"ours": ours, "ours-blind": ours_blind, "myfm": myfm, "myfm-ordinal": myfm_ordinal})

@@ -53,8 +53,9 @@ class Bench:
     ) -> dict[str, float] | None:
         """The figures of `python COMPARISON.py PARTY ARGUMENTS`, peak memory with them."""
         try:
-            python = sys.executable if party == OURS else interpreter(environment or party)
-            said = _run([python, HERE / f"{comparison}.py", party, *arguments], party == OURS)
+            ours = party.startswith(OURS)
+            python = sys.executable if ours else interpreter(environment or party)
+            said = _run([python, HERE / f"{comparison}.py", party, *arguments], ours)
         except (subprocess.CalledProcessError, OSError) as error:
             self._keep(Row(comparison, case, party, skipped=f"failed: {error}", failed=True))
             return None

@@ -71,15 +71,16 @@ def accuracy(bench: Bench, request: Request) -> None:
         return
     errors: dict[str, list[float]] = {}
     for seed in range(request.seeds):
-        for party in (OURS, "myfm", "myfm-ordinal"):
-            path = request.data if party == OURS else made(request.data)
+        for party in (OURS, "ours-blind", "myfm", "myfm-ordinal"):
+            path = request.data if party.startswith(OURS) else made(request.data)
             environment = party.partition("-")[0]
             said = bench.run("accuracy", f"seed {seed}", party, path, seed, environment=environment)
             if said:
                 errors.setdefault(party, []).append(said["rmse"])
-    if len(errors.get(OURS, [])) == len(errors.get("myfm", [])) > 0:
-        beyond = mean(errors[OURS]) - mean(errors["myfm"])
-        bench.most("RMSE of channel-mf beyond myfm's, mean of seeds", beyond, 0.003)
+    for party in (OURS, "ours-blind"):
+        if len(errors.get(party, [])) == len(errors.get("myfm", [])) > 0:
+            beyond = mean(errors[party]) - mean(errors["myfm"])
+            bench.most(f"RMSE of channel-mf ({party}) beyond myfm's, mean of seeds", beyond, 0.003)
 
 
 COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
