@@ -1,0 +1,7 @@
+"""Kernels: compiled loops over arrays. They know nothing of people, channels or models."""
+
+import os
+
+# Waiting threads sleep instead of spinning: on a shared machine a spinning thread burns the very
+# core that the last worker needs. Whoever prefers otherwise sets the variable first.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")

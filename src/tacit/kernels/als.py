@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from tacit.kernels.dense import BATCH, FAST, factor, padded, solve_lower, solve_transposed
 from tacit.kernels.layout import Side
-from tacit.kernels.tile import add_gram
+from tacit.kernels.tile import add_gram, prefetch
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
+CACHE_LINE = 64
 
 
 class Problem(NamedTuple):
@@ -98,8 +99,28 @@ def _normal_equations(
             for k in range(K):
                 y[b, k] = root * problem.design[c, k]
         y[here:] = 0
+        _fetch_rows(other, first + BATCH, problem.design)
+        _fetch_cells(cell, first + BATCH, problem)
         add_rows(y, pull, x)
         add_gram(y, y, H, K)
+
+
+@njit(cache=True)
+def _fetch_rows(other: Ints, first: int, design: Floats) -> None:
+    """Ask for the next batch's rows while this one is computed with: large tables miss caches."""
+    start, stride = design.ctypes.data, design.strides[0]
+    for t in range(first, min(first + BATCH, len(other))):
+        row = start + stride * other[t]
+        for line in range(0, stride, CACHE_LINE):
+            prefetch(row + line)
+
+
+@njit(cache=True)
+def _fetch_cells(cell: NDArray[np.int64], first: int, problem: Problem) -> None:
+    target, weight = problem.target.ctypes.data, problem.weight.ctypes.data
+    for t in range(first, min(first + BATCH, len(cell))):
+        prefetch(target + problem.target.itemsize * cell[t])
+        prefetch(weight + problem.weight.itemsize * cell[t])
 
 
 @njit(cache=True, fastmath=FAST)

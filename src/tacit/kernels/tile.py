@@ -14,6 +14,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 LANES = 16
@@ -94,6 +95,22 @@ def _tile(vectors: int) -> Any:
 
 
 _narrow, _wide = _tile(1), _tile(2)
+
+
+def _prefetch(context: Any, address) -> Any:  # type: ignore[no-untyped-def]
+    """Ask for the cache line at an address, and do not wait for it."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _at(builder, arguments[0], ir.IntType(8))
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, _lane, _lane, _lane])
+        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(ask, [pointer, *(ir.Constant(_lane, flag) for flag in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(address), emit
+
+
+prefetch: Any = intrinsic(_prefetch)
 
 
 @njit(cache=True)
