@@ -99,6 +99,7 @@ def test_a_report_of_nothing_or_of_no_privacy_is_still_a_page(rows):
     assert "No experiment was finished" in report([])
     free = report([row for row in rows if row.channel == "identity"])
     assert "without privacy" in free
+    assert "<figure>" not in free
 
 
 def test_a_figure_has_a_line_for_everything_it_is_told(rows):

@@ -32,7 +32,7 @@ def report(rows: Sequence[Row], *, sample: Sample | None = None, split: str = ""
         _promises(rows),
         "<h2>What it costs</h2>",
         winners(best(rows)),
-        *(drawing.html(Chart(rows, metric)) for metric in FIGURES if rows),
+        *(drawing.html(chart) for metric in FIGURES if (chart := Chart(rows, metric)).epsilons),
         *_device(sample),
         "<h2>Every figure</h2>",
         *(grouped(accuracy(rows, metric, TITLES[metric])) for metric in FIGURES),
