@@ -1,5 +1,6 @@
 """The house as a whole: pages name what there is, and no file names what it should not."""
 
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from tacit.readers import FORMATS
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 PAGES = {page.name: page.read_text() for page in sorted((ROOT / "docs").glob("*.md"))}
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
+SOURCES = [p for kind in ("*.py", "*.css") for p in sorted((ROOT / "src").rglob(kind))]
 MOST_LINES = 400
 
 # In parts, so that this file does not name what no file may.
@@ -89,12 +90,27 @@ def test_every_member_is_on_the_page_about_extending(member):
 
 def test_the_example_on_the_front_page_is_short_and_runs_as_pasted():
     (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert sum(bool(line.strip()) for line in example.splitlines()) <= 14
+    assert sum(bool(line.strip()) for line in example.splitlines()) <= 12
     ran = python(example, "-W", "error")
     assert ran.returncode == 0, ran.stderr
     promise, *items = ran.stdout.splitlines()
     assert promise.startswith("Epsilon = 1 per value, trusting nobody")
     assert len(items) == 5
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_tab_key_knows_the_verbs(shell):
+    assert "--show-completion" in PAGES["how-to.md"]
+    asked = {
+        "_TACIT_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": "tacit comp",
+        "COMP_CWORD": "1",
+        "_TYPER_COMPLETE_ARGS": "tacit comp",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    command = [sys.executable, "-m", "tacit"]
+    ran = subprocess.run(command, env=os.environ | asked, capture_output=True, text=True)
+    assert "compare" in ran.stdout, ran.stderr
 
 
 def test_links_between_pages_lead_somewhere():

@@ -1,12 +1,14 @@
 """Figures, tables and the report are functions of the rows."""
 
+import math
 import re
 from html.parser import HTMLParser
 
 import pytest
 
 from tacit.evaluation.chart import Chart, describe
-from tacit.evaluation.figures import figure, svg
+from tacit.evaluation.drawing import html
+from tacit.evaluation.figures import INK, PALETTE, panel, svg
 from tacit.evaluation.report import report
 from tacit.evaluation.sample import Sample
 from tacit.evaluation.tables import accuracy, best, lowest, text
@@ -57,33 +59,47 @@ def test_the_report_is_one_file_that_fetches_nothing(rows):
     assert len(checker.ids) == len(set(checker.ids))
     assert checker.fetched == []
     assert "url(http" not in page
-    assert page.count("<svg role") == 2
+    assert page.count("<svg role") == 4
     assert "prefers-color-scheme: dark" in page
-    assert "#010203" not in page
+    pictures = page[page.index("</style>") :]
+    assert not any(colour in pictures for colour in (INK, *map(str.lower, PALETTE)))
 
 
 def test_the_report_says_the_guarantee_and_its_odds(rows):
     page = report(rows)
-    assert "Epsilon = 0.5 per value, trusting nobody" in page
-    assert "1.65 at 0.5, 2.72 at 1." in page
+    assert "Epsilon = 0.5 or 1 per value, trusting nobody" in page
+    assert "<b>epsilon 1</b> at most 2.72 times likelier" in page
+    assert page.index("What is promised") < page.index("What it costs")
     assert "No privacy: every true rating is released as it is." in page
     assert "RMSE of <strong>1.060</strong>; without any privacy" not in page
     assert "RMSE of <strong>1.060</strong>" in page
 
 
 def test_the_sample_shows_truth_beside_report_and_escapes_titles(rows):
-    sample = Sample("A made-up person", "auto", "1", [("<b>Up</b>", 4.0, 1.25), ("Heat", 2.0, 5.0)])
+    pairs = [("<b>Up</b>", 4.0, 1.25), ("Heat", 2.0, 5.0)]
+    sample = Sample("A made-up person", "auto", "1", pairs, symbols=2)
     page = report(rows, sample=sample)
     assert "&lt;b&gt;Up&lt;/b&gt;" in page
     assert "<b>Up" not in page
     assert "<td class=n>4</td><td class=n>1.25</td>" in page
+    assert "There are 2 symbols to draw from" in page
     assert "What left one device" not in report(rows)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 0.7, 1.0, 2.0, 3.0, 8.0, 16.0])
+def test_no_bound_is_rounded_down(make_row, epsilon):
+    page = report([make_row(channel="auto", epsilon=epsilon)])
+    ((odds, guess),) = re.findall(r"at most (\S+) times likelier; .* at most (\S+) %", page)
+    assert math.exp(epsilon) <= float(odds) * (1 + 1e-9) < 1.011 * math.exp(epsilon)
+    right = 100 / (1 + math.exp(-epsilon))
+    assert right <= float(guess) < right + 0.1 + 1e-9
 
 
 def test_a_report_of_nothing_or_of_no_privacy_is_still_a_page(rows):
     assert "No experiment was finished" in report([])
     free = report([row for row in rows if row.channel == "identity"])
     assert "without privacy" in free
+    assert "<figure>" not in free
 
 
 def test_a_figure_has_a_line_for_everything_it_is_told(rows):
@@ -97,8 +113,9 @@ def test_a_figure_has_a_line_for_everything_it_is_told(rows):
 
 
 def test_figures_are_the_same_bytes_each_time_and_keep_text(rows):
-    picture = svg(figure(rows))
-    assert picture == svg(figure(rows))
+    chart = Chart(rows, "rmse")
+    picture = svg(panel(chart, "channel-mf"))
+    assert picture == svg(panel(chart, "channel-mf"))
     assert re.search(r"<text[^>]*>channel-mf</text>", picture)
     words = describe(rows)
     assert "mf with auto at the device: 1.110 at 0.5, 1.060 at 1." in words
@@ -108,8 +125,20 @@ def test_figures_are_the_same_bytes_each_time_and_keep_text(rows):
 @pytest.mark.parametrize("models", [1, 2, 3, 4, 5, 8])
 def test_any_number_of_models_has_its_panels(make_row, models):
     rows = [make_row(model=f"m{k}") for k in range(models)]
-    visible = [panel for panel in figure(rows).axes if panel.get_visible()]
-    assert len(visible) == models
+    assert html(Chart(rows, "rmse")).count("<svg role") == models
+
+
+@pytest.mark.parametrize(("metric", "worst"), [("rmse", 9.0), ("f_score_at_10", 0.0)])
+def test_one_drowned_figure_does_not_flatten_the_others(make_row, metric, worst):
+    values = {1.0: 0.9, 2.0: 0.8, 3.0: 0.7}
+    usual = [make_row(channel="auto", epsilon=e, **{metric: x}) for e, x in values.items()]
+    assert Chart(usual, metric).beyond is None
+    drowned = Chart([*usual, make_row(channel="laplace", epsilon=1.0, **{metric: worst})], metric)
+    low, high = drowned.limits
+    assert low < 0.7 < 0.9 < high
+    assert high - low < 1
+    assert drowned.beyond == worst
+    assert f"as far as {worst:.2f}" in html(drowned)
 
 
 def test_tables_average_over_splits_and_align(rows):

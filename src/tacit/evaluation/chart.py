@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean, pstdev
+from statistics import fmean, median, pstdev
 
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import Row
@@ -16,6 +16,8 @@ TITLES = {
     "precision_at_10": "precision of the top 10 (higher is better)",
     "recall_at_10": "recall of the top 10 (higher is better)",
 }
+ERRORS = ("rmse", "mae")
+CURATOR = "curator"
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,56 @@ class Chart:
         """Models in order of appearance."""
         return list(dict.fromkeys(row.model for row in self.rows))
 
+    @cached_property
+    def shown(self) -> list[str]:
+        """What has a colour: the channels, and the curator, who needs none."""
+        curator = any(row.channel is None for row in self.rows)
+        return [*self.channels, *([CURATOR] if curator else [])]
+
+    @cached_property
+    def epsilons(self) -> list[float]:
+        """Every epsilon, ascending."""
+        return sorted({row.epsilon for row in self.rows if row.epsilon})
+
+    def style(self, channel: str) -> int:
+        """The number of a channel's colour and marker, the same in every panel."""
+        return self.shown.index(channel)
+
+    @cached_property
+    def limits(self) -> tuple[float, float] | None:
+        """The axis that all panels share; None where there is nothing to show.
+
+        Noise may drown a figure so far that nothing else could be told apart. Where the worst is
+        further from the best than four times the median, the axis ends at three times.
+        """
+        means = self._means
+        if not means:
+            return None
+        best, worst = sorted((min(means), max(means)), reverse=self.metric not in ERRORS)
+        usual = median(means) - best
+        if abs(worst - best) > 4 * abs(usual) > 0:
+            worst = best + 3 * usual
+        low, high = sorted((best, worst))
+        margin = 0.06 * (high - low) or 0.01
+        return low - margin, high + margin
+
+    @property
+    def beyond(self) -> float | None:
+        """The figure furthest off the axis; None where all are on it."""
+        low, high = self.limits or (-math.inf, math.inf)
+        off = (mean for mean in self._means if not low <= mean <= high)
+        return max(off, key=lambda mean: abs(mean - low), default=None)
+
+    @cached_property
+    def _means(self) -> list[float]:
+        lines = [line for model in self.models for line in self.lines(model)]
+        floors = [floor for model in self.models if (floor := self.floor(model)) is not None]
+        return [mean for line in lines for _, mean, _ in line.points] + floors
+
     def lines(self, model: str) -> list[Line]:
         """Every line of a model's panel."""
         mine = [row for row in self.rows if row.model == model and row.epsilon is not None]
-        kinds = dict.fromkeys((row.channel or "curator", row.where) for row in mine)
+        kinds = dict.fromkeys((row.channel or CURATOR, row.where) for row in mine)
         return [
             Line(channel, model, where, _points(self._of(mine, channel, where), self.metric))
             for channel, where in kinds
@@ -62,7 +110,7 @@ class Chart:
         return fmean(values) if values else None
 
     def _of(self, rows: Sequence[Row], channel: str, where: str) -> list[Row]:
-        return [r for r in rows if (r.channel or "curator") == channel and r.where == where]
+        return [r for r in rows if (r.channel or CURATOR) == channel and r.where == where]
 
 
 def _figures(rows: Sequence[Row], metric: str) -> list[float]:

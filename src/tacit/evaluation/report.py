@@ -1,20 +1,20 @@
 """A report to open in a browser: one file, no network, made from result rows alone."""
 
 import math
-import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 
+from tacit.evaluation import drawing
 from tacit.evaluation import sample as sampling
-from tacit.evaluation.chart import TITLES, describe
-from tacit.evaluation.figures import INK, figure, svg
+from tacit.evaluation.chart import TITLES, Chart
 from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.markup import grouped, winners
 from tacit.evaluation.results import Row
 from tacit.evaluation.sample import Sample
-from tacit.evaluation.tables import Table, accuracy, best, lowest
-from tacit.privacy.guarantee import Guarantee
+from tacit.evaluation.tables import accuracy, best, lowest
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
 FIGURES = ("rmse", "f_score_at_10")
 
@@ -29,13 +29,13 @@ def report(rows: Sequence[Row], *, sample: Sample | None = None, split: str = ""
     parts = [
         f"<header><h1>Recommendations without revealed ratings</h1><p>{escape(names)}</p></header>",
         _lead(rows),
-        _html(best(rows)),
-        "<h2>What is promised</h2>",
         _promises(rows),
-        *(_drawing(rows, metric) for metric in FIGURES if rows),
+        "<h2>What it costs</h2>",
+        winners(best(rows)),
+        *(drawing.html(chart) for metric in FIGURES if (chart := Chart(rows, metric)).epsilons),
         *_device(sample),
         "<h2>Every figure</h2>",
-        *(_html(accuracy(rows, metric, TITLES[metric])) for metric in FIGURES),
+        *(grouped(accuracy(rows, metric, TITLES[metric])) for metric in FIGURES),
         "<h2>How this was measured</h2>",
         _method(rows, split),
     ]
@@ -65,7 +65,7 @@ def _lead(rows: Sequence[Row]) -> str:
     here = [row for row in rows if row.epsilon == middle]
     where = "device" if any(row.where == "device" for row in here) else here[0].where
     free = lowest([row for row in rows if row.channel == IDENTITY], where)
-    beside = f"; without any privacy {free.figure:.3f}" if free else ""
+    beside = f"; without any privacy, {free.figure:.3f}" if free else ""
     found = lowest(here, where)
     return (
         f"<p class=lead>At epsilon = {middle:g} the predictions of the {where} have an RMSE of "
@@ -76,71 +76,64 @@ def _lead(rows: Sequence[Row]) -> str:
 
 
 def _promises(rows: Sequence[Row]) -> str:
-    """Each kind of guarantee once, at its lowest epsilon, and what every epsilon means in odds."""
-    kinds: dict[tuple[str, str, bool], list[Row]] = {}
+    """Each kind of guarantee once, in words, and what each epsilon means in odds."""
+    kinds: dict[tuple[str, str, float], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.epsilon or 0.0):
-        kinds.setdefault((row.unit, row.trust, row.epsilon is None), []).append(row)
-    lines = "\n".join(f"<p>{escape(_promise(group))}</p>" for group in kinds.values())
-    return f"<blockquote>\n{lines}\n</blockquote>"
+        if row.epsilon is not None:
+            kinds.setdefault((row.unit, row.trust, row.delta), []).append(row)
+    parts = [_promise(group) for group in kinds.values()]
+    if any(row.epsilon is None for row in rows):
+        parts.append(f"<p class=aside>{escape(NO_PRIVACY.sentence)}</p>")
+    return (
+        "<section class=promise>\n<h2>What is promised</h2>\n" + "\n".join(parts) + "\n</section>"
+    )
 
 
 def _promise(rows: Sequence[Row]) -> str:
     row = rows[0]
+    epsilons = list(dict.fromkeys(row.epsilon for row in rows if row.epsilon is not None))
     claim = Guarantee(
-        epsilon=None if row.epsilon is None else f"{row.epsilon:g}",
+        epsilon=_either([f"{epsilon:g}" for epsilon in epsilons]),
         delta=f"{row.delta:g}",
         unit=row.unit,
         trust=row.trust,
-        released="every true rating" if row.epsilon is None else "what left the devices",
+        released="what left the devices",
     )
-    if row.epsilon is None:
-        return claim.sentence
-    epsilons = dict.fromkeys(row.epsilon for row in rows if row.epsilon is not None)
-    odds = ", ".join(f"{_odds(epsilon)} at {epsilon:g}" for epsilon in epsilons)
+    return f"<p>{escape(claim.sentence)}</p>" + ("" if row.delta else _odds(epsilons, row.unit))
+
+
+def _either(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _odds(epsilons: Sequence[float], unit: str) -> str:
+    lines = "\n".join(
+        f"<li><b>epsilon {epsilon:g}</b> at most {_ratio(epsilon)} times likelier; a guess right "
+        f"at most {_guess(epsilon)} of the time</li>"
+        for epsilon in epsilons
+    )
     return (
-        f"{claim.sentence} A report is at most so many times as likely under one {row.unit} as "
-        f"under another: {odds}."
+        f"<p>How much likelier a report may be under one {unit} than under another, and how often "
+        f"somebody who reads it, undecided between two {unit}s before, can guess the right one "
+        f"(without the report: 50 %):</p>\n<ul class=odds>\n{lines}\n</ul>"
     )
 
 
-def _odds(epsilon: float) -> str:
+def _ratio(epsilon: float) -> str:
+    """e^epsilon to three digits, rounded up: a bound may not be too small."""
     odds = math.exp(epsilon)
-    return f"{odds:.3g}" if odds < 1e4 else f"{odds:.1e}"
+    step = 10.0 ** (math.floor(math.log10(odds)) - 2)
+    return f"{math.ceil(odds / step) * step:g}"
 
 
-def _drawing(rows: Sequence[Row], metric: str) -> str:
-    words = escape(describe(rows, metric), quote=True)
-    picture = svg(figure(rows, metric))
-    inline = picture[picture.index("<svg") :].replace(INK, "currentColor")
-    inline = re.sub(r"<metadata>.*?</metadata>", "", inline, flags=re.DOTALL)
-    # Both figures are in one page, where an id may be given once.
-    inline = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{metric}-", inline)
-    labelled = inline.replace("<svg", f'<svg role="img" aria-label="{words}"', 1)
-    return (
-        f"<figure><div class=wide>{labelled}</div>"
-        f"<figcaption>{escape(TITLES[metric])}</figcaption></figure>"
-    )
+def _guess(epsilon: float) -> str:
+    """The largest posterior of two even hypotheses, in percent, rounded up."""
+    return f"{math.ceil(1000 / (1 + math.exp(-epsilon))) / 10:g} %"
 
 
 def _device(sample: Sample | None) -> list[str]:
     return ["<h2>What left one device</h2>", sampling.html(sample)] if sample else []
-
-
-def _html(table: Table) -> str:
-    texts = ("channel", "model", "where", "epsilon")
-    figures = [name not in texts and not name.endswith(", by") for name in table.heading]
-
-    def line(tag: str, cells: Sequence[str]) -> str:
-        pairs = zip(cells, figures, strict=True)
-        return "<tr>" + "".join(
-            f"<{tag}{' class=n' if figure else ''}>{escape(cell)}</{tag}>" for cell, figure in pairs
-        ) + "</tr>"  # fmt: skip
-
-    body = "\n".join(line("td", cells) for cells in table.lines)
-    return (
-        f"<div class=wide><table><caption>{escape(table.caption)}</caption>\n"
-        f"<thead>{line('th', table.heading)}</thead>\n<tbody>\n{body}\n</tbody></table></div>"
-    )
 
 
 def _method(rows: Sequence[Row], split: str) -> str:

@@ -67,11 +67,7 @@ def _winners(rows: Sequence[Row], places: Sequence[str]) -> list[str]:
     return [
         cell
         for winner in found
-        for cell in (
-            (f"{winner.figure:.3f}", f"{winner.channel} + {winner.model}")
-            if winner
-            else (NOTHING, NOTHING)
-        )
+        for cell in ((f"{winner.figure:.3f}", winner.words) if winner else (NOTHING, NOTHING))
     ]
 
 
@@ -82,6 +78,11 @@ class Winner:
     figure: float
     channel: str
     model: str
+
+    @property
+    def words(self) -> str:
+        """Channel and model, or the model alone where no channel was in between."""
+        return self.model if self.channel == IDENTITY else f"{self.channel} + {self.model}"
 
 
 def lowest(rows: Sequence[Row], where: str) -> Winner | None:
