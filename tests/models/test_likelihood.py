@@ -8,6 +8,7 @@ from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.models import evidence
 from tacit.models.capacity import starting_level, worth, worthwhile_directions, worthwhile_factors
+from tacit.models.decoded import decode
 from tacit.models.likelihood import cells, score_table
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
@@ -51,13 +52,13 @@ def test_cells_sum_to_one_and_their_slopes_to_nothing() -> None:
 def test_decoded_reports_are_straight_on_average(ratings: Ratings) -> None:
     channel = compile("bounded-laplace", epsilon="1", scale=SCALE)
     data = evidence(perturb(ratings, Rated(channel)))
-    values, spread = data.decoded
+    decoded = decode(data)
     by_symbol = np.zeros(len(channel.outputs))
-    by_symbol[data.symbols] = values
+    by_symbol[data.symbols] = 3 + decoded.values
     response = data.likelihood @ by_symbol
     assert np.polyfit(np.arange(1, 6), response, 1) == pytest.approx([1, 0], abs=1e-5)
     variance = data.likelihood @ by_symbol**2 - response**2
-    assert spread == pytest.approx(variance.mean(), rel=1e-5)
+    assert decoded.noise == pytest.approx(variance.mean(), rel=1e-5)
 
 
 def test_capacity_grows_with_what_the_reports_are_worth(ratings: Ratings) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.layout import Side
+from tacit.models.decoded import Decoded, decode
 from tacit.models.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.likelihood import SPREAD
@@ -36,37 +36,68 @@ class Baseline:
     ) -> Fitted:
         """Damped means of the debiased reports."""
         del rng  # nothing here is random
-        values, channel_variance = data.decoded
+        reports, seen = decode(data), data.presence
+        people, items = _sides(data, reports)
         range_ = data.scale.values[-1] - data.scale.values[0]
-        noise = channel_variance + (SPREAD * range_) ** 2
-        low, high = data.scale.values[0], data.scale.values[-1]
-        mu = float(np.clip(values.mean(dtype=np.float64), low, high))
-        b_i, b_u = np.zeros(len(data.item_ids)), np.zeros(len(data.user_ids))
-        spread_i = spread_u = (0.1 * range_) ** 2
-        rest = values - mu
+        half = range_ / 2
+        mu = float(np.clip(reports.values.sum() / seen.total, -half, half))
+        for side in (people, items):
+            side.sums = side.sums - mu * side.counts
         for _ in range(ROUNDS):
             if self.items:
-                b_i, spread_i = _levels(
-                    data.layout.items, rest - b_u[data.user_of], noise, spread_i
-                )
+                items.update(seen.over_people(people.levels), seen.variance @ people.levels**2)
             if self.people:
-                b_u, spread_u = _levels(
-                    data.layout.users, rest - b_i[data.item_of], noise, spread_u
-                )
+                doubt = seen.variance * float((items.levels**2).sum())
+                people.update(seen.over_items(items.levels), doubt)
         advance(1.0)
-        own = (SPREAD * range_) ** 2 / spread_u if self.people else 5.0
-        return _fitted(self.name, data, mu, b_i, b_u, min(own, 5.0))
+        own = (SPREAD * range_) ** 2 / people.spread if self.people else 5.0
+        middle = data.scale.values[0] + half
+        return _fitted(self.name, data, middle + mu, items.levels, people.levels, min(own, 5.0))
 
 
-def _levels(side: Side, rest: Doubles, noise: float, spread: float) -> tuple[Doubles, float]:
-    """Posterior means of a side's levels, and the spread they suggest (an EM step)."""
-    rows = np.repeat(np.arange(len(side.counts)), side.counts)
-    sums = np.bincount(rows, rest[side.cell], len(side.counts))
-    damping = noise / spread
-    levels = sums / (side.counts + damping)
-    seen = side.counts > 0
-    variance = noise / (side.counts + damping)
-    return levels, float(np.mean((levels**2 + variance)[seen]))
+@dataclass(eq=False)
+class _Side:
+    """The levels of people or items, learnt from sums of debiased reports.
+
+        sums_r = counts_r b_r + what the other side's levels add + noise of variance `noise_r`
+
+    `counts` are ratings, debiased where presence is protected. All of shape (rows,).
+    """
+
+    sums: Doubles
+    counts: Doubles
+    noise: Doubles
+    spread: float
+    levels: Doubles
+
+    def update(self, others: Doubles, doubt: Doubles | float) -> None:
+        """Posterior means of the levels, and the spread they suggest (an EM step).
+
+        `others`: what the other side's levels add to the sums; `doubt`: the variance of that, since
+        who rated what may be known with noise only.
+        """
+        damping = (self.noise + doubt) / self.spread
+        held = self.counts**2 + damping
+        seen = self.counts > 0
+        self.levels = np.where(
+            seen, self.counts * (self.sums - others) / np.where(seen, held, 1), 0
+        )
+        variance = self.spread * damping[seen] / held[seen]
+        self.spread = float(np.mean(self.levels[seen] ** 2 + variance))
+
+
+def _sides(data: Evidence, reports: Decoded) -> tuple[_Side, _Side]:
+    range_ = data.scale.values[-1] - data.scale.values[0]
+    seen, one = data.presence, reports.noise + (SPREAD * range_) ** 2
+    (m, n), spread = seen.shape, (0.1 * range_) ** 2
+    people = np.bincount(data.user_of, reports.values, m).astype(np.float64)
+    items = np.bincount(data.item_of, reports.values, n).astype(np.float64)
+    around = reports.unrated * n, np.full(n, reports.unrated.sum())
+    counts = seen.of_people, seen.of_items
+    return (
+        _Side(people, counts[0], around[0] + counts[0] * one, spread, np.zeros(m)),
+        _Side(items, counts[1], around[1] + counts[1] * one, spread, np.zeros(n)),
+    )
 
 
 def _fitted(name: str, data: Evidence, mu: float, b_i: Doubles, b_u: Doubles, own: float) -> Fitted:

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.kernels.layout import Layout, layout
+from tacit.models.hidden import Hidden, columns, hidden, likelihood, reported
+from tacit.models.presence_matrix import PresenceMatrix, public
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Ratings, Vocabulary
 from tacit.reports import Reports
@@ -23,8 +26,10 @@ class Evidence:
 
     `symbols`: int32 columns of `likelihood`, shape (n,). `likelihood`: P(symbol | level), shape
     (levels, symbols), the tables of all channels side by side, channel c in the columns
-    `blocks[c]`; the identity for true ratings. `presence_public`: whether who rated what was
-    sent in clear. `values`: the number each report stands for, which naive models take for it.
+    `blocks[c]`; the identity for true ratings. `hidden`: what a report says of presence, None
+    where who rated what was sent in clear; P is then given that something was reported, and rows
+    are reports of something only. `values`: the number each report stands for, which naive models
+    take for it.
     """
 
     layout: Layout
@@ -36,7 +41,7 @@ class Evidence:
     user_ids: Vocabulary
     item_ids: Vocabulary
     guarantee: Guarantee
-    presence_public: bool = True
+    hidden: Hidden | None = None
 
     def __len__(self) -> int:
         return len(self.symbols)
@@ -52,24 +57,11 @@ class Evidence:
         return self.layout.users.other
 
     @cached_property
-    def decoded(self) -> tuple[Floats, float]:
-        """Debiased values, shape (n,), and their mean variance given the rating.
-
-        t(o) = E[rating | o] under a uniform prior carries the direction of the score; its
-        regression on the true level, E[t | r] ~ a + kappa r, is known from the table, so
-        (t - a) / kappa is unbiased for the straight part of the response. Exact unbiasedness at
-        every level exists too, but at small epsilon its variance explodes.
-        """
-        levels = np.asarray(self.scale.values)
-        P, blocks = self.likelihood, len(self.blocks)
-        t = (levels @ P) / P.sum(0)
-        response = P @ t / blocks
-        centred = levels - levels.mean()
-        kappa = float(centred @ response) / float(centred @ centred)
-        decoded = levels.mean() + (t - response.mean()) / kappa
-        variance: Table = P @ decoded**2 / blocks - (P @ decoded / blocks) ** 2
-        spread = float(variance.mean())
-        return decoded[self.symbols].astype(np.float32), spread
+    def presence(self) -> PresenceMatrix:
+        """Who rated what, as far as the reports say."""
+        if self.hidden is None:
+            return public(self.layout.users, len(self.item_ids))
+        return self.hidden.matrix(self.layout.users, len(self.item_ids))
 
     def where(self, mask: NDArray[np.bool_]) -> "Evidence":
         """The reports where `mask` (canonical order) holds."""
@@ -86,29 +78,33 @@ def evidence(data: Ratings | Reports) -> Evidence:
     """The evidence in ratings or reports; raises `RequestError` when there is none."""
     if len(data) == 0:
         raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
+    if isinstance(data, Ratings):
+        return _evidence(data, data.levels.astype(np.int32), [np.eye(data.scale.n_levels)])
+    told = hidden(data)
+    if told is not None:
+        data = data.where(reported(data))
+    tables = [likelihood(channel) for channel in data.channels]
+    return _evidence(data, columns(data), tables, data.guarantee, told)
+
+
+def _evidence(
+    data: Ratings | Reports,
+    symbols: NDArray[np.int32],
+    tables: list[Table],
+    guarantee: Guarantee = NO_PRIVACY,
+    told: Hidden | None = None,
+) -> Evidence:
     cells = layout(data.users, data.items, data.n_users, data.n_items)
-    tables, symbols = _tables(data)
-    ends = np.cumsum([table.shape[1] for table in tables])
+    ends = np.cumsum([0] + [table.shape[1] for table in tables]).tolist()
     return Evidence(
         cells,
         symbols[cells.order],
         np.hstack(tables),
-        [
-            slice(int(end) - table.shape[1], int(end))
-            for table, end in zip(tables, ends, strict=True)
-        ],
+        [slice(first, end) for first, end in pairwise(ends)],
         data.values[cells.order],
         data.scale,
         data.user_ids,
         data.item_ids,
-        data.guarantee if isinstance(data, Reports) else NO_PRIVACY,
-        isinstance(data, Ratings) or data.plan == "rated",
+        guarantee,
+        told,
     )
-
-
-def _tables(data: Ratings | Reports) -> tuple[list[Table], NDArray[np.int32]]:
-    if isinstance(data, Ratings):
-        return [np.eye(data.scale.n_levels)], data.levels.astype(np.int32)
-    tables = [np.array(channel.likelihood)[int(channel.missing) :] for channel in data.channels]
-    first = np.cumsum([0] + [table.shape[1] for table in tables[:-1]]).astype(np.int32)
-    return tables, data.symbols.astype(np.int32) + first[data.channel_of]

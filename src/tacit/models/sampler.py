@@ -21,7 +21,10 @@ from tacit.models.capacity import (
 from tacit.models.evidence import Evidence
 from tacit.models.likelihood import score_table
 from tacit.models.presence import Presence, presence
+from tacit.models.presence_matrix import PresenceMatrix
 from tacit.models.prior import Prior
+from tacit.models.spectrum import MOST_HIDDEN, Spectrum, spectrum
+from tacit.models.weighed import weighed
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -48,7 +51,8 @@ class Sampler:
         directions: int | None,
         rng: np.random.Generator,
     ) -> None:
-        self.data, self.rng = data, rng
+        self.data, found = _read(data)
+        data, self.rng, matrix = self.data, rng, data.presence
         self.scores = score_table(data.likelihood, data.blocks, data.scale)
         self.mu = starting_level(self.scores, data)
         ratings = worth(self.scores, data, self.mu)
@@ -56,11 +60,12 @@ class Sampler:
         self.width = 1 + K
         if directions is None:
             directions = worthwhile_directions(ratings, K)
-        self.presence = _presence(data, directions)
+        self.presence = _presence(matrix, found, directions)
         range_ = data.scale.values[-1] - data.scale.values[0]
         self.level_precision = (4 / range_) ** 2
-        self.people = Prior.start(self.width, self._features(0), range_)
-        self.items = Prior.start(self.width, self._features(1), range_)
+        people, items = self._features(matrix)
+        self.people = Prior.start(self.width, people, range_)
+        self.items = Prior.start(self.width, items, range_)
         self.X = self._start(len(data.user_ids))
         self.Y = self._start(len(data.item_ids))
         self.theta = bilinear(data.user_of, data.item_of, self.mu, self.X, self.Y)
@@ -106,12 +111,10 @@ class Sampler:
         scores = self.scores
         return total_score(self.data.symbols, self.theta, scores.table, scores.origin, scores.pace)
 
-    def _features(self, side: int) -> Doubles:
+    def _features(self, matrix: PresenceMatrix) -> tuple[Doubles, Doubles]:
         if self.presence is None:
-            return np.zeros(((len(self.data.user_ids), len(self.data.item_ids))[side], 0))
-        if side == 1:
-            return self.presence.item_features
-        return self.presence.people(self.data.layout.users)
+            return np.zeros((matrix.shape[0], 0)), np.zeros((matrix.shape[1], 0))
+        return self.presence.supposed(matrix), self.presence.item_features
 
     def _start(self, rows: int) -> Floats:
         start = 0.1 * self.rng.standard_normal((rows, self.width), np.float32)
@@ -119,10 +122,17 @@ class Sampler:
         return start
 
 
-def _presence(data: Evidence, directions: int) -> Presence | None:
-    enough = min(len(data.user_ids), len(data.item_ids)) > 2
-    return (
-        presence(data.layout, directions)
-        if directions and data.presence_public and enough
-        else None
-    )
+def _read(data: Evidence) -> tuple[Evidence, Spectrum | None]:
+    """The evidence as reports of ratings, and the spectrum of presence where that was needed."""
+    if data.hidden is None:
+        return data, None
+    found = spectrum(data.presence, MOST_HIDDEN)
+    rated = found.probabilities(data.presence, data.user_of, data.item_of)
+    return weighed(data, data.hidden, rated), found
+
+
+def _presence(matrix: PresenceMatrix, found: Spectrum | None, directions: int) -> Presence | None:
+    if not directions or min(matrix.shape) <= 2:
+        return None
+    known = found.leading(directions) if found else spectrum(matrix, directions)
+    return presence(matrix, known)

@@ -1,0 +1,160 @@
+"""Who rated what, as far as the reports say: a matrix C with E[C] = A, the 0/1 truth.
+
+Where presence is public C is A itself. Where a channel protects it, a slot is reported with
+probability p if rated and q if not, and, of the share rho of slots asked about,
+
+    C_ui = (reported_ui - q) / ((p - q) rho)    asked,    0    not asked
+
+has expectation A_ui (Zheng's reports, debiased). C is a sparse matrix minus a matrix of rank one
+(or a sparse one, when only some slots were asked about), so products with it cost as much as there
+are reports: the m x n cells are never laid out.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator
+
+from tacit.kernels.layout import Side
+
+Codes = NDArray[np.int32]
+Doubles = NDArray[np.float64]
+DAMPING = 10.0  # ratings a profile or an item needs before its direction counts fully
+
+
+@dataclass(frozen=True, eq=False)
+class PresenceMatrix:
+    """`reported`: 1 at each report, shape (people, items). `rated`, `unrated`: P(reported | rated)
+    and P(reported | not rated) of each person's channel, shape (people,). `asked`: 1 at each slot
+    asked about, or None when all were.
+    """
+
+    reported: csr_array
+    rated: Doubles
+    unrated: Doubles
+    asked: csr_array | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(people, items)."""
+        return self.reported.shape
+
+    @cached_property
+    def share(self) -> float:
+        """Slots asked about, as a share of all."""
+        m, n = self.shape
+        return 1.0 if self.asked is None else self.asked.nnz / (m * n)
+
+    @property
+    def gain(self) -> Doubles:
+        """What one report adds to C, a slot that was asked about without one to be subtracted."""
+        return 1 / ((self.rated - self.unrated) * self.share)
+
+    @property
+    def entry(self) -> Doubles:
+        """C at a reported slot of each person, shape (people,)."""
+        return (1 - self.unrated) * self.gain
+
+    @property
+    def variance(self) -> Doubles:
+        """Var[C] at a slot not rated, times the share asked about, of each person."""
+        return self.unrated * (1 - self.unrated) / (self.rated - self.unrated) ** 2
+
+    def over_items(self, x: Doubles) -> Doubles:
+        """C x for x of shape (items,) or (items, d)."""
+        silent = np.broadcast_to(x.sum(0), (self.shape[0], *x.shape[1:]))
+        return self._decoded(self.reported @ x, silent if self.asked is None else self.asked @ x)
+
+    def over_people(self, x: Doubles) -> Doubles:
+        """C' x for x of shape (people,) or (people, d)."""
+        up, down = _scaled(x, self.gain), _scaled(x, self.gain * self.unrated)
+        silent = down.sum(0) if self.asked is None else self.asked.T @ down
+        return np.asarray(self.reported.T @ up - silent, np.float64)
+
+    @cached_property
+    def of_people(self) -> Doubles:
+        """Ratings of each person: debiased, then drawn to the average person by the noise."""
+        return _shrunk(self.over_items(np.ones(self.shape[1])), self.variance * self.shape[1])
+
+    @cached_property
+    def of_items(self) -> Doubles:
+        """Ratings of each item: debiased, then drawn to the average item by the noise."""
+        noise = np.full(self.shape[1], self.variance.sum())
+        return _shrunk(self.over_people(np.ones(self.shape[0])), noise)
+
+    @property
+    def total(self) -> float:
+        """Ratings in all, at least one."""
+        return max(float(self.over_items(np.ones(self.shape[1])).sum()), 1.0)
+
+    @property
+    def degrees(self) -> tuple[Doubles, Doubles]:
+        """Damped degrees of people and items: the expected squared norms of the rows of C.
+
+        A noisy slot adds its variance to them, so that dividing by their roots leaves noise of
+        about one size everywhere. Without noise they are the numbers of ratings.
+        """
+        people = self.of_people + self.variance * self.shape[1] + DAMPING
+        return people, self.of_items + self.variance.sum() + DAMPING
+
+    @property
+    def protected(self) -> bool:
+        """Whether a channel protects presence: C is then known with noise."""
+        return bool(self.unrated.any())
+
+    def expected(self, users: Codes, items: Codes) -> Doubles:
+        """What activity and popularity alone say of cells: n_u n_i / N, shape (n,)."""
+        return self.of_people[users] * self.of_items[items] / self.total
+
+    def normalized(self) -> LinearOperator:
+        """D_u^-1/2 (C - E) D_i^-1/2 as an operator; E is `expected` where C is noisy, else 0.
+
+        Where noise may hide every direction the plainest guess must not be among the hidden ones.
+        """
+        people, items = (degree**-0.5 for degree in self.degrees)
+        weight = 1 / self.total if self.protected else 0.0
+        active, popular = people * self.of_people * weight, items * self.of_items
+        return LinearOperator(
+            self.shape,
+            dtype=np.float64,
+            matvec=lambda x: (
+                people * self.over_items(items * x.ravel()) - active * (popular @ x.ravel())
+            ),
+            rmatvec=lambda x: (
+                items * self.over_people(people * x.ravel()) - popular * (active @ x.ravel())
+            ),
+        )
+
+    @property
+    def noise(self) -> float:
+        """The size of one entry's noise in `normalized`: sqrt(1 / (ratings + noise of C))."""
+        expected = self.total + self.shape[1] * float(self.variance.sum())
+        return float((self.share * expected) ** -0.5)
+
+    def _decoded(self, reported: Doubles, asked: Doubles) -> Doubles:
+        return np.asarray(
+            _scaled(reported, self.gain) - _scaled(asked, self.gain * self.unrated), np.float64
+        )
+
+
+def public(side: Side, items: int) -> PresenceMatrix:
+    """The matrix of who rated what when that is public: a person's cells in `side`."""
+    people = len(side.counts)
+    reported = csr_array((np.ones(len(side.other)), side.other, side.start), shape=(people, items))
+    return PresenceMatrix(reported, np.ones(people), np.zeros(people))
+
+
+def _scaled(x: Doubles, factor: Doubles) -> Doubles:
+    return (x.T * factor).T
+
+
+def _shrunk(counts: Doubles, noise: Doubles) -> Doubles:
+    """Posterior means of counts under a normal prior fitted to them, at least zero."""
+    if not noise.any():
+        return counts
+    spread = max(float(counts.var() - noise.mean()), 1e-9)
+    centre = float(counts.mean())
+    return np.maximum(centre + spread / (spread + noise) * (counts - centre), 0.0)

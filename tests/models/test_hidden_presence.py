@@ -1,0 +1,182 @@
+"""Reports of slots, most of which hold no rating: what is read off them, and that it is right."""
+
+import numpy as np
+import pytest
+
+from tacit.channels import compile
+from tacit.channels.table import Channel
+from tacit.device.profile import Profile
+from tacit.errors import RequestError
+from tacit.evaluation.metrics import rmse
+from tacit.models import at_home, device_predict, evidence, item_model, model
+from tacit.models.decoded import decode
+from tacit.models.evidence import Evidence
+from tacit.models.presence_matrix import PresenceMatrix, public
+from tacit.models.spectrum import shrunk, spectrum
+from tacit.models.weighed import GROUPS, weighed
+from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.ratings import Ratings
+from tacit.readers.synthetic import synthetic
+from tacit.reports import Reports
+
+PEOPLE, ITEMS = 150, 110
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    return synthetic(n_users=PEOPLE, n_items=ITEMS, n_ratings=4000, rng=3)
+
+
+def slots(ratings: Ratings, channel: Channel, rng: int, asked: float = 1.0) -> Reports:
+    """Every slot through the channel, or a random share of them; a seeded stand-in for devices."""
+    draw = np.random.default_rng(rng)
+    rows = np.zeros((ratings.n_users, ratings.n_items), np.int64)
+    rows[ratings.users, ratings.items] = ratings.levels + 1
+    table = np.cumsum(channel.likelihood, 1)[rows]
+    sent = (draw.random(rows.shape)[:, :, None] >= table[:, :, :-1]).sum(2)
+    silent = channel.outputs.index(None)
+    kept = sent != silent if asked == 1 else draw.random(rows.shape) < asked
+    users, items = np.nonzero(kept)
+    return Reports(
+        users=users.astype(np.int32),
+        items=items.astype(np.int32),
+        symbols=sent[kept].astype(np.uint8),
+        channel_of=np.zeros(len(users), np.uint8),
+        channels=(channel,),
+        scale=ratings.scale,
+        user_ids=ratings.user_ids,
+        item_ids=ratings.item_ids,
+        guarantee=NO_PRIVACY,
+        plan="catalogue" if asked == 1 else "sample:55",
+    )
+
+
+def randomized(ratings: Ratings, epsilon: str) -> Channel:
+    return compile("randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True)
+
+
+def dense(matrix: PresenceMatrix) -> np.ndarray:
+    """C laid out, cell by cell: the naive twin."""
+    asked = np.ones(matrix.shape) if matrix.asked is None else matrix.asked.toarray()
+    centred = matrix.reported.toarray() - matrix.unrated[:, None] * asked
+    return centred / ((matrix.rated - matrix.unrated)[:, None] * matrix.share)
+
+
+@pytest.mark.parametrize("asked", [1.0, 0.5])
+def test_products_are_those_of_the_matrix_laid_out(ratings: Ratings, asked: float) -> None:
+    matrix = evidence(slots(ratings, randomized(ratings, "2"), 1, asked)).presence
+    C, x, y = dense(matrix), np.arange(ITEMS) ** 0.5, np.arange(2.0 * PEOPLE).reshape(-1, 2)
+    assert np.allclose(matrix.over_items(x), C @ x)
+    assert np.allclose(matrix.over_people(y), C.T @ y)
+    people, items = (degree**-0.5 for degree in matrix.degrees)
+    plain = np.outer(matrix.of_people, matrix.of_items) / matrix.total
+    normal = people[:, None] * (C - plain) * items
+    assert np.allclose(matrix.normalized() @ x, normal @ x)
+    assert np.allclose(matrix.normalized().T @ y[:, 0], normal.T @ y[:, 0])
+
+
+@pytest.mark.parametrize("asked", [1.0, 0.5])
+def test_debiased_presence_and_sums_are_right_on_average(ratings: Ratings, asked: float) -> None:
+    channel = randomized(ratings, "1")
+    counts, sums, rounds = [], [], 60
+    for turn in range(rounds):
+        data = evidence(slots(ratings, channel, turn, asked))
+        counts.append(data.presence.over_people(np.ones(PEOPLE)))
+        sums.append(np.bincount(data.item_of, decode(data).values, ITEMS))
+    above = ratings.values.astype(float) - 3
+    for seen, true in (
+        (counts, np.bincount(ratings.items, minlength=ITEMS)),
+        (sums, np.bincount(ratings.items, above, ITEMS)),
+    ):
+        error = np.mean(seen, 0) - true
+        deviation = np.std(seen, 0) / np.sqrt(rounds)
+        assert (np.abs(error) < 5 * deviation).all()
+        assert np.mean((error / deviation) ** 2) < 2
+        # The same test must notice a fifth of a rating a person that nobody gave.
+        assert np.mean(((error + 0.2 * PEOPLE) / deviation) ** 2) > 4
+
+
+def test_decoding_is_unbiased_by_the_tables_own_algebra(ratings: Ratings) -> None:
+    data = evidence(slots(ratings, randomized(ratings, "1.5"), 0))
+    told, g = data.hidden, np.zeros(5)
+    assert told is not None
+    g[data.symbols] = decode(data).values
+    means = told.rated[0] * (data.likelihood @ g)
+    assert means == pytest.approx([-2, -1, 0, 1, 2], abs=1e-9)
+    assert told.made_up @ g == pytest.approx(0, abs=1e-9)
+
+
+def test_noise_has_no_direction_and_structure_has(ratings: Ratings) -> None:
+    rng = np.random.default_rng(0)
+    nobody = PresenceMatrix(
+        public(evidence(ratings).layout.users, ITEMS).reported, np.ones(PEOPLE), np.zeros(PEOPLE)
+    )
+    assert len(spectrum(nobody, 5).values) == 5
+    groups = np.kron(np.eye(2), np.full((PEOPLE // 2, ITEMS // 2), 0.3)) + 0.02
+    for truth, directions in ((np.full(groups.shape, 0.16), 0), (groups, 1)):
+        rated = rng.random(truth.shape) < truth
+        levels = np.full(int(rated.sum()), 3, np.uint8)
+        users, items = (codes.astype(np.int32) for codes in np.nonzero(rated))
+        made = Ratings(users, items, levels, ratings.scale, ratings.user_ids, ratings.item_ids)
+        data = evidence(slots(made, randomized(ratings, "3"), 4))
+        found = spectrum(data.presence, 10)
+        assert len(found.values) == directions
+        assert (shrunk(found.values, data.presence) > 0).all()
+        chance = found.probabilities(data.presence, data.user_of, data.item_of)
+        assert chance.mean() == pytest.approx(truth[data.user_of, data.item_of].mean(), rel=0.1)
+        if directions:
+            inside = truth[data.user_of, data.item_of] > 0.1
+            assert chance[inside].mean() > 2 * chance[~inside].mean()
+
+
+def test_a_weighed_report_is_the_mixture_it_stands_for(ratings: Ratings) -> None:
+    data = evidence(slots(ratings, randomized(ratings, "2"), 6))
+    told = data.hidden
+    assert told is not None
+    probability = np.full(len(data), 0.2)
+    one = weighed(data, told, probability)
+    assert one.hidden is None
+    assert len(one.blocks) == GROUPS
+    share = 0.2 * told.rated[0] / (0.2 * told.rated[0] + 0.8 * told.unrated[0])
+    expected = share * data.likelihood + (1 - share) * told.made_up
+    assert np.allclose(one.likelihood[:, one.symbols], expected[:, data.symbols])
+    assert np.allclose(one.likelihood[:, one.blocks[0]].sum(1), 1)
+
+
+def test_channels_that_hide_presence_do_not_mix_with_others(ratings: Ratings) -> None:
+    reports = slots(ratings, randomized(ratings, "2"), 6)
+    plain = compile("randomized-response", epsilon="1", scale=ratings.scale)
+    mixed = Reports(**{**vars(reports), "channels": (*reports.channels, plain)})
+    with pytest.raises(RequestError, match="learn from each kind of report on its own"):
+        evidence(mixed)
+
+
+@pytest.mark.parametrize("epsilon", ["0.2", "3", "6"])
+def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
+    ratings = synthetic(n_users=400, n_items=150, n_ratings=16000, rng=8)
+    held = np.random.default_rng(1).random(len(ratings)) < 0.2
+    train, test = ratings.where(~held), ratings.where(held)
+    data = evidence(slots(train, randomized(ratings, epsilon), 2))
+    error = {}
+    for name in ("mf", "item-mean", "channel-mf"):
+        fitted = model(name).fit(data)
+        error[name] = rmse(test.values, fitted.predict(test.users, test.items))
+        home = rmse(test.values, device_predict(fitted, train, test.users, test.items))
+        if name != "mf":
+            assert home <= error[name] + 0.01
+    assert error["channel-mf"] <= min(error["mf"], error["item-mean"]) + 0.01
+
+
+def test_a_device_uses_the_presence_that_only_it_knows(ratings: Ratings) -> None:
+    data: Evidence = evidence(slots(ratings, randomized(ratings, "4"), 9))
+    fitted = model("channel-mf", draws=4, burn_in=5, every=1).fit(data)
+    assert fitted.presence is not None
+    mine = ratings.items[ratings.users == 7]
+    levels = ratings.levels[ratings.users == 7]
+    own = {
+        ratings.item_ids.ids[int(item)]: ratings.scale.values[level]
+        for item, level in zip(mine, levels, strict=True)
+    }
+    alone = Profile(item_model(fitted), own).predict(ratings.item_ids.ids[5])
+    pair = np.array([7], np.int32), np.array([5], np.int32)
+    assert alone == pytest.approx(float(at_home(fitted, ratings).predict(*pair)[0]), abs=1e-5)
