@@ -1,7 +1,11 @@
-"""Models: declarations over the shared kernels. Each fits reports or ratings into a `Fitted`."""
+"""Models: declarations over the shared kernels. Each fits reports or ratings into a `Fitted`.
 
-from collections.abc import Callable
-from typing import Any, Protocol
+A *model* learns from what was sent already, and adds nothing to its epsilon. A *training* decides
+what is sent: it takes true ratings, and keeps an epsilon of its own.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
 
 from tacit.errors import RequestError
 from tacit.models.at_home import at_home as at_home
@@ -14,6 +18,7 @@ from tacit.models.export import item_model as item_model
 from tacit.models.fitted import Fitted as Fitted
 from tacit.models.mf import MF as MF
 from tacit.models.mog_mf import MoGMF as MoGMF
+from tacit.models.pg_mf import PGMF as PGMF
 from tacit.ratings import Ratings
 from tacit.reports import Reports
 
@@ -33,6 +38,34 @@ class AbstractModel(Protocol):
         ...
 
 
+class AbstractTraining(Protocol):
+    """Settings of a training; `fit` plays every device, and the server between them.
+
+    What it returns carries the guarantee of the whole training, at `epsilon`.
+    """
+
+    @property
+    def name(self) -> str:
+        """The training's name on the command line, among those of the models."""
+        ...
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """Where its predictions exist: "provider", "device", "curator"."""
+        ...
+
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        epsilon: str,
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+    ) -> Fitted:
+        """A fitted model; `epsilon` is in nats of the unit that its guarantee names."""
+        ...
+
+
 MODELS: dict[str, AbstractModel] = {
     model.name: model
     for model in (
@@ -47,22 +80,42 @@ MODELS: dict[str, AbstractModel] = {
 }
 
 
+TRAININGS: dict[str, AbstractTraining] = {PGMF.name: PGMF()}
+
+
 def model(name: str, **settings: Any) -> AbstractModel:
     """The named model, with some settings changed.
 
     Raises `RequestError` for a name or a setting that does not exist.
     """
-    if name not in MODELS:
-        raise RequestError(f"There is no model '{name}'; choose one of {', '.join(MODELS)}.")
-    known = MODELS[name]
+    return _changed(MODELS, name, settings)
+
+
+def training(name: str, **settings: Any) -> AbstractTraining:
+    """The named training, with some settings changed; raises as `model` does."""
+    return _changed(TRAININGS, name, settings)
+
+
+def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Fitted:
+    """Fit the named model to reports or true ratings."""
+    return model(name, **settings).fit(evidence(data), rng=rng)
+
+
+def train(name: str, ratings: Ratings, *, epsilon: str, rng: int = 0, **settings: Any) -> Fitted:
+    """Run the named training on everybody's true ratings, at its own epsilon."""
+    return training(name, **settings).fit(ratings, epsilon=epsilon, rng=rng)
+
+
+Member = TypeVar("Member")
+
+
+def _changed(registry: Mapping[str, Member], name: str, settings: dict[str, Any]) -> Member:
+    if name not in registry:
+        raise RequestError(f"There is no model '{name}'; choose one of {', '.join(registry)}.")
+    known = registry[name]
     unknown = [key for key in settings if key not in vars(known)]
     if unknown:
         raise RequestError(
             f"Model {name} has no setting '{unknown[0]}'; it has {', '.join(vars(known))}."
         )
     return type(known)(**{**vars(known), **settings})
-
-
-def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Fitted:
-    """Fit the named model to reports or true ratings."""
-    return model(name, **settings).fit(evidence(data), rng=rng)

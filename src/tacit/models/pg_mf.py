@@ -4,7 +4,7 @@ Epsilon covers a whole profile, which items and which values, over all rounds. I
 devices of some people answer one question about their gradient (`gradient_report`), and the server
 moves the item rows against the mean of what they said:
 
-    S_t = S_{t-1} + g_t        Q_t = Q_0 - step f_t S_t        f_t = max(0, 1 - noise_t / mean S_t^2)
+    S_t = S_{t-1} + g_t      Q_t = Q_0 - step f_t S_t      f_t = max(0, 1 - noise_t / mean S_t^2)
 
 People's rows never leave home: predictions exist on devices only. The projection and f, the
 stabilising factor, are named in the paper, but their constants could not be recovered: both forms
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from tacit.channels.certificate import DECIMAL
 from tacit.channels.mechanism import MOST_EPSILON
+from tacit.channels.table import Channel
 from tacit.collection.keystream import BulkWords
 from tacit.errors import RequestError
 from tacit.kernels.foldin import Home
@@ -30,7 +31,7 @@ from tacit.models.fitted import Fitted
 from tacit.models.gradient_report import Questions, two_points
 from tacit.models.likelihood import SPREAD
 from tacit.models.mf import OWN_BIAS_RIDGE
-from tacit.privacy.guarantee import Guarantee, Unit
+from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 
@@ -62,7 +63,6 @@ class PGMF:
 
     name = "pg-mf"
     where = ("device",)
-    unit: Unit = "user"
 
     def __post_init__(self) -> None:
         if self.reports is not None and (self.reports < 1 or self.rounds % self.reports):
@@ -89,26 +89,37 @@ class PGMF:
         if len(ratings) == 0:
             raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
         reports, share = self.budget(epsilon)
-        channel, chance = two_points(share), np.random.default_rng(rng)
-        crowd, home = (
-            _Crowd.of(ratings, self.rounds // reports, chance),
-            self._home(ratings, chance),
-        )
+        chance = np.random.default_rng(rng)
+        crowd = _Crowd.of(ratings, self.rounds // reports, chance)
+        home = self._home(ratings, chance)
+        for done, moved in enumerate(self._rounds(crowd, home, two_points(share), chance, words)):
+            home = moved
+            advance((done + 1) / self.rounds)
+        return self._fitted(ratings, home, self.guarantee(epsilon))
+
+    def _rounds(
+        self,
+        crowd: "_Crowd",
+        home: Home,
+        channel: Channel,
+        chance: np.random.Generator,
+        words: BulkWords | None,
+    ) -> Iterator[Home]:
+        """The item side after each round."""
         start, half = home.items.astype(np.float64), (home.levels[-1] - home.levels[0]) / 2
         total, noise = np.zeros(start.shape), 0.0
         for number in range(self.rounds):
             people = crowd.attending(number)
-            if not len(people.counts):
-                continue
-            asked = Questions.draw(len(people.counts), start.shape[1], self.width, chance)
-            at_home = home._replace(prior=np.zeros((len(people.counts), start.shape[1])))
-            symbols = asked.answered(people, crowd.ratings, at_home, channel, words)
-            total += asked.gradient(symbols, channel, start.shape)
-            noise += asked.noise(channel, start.shape[1])
-            moved = start - self.step * half * stabilised(total, noise)
-            home = home._replace(items=moved.astype(np.float32))
-            advance((number + 1) / self.rounds)
-        return self._fitted(ratings, home, self.guarantee(epsilon))
+            count = len(people.counts)
+            if count:  # there may be fewer people than groups
+                asked = Questions.draw(count, start.shape[1], self.width, chance)
+                device = home._replace(prior=np.zeros((count, start.shape[1])))
+                symbols = asked.answered(people, crowd.ratings, device, channel, words)
+                total += asked.gradient(symbols, channel, start.shape)
+                noise += asked.noise(channel, start.shape[1])
+                items = start - self.step * half * stabilised(total, noise)
+                home = home._replace(items=items.astype(np.float32))
+            yield home
 
     def budget(self, epsilon: str) -> tuple[int, str]:
         """Reports of one person, and the epsilon of each: together never more than `epsilon`."""
@@ -125,7 +136,7 @@ class PGMF:
         reports = self.budget(epsilon)[0]
         return Guarantee(
             epsilon=epsilon,
-            unit=self.unit,
+            unit="user",
             trust="nobody",
             released=f"one bit a person in each of {reports} of {self.rounds} rounds",
             public=PUBLIC,
