@@ -65,7 +65,7 @@ def test_the_certificate_refutes_a_budget_that_is_not_divided() -> None:
     reports, share = PGMF(reports=4).budget("2")
     assert flaw(two_points(share).weights, 64, share) is None
     assert "above e^0.5" in str(flaw(two_points("2").weights, 64, share))
-    assert two_points(share).worst_ratio ** reports <= Fraction(math.exp(2))
+    assert two_points(share).worst_ratio ** reports <= exp_lower(Fraction(2))
 
 
 def copies(profile: tuple[int, int], rating: float, seed: int, epsilon: str, width: int) -> float:

@@ -9,7 +9,7 @@ moves the item rows against the mean of what they said:
 People's rows never leave home: predictions exist on devices only. The projection and f, the
 stabilising factor, are named in the paper, but their constants could not be recovered: both forms
 are ours. f shrinks each column of the sum by the share of it that is noise (James and Stein), which
-is known, since noise comes from the reports alone; it takes the place of the ridge on Q, too.
+is known, since it comes from the draw alone; it takes the place of the ridge on Q, too.
 """
 
 import math
@@ -37,6 +37,7 @@ from tacit.scale import shortest
 
 Doubles = NDArray[np.float64]
 START = 0.05  # spread of the item factors at the start, as a share of half the range
+SURE = 4.0  # deviations by which the mean square of a sum has to exceed that of noise
 
 PUBLIC = ("who takes part", "the catalogue and the scale", "which entry each report is of")
 ASSUMPTIONS = (
@@ -200,9 +201,14 @@ class _Crowd:
 
 
 def stabilised(total: Doubles, noise: float) -> Doubles:
-    """Each column of the summed gradients times max(0, 1 - noise / its mean square)."""
-    mean_square = np.maximum((total**2).mean(0), 1e-300)
-    return total * np.maximum(0, 1 - noise / mean_square)
+    """f S: each column of the summed gradients times max(0, 1 - sure noise / its mean square).
+
+    Noise of a small epsilon is so large that a few percent of it would drown every rating: it is
+    taken for four deviations more than expected, so that noise alone moves nothing.
+    """
+    sure = noise * (1 + SURE * np.sqrt(2 / len(total)))
+    mean_square = np.maximum((total**2).mean(0), sure)
+    return total * (1 - sure / mean_square)
 
 
 def _divisors(rounds: int) -> Iterator[int]:
