@@ -13,17 +13,18 @@ def ours(n: str = "20000000") -> Figures:
     import numpy as np
 
     from tacit.channels import certify, compile
-    from tacit.collection.perturb import sample
+    from tacit.collection.sampler import Sampler
     from tacit.scale import RatingScale
 
     channel = compile("bounded-laplace", epsilon=str(EPSILON), scale=RatingScale.parse("1:5:1"))
     certify(channel)
     levels = np.random.default_rng(0).integers(0, 5, int(n)).astype(np.uint8)
     which = np.zeros(len(levels), np.uint8)
-    sample((channel,), levels[:1000], which[:1000])
+    sampler = Sampler((channel,))
+    sampler.draw(levels[:1000], which[:1000])
     with Clock() as clock:
         for _ in range(REPEATS):
-            sample((channel,), levels, which)
+            sampler.draw(levels, which)
     return _rates(REPEATS * len(levels), clock) | {"symbols": len(channel.outputs)}
 
 

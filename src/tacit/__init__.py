@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from tacit.channels import choose as choose
     from tacit.channels import compile as compile
     from tacit.channels.table import Channel as Channel
+    from tacit.collection.catalogue import Catalogue as Catalogue
     from tacit.collection.perturb import perturb as perturb
     from tacit.collection.rated import Rated as Rated
+    from tacit.collection.sample import Sample as Sample
     from tacit.device.profile import Profile as Profile
     from tacit.errors import CertificateError as CertificateError
     from tacit.errors import DataError as DataError
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from tacit.wire.item_model import ItemModel as ItemModel
 
 _HOMES = {
+    "Catalogue": "collection.catalogue",
     "CertificateError": "errors",
     "Channel": "channels.table",
     "DataError": "errors",
@@ -46,6 +49,7 @@ _HOMES = {
     "Ratings": "ratings",
     "Reports": "reports",
     "RequestError": "errors",
+    "Sample": "collection.sample",
     "TacitError": "errors",
     "at_home": "models",
     "choose": "channels",

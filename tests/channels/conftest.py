@@ -14,6 +14,7 @@ STARS = RatingScale.parse("1:5:1")
 MEMBERS: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in MECHANISMS} | {
     "randomized-response-missing": ("randomized-response", {"missing": True}),
     "optimal-information": ("optimal", {"objective": "information"}),
+    "optimal-missing": ("optimal", {"missing": True}),
 }
 
 Build = Callable[..., Channel]

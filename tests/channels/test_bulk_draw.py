@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.channels.draw import draw
-from tacit.collection.perturb import sample
+from tacit.collection.sampler import Sampler
 from tacit.kernels.draw import draw_symbols, stacked
 
 
@@ -18,8 +18,9 @@ class WordsForTestsOnly:
         words[:], self._words = self._words[: len(words)], self._words[len(words) :]
 
 
-def levels_of(channel, row, count):
-    return np.full(count, row - channel.missing, np.uint8)
+def drawn(channel, row, words):
+    alone = np.zeros(len(words), np.uint8)
+    return Sampler((channel,), WordsForTestsOnly(words)).draw(alone + np.uint8(row), alone)
 
 
 @pytest.mark.parametrize("word_bits", [12, 16])
@@ -27,34 +28,22 @@ def test_every_word_in_bulk_gives_its_symbol(member, word_bits):
     channel = member("1", word_bits=word_bits)
     count = 1 << word_bits
     every = np.arange(count, dtype=np.uint64) << np.uint64(64 - word_bits)
-    for row in range(int(channel.missing), len(channel.weights)):
-        symbols = sample(
-            (channel,),
-            levels_of(channel, row, count),
-            np.zeros(count, np.uint8),
-            WordsForTestsOnly(every),
-        )
-        counts = np.bincount(symbols, minlength=len(channel.outputs))
+    for row in range(len(channel.weights)):
+        counts = np.bincount(drawn(channel, row, every), minlength=len(channel.outputs))
         assert tuple(counts.tolist()) == channel.weights[row]
 
 
 def test_bulk_and_scalar_agree_on_the_same_words(member):
     channel = member("1")
     chance = np.random.default_rng(5)
-    for row in range(int(channel.missing), len(channel.weights)):
+    for row in range(len(channel.weights)):
         near = np.array(channel.bounds[row], np.uint64)[:, None] + np.array([-1, 0, 1]).astype(
             np.uint64
         )
         ends = np.array([0, 1, (1 << 64) - 1], np.uint64)
         random = chance.integers(0, 1 << 64, 500, dtype=np.uint64)
         words = np.concatenate([near.ravel(), ends, random])
-        symbols = sample(
-            (channel,),
-            levels_of(channel, row, len(words)),
-            np.zeros(len(words), np.uint8),
-            WordsForTestsOnly(words),
-        )
-        assert symbols.tolist() == [
+        assert drawn(channel, row, words).tolist() == [
             draw(channel, row, lambda word=word: int(word)) for word in words
         ]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.table import Channel
-from tacit.collection.perturb import sample
+from tacit.collection.sampler import Sampler
 from tacit.errors import RequestError
 
 Counts = NDArray[np.int64]
@@ -42,11 +42,10 @@ class SampledAudit:
 
 def audit(channel: Channel, *, draws: int = 1_000_000, alpha: float = 1e-6) -> SampledAudit:
     """Audit `2 * draws` bulk draws from every row of a channel, secret words and all."""
-    no_choice = np.zeros(2 * draws, np.uint8)
-    dtype = np.min_scalar_type(len(channel.levels))
+    sampler, no_choice = Sampler((channel,)), np.zeros(2 * draws, np.uint8)
     samples = [
-        sample((channel,), np.full(2 * draws, level, dtype), no_choice)
-        for level in range(len(channel.levels))
+        sampler.draw(np.full(2 * draws, row, np.uint16), no_choice)
+        for row in range(len(channel.weights))
     ]
     return audit_samples(samples, len(channel.outputs), alpha=alpha)
 

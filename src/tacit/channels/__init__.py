@@ -25,6 +25,7 @@ MECHANISMS: dict[str, str] = {
     "duchi": "duchi:Duchi",
     "piecewise": "piecewise:Piecewise",
     "optimal": "optimal:Optimal",
+    "modified-laplace": "modified_laplace:ModifiedLaplace",
 }
 """Every channel by its public name: where its settings are declared. One row a mechanism."""
 
@@ -63,6 +64,11 @@ def settings_of(name: str) -> "type[AbstractMechanism]":
     return getattr(import_module(f"tacit.channels.{module}"), member)
 
 
+def protects_presence(name: str) -> bool:
+    """Whether a channel of that public name can have "missing" among its inputs."""
+    return "missing" in settings_of(name).__dataclass_fields__
+
+
 def compile(
     name: str, *, epsilon: str, scale: "RatingScale", missing: bool = False, **options: Any
 ) -> "Channel":
@@ -92,14 +98,14 @@ def choose(*, epsilon: str, scale: "RatingScale", missing: bool = False) -> "tup
     """The name and table of the channel that tells most about theta: `--channel auto`.
 
     The criterion, `fisher_information` averaged over a public prior, reads no rating. Where
-    presence is protected only randomized response will do.
+    presence is protected only tables with "missing" will do, and it is information per slot.
     """
     from tacit.channels.information import fisher_information
 
-    candidates = CANDIDATES[:1] if missing else CANDIDATES
     compiled = [
         (name, compile(name, epsilon=epsilon, scale=scale, missing=missing, **options))
-        for name, options in candidates
+        for name, options in CANDIDATES
+        if not missing or protects_presence(name)
     ]
     # Six digits: what is below them is the order of a sum, and a tie goes to the simpler table.
     return max(compiled, key=lambda found: float(f"{fisher_information(found[1]):.6g}"))

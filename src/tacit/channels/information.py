@@ -13,6 +13,9 @@ from tacit.channels.table import Channel
 SIGMA = 0.2125
 """Spread of one person's ratings around theta, as a share of the scale's range: .85 on 1..5."""
 
+DENSITY = 0.05
+"""The public guess at how many slots of a catalogue one person has rated, where it is needed."""
+
 Cells = tuple[list[float], list[float]]
 
 
@@ -36,19 +39,26 @@ def level_cells(theta: float, levels: Sequence[float]) -> Cells:
     return shares, [low - high for low, high in pairwise(peaks)]
 
 
-def fisher_information(channel: Channel, thetas: Sequence[float] | None = None) -> float:
+def fisher_information(
+    channel: Channel, thetas: Sequence[float] | None = None, density: float = DENSITY
+) -> float:
     """Average Fisher information of one report about theta, in 1 / stars^2.
 
     J(theta) = sum over y of q'(theta)^2 / q(theta), q(theta) = sum over x of P(y|x) P(x|theta),
-    averaged over `thetas` (the public prior by default). Rows for "missing" are left out.
+    averaged over `thetas` (the public prior by default). Where the channel protects presence the
+    report is of a slot that holds a rating with probability `density`, else "missing".
     """
     levels = [float(level) for level in channel.levels]
-    columns = list(zip(*channel.likelihood[channel.missing :], strict=True))
+    rated = density if channel.missing else 1.0
+    table = channel.likelihood
+    silent = table[0] if channel.missing else (0.0,) * len(channel.outputs)
+    columns = list(zip(silent, zip(*table[channel.missing :], strict=True), strict=True))
     points = thetas if thetas is not None else public_thetas(levels)
     total = 0.0
     for theta in points:
         shares, slopes = level_cells(theta, levels)
-        for column in columns:
-            slope = sum(p * d for p, d in zip(column, slopes, strict=True))
-            total += slope**2 / sum(p * s for p, s in zip(column, shares, strict=True))
+        for missing, column in columns:
+            slope = rated * sum(p * d for p, d in zip(column, slopes, strict=True))
+            share = rated * sum(p * s for p, s in zip(column, shares, strict=True))
+            total += slope**2 / (share + (1 - rated) * missing)
     return total / len(points)

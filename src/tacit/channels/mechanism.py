@@ -64,17 +64,22 @@ class AbstractMechanism(ABC):
 
     def compiled(
         self,
-        outputs: Sequence[Decimal | Fraction],
+        outputs: Sequence[Decimal | Fraction | None],
         rows: Sequence[Sequence[Decimal]],
     ) -> Channel:
-        """The channel of unnormalised probabilities `rows`, one a level, proved at `claim`."""
+        """The channel of unnormalised probabilities `rows`, one an input, proved at `claim`.
+
+        An output None is the symbol "missing"; where there is one, so is the input, in row 0.
+        """
         with localcontext(prec=PRECISION):
             weights = compile_weights(rows, word_bits=self.word_bits, epsilon=self.claim)
+        silent = [output for output in outputs if output is None]
         return Channel(
             levels=self.scale.levels,
-            outputs=public_numbers(outputs),
+            outputs=(*silent, *public_numbers([y for y in outputs if y is not None])),
             weights=weights,
             epsilon=self.claim,
+            missing=bool(silent),
             word_bits=self.word_bits,
         )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.channels.certificate import exp_lower
 from tacit.channels.compiler import PRECISION
-from tacit.channels.information import level_cells, public_thetas
+from tacit.channels.information import DENSITY, level_cells, public_thetas
 from tacit.channels.mechanism import AbstractMechanism
 from tacit.channels.rationals import solve
 from tacit.channels.table import Channel
@@ -40,6 +40,13 @@ class Optimal(AbstractMechanism):
     R = e^epsilon (Kairouz, Oh and Viswanath 2016): max sum_y t_y gain(c_y), sum_y t_y c_y = 1.
     HiGHS finds which columns; their t are solved again in rationals.
 
+    With `missing` the table protects presence too. A slot is taken to hold a rating with the public
+    probability `density`, and both objectives speak of what a report tells although most reports
+    are made up: "variance" of the rating's distance from the middle of the scale, zero where there
+    is none. Besides "missing" no symbol is mute, and "missing" is as likely for every level, so
+    that it tells nothing about the value; a symbol stands for the mean rating given that it comes
+    from one.
+
     At small epsilon two or three symbols are left and the table's rank is below the number of
     levels. What is lost then: ratings in the same group of rows draw from the same distribution,
     so no number of reports recovers the shares of single levels, no decoder of reports is
@@ -50,6 +57,8 @@ class Optimal(AbstractMechanism):
     objective: Literal["variance", "information"] = "variance"
     prior: tuple[float, ...] | None = None
     thetas: tuple[float, ...] | None = None
+    missing: bool = False
+    density: float = DENSITY
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,6 +70,10 @@ class Optimal(AbstractMechanism):
             len(self.prior) != self.scale.n_levels or min(self.prior) <= 0
         ):
             raise RequestError(f"The prior needs {self.scale.n_levels} positive shares.")
+        if not 0 < self.density < 1:
+            raise RequestError(
+                f"A density of {self.density} is not between 0 and 1; give rated slots' share."
+            )
 
     def table(self) -> Channel:
         # R is cut to 128 bits below the point to keep the exact solve short; it stays <= e^eps.
@@ -75,10 +88,14 @@ class Optimal(AbstractMechanism):
                 [Decimal(share.numerator) / share.denominator for share in row]
                 for row in zip(*shares, strict=True)
             ]
-        return self.compiled([self._posterior_mean(share) for share in shares], rows)
+        means = [self._posterior_mean(share) for share in shares]
+        return self.compiled([None, *means[1:]] if self.missing else means, rows)
 
     def support(self) -> list[tuple[bool, ...]]:
-        """The patterns of the best table's columns, lowest posterior mean first."""
+        """The patterns of the best table's columns, lowest posterior mean first.
+
+        A pattern has one entry an input; with `missing` the symbol "missing" comes before all.
+        """
         import numpy as np
         from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
@@ -91,29 +108,42 @@ class Optimal(AbstractMechanism):
         found: Any = solver.linprog(
             -gains / gains.max(),
             A_eq=columns.T,
-            b_eq=np.ones(self.scale.n_levels),
+            b_eq=np.ones(columns.shape[1]),
             method="highs-ds",
         )
         if found.status != 0:
             raise RequestError(f"No optimal table at epsilon {self.epsilon}: {found.message}")
         used = np.flatnonzero(found.x > 1e-9).tolist()
         means = self._means(columns)
-        return [tuple(map(bool, patterns[y])) for y in sorted(used, key=lambda y: means[y])]
+        ordered = sorted(used, key=lambda y: (not self._mute(patterns[y]), means[y]))
+        return [tuple(map(bool, patterns[y])) for y in ordered]
 
     def _patterns(self) -> Sequence[tuple[bool, ...]]:
         count = self.scale.n_levels
         if count <= ALL_PATTERNS:
-            return list(product((False, True), repeat=count))[1:]
-        runs = [(start, stop) for start in range(count) for stop in range(start + 1, count + 1)]
-        return [tuple(start <= k < stop for k in range(count)) for start, stop in runs]
+            told = list(product((False, True), repeat=count))[1:]
+        else:
+            runs = [(start, stop) for start in range(count) for stop in range(start + 1, count + 1)]
+            told = [tuple(start <= k < stop for k in range(count)) for start, stop in runs]
+        if not self.missing:
+            return told
+        # A column that is even over the levels is mute: of those only "missing" is wanted.
+        return [(True, *(False,) * count), *((False, *p) for p in told if not all(p))]
+
+    def _mute(self, pattern: "NDArray[np.bool_]") -> bool:
+        return self.missing and bool(pattern[0])
 
     def _shares(self) -> list[float]:
-        return list(self.prior or [1.0] * self.scale.n_levels)
+        """The public shares of the inputs, summing to 1."""
+        prior = self.prior or (1.0,) * self.scale.n_levels
+        rated = self.density if self.missing else 1.0
+        levels = [rated * share / sum(prior) for share in prior]
+        return [1 - rated, *levels] if self.missing else levels
 
     def _means(self, columns: "Floats") -> list[float]:
         import numpy as np
 
-        weighted = columns * np.array(self._shares())
+        weighted = (columns * np.array(self._shares()))[:, self.missing :]
         return (weighted @ np.array(self.scale.values) / weighted.sum(1)).tolist()
 
     def _leaning(self, patterns: "NDArray[np.bool_]") -> "Floats":
@@ -122,7 +152,8 @@ class Optimal(AbstractMechanism):
         import numpy as np
 
         count = self.scale.n_levels
-        places = patterns @ np.arange(count) / patterns.sum(1).clip(1)
+        told = patterns[:, self.missing :]
+        places = told @ np.arange(count) / told.sum(1).clip(1)
         return 1 + 1e-4 * places / count
 
     def _gains(self, columns: "Floats") -> "Floats":
@@ -132,22 +163,25 @@ class Optimal(AbstractMechanism):
         """(sum_x pi c x)^2 / sum_x pi c around the middle: what a symbol takes off the variance."""
         import numpy as np
 
-        weighted = columns * np.array(self._shares()) / sum(self._shares())
+        weighted = columns * np.array(self._shares())
         centred = np.array(self.scale.values) - float(self.middle)
-        return (weighted @ centred) ** 2 / weighted.sum(1)
+        return (weighted[:, self.missing :] @ centred) ** 2 / weighted.sum(1)
 
     def _fisher(self, columns: "Floats") -> "Floats":
         """Mean over theta of q'^2 / q with q = sum_x P(x | theta) c(x)."""
         import numpy as np
 
         levels = self.scale.values
+        rated = self.density if self.missing else 1.0
         thetas = self.thetas if self.thetas is not None else public_thetas(levels)
         cells = [level_cells(theta, levels) for theta in thetas]
-        shares = np.array([share for share, _ in cells]).T
-        slopes = np.array([slope for _, slope in cells]).T
-        return ((columns @ slopes) ** 2 / (columns @ shares)).mean(1)
+        shares = rated * np.array([share for share, _ in cells]).T
+        slopes = rated * np.array([slope for _, slope in cells]).T
+        told, silent = columns[:, self.missing :], (1 - rated) * columns[:, :1]
+        return ((told @ slopes) ** 2 / (told @ shares + silent)).mean(1)
 
     def _posterior_mean(self, column: Sequence[Fraction]) -> Fraction:
-        weighted = [Fraction(p) * c for p, c in zip(self._shares(), column, strict=True)]
+        shares = zip(self._shares(), column, strict=True)
+        weighted = [Fraction(p) * c for p, c in shares][self.missing :]
         pairs = zip(weighted, self.scale.levels, strict=True)
         return sum((w * Fraction(level) for w, level in pairs), Fraction(0)) / sum(weighted)

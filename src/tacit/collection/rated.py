@@ -5,16 +5,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from tacit.channels.certificate import certify
 from tacit.channels.table import Channel
+from tacit.collection.plan import ASSUMPTIONS, checked
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import shortest
-
-ASSUMPTIONS = (
-    "the operating system's random bits are uniform and secret",
-    "each rating is answered for once; asking again costs epsilon again",
-)
 
 
 @dataclass(frozen=True, init=False)
@@ -27,7 +22,8 @@ class Rated:
     channels each report names its own, and the guarantee speaks of the weakest.
 
     Every table is certified here. Raises `CertificateError` for one that does not hold and
-    `RequestError` for a plan without a channel, over several scales or with a cap below 1.
+    `RequestError` for a plan without a channel, over several scales or with a cap below 1, and for
+    a channel that spends epsilon on presence, which this plan shows.
     """
 
     channels: tuple[Channel, ...]
@@ -35,17 +31,13 @@ class Rated:
     name = "rated"
 
     def __init__(self, channels: Channel | Sequence[Channel], cap: int | None = None) -> None:
-        several = (channels,) if isinstance(channels, Channel) else tuple(channels)
-        object.__setattr__(self, "channels", several)
+        object.__setattr__(self, "channels", checked(channels, cap))
         object.__setattr__(self, "cap", cap)
-        if not 0 < len(several) <= 256:
-            raise RequestError(f"A plan of {len(several)} channels is not among 1 to 256.")
-        if len({channel.levels for channel in several}) != 1:
-            raise RequestError("The channels of one plan must have one rating scale.")
-        if cap is not None and cap < 1:
-            raise RequestError(f"A cap of {cap} ratings a person keeps nothing; give 1 or more.")
-        for channel in several:
-            certify(channel)
+        if any(channel.missing for channel in self.channels):
+            raise RequestError(
+                "This channel spends its epsilon on hiding what was rated, which the plan rated "
+                "shows; ask for the plan catalogue, or for a channel without missing."
+            )
 
     @cached_property
     def epsilon(self) -> str:
@@ -69,3 +61,9 @@ class Rated:
             assumptions=ASSUMPTIONS,
             exact=True,
         )
+
+    def user_guarantee(self, n_items: int) -> None:
+        """None: who rated what is public, so nothing bounds a whole person."""
+
+    def tight_guarantee(self, n_items: int, delta: str) -> None:
+        """None, as for `user_guarantee`."""

@@ -1,0 +1,64 @@
+"""What one slot can give away, way by way: the constants behind a person's guarantee."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+
+from tacit.channels.certificate import exp_lower
+from tacit.channels.table import Channel
+from tacit.errors import RequestError
+
+PLACES = Decimal("1e-9")
+"""Losses are decimals of nine places, rounded up: a billionth of a nat is nobody's concern."""
+
+
+@dataclass(frozen=True)
+class SlotLosses:
+    """The largest log(P(y | x) / P(y | x')) over symbols y, in nats, for three kinds of neighbours.
+
+    `between`: x and x' are levels. `rated`: x is a level and x' is "missing". `unrated`: x is
+    "missing" and x' is a level. Each is proved in integers: no ratio exceeds e^loss.
+    """
+
+    between: Decimal
+    rated: Decimal
+    unrated: Decimal
+
+    @property
+    def slot(self) -> Decimal:
+        """The loss of any one change of one slot: the channel's own epsilon, read off the table."""
+        return max(self.between, self.rated, self.unrated)
+
+
+def slot_losses(channel: Channel) -> SlotLosses:
+    """The directed losses of a channel whose inputs include "missing".
+
+    They matter because two people who rated different items differ by as many slots that hold a
+    rating as by slots that hold none: where `unrated` is the smaller, so is the price of a person.
+    Raises `RequestError` for a channel that does not protect presence.
+    """
+    if not channel.missing:
+        raise RequestError(
+            "This channel has no input for a slot without a rating; compile one with missing."
+        )
+    missing, levels = channel.weights[:1], channel.weights[1:]
+    return SlotLosses(_loss(levels, levels), _loss(levels, missing), _loss(missing, levels))
+
+
+def _loss(rows: Sequence[Sequence[int]], others: Sequence[Sequence[int]]) -> Decimal:
+    most = (max(column) for column in zip(*rows, strict=True))
+    least = (min(column) for column in zip(*others, strict=True))
+    return proved_loss(max(Fraction(high, low) for high, low in zip(most, least, strict=True)))
+
+
+def proved_loss(ratio: Fraction) -> Decimal:
+    """A decimal d of nine places with ratio <= e^d, proved in rationals; 0 below ratio 1."""
+    if ratio <= 1:
+        return Decimal(0)
+    near = math.log(ratio.numerator) - math.log(ratio.denominator)
+    loss = Decimal(near).quantize(PLACES, ROUND_CEILING)
+    while exp_lower(Fraction(loss)) < ratio:
+        loss += PLACES
+    return loss.normalize()

@@ -1,0 +1,78 @@
+"""Modified Laplace: ratings vanish, noise takes their place, and others are made up (Zheng)."""
+
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+
+from tacit.channels.compiler import PRECISION
+from tacit.channels.laplace_law import AbstractLaplace, laplace_below, laplace_density
+from tacit.channels.laplace_line import RAREST, LaplaceLine, laplace_line
+from tacit.channels.table import Channel
+from tacit.errors import RequestError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModifiedLaplace(AbstractLaplace):
+    """Zheng's first mechanism (Definition 2), for a rating or "missing" in one slot.
+
+    With K = e^(eps/2) / (1 + e^(eps/2)) and n Laplace of scale b = (high - low) / eps:
+
+        a rating r  -> r + n with probability K, else "missing"
+        missing     -> "missing" with probability K, else the middle of the scale + n
+
+    Per slot, in nats: eps between two ratings, eps from rated to missing (a report far beyond the
+    rating's end), eps/2 from missing to rated (the symbol "missing"). The table is that law on the
+    cells of `tacit.channels.laplace_line`: given that something is reported, its mean is the
+    rating, or the middle of the scale where it is made up. `missing` is always true.
+    """
+
+    missing: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.missing:
+            raise RequestError(
+                "modified-laplace hides whether there is a rating at all, so its table always has "
+                "missing; ask for laplace where presence is public."
+            )
+
+    def table(self) -> Channel:
+        with localcontext(prec=PRECISION):
+            kept, line = self.exact_kept, self._line()
+            made_up = line.row(line.last // 2)
+            rows = [[kept, *((1 - kept) * share for share in made_up)]]
+            for k in range(self.scale.n_levels):
+                rows.append([1 - kept, *(kept * share for share in line.row(k * line.fine))])
+            outputs = line.outputs()
+        return self.compiled((None, *outputs), rows)
+
+    def _line(self) -> LaplaceLine:
+        # The middle of an even number of levels lies between two: the grid has to hold it.
+        finest = 1 if self.scale.n_levels % 2 else 2
+        # The rarest cell is the far one, equally so for the other end and for "missing".
+        rarest = Decimal(2) ** -min(RAREST, self.word_bits - 2) / self.exact_kept
+        return laplace_line(
+            self.scale, self.exact_spread, symbols=self.symbols - 1, rarest=rarest, finest=finest
+        )
+
+    @property
+    def exact_kept(self) -> Decimal:
+        """K, the probability that rated stays rated and missing stays missing."""
+        odds = (Decimal(self.claim) / 2).exp()
+        return odds / (1 + odds)
+
+    @property
+    def kept(self) -> float:
+        """K as a float."""
+        return float(self.exact_kept)
+
+    def density(self, output: float, rating: float) -> float:
+        """Density of the output given the rating and that something is reported."""
+        return laplace_density(output - rating, self.spread)
+
+    def mean(self, rating: float) -> float:
+        """E[output | rating, reported]."""
+        return rating
+
+    def below(self, output: float, rating: float) -> float:
+        """P(report < output | rating, reported)."""
+        return laplace_below(output - rating, self.spread)

@@ -1,0 +1,69 @@
+"""What a plan is: which cells are answered for, through which channels, and what that promises."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tacit.channels.certificate import certify
+from tacit.channels.table import Channel
+from tacit.errors import RequestError
+from tacit.privacy.guarantee import Guarantee
+
+ASSUMPTIONS = (
+    "the operating system's random bits are uniform and secret",
+    "each rating is answered for once; asking again costs epsilon again",
+)
+
+
+class Plan(Protocol):
+    """Which cells leave a device, and how. Epsilons are decimal strings, in nats."""
+
+    @property
+    def name(self) -> str:
+        """The plan's name on the command line."""
+        ...
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """The certified tables behind the reports."""
+        ...
+
+    @property
+    def cap(self) -> int | None:
+        """The public bound on the ratings of one person; None for no bound."""
+        ...
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one report promises."""
+        ...
+
+    @property
+    def values_epsilon(self) -> str | None:
+        """Epsilon of all values of one person together; None without a cap."""
+        ...
+
+    def user_guarantee(self, n_items: int) -> Guarantee | None:
+        """What a whole profile over a catalogue of `n_items` is promised; None for nothing."""
+        ...
+
+    def tight_guarantee(self, n_items: int, delta: str) -> Guarantee | None:
+        """The same at a delta above 0, by the tables' privacy loss; None where there is none."""
+        ...
+
+
+def checked(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Channel, ...]:
+    """The channels of a plan, each certified here.
+
+    Raises `CertificateError` for a table that does not hold, and `RequestError` for no channel, for
+    channels over several scales and for a cap below 1.
+    """
+    several = (channels,) if isinstance(channels, Channel) else tuple(channels)
+    if not 0 < len(several) <= 256:
+        raise RequestError(f"A plan of {len(several)} channels is not among 1 to 256.")
+    if len({channel.levels for channel in several}) != 1:
+        raise RequestError("The channels of one plan must have one rating scale.")
+    if cap is not None and cap < 1:
+        raise RequestError(f"A cap of {cap} ratings a person keeps nothing; give 1 or more.")
+    for channel in several:
+        certify(channel)
+    return several

@@ -1,0 +1,34 @@
+"""Plans by name: `rated`, `catalogue` and `sample:K`, as the command line writes them."""
+
+from collections.abc import Sequence
+
+from tacit.channels.table import Channel
+from tacit.collection.catalogue import Catalogue
+from tacit.collection.plan import Plan
+from tacit.collection.rated import Rated
+from tacit.collection.sample import Sample
+from tacit.errors import RequestError
+
+PLANS = ("rated", "catalogue", "sample:K")
+
+
+def protects_presence(name: str) -> bool:
+    """Whether the plan of that name hides what was rated; raises `RequestError` for no plan."""
+    kind, colon, slots = name.partition(":")
+    if kind == "sample" and colon and slots.isdecimal() and int(slots) > 0:
+        return True
+    if name in ("rated", "catalogue"):
+        return name == "catalogue"
+    raise RequestError(
+        f"There is no plan '{name}'; choose rated, catalogue, or sample:K with K slots a person, "
+        "as in sample:200."
+    )
+
+
+def plan(name: str, channels: Channel | Sequence[Channel], cap: int | None = None) -> Plan:
+    """The plan of that name over certified channels; raises as the plans do."""
+    if not protects_presence(name):
+        return Rated(channels, cap)
+    if name == "catalogue":
+        return Catalogue(channels, cap)
+    return Sample(channels, int(name.partition(":")[2]), cap)

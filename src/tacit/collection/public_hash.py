@@ -1,0 +1,38 @@
+"""Public hashes of people and items, in bulk: what picks channels, sampled slots and capped rows.
+
+The scalar twin, which a device runs, is `tacit.channels.thresholds.pair_key`. No rating enters.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channels.thresholds import hash_id
+from tacit.ratings import Ratings, Vocabulary
+
+KEEP = 0xD1B54A32D192ED03
+"""The odd multiplier behind a cap: every use has its own, or one would decide for another."""
+
+ASK = 0x8CB92BA72F3D8DD7
+"""The odd multiplier behind the slots that a person is asked about."""
+
+Hashes = NDArray[np.uint64]
+
+
+def hashes(vocabulary: Vocabulary) -> Hashes:
+    """`hash_id` of every raw id, shape (ids,)."""
+    return np.array([hash_id(raw) for raw in vocabulary.ids], np.uint64)
+
+
+def pair_keys(people: Hashes, items: Hashes, multiplier: int) -> Any:
+    """`pair_key` of the hashes of people and items, which broadcast against each other."""
+    one = np.uint64(1)
+    product = ((people << one) | one) * ((items << one) | one)
+    return (product ^ (product >> np.uint64(32))) * np.uint64(multiplier)
+
+
+def row_keys(ratings: Ratings, multiplier: int) -> Hashes:
+    """`pair_key` of every row of `ratings`, from the raw ids, shape (n,)."""
+    people, items = hashes(ratings.user_ids)[ratings.users], hashes(ratings.item_ids)[ratings.items]
+    return pair_keys(people, items, multiplier)

@@ -1,0 +1,63 @@
+"""The plan "sample:K": each person answers for a public pseudo-random sample of K slots."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tacit.channels.table import Channel
+from tacit.collection.catalogue import slot_channels
+from tacit.collection.slot_promise import slot_guarantee, tight_guarantee, user_guarantee
+from tacit.errors import RequestError
+from tacit.privacy.guarantee import Guarantee
+
+RELEASED = "one symbol per asked slot"
+
+
+@dataclass(frozen=True, init=False)
+class Sample:
+    """One symbol for each of the `slots` items whose public hash with the person is smallest.
+
+    Everybody knows which slots a person is asked about; her ratings have no part in it. The promise
+    is for a *slot*, as under `tacit.collection.catalogue.Catalogue`; a person loses less, because
+    she answers for fewer. `cap` applies to her ratings among the asked slots. Raises as `Catalogue`
+    does, and `RequestError` for fewer than one slot.
+    """
+
+    channels: tuple[Channel, ...]
+    slots: int
+    cap: int | None = None
+
+    def __init__(
+        self, channels: Channel | Sequence[Channel], slots: int, cap: int | None = None
+    ) -> None:
+        object.__setattr__(self, "channels", slot_channels(channels, cap))
+        object.__setattr__(self, "slots", slots)
+        object.__setattr__(self, "cap", cap)
+        if slots < 1:
+            raise RequestError(f"A sample of {slots} slots asks nothing; give 1 or more.")
+
+    @property
+    def name(self) -> str:
+        """The plan's name on the command line."""
+        return f"sample:{self.slots}"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one slot is promised: checked in integers on each table."""
+        capped = self.cap is not None and self.cap < self.slots
+        return slot_guarantee(self.channels, RELEASED, capped=capped)
+
+    @property
+    def values_epsilon(self) -> None:
+        """None: values are not told apart from presence; see `user_guarantee`."""
+
+    def user_guarantee(self, n_items: int) -> Guarantee:
+        """What a whole profile is promised at delta = 0, exactly; see `Catalogue`."""
+        return user_guarantee(self.guarantee, self.channels, *self._bounds(n_items))
+
+    def tight_guarantee(self, n_items: int, delta: str) -> Guarantee | None:
+        """The same at `delta` above 0; None without the extra `curator`."""
+        return tight_guarantee(self.guarantee, self.channels, *self._bounds(n_items), delta)
+
+    def _bounds(self, n_items: int) -> tuple[int, int]:
+        slots = min(self.slots, n_items)
+        return slots, min(self.cap or slots, slots)

@@ -1,0 +1,43 @@
+"""The bulk sampler: input rows to symbols, exactly as `tacit.channels.draw.draw` would, fast."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channels.table import Channel
+from tacit.collection.keystream import BulkWords, secret_words
+from tacit.kernels.draw import draw_symbols, stacked
+
+CHUNK = 1 << 20
+"""Reports a round: 8 MiB of secret words exist at a time, and are overwritten by the next."""
+
+Unsigned = NDArray[np.unsignedinteger[Any]]
+
+
+class Sampler:
+    """Draws through the tables of `channels`. `words` is replaced in tests only."""
+
+    def __init__(self, channels: Sequence[Channel], words: BulkWords | None = None) -> None:
+        bounds = [(row, channel.word_bits) for channel in channels for row in channel.bounds]
+        self._table = stacked([row for row, _ in bounds], [bits for _, bits in bounds])
+        counts = np.array([len(channel.weights) for channel in channels])
+        self._first = (np.cumsum(counts) - counts).astype(np.int64)
+        widest = max(len(channel.outputs) for channel in channels)
+        self._kind: np.dtype[np.unsignedinteger[Any]] = np.min_scalar_type(widest - 1)
+        self._words = words if words is not None else secret_words()
+
+    def draw(self, rows: Unsigned, channel_of: NDArray[np.uint8]) -> Unsigned:
+        """The symbol of each input: row `rows[i]` of channel `channel_of[i]`; shapes (n,)."""
+        symbols = np.empty(len(rows), self._kind)
+        buffer = np.empty(min(CHUNK, len(rows)), np.uint64)
+        for start in range(0, len(rows), CHUNK):
+            part = slice(start, start + CHUNK)
+            fresh = buffer[: len(rows[part])]
+            # The privacy of every report rests on these words: secret, uniform, used once.
+            self._words.fill(fresh)
+            draw_symbols(
+                fresh, rows[part], channel_of[part], self._first, self._table, symbols[part]
+            )
+        return symbols

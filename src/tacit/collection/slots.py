@@ -1,0 +1,150 @@
+"""What would leave the devices under a plan over slots: every asked slot, in blocks of people."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.collection.catalogue import Catalogue
+from tacit.collection.keystream import BulkWords
+from tacit.collection.public_hash import ASK, KEEP, Hashes, hashes, pair_keys
+from tacit.collection.sample import Sample
+from tacit.collection.sampler import Sampler
+from tacit.errors import RequestError
+from tacit.kernels.slots import count_reported, take_reported
+from tacit.ratings import Codes, Ratings
+
+BLOCK = 1 << 22
+"""Slots a round; what is laid out of them takes some 40 MiB."""
+
+Symbols = NDArray[np.unsignedinteger[Any]]
+Inputs = NDArray[np.uint16]
+
+
+class SlotReports(NamedTuple):
+    """Reports of a block of people: person, item and symbol of each, shapes (n,)."""
+
+    users: Codes
+    items: Codes
+    symbols: Symbols
+    channel_of: NDArray[np.uint8]
+
+
+def slot_reports(
+    ratings: Ratings,
+    plan: Catalogue | Sample,
+    *,
+    channel_of_person: NDArray[np.uint8] | None = None,
+    words: BulkWords | None = None,
+    advance: Callable[[int], None] = lambda people: None,
+) -> Iterator[SlotReports]:
+    """Every person's answers, block by block, in the order of the vocabularies.
+
+    Under "catalogue" only symbols other than "missing" are kept: the others say nothing more. Under
+    "sample:K" all are. Memory is bounded by a block. `advance` hears how many people are done;
+    `words` is replaced in tests only.
+
+    Raises `RequestError` for ratings on another scale than the channels' and for several channels
+    without `channel_of_person`.
+    """
+    of_person = _channels_of_people(ratings, plan, channel_of_person)
+    asked = _Asked(ratings, plan)
+    sampler = Sampler(plan.channels, words)
+    silent = np.array([channel.outputs.index(None) for channel in plan.channels])
+    for people in _blocks(ratings.n_users, asked.slots):
+        items, inputs = asked.of(people)
+        channel_of = np.repeat(of_person[people], asked.slots)
+        answers = sampler.draw(inputs.reshape(-1), channel_of).reshape(inputs.shape)
+        if isinstance(plan, Catalogue):
+            yield _reported(people, answers, silent[of_person[people]], of_person[people])
+        else:
+            yield _answered(people, items, answers, channel_of)
+        advance(people.stop)
+
+
+def _channels_of_people(
+    ratings: Ratings, plan: Catalogue | Sample, of_person: NDArray[np.uint8] | None
+) -> NDArray[np.uint8]:
+    if plan.channels[0].levels != ratings.scale.levels:
+        raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
+    if of_person is None and len(plan.channels) == 1:
+        return np.zeros(ratings.n_users, np.uint8)
+    if (
+        of_person is None
+        or len(of_person) != ratings.n_users
+        or of_person.max(initial=0) >= len(plan.channels)
+    ):
+        raise RequestError(
+            f"channel_of_person needs one of 0 to {len(plan.channels) - 1} "
+            f"for each of {ratings.n_users} people: all slots of a person go through one channel."
+        )
+    return of_person.astype(np.uint8)
+
+
+def _blocks(people: int, slots: int) -> Iterator[slice]:
+    size = max(1, BLOCK // max(1, slots))
+    for start in range(0, people, size):
+        yield slice(start, min(start + size, people))
+
+
+class _Asked:
+    """Which slots each person is asked about, and what she would truly answer."""
+
+    def __init__(self, ratings: Ratings, plan: Catalogue | Sample) -> None:
+        order = np.argsort(ratings.users, kind="stable")
+        self._starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
+        self._items, self._levels = ratings.items[order], ratings.levels[order]
+        self._users = ratings.users[order]
+        self._n_items, self._cap = ratings.n_items, plan.cap
+        sampled = isinstance(plan, Sample) and plan.slots < ratings.n_items
+        self.slots = plan.slots if isinstance(plan, Sample) and sampled else ratings.n_items
+        hashed = sampled or plan.cap is not None
+        self._people_hashes = hashes(ratings.user_ids) if hashed else np.empty(0, np.uint64)
+        self._item_hashes = hashes(ratings.item_ids) if hashed else np.empty(0, np.uint64)
+
+    def of(self, people: slice) -> tuple[Codes, Inputs]:
+        """Item codes, ascending, and input rows (0: missing) of each; shapes (people, slots)."""
+        count = people.stop - people.start
+        mine = slice(self._starts[people.start], self._starts[people.stop])
+        inputs = np.zeros((count, self._n_items), np.uint16)
+        inputs[self._users[mine] - people.start, self._items[mine]] = self._levels[mine] + 1
+        items = np.broadcast_to(np.arange(self._n_items, dtype=np.int32), inputs.shape)
+        if self.slots < self._n_items:
+            items = self._sample(people)
+            inputs = np.take_along_axis(inputs, items, 1)
+        if self._cap is not None:
+            self._keep(self._people_hashes[people], items, inputs, self._cap)
+        return items, inputs
+
+    def _sample(self, people: slice) -> Codes:
+        keys = pair_keys(self._people_hashes[people, None], self._item_hashes, ASK)
+        smallest = np.argpartition(keys, self.slots - 1, axis=1)[:, : self.slots]
+        return np.sort(smallest, axis=1).astype(np.int32)
+
+    def _keep(self, people: Hashes, items: Codes, inputs: Inputs, cap: int) -> None:
+        """Make "missing" of all but each person's `cap` ratings of the smallest public hashes."""
+        for person in np.flatnonzero((inputs != 0).sum(1) > cap):
+            rated = np.flatnonzero(inputs[person])
+            keys = pair_keys(people[person], self._item_hashes[items[person, rated]], KEEP)
+            inputs[person, rated[np.argsort(keys, kind="stable")[cap:]]] = 0
+
+
+def _reported(
+    people: slice, answers: Symbols, silent: NDArray[np.int64], channel_of: NDArray[np.uint8]
+) -> SlotReports:
+    counts = np.empty(len(answers), np.int64)
+    count_reported(answers, silent, counts)
+    items = np.empty(counts.sum(), np.int32)
+    symbols = np.empty(len(items), answers.dtype)
+    take_reported(answers, silent, np.cumsum(counts) - counts, items, symbols)
+    users = np.arange(people.start, people.stop, dtype=np.int32)
+    return SlotReports(np.repeat(users, counts), items, symbols, np.repeat(channel_of, counts))
+
+
+def _answered(
+    people: slice, items: Codes, answers: Symbols, channel_of: NDArray[np.uint8]
+) -> SlotReports:
+    users = np.arange(people.start, people.stop, dtype=np.int32)
+    everybody = np.repeat(users, answers.shape[1])
+    return SlotReports(everybody, items.reshape(-1), answers.reshape(-1), channel_of)
