@@ -230,3 +230,9 @@ def test_impossible_plans_are_refused():
     tens = hiding(scale=RatingScale.parse("1:10:1"))
     with pytest.raises(RequestError, match="not on the ratings' scale 1:5:1"):
         perturb(ratings(), Catalogue(tens))
+
+
+def test_a_small_sample_of_a_large_catalogue_is_laid_out_in_blocks_too(monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 7 * ITEMS)
+    blocks = list(module.slot_reports(ratings(), Sample(CHANNEL, 1)))
+    assert [len(block.users) for block in blocks] == [7, 7, 7, 7, 2]

@@ -52,7 +52,7 @@ def slot_reports(
     asked = _Asked(ratings, plan)
     sampler = Sampler(plan.channels, words)
     silent = np.array([channel.outputs.index(None) for channel in plan.channels])
-    for people in _blocks(ratings.n_users, asked.slots):
+    for people in _blocks(ratings.n_users, ratings.n_items):  # all items are laid out, to sample
         items, inputs = asked.of(people)
         channel_of = np.repeat(of_person[people], asked.slots)
         answers = sampler.draw(inputs.reshape(-1), channel_of).reshape(inputs.shape)
