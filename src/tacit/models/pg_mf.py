@@ -136,7 +136,7 @@ class PGMF:
         """What taking part promises: the certificate of one report, times the reports."""
         reports = self.budget(epsilon)[0]
         return Guarantee(
-            epsilon=epsilon,
+            epsilon=shortest(Decimal(epsilon)),
             unit="user",
             trust="nobody",
             released=f"one bit a person in each of {reports} of {self.rounds} rounds",
