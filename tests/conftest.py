@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from tacit.channels.table import Channel
+from tacit.collection.rated import Rated
 from tacit.evaluation.cell import Tools
-from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
 from tacit.reports import Reports
 
@@ -147,23 +147,21 @@ class Constant:
         return np.full(len(users), self.number, np.float32)
 
 
-def even(name, epsilon, scale):
-    """A channel that says nothing: two symbols, equally likely."""
+def even(name, channel, epsilon, scale, cap):
+    """A plan over a channel that says nothing: two symbols, equally likely."""
     half = 1 << 63
     rows = ((half, half),) * scale.n_levels
-    return Channel(scale.levels, (Decimal(1), Decimal(5)), rows, epsilon)
+    return Rated(Channel(scale.levels, (Decimal(1), Decimal(5)), rows, epsilon), cap)
 
 
-def coins(ratings, channel, cap):
+def coins(ratings, plan):
     """Reports through the channel that says nothing."""
     return Reports(
         users=ratings.users, items=ratings.items,
         symbols=np.random.default_rng(1).integers(0, 2, len(ratings)).astype(np.uint8),
-        channel_of=np.zeros(len(ratings), np.uint8), channels=(channel,), scale=ratings.scale,
+        channel_of=np.zeros(len(ratings), np.uint8), channels=plan.channels, scale=ratings.scale,
         user_ids=ratings.user_ids, item_ids=ratings.item_ids,
-        guarantee=Guarantee(
-            epsilon=channel.epsilon, unit="value", trust="nobody", released="a coin", exact=True
-        ),
+        guarantee=plan.guarantee,
     )  # fmt: skip
 
 

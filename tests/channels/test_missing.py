@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.audit.sampled import audit
-from tacit.channels import choose, compile, fisher_information, protects_presence
+from tacit.channels import choose, compile, fisher_information, serves
 from tacit.channels.certificate import exp_lower
 from tacit.channels.information import DENSITY
 from tacit.channels.losses import SlotLosses, proved_loss, slot_losses
@@ -170,6 +170,9 @@ def test_information_per_slot_is_by_hand():
 def test_which_channels_protect_presence():
     from tacit.channels import MECHANISMS
 
-    assert {name for name in MECHANISMS if protects_presence(name)} == set(NAMES)
+    assert {name for name in MECHANISMS if serves(name, missing=True)} == set(NAMES)
+    assert set(MECHANISMS) - {name for name in MECHANISMS if serves(name, missing=False)} == {
+        "modified-laplace"
+    }
     with pytest.raises(RequestError, match=r"density of 1\.0 is not between"):
         hiding("optimal", "1", density=1.0)

@@ -39,11 +39,11 @@ def waiting_after(before):
 
 if __name__ == "__main__":
     stubs = Tools(
-        tools.channel,
+        tools.plan,
         tools.perturb,
         waiting_after(int(sys.argv[1])),
         lambda fitted, own, users, items: fitted.predict(users, items),
     )
-    tools.check = lambda channels, models: None
+    tools.check = lambda channels, models, plan: None
     tools.tools = lambda: stubs
     main(sys.argv[2:])

@@ -17,7 +17,7 @@ from tacit.evaluation.results import KEYS
 def run(capsys, monkeypatch, tools):
     """Run a command with models simple enough to check; gives (status, output, errors)."""
     monkeypatch.setattr("tacit.evaluation.tools.tools", lambda: tools)
-    monkeypatch.setattr("tacit.evaluation.tools.check", lambda channels, models: None)
+    monkeypatch.setattr("tacit.evaluation.tools.check", lambda channels, models, plan: None)
 
     def command(*arguments):
         capsys.readouterr()
@@ -90,7 +90,7 @@ def test_folds_and_time(run, data, tmp_path):
         (["--test-share", "2"], 1, "share 2 is not between 0 and 1"),
         (["--seeds", "0"], 1, "0 seeds"),
         (["--split", "odd"], 1, "no split 'odd'"),
-        (["--plan", "catalogue"], 1, "no plan 'catalogue'"),
+        (["--plan", "all"], 1, "no plan 'all'"),
         (["--cap", "0"], 1, "A cap of 0"),
         (["--delta", "2"], 1, "delta of 2"),
         (["--format", "odd"], 1, "no format 'odd'"),

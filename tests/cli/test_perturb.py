@@ -48,13 +48,31 @@ def test_reports_are_written_and_promised(data, tmp_path, capsys):
     assert reports.channels[0].epsilon == "1"
 
 
+def test_a_catalogue_is_written_with_everybody_in_it(data, tmp_path, capsys):
+    output = tmp_path / "r.parquet"
+    request = ["perturb", str(data), "--channel", "optimal", "--epsilon", "1", "-o", str(output)]
+    status, out, err = run(capsys, *request, "--plan", "catalogue", "--cap", "4")
+    assert (status, out) == (0, "")
+    assert "Epsilon = 2 per slot, trusting nobody" in err
+    assert "Epsilon = 8 per user, trusting nobody" in err
+    reports = read_reports(output)
+    assert (reports.plan, reports.n_users, reports.n_items) == ("catalogue", 30, 20)
+    assert reports.guarantee.unit == "slot"
+    assert not list(tmp_path.glob("*.part"))
+    status, out, _ = run(
+        capsys, "fit", str(output), "--model", "item-mean", "-o", str(output) + "m"
+    )
+    assert (status, out) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
         ({"--channel": "identity"}, "identity is the absence of a channel"),
         ({"--channel": "best"}, "No channel is called 'best'"),
         ({"--epsilon": "0"}, "Epsilon 0 is not above 0"),
-        ({"--plan": "all"}, "No plan is called 'all'; ask for rated."),
+        ({"--plan": "all"}, "There is no plan 'all'; choose rated, catalogue"),
+        ({"--plan": "sample:5"}, "duchi hides nothing but the value"),
         ({"--cap": "0"}, "A cap of 0 ratings a person keeps nothing"),
     ],
 )

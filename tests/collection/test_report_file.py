@@ -8,8 +8,9 @@ import pytest
 
 from tacit.channels import compile
 from tacit.collection.perturb import perturb
+from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
-from tacit.collection.report_file import KEY, read_reports, write_reports
+from tacit.collection.report_file import KEY, read_reports, write_perturbed, write_reports
 from tacit.errors import CertificateError, DataError
 from tacit.ratings import Ratings, Vocabulary
 from tacit.scale import RatingScale
@@ -34,6 +35,49 @@ def test_round_trip(reports, tmp_path):
     assert again.user_ids.ids.to_list() == ["a", "b", "c"]
     for same in ("channels", "scale", "guarantee", "plan", "name"):
         assert getattr(again, same) == getattr(reports, same)
+
+
+@pytest.mark.parametrize("name", ["catalogue", "sample:3", "rated"])
+def test_a_stream_writes_what_perturb_and_write_would(name, tmp_path, monkeypatch):
+    """Block by block, everybody listed, even who sent nothing; and the same reports per person."""
+    monkeypatch.setattr("tacit.collection.slots.BLOCK", 16)
+    hides = name != "rated"
+    channel = compile("randomized-response", epsilon="3", scale=STARS, missing=hides)
+    users = np.repeat(np.arange(9, dtype=np.int32), 2)
+    items = np.tile(np.array([1, 4], np.int32), 9)
+    ids = Vocabulary(pl.Series("id", [f"p{k}" for k in range(12)]))
+    truth = Ratings(
+        users, items, np.full(18, 4, np.uint8), STARS, ids, Vocabulary(pl.Series("id", range(5)))
+    )
+    done = []
+    chosen, path = plan(name, channel), tmp_path / "s.parquet"
+    written = write_perturbed(truth, chosen, path, done.append)
+    again = read_reports(path)
+    whole = perturb(truth, chosen)
+    assert len(again) == written
+    assert again.symbols.dtype == whole.symbols.dtype
+    assert again.user_ids.ids.to_list() == truth.user_ids.ids.to_list()
+    assert again.item_ids.ids.to_list() == [0, 1, 2, 3, 4]
+    for same in ("channels", "scale", "guarantee", "plan", "name"):
+        assert getattr(again, same) == getattr(whole, same)
+    if name != "catalogue":
+        assert (again.users == whole.users).all()
+        assert (again.items == whole.items).all()
+    assert not hides or done == [min(k, 12) for k in range(done[0], 12 + done[0], done[0])]
+    assert (np.diff(again.users) >= 0).all()
+
+
+def test_a_stream_that_fails_leaves_no_file(tmp_path):
+    def fails(people):
+        raise OSError("the disk is full")
+
+    channel = compile("randomized-response", epsilon="3", scale=STARS, missing=True)
+    _, codes = Vocabulary.of(pl.Series([1, 2]))
+    ids = Vocabulary(pl.Series("id", [1, 2]))
+    truth = Ratings(codes, codes, np.zeros(2, np.uint8), STARS, ids, ids)
+    with pytest.raises(Exception, match="the disk is full"):
+        write_perturbed(truth, plan("catalogue", channel), tmp_path / "s.parquet", fails)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_no_true_rating_is_written(reports, tmp_path):

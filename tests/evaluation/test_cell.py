@@ -55,7 +55,7 @@ def test_models_of_one_channel_are_compared_on_the_same_reports(ratings, cells, 
     for cell in cells:
         runner(cell)
     assert len(collected) == 1
-    assert collected[0][2] == 7
+    assert collected[0][1].cap == 7
 
 
 def test_a_model_that_no_device_can_finish_has_one_row(ratings, cells, tools):

@@ -11,7 +11,7 @@ from tacit.evaluation.drawing import html
 from tacit.evaluation.figures import INK, PALETTE, panel, svg
 from tacit.evaluation.report import report
 from tacit.evaluation.sample import Sample
-from tacit.evaluation.tables import accuracy, best, lowest, text
+from tacit.evaluation.tables import accuracy, best, lowest, promises, text
 
 
 @pytest.fixture
@@ -147,8 +147,33 @@ def test_tables_average_over_splits_and_align(rows):
     assert ("auto", "mf", "provider", "1.160", "1.110", "0.900") in table.lines
     assert ("auto", "mf", "device", "1.110", "1.060", "–") in table.lines
     lines = text(table).splitlines()
-    assert lines[0] == "RMSE"
+    assert lines[0] == "RMSE; epsilon per value"
     assert len({len(line) for line in lines[2:]}) == 1
+
+
+def test_what_a_person_loses_is_said_wherever_it_is_known(rows, make_row):
+    assert promises(rows).lines == ()
+    slot = {"unit": "slot", "plan": "catalogue", "epsilon": 2.0, "user_epsilon": 80.0}
+    slots = [make_row(**slot, tight_epsilon=73.45, delta=1e-6), make_row(channel="identity")]
+    assert promises(slots).lines == (("even", "2 per slot", "80", "73.5"),)
+    assert promises(slots).heading[-1] == "per user, delta = 1e-06"
+    assert promises([make_row(**slot)]).lines[0][-1] == "–"
+    page = report(slots)
+    assert "Epsilon = 2 per slot, trusting nobody" in page
+    assert "times likelier" in page
+    assert "their losses add up" in page
+    assert "<td class=n>73.5</td>" in page
+    assert "who rated what" not in page
+    assert "their losses add up" not in report(rows)
+
+
+def test_a_device_that_hides_what_was_rated_is_shown_so(rows):
+    pairs = [("seen", 5.0, 4.0), ("lost", 2.0, None), ("made up", None, 1.0)]
+    page = report(rows, sample=Sample("She", "auto", "2", pairs, presence_public=False))
+    assert "rated or not" in page
+    device = page.partition("What left one device")[2].partition("<h2>")[0]
+    assert device.count("class=move") == 1
+    assert device.count("<td class=n>–</td>") == 2
 
 
 def test_the_best_is_the_lowest_mean(rows, make_row):

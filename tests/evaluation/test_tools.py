@@ -24,11 +24,64 @@ def test_a_real_comparison_orders_as_it_must():
 
 
 def test_names_are_checked_before_any_work():
-    tools.check(["auto", "identity", "laplace"], ["bias", "channel-mf"])
+    tools.check(["auto", "identity", "laplace"], ["bias", "channel-mf"], "rated")
     with pytest.raises(RequestError, match="no channel 'odd'; choose from auto, identity"):
-        tools.check(["odd"], [])
+        tools.check(["odd"], [], "rated")
     with pytest.raises(RequestError, match="no model 'odd'; choose from global-mean"):
-        tools.check([], ["odd"])
+        tools.check([], ["odd"], "rated")
+
+
+@pytest.mark.parametrize(
+    ("plan", "channel", "sentence"),
+    [
+        (
+            "catalogue",
+            "duchi",
+            "duchi hides nothing but the value, and the plan catalogue does not",
+        ),
+        ("sample:9", "laplace", "choose from randomized-response, optimal, modified-laplace, or"),
+        ("rated", "modified-laplace", "hides what was rated, too, and the plan rated does not"),
+        ("all", "auto", "no plan 'all'"),
+    ],
+)
+def test_a_channel_has_to_serve_the_plan(plan, channel, sentence):
+    with pytest.raises(RequestError, match=sentence):
+        tools.check([channel], [], plan)
+
+
+@pytest.mark.parametrize("plan", ["catalogue", "sample:80"])
+def test_a_comparison_over_slots_says_what_slots_and_people_are_promised(plan):
+    comparison = Comparison(
+        channels=["auto", "modified-laplace"],
+        models=["item-mean"],
+        epsilons=["3"],
+        plan=plan,
+        delta="1e-5",
+    )
+    ratings = synthetic(150, 100, 4000)
+    rows = comparison.run(ratings, tools.tools(), Journal(None), lambda *state: None)
+    slots = 100 if plan == "catalogue" else 80
+    noisy = [row for row in rows if row.channel != "identity"]
+    assert {row.plan for row in rows} == {plan}
+    for row in noisy:
+        assert (row.unit, row.epsilon, row.user_epsilon) == ("slot", 3, 3 * slots)
+        assert row.delta == 1e-5
+        assert 0 < row.tight_epsilon <= row.user_epsilon
+        assert row.values_epsilon is None
+        assert row.claim_valid
+        assert row.rmse < 1.4
+    free = next(row for row in rows if row.channel == "identity")
+    assert (free.user_epsilon, free.tight_epsilon, free.unit) == (None, None, "none")
+
+
+def test_a_cap_is_paid_for_in_the_slot_and_saves_the_person():
+    comparison = Comparison(
+        channels=["modified-laplace"], models=["item-mean"], epsilons=["2"], plan="catalogue", cap=5
+    )
+    rows = comparison.run(
+        synthetic(100, 80, 2000), tools.tools(), Journal(None), lambda *state: None
+    )
+    assert {(row.epsilon, row.user_epsilon, row.cap) for row in rows[2:]} == {(3, 15, 5)}
 
 
 def test_options_reach_the_models_that_have_them():
@@ -42,3 +95,12 @@ def test_the_sample_is_made_up_on_the_same_scale():
     sample = made_up(scale, "randomized-response", "1", tools.tools())
     assert 3 < len(sample.pairs) < 40
     assert all(1 <= value <= 10 for _, *both in sample.pairs for value in both)
+    assert sample.presence_public
+
+
+def test_the_sample_over_slots_has_ratings_that_went_and_came():
+    scale = synthetic(20, 60, 500).scale
+    sample = made_up(scale, "randomized-response", "1", tools.tools(), "catalogue")
+    assert not sample.presence_public
+    assert any(true is None for _, true, _ in sample.pairs)
+    assert all(true is not None or left is not None for _, true, left in sample.pairs)

@@ -64,9 +64,10 @@ def settings_of(name: str) -> "type[AbstractMechanism]":
     return getattr(import_module(f"tacit.channels.{module}"), member)
 
 
-def protects_presence(name: str) -> bool:
-    """Whether a channel of that public name can have "missing" among its inputs."""
-    return "missing" in settings_of(name).__dataclass_fields__
+def serves(name: str, *, missing: bool) -> bool:
+    """Whether a channel of that public name has tables with, or without, the input "missing"."""
+    setting = settings_of(name).__dataclass_fields__.get("missing")
+    return setting is not None if missing else setting is None or setting.default is False
 
 
 def compile(
@@ -105,7 +106,7 @@ def choose(*, epsilon: str, scale: "RatingScale", missing: bool = False) -> "tup
     compiled = [
         (name, compile(name, epsilon=epsilon, scale=scale, missing=missing, **options))
         for name, options in CANDIDATES
-        if not missing or protects_presence(name)
+        if not missing or serves(name, missing=True)
     ]
     # Six digits: what is below them is the order of a sum, and a tie goes to the simpler table.
     return max(compiled, key=lambda found: float(f"{fisher_information(found[1]):.6g}"))

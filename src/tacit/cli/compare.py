@@ -8,7 +8,6 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
-from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.evaluation.comparison import Comparison
@@ -20,11 +19,11 @@ def compare(
     data: Data,
     channel: Annotated[str, typer.Option(help="Channels, separated by commas.")] = "auto",
     model: Annotated[str, typer.Option(help="Models, separated by commas.")] = "channel-mf",
-    epsilon: Annotated[str, typer.Option(help="Nats per rating value, by commas.")] = "0.5,1,3",
+    epsilon: Annotated[str, typer.Option(help="Nats per value or slot, by commas.")] = "0.5,1,3",
     folds: Annotated[int | None, typer.Option(help="Cross-validate in so many folds.")] = None,
     test_share: Annotated[float | None, typer.Option(help="Hold out this share. [0.1]")] = None,
     seeds: Annotated[int, typer.Option(help="Repeat with splits 0, 1, ..")] = 1,
-    plan: Annotated[str, typer.Option(help="What is answered for: rated.")] = "rated",
+    plan: options.PlanName = "rated",
     cap: Annotated[int | None, typer.Option(help="At most so many ratings a person.")] = None,
     mode: Annotated[str, typer.Option(help="strict, faithful or both.")] = "strict",
     delta: Annotated[
@@ -53,13 +52,13 @@ def compare(
         tacit compare ml-100k/u.data --channel auto,laplace --model mf,channel-mf --epsilon 0.5,1,3
 
         tacit compare ratings.csv --scale 1:5:1 --folds 10 --json out.json --report out.html
+
+        tacit compare ml-100k/u.data --plan catalogue --epsilon 2,4 --cap 200
     """
     if folds is not None and test_share is not None:
         raise typer.BadParameter("give --folds or --test-share, not both")
     if mode not in ("strict", "faithful", "both"):
         raise typer.BadParameter(f"'{mode}' is not strict, faithful or both", param_hint="--mode")
-    if not 0 < delta < 1:
-        raise RequestError(f"A delta of {delta:g} is not between 0 and 1; give one such as 1e-6.")
     options.writable(json, report)
 
     from tacit.evaluation import tools
@@ -76,9 +75,10 @@ def compare(
         plan=plan,
         cap=cap,
         relevant=relevant,
+        delta=f"{delta:g}",
         options={} if factors is None else {"factors": factors},
     )
-    tools.check(comparison.channels, comparison.models)
+    tools.check(comparison.channels, comparison.models, plan)
     run(options.load(data, format, scale, columns, rounding), comparison, json, report)
 
 
@@ -132,15 +132,18 @@ def _report(
 
     noisy = [name for name in comparison.channels if name != "identity"]
     near_one = min(comparison.epsilons, key=lambda epsilon: abs(float(epsilon) - 1))
-    sample = made_up(ratings.scale, noisy[0], near_one, tools.tools()) if noisy else None
+    real = tools.tools()
+    sample = made_up(ratings.scale, noisy[0], near_one, real, comparison.plan) if noisy else None
     page = report(rows, sample=sample, split=comparison.protocol.words)
     replace(path, page.encode())
     options.notice(f"Open {path} in a browser.")
 
 
 def _print(rows: "Sequence[Row]") -> None:
-    from tacit.evaluation.tables import accuracy, text
+    from tacit.evaluation.tables import accuracy, promises, text
 
     for metric, caption in (("rmse", "RMSE"), ("f_score_at_10", "F-score at 10")):
         if rows:
             typer.echo(text(accuracy(rows, metric, f"{caption}, mean over splits")) + "\n")
+    if (losses := promises(rows)).lines:
+        typer.echo(text(losses) + "\n")

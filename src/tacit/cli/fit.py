@@ -21,6 +21,7 @@ def fit(
         str | None, typer.Option(help="Send ratings through a channel first, at this epsilon.")
     ] = None,
     channel: Annotated[str, typer.Option(help="Which channel, for ratings.")] = "auto",
+    plan: options.PlanName = "rated",
     factors: Annotated[int | None, typer.Option(help="Factors, where the model has them.")] = None,
     seed: Annotated[int, typer.Option(help="Start of the model.")] = 0,
     format: Format = None,
@@ -43,10 +44,16 @@ def fit(
     from tacit.evaluation import tools
     from tacit.evaluation.comparison import epsilons
 
-    tools.check([channel], [model])
+    tools.check([channel], [model], plan)
     if epsilon is not None:
         (epsilon,) = epsilons(epsilon)
-    source = _source(data, format, scale, columns, rounding, epsilon, channel)
+    source = (
+        _reports(data)
+        if is_reports(data)
+        else _collected(
+            options.load(data, format, scale, columns, rounding), plan, channel, epsilon
+        )
+    )
     chosen = {} if factors is None else {"factors": factors}
     fitted = tools.fit(model, source, rng=seed, **chosen)
     partial = output.with_name(output.name + ".part")
@@ -55,26 +62,20 @@ def fit(
     options.notice(f"{output}: {model} from {len(source):,} rows. {fitted.guarantee.sentence}")
 
 
-def _source(
-    data: Path,
-    format: str | None,
-    scale: str | None,
-    columns: str | None,
-    rounding: str | None,
-    epsilon: str | None,
-    channel: str,
+def _reports(file: Path) -> "Reports":
+    from tacit.collection.report_file import read_reports
+
+    return read_reports(file)
+
+
+def _collected(
+    ratings: "Ratings", plan: str, channel: str, epsilon: str | None
 ) -> "Ratings | Reports":
-    if is_reports(data):
-        from tacit.collection.report_file import read_reports
-
-        return read_reports(data)
-
     from tacit.evaluation import tools
 
-    ratings = options.load(data, format, scale, columns, rounding)
     if epsilon is None:
         return ratings
-    return tools.perturb(ratings, tools.channel(channel, epsilon, ratings.scale), None)
+    return tools.perturb(ratings, tools.plan(plan, channel, epsilon, ratings.scale, None))
 
 
 def is_reports(path: Path) -> bool:

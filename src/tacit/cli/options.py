@@ -28,6 +28,14 @@ Scale = Annotated[
     str | None,
     typer.Option(help="The public rating scale, low:high:step.", rich_help_panel="Data"),
 ]
+PlanName = Annotated[
+    str,
+    typer.Option(
+        "--plan",
+        help="What is answered for: rated (who rated what is public), catalogue (every slot), or "
+        "sample:K (K public slots a person).",
+    ),
+]
 Columns = Annotated[
     str | None,
     typer.Option(

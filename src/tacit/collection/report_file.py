@@ -1,15 +1,23 @@
 """Reports as a Parquet file: raw ids and symbols, the channels' JSON in its metadata."""
 
 import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from polars.io.plugins import register_io_source
 
+from tacit.collection.catalogue import Catalogue
+from tacit.collection.perturb import perturb
+from tacit.collection.plan import Plan
+from tacit.collection.sample import Sample
+from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Vocabulary
+from tacit.ratings import Codes, Ratings, Vocabulary
 from tacit.reports import Reports
 from tacit.scale import RatingScale
 from tacit.wire.channel import dumps, loads
@@ -21,37 +29,48 @@ KEY = "tacit"
 def write_reports(reports: Reports, path: str | Path) -> None:
     """Write columns user, item, symbol, channel; everything else goes into the file's metadata.
 
-    The file appears whole or not at all. Raises `OSError` where it cannot be written.
+    That is the channels, the guarantee, and all ids: who said nothing about what is part of what
+    reports of slots say. The file appears whole or not at all. Raises `OSError` where it cannot be
+    written.
     """
-    header = {
-        "format": FORMAT,
-        "scale": str(reports.scale),
-        "plan": reports.plan,
-        "name": reports.name,
-        "guarantee": reports.guarantee.to_dict(),
-        "channels": [json.loads(dumps(channel)) for channel in reports.channels],
-    }
-    frame = pl.DataFrame(
-        {
-            "user": reports.user_ids.take(reports.users),
-            "item": reports.item_ids.take(reports.items),
-            "symbol": reports.symbols,
-            "channel": reports.channel_of,
-        }
-    )
-    place = Path(path)
-    partial = place.with_name(f"{place.name}.part")
-    with partial.open("wb") as file:
-        frame.write_parquet(file, metadata={KEY: json.dumps(header)})
-    partial.replace(place)
+    rows = SlotReports(reports.users, reports.items, reports.symbols, reports.channel_of)
+    _write(path, reports, reports.plan, [rows])
+
+
+def write_perturbed(
+    ratings: Ratings,
+    plan: Plan,
+    path: str | Path,
+    advance: Callable[[int], None] = lambda people: None,
+) -> int:
+    """Perturb and write in one go, people by people where the plan is over slots; returns the rows.
+
+    The file is the one that `write_reports(perturb(ratings, plan), path)` would write, but what is
+    in memory is bounded by a block of people. `advance` hears how many people are done. Raises as
+    both do.
+    """
+    if not isinstance(plan, Catalogue | Sample):
+        reports = perturb(ratings, plan)
+        write_reports(reports, path)
+        return len(reports)
+    written = 0
+
+    def counted(blocks: Iterator[SlotReports]) -> Iterator[SlotReports]:
+        nonlocal written
+        for block in blocks:
+            written += len(block.users)
+            yield block
+
+    blocks = slot_reports(ratings, plan, advance=advance)
+    _write(path, _nothing(ratings, plan), plan.name, counted(blocks))
+    return written
 
 
 def read_reports(path: str | Path) -> Reports:
     """The reports that `write_reports` wrote; every channel is verified again.
 
-    People and items without a report are not in the file, so vocabularies hold those seen. Raises
-    `DataError` where the file is not one of reports, `CertificateError` for a channel that does not
-    hold.
+    Raises `DataError` where the file is not one of reports, `CertificateError` for a channel that
+    does not hold.
     """
     try:
         metadata = pl.read_parquet_metadata(path)
@@ -62,10 +81,10 @@ def read_reports(path: str | Path) -> Reports:
     channels = tuple(loads(json.dumps(channel)) for channel in header["channels"])
     symbols, channel_of = frame["symbol"].to_numpy(), frame["channel"].to_numpy()
     most = np.array([len(channel.outputs) for channel in channels])
-    if channel_of.max() >= len(channels) or (symbols >= most[channel_of]).any():
+    if channel_of.max(initial=0) >= len(channels) or (symbols >= most[channel_of]).any():
         raise DataError(f"{path} holds a symbol that its channel does not have.")
-    user_ids, users = Vocabulary.of(frame["user"])
-    item_ids, items = Vocabulary.of(frame["item"])
+    user_ids, users = _codes(frame["user"], header["users"], path)
+    item_ids, items = _codes(frame["item"], header["items"], path)
     return Reports(
         users=users,
         items=items,
@@ -81,10 +100,79 @@ def read_reports(path: str | Path) -> Reports:
     )
 
 
+def _nothing(ratings: Ratings, plan: Plan) -> Reports:
+    """Reports of nobody yet: what the file says of all of them."""
+    none = np.empty(0, np.int32)
+    widest = max(len(channel.outputs) for channel in plan.channels)
+    return Reports(
+        users=none,
+        items=none,
+        symbols=np.empty(0, np.min_scalar_type(widest - 1)),
+        channel_of=np.empty(0, np.uint8),
+        channels=plan.channels,
+        scale=ratings.scale,
+        user_ids=ratings.user_ids,
+        item_ids=ratings.item_ids,
+        guarantee=plan.guarantee,
+        plan=plan.name,
+        name=ratings.name,
+    )
+
+
+def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotReports]) -> None:
+    header = {
+        "format": FORMAT,
+        "scale": str(about.scale),
+        "plan": plan,
+        "name": about.name,
+        "guarantee": about.guarantee.to_dict(),
+        "channels": [json.loads(dumps(channel)) for channel in about.channels],
+        "users": about.user_ids.ids.to_list(),
+        "items": about.item_ids.ids.to_list(),
+    }
+
+    def frames(*wanted: object) -> Iterator[pl.DataFrame]:
+        # The engine's wishes (columns, rows, a filter) do not arise: everything is written.
+        yield from (_frame(about, block) for block in blocks)
+
+    place = Path(path)
+    partial = place.with_name(f"{place.name}.part")
+    try:
+        source = register_io_source(frames, schema=_frame(about).schema)
+        with partial.open("wb") as file:
+            source.sink_parquet(file, metadata={KEY: json.dumps(header)}, statistics=False)
+        partial.replace(place)
+    finally:
+        # An interrupt comes twice, from the engine and from Python: the second one here.
+        with suppress(KeyboardInterrupt):
+            partial.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
+
+
+def _frame(about: Reports, block: SlotReports | None = None) -> pl.DataFrame:
+    rows = block or SlotReports(about.users, about.items, about.symbols, about.channel_of)
+    return pl.DataFrame(
+        {
+            "user": about.user_ids.take(rows.users),
+            "item": about.item_ids.take(rows.items),
+            "symbol": rows.symbols,
+            "channel": rows.channel_of,
+        }
+    )
+
+
+def _codes(raw: pl.Series, ids: list[Any], path: str | Path) -> tuple[Vocabulary, Codes]:
+    vocabulary = Vocabulary(pl.Series("id", ids, dtype=raw.dtype))
+    codes = vocabulary.codes(raw)
+    if (codes < 0).any():
+        raise DataError(f"{path} holds reports of somebody or something that it does not list.")
+    return vocabulary, codes
+
+
 def _header(text: str, path: str | Path) -> dict[str, Any]:
     try:
         header: dict[str, Any] = json.loads(text)
-        if header["format"] == FORMAT and header["channels"]:
+        if header["format"] == FORMAT and header["channels"] and header["users"]:
             return header
     except (ValueError, KeyError, TypeError):
         pass

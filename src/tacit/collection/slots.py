@@ -48,7 +48,18 @@ def slot_reports(
     Raises `RequestError` for ratings on another scale than the channels' and for several channels
     without `channel_of_person`.
     """
-    of_person = _channels_of_people(ratings, plan, channel_of_person)
+    return _blocks_of_reports(
+        ratings, plan, _channels_of_people(ratings, plan, channel_of_person), words, advance
+    )
+
+
+def _blocks_of_reports(
+    ratings: Ratings,
+    plan: Catalogue | Sample,
+    of_person: NDArray[np.uint8],
+    words: BulkWords | None,
+    advance: Callable[[int], None],
+) -> Iterator[SlotReports]:
     asked = _Asked(ratings, plan)
     sampler = Sampler(plan.channels, words)
     silent = np.array([channel.outputs.index(None) for channel in plan.channels])

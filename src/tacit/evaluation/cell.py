@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 from typing import Protocol as Interface
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channels.table import Channel
+from tacit.collection.plan import Plan
 from tacit.errors import RequestError
 from tacit.evaluation.grid import IDENTITY, Cell
 from tacit.evaluation.metrics import mae, ranking, relevant_from, rmse
@@ -22,7 +22,6 @@ from tacit.reports import Reports
 AUTO = "auto"
 Floats = NDArray[np.floating[Any]]
 Value = TypeVar("Value")
-Collected = tuple[Ratings | Reports, Channel | None]
 
 
 class Fitted(Interface):
@@ -37,16 +36,41 @@ class Fitted(Interface):
 class Tools:
     """What the grid runs on; `tacit.evaluation.tools` has the real ones, tests have others.
 
-    `channel(name, epsilon, scale)`: a channel, "auto" included. `perturb(ratings, channel, cap)`:
-    what leaves the devices. `fit(model, data, rng=.., ..)` and `device_predict(fitted, own, users,
-    items)`: as in `tacit.models`. `on_device(model)`: whether a device can finish it.
+    `plan(name, channel, epsilon, scale, cap)`: a plan over a channel, "auto" included.
+    `perturb(ratings, plan)`: what leaves the devices. `fit(model, data, rng=.., ..)` and
+    `device_predict(fitted, own, users, items)`: as in `tacit.models`. `on_device(model)`: whether
+    a device can finish it.
     """
 
-    channel: Callable[[str, str, Any], Channel]
-    perturb: Callable[[Ratings, Channel, int | None], Reports]
+    plan: Callable[[str, str, str, Any, int | None], Plan]
+    perturb: Callable[[Ratings, Plan], Reports]
     fit: Callable[..., Fitted]
     device_predict: Callable[[Any, Ratings, Codes, Codes], Floats]
     on_device: Callable[[str], bool] = lambda model: True
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the data of a cell promise: for `one` value or slot, for a `whole` person at delta = 0,
+    and for her at a delta above it (`tight`). None where there is nothing to promise.
+    """
+
+    one: Guarantee = NO_PRIVACY
+    whole: Guarantee | None = None
+    tight: Guarantee | None = None
+    values_epsilon: str | None = None
+    channel_id: str | None = None
+
+    @classmethod
+    def of(cls, plan: Plan, n_items: int, delta: str) -> Self:
+        """The promises of a plan over a catalogue of `n_items`."""
+        return cls(
+            plan.guarantee,
+            plan.user_guarantee(n_items),
+            plan.tight_guarantee(n_items, delta),
+            plan.values_epsilon,
+            plan.channels[0].id,
+        )
 
 
 class Latest(Generic[Value]):
@@ -78,22 +102,24 @@ class Runner:
         tools: Tools,
         *,
         relevant: float | None = None,
+        delta: str = "1e-6",
         options: dict[str, Any] | None = None,
     ) -> None:
         self.ratings = ratings
         self._protocol = protocol
         self._tools = tools
         self._relevant = relevant_from(ratings.scale) if relevant is None else relevant
+        self._delta = delta
         self._options = options or {}
         self._splits = Latest[tuple[Ratings, Ratings]]()
-        self._data = Latest[Collected]()
+        self._data = Latest[tuple[Ratings | Reports, Promise]]()
 
     def __call__(self, cell: Cell) -> list[Row]:
         """The provider's row and, where a device can finish the model, the device's."""
         place = (cell.seed, cell.fold)
         noise = (*place, cell.channel, cell.epsilon)
         train, test = self._splits.of(place, lambda: self._split(*place))
-        data, channel = self._data.of(noise, lambda: self._collected(cell, train))
+        data, promise = self._data.of(noise, lambda: self._collected(cell, train))
         began = time.perf_counter()
         fitted = self._tools.fit(cell.model, data, rng=cell.seed, **self._options)
         fit_seconds = time.perf_counter() - began
@@ -104,18 +130,19 @@ class Runner:
             places["device"] = lambda: self._tools.device_predict(
                 fitted, train, test.users, test.items
             )
-        facts = _facts(cell, channel, data, len(train), len(test), fit_seconds)
+        facts = _facts(cell, promise, len(train), len(test), fit_seconds)
         return [self._row(facts, test, where, predict) for where, predict in places.items()]
 
     def _split(self, seed: int, fold: int | None) -> tuple[Ratings, Ratings]:
         held_out = self._protocol.test(self.ratings, seed, fold)
         return self.ratings.where(~held_out), self.ratings.where(held_out)
 
-    def _collected(self, cell: Cell, train: Ratings) -> Collected:
+    def _collected(self, cell: Cell, train: Ratings) -> tuple[Ratings | Reports, Promise]:
         if cell.channel == IDENTITY or cell.channel is None or cell.epsilon is None:
-            return train, None
-        channel = self._tools.channel(cell.channel, cell.epsilon, train.scale)
-        return self._tools.perturb(train, channel, cell.cap), channel
+            return train, Promise()
+        plan = self._tools.plan(cell.plan, cell.channel, cell.epsilon, train.scale, cell.cap)
+        promise = Promise.of(plan, train.n_items, self._delta)
+        return self._tools.perturb(train, plan), promise
 
     def _row(
         self, facts: dict[str, Any], test: Ratings, where: str, predict: Callable[[], Floats]
@@ -141,37 +168,34 @@ class Runner:
 
 
 def _facts(
-    cell: Cell,
-    channel: Channel | None,
-    data: Ratings | Reports,
-    n_train: int,
-    n_test: int,
-    fit_seconds: float,
+    cell: Cell, promise: Promise, n_train: int, n_test: int, fit_seconds: float
 ) -> dict[str, Any]:
     """The columns of a row that do not depend on where it is seen from."""
-    promise: Guarantee = data.guarantee if isinstance(data, Reports) else NO_PRIVACY
-    epsilon = None if promise.epsilon is None else float(promise.epsilon)
-    capped = None if epsilon is None or cell.cap is None else epsilon * cell.cap
+    one, whole, tight = promise.one, promise.whole, promise.tight
+    epsilon = _number(one.epsilon)
     return {
         "dataset": cell.dataset,
         "plan": cell.plan,
         "cap": cell.cap,
         "channel": cell.channel,
-        "channel_id": channel.id if channel else None,
+        "channel_id": promise.channel_id,
         "model": cell.model,
         "mode": "none" if epsilon is None else cell.mode,
-        "trust": promise.trust,
+        "trust": one.trust,
         "epsilon": epsilon,
-        "delta": float(promise.delta),
-        "unit": promise.unit,
-        "values_epsilon": capped,
-        # Who rated what is public under the plan "rated": nothing bounds a whole person.
-        "user_epsilon": None,
-        "tight_epsilon": None,
-        "claim_valid": promise.exact if epsilon is not None else None,
+        "delta": float(tight.delta if tight else one.delta),
+        "unit": one.unit,
+        "values_epsilon": _number(promise.values_epsilon),
+        "user_epsilon": _number(whole.epsilon) if whole else None,
+        "tight_epsilon": _number(tight.epsilon) if tight else None,
+        "claim_valid": one.exact if epsilon is not None else None,
         "seed": cell.seed,
         "fold": cell.fold,
         "n_train": n_train,
         "n_test": n_test,
         "fit_seconds": fit_seconds,
     }
+
+
+def _number(epsilon: str | None) -> float | None:
+    return None if epsilon is None else float(epsilon)

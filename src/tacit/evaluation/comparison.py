@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
+from tacit.collection.plans import protects_presence
 from tacit.errors import RequestError
 from tacit.evaluation import grid
 from tacit.evaluation.cell import Runner, Tools
@@ -13,8 +14,6 @@ from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import Row
 from tacit.evaluation.split import Protocol
 from tacit.ratings import Ratings
-
-PLANS = ("rated",)
 
 
 def epsilons(text: str) -> tuple[str, ...]:
@@ -37,8 +36,8 @@ class Comparison:
     """What to compare, and how to measure it.
 
     `relevant`: the rating from which an item counts as relevant; None for three quarters up the
-    scale. `options`: settings for those models that have them. Raises `RequestError` for a plan
-    or a cap that does not exist.
+    scale. `options`: settings for those models that have them. `delta`: that of `tight_epsilon`, a
+    decimal string. Raises `RequestError` for a plan, a cap or a delta that does not exist.
     """
 
     channels: Sequence[str]
@@ -48,17 +47,21 @@ class Comparison:
     plan: str = "rated"
     cap: int | None = None
     relevant: float | None = None
+    delta: str = "1e-6"
     options: dict[str, object] = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
-        if self.plan not in PLANS:
-            raise RequestError(f"There is no plan '{self.plan}'; choose {', '.join(PLANS)}.")
+        protects_presence(self.plan)
+        if not 0 < float(self.delta) < 1:
+            raise RequestError(
+                f"A delta of {self.delta} is not between 0 and 1; give one such as 1e-6."
+            )
         if self.cap is not None and self.cap < 1:
             raise RequestError(f"A cap of {self.cap} ratings a person keeps none; give 1 or more.")
 
     def cells(self, ratings: Ratings) -> list[Cell]:
         """Every experiment of the comparison, in the order in which they run."""
-        settings = {"relevant": self.relevant, **self.options}
+        settings = {"relevant": self.relevant, "delta": self.delta, **self.options}
         return grid.cells(
             ratings,
             self.protocol,
@@ -74,7 +77,14 @@ class Comparison:
         self, ratings: Ratings, tools: Tools, journal: Journal, progress: Progress
     ) -> list[Row]:
         """The rows of all cells; those in `journal` already are not run again."""
-        runner = Runner(ratings, self.protocol, tools, relevant=self.relevant, options=self.options)
+        runner = Runner(
+            ratings,
+            self.protocol,
+            tools,
+            relevant=self.relevant,
+            delta=self.delta,
+            options=self.options,
+        )
         return grid.run(self.cells(ratings), runner, journal, progress)
 
     def finished(self, ratings: Ratings, journal: Journal) -> list[Row]:

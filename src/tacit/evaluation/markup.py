@@ -32,6 +32,16 @@ def grouped(table: Table) -> str:
     return _table(table.caption, ("model, where", *table.heading[3:]), "\n".join(bodies), "all")
 
 
+def plain(table: Table) -> str:
+    """Any table: one line a line, its first cell the name."""
+    lines = [
+        f"<th scope=row>{escape(name)}</th>"
+        + "".join(f"<td class=n>{escape(figure)}</td>" for figure in figures)
+        for name, *figures in table.lines
+    ]
+    return _table(table.caption, table.heading, _body(lines), "all")
+
+
 def _figures(line: Sequence[str]) -> str:
     _, model, where, *figures = map(escape, line)
     cells = "".join(f"<td class=n>{figure}</td>" for figure in figures)

@@ -10,10 +10,10 @@ from tacit.evaluation import drawing
 from tacit.evaluation import sample as sampling
 from tacit.evaluation.chart import TITLES, Chart
 from tacit.evaluation.grid import IDENTITY
-from tacit.evaluation.markup import grouped, winners
+from tacit.evaluation.markup import grouped, plain, winners
 from tacit.evaluation.results import Row
 from tacit.evaluation.sample import Sample
-from tacit.evaluation.tables import accuracy, best, lowest
+from tacit.evaluation.tables import accuracy, best, lowest, promises
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
 FIGURES = ("rmse", "f_score_at_10")
@@ -92,14 +92,27 @@ def _promises(rows: Sequence[Row]) -> str:
 def _promise(rows: Sequence[Row]) -> str:
     row = rows[0]
     epsilons = list(dict.fromkeys(row.epsilon for row in rows if row.epsilon is not None))
+    # Where a person has a figure at a delta, that is her delta: the slot's own claim has none.
+    delta = 0.0 if row.tight_epsilon is not None else row.delta
     claim = Guarantee(
         epsilon=_either([f"{epsilon:g}" for epsilon in epsilons]),
-        delta=f"{row.delta:g}",
+        delta=f"{delta:g}",
         unit=row.unit,
         trust=row.trust,
         released="what left the devices",
     )
-    return f"<p>{escape(claim.sentence)}</p>" + ("" if row.delta else _odds(epsilons, row.unit))
+    odds = "" if delta else _odds(epsilons, row.unit)
+    return f"<p>{escape(claim.sentence)}</p>{odds}{_whole_person(rows)}"
+
+
+def _whole_person(rows: Sequence[Row]) -> str:
+    table = promises(rows)
+    if not table.lines:
+        return ""
+    return (
+        "<p>A person answers for many slots, and their losses add up. What everything she "
+        f"contributed is promised together:</p>\n{plain(table)}"
+    )
 
 
 def _either(words: Sequence[str]) -> str:
@@ -149,6 +162,11 @@ def _method(rows: Sequence[Row], split: str) -> str:
         f"the device from its own true ratings and the published item model. Predictions are "
         f"clipped to the scale. The F-score is that of each person's ten best predicted test "
         f"items, ties by item id, over people with a relevant one.</p>\n"
-        f"<p>Whatever is not said to protect it is public: under the plan "
-        f"<em>{escape(first.plan)}</em> that is who rated what.</p>"
+        f"<p>Whatever is not said to be protected is public: under the plan "
+        f"<em>{escape(first.plan)}</em> that is {_public(rows)}.</p>"
     )
+
+
+def _public(rows: Sequence[Row]) -> str:
+    slots = any(row.unit == "slot" for row in rows)
+    return "who takes part, and the catalogue" if slots else "who rated what"

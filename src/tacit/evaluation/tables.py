@@ -34,10 +34,34 @@ def accuracy(rows: Sequence[Row], metric: str, caption: str) -> Table:
         (row.channel or "curator", row.model, row.where) for row in rows if row.epsilon is not None
     ) or dict.fromkeys((IDENTITY, row.model, row.where) for row in rows)
     return Table(
-        caption,
+        f"{caption}; epsilon per {units(rows)}" if epsilons else caption,
         ("channel", "model", "where", *(f"{epsilon:g}" for epsilon in epsilons), "no privacy"),
         tuple(_line(rows, metric, kind, epsilons) for kind in kinds),
     )
+
+
+def units(rows: Sequence[Row]) -> str:
+    """What the rows' epsilons protect: "value", or "slot or user" where rows differ."""
+    return " or ".join(dict.fromkeys(row.unit for row in rows if row.epsilon is not None))
+
+
+def promises(rows: Sequence[Row]) -> Table:
+    """What a whole person can lose, in nats: one line a channel and epsilon; none under `rated`."""
+    kinds = {
+        (row.channel or row.model, row.epsilon): row for row in rows if row.user_epsilon is not None
+    }
+    deltas = dict.fromkeys(f"{row.delta:g}" for row in kinds.values() if row.tight_epsilon)
+    lines = (
+        (
+            name,
+            f"{row.epsilon:g} per {row.unit}",
+            f"{row.user_epsilon:g}",
+            NOTHING if row.tight_epsilon is None else f"{row.tight_epsilon:.1f}",
+        )
+        for (name, _), row in kinds.items()
+    )
+    heading = ("channel", "epsilon", "per user", f"per user, delta = {' or '.join(deltas)}")
+    return Table("What is promised, in nats", heading, tuple(lines))
 
 
 def _line(

@@ -5,8 +5,9 @@ from typing import Any
 
 from tacit import channels, models
 from tacit.channels.table import Channel
-from tacit.collection.perturb import perturb as perturbed
-from tacit.collection.rated import Rated
+from tacit.collection import plans
+from tacit.collection.perturb import perturb as perturb
+from tacit.collection.plan import Plan
 from tacit.errors import RequestError
 from tacit.evaluation.cell import AUTO, Tools
 from tacit.evaluation.grid import IDENTITY
@@ -15,16 +16,17 @@ from tacit.reports import Reports
 from tacit.scale import RatingScale
 
 
-def channel(name: str, epsilon: str, scale: RatingScale) -> Channel:
+def channel(name: str, epsilon: str, scale: RatingScale, *, missing: bool = False) -> Channel:
     """The channel of that name, or for "auto" the most telling one under a public prior."""
     if name == AUTO:
-        return channels.choose(epsilon=epsilon, scale=scale)[1]
-    return channels.compile(name, epsilon=epsilon, scale=scale)
+        return channels.choose(epsilon=epsilon, scale=scale, missing=missing)[1]
+    return channels.compile(name, epsilon=epsilon, scale=scale, missing=missing)
 
 
-def perturb(ratings: Ratings, channel: Channel, cap: int | None) -> Reports:
-    """What leaves the devices when everybody answers through `channel`."""
-    return perturbed(ratings, Rated(channel, cap))
+def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
+    """The plan of that name over the channel `through`, whose table has "missing" if need be."""
+    missing = plans.protects_presence(name)
+    return plans.plan(name, channel(through, epsilon, scale, missing=missing), cap)
 
 
 def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> models.Fitted:
@@ -36,13 +38,23 @@ def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> mod
 
 def tools() -> Tools:
     """The tools that `tacit compare` runs on."""
-    return Tools(channel, perturb, fit, models.device_predict)
+    return Tools(plan, perturb, fit, models.device_predict)
 
 
-def check(channel_names: Sequence[str], model_names: Sequence[str]) -> None:
-    """Raise `RequestError` for a name that does not exist, before any work is done."""
+def check(channel_names: Sequence[str], model_names: Sequence[str], plan_name: str) -> None:
+    """Raise `RequestError` for a name that does not exist, or does not serve the plan, before any
+    work is done."""
     _among("channel", channel_names, [AUTO, IDENTITY, *channels.MECHANISMS])
     _among("model", model_names, list(models.MODELS))
+    missing = plans.protects_presence(plan_name)
+    fit = [name for name in channels.MECHANISMS if channels.serves(name, missing=missing)]
+    for name in channel_names:
+        if name not in (AUTO, IDENTITY, *fit):
+            hides = "hides nothing but the value" if missing else "hides what was rated, too"
+            raise RequestError(
+                f"The channel {name} {hides}, and the plan {plan_name} does not; "
+                f"choose from {', '.join(fit)}, or auto."
+            )
 
 
 def _among(kind: str, names: Sequence[str], known: Sequence[str]) -> None:

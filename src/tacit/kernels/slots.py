@@ -29,9 +29,12 @@ def take_reported(
 ) -> None:
     """Slot numbers and symbols that differ from `silent[p]`, person p's from `starts[p]` on."""
     for p in prange(len(symbols)):
-        place = starts[p]
+        # Written whether it is a report or not: a branch that nobody can foretell is dearer.
+        mine = np.empty(symbols.shape[1] + 1, np.int32)
+        found = 0
         for slot in range(symbols.shape[1]):
-            if symbols[p, slot] != silent[p]:
-                slots[place] = slot
-                kept[place] = symbols[p, slot]
-                place += 1
+            mine[found] = slot
+            found += symbols[p, slot] != silent[p]
+        for k in range(found):
+            slots[starts[p] + k] = mine[k]
+            kept[starts[p] + k] = symbols[p, mine[k]]
