@@ -14,6 +14,7 @@ import pytest
 from tacit.channels.table import Channel
 from tacit.collection.rated import Rated
 from tacit.evaluation.cell import Tools
+from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
 from tacit.reports import Reports
 
@@ -176,4 +177,9 @@ def tools() -> Tools:
         total = np.bincount(own.users, own.values, own.n_users)
         return (total / np.maximum(np.bincount(own.users, minlength=own.n_users), 1))[users]
 
-    return Tools(even, coins, fit, device_predict)
+    def train(model, ratings, *, epsilon, rng, **options):
+        trained = fit(model, ratings, rng=rng)
+        trained.guarantee = Guarantee(epsilon=epsilon, unit="user", trust="nobody", released="bits")
+        return trained
+
+    return Tools(even, coins, fit, train, device_predict)

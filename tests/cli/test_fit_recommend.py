@@ -135,3 +135,23 @@ def test_a_model_that_is_none_is_refused(run, data):
     status, _, said = run("recommend", data, "--user", 1)
     assert status == 1
     assert "is not a saved model" in said
+
+
+def test_a_training_asks_devices_itself(run, data, tmp_path):
+    model, mine = tmp_path / "asked", tmp_path / "mine.csv"
+    asked = ("fit", data, "--model", "pg-mf", "--scale", "1:5:1", "-o", model)
+    status, _, said = run(*asked)
+    assert (status, model.exists()) == (1, False)
+    assert "pg-mf keeps an epsilon of its own: say which" in said
+    status, _, said = run(*asked, "--epsilon", 8, "--factors", 2)
+    assert status == 0, said
+    assert "Epsilon = 8 per user, trusting nobody" in said
+    assert Fitted.load(model).items.shape[2] == 3
+    mine.write_text("item,rating\n1,5\n2,1\n")
+    status, out, said = run("recommend", model, "--user", 1, "-n", 3, "--profile", mine)
+    assert (status, len(out.splitlines())) == (0, 3), said
+    reports = tmp_path / "reports.parquet"
+    run("perturb", data, "--channel", "auto", "--epsilon", "1", "-o", reports)
+    status, _, said = run("fit", reports, "--model", "pg-mf", "--epsilon", 8, "-o", model)
+    assert status == 1
+    assert "give it ratings, not reports" in said

@@ -59,8 +59,26 @@ def test_models_of_one_channel_are_compared_on_the_same_reports(ratings, cells, 
 
 
 def test_a_model_that_no_device_can_finish_has_one_row(ratings, cells, tools):
-    alone = dataclasses.replace(tools, on_device=lambda model: False)
+    alone = dataclasses.replace(tools, where=lambda model: ("provider",))
     assert len(Runner(ratings, Protocol(), alone)(cells[0])) == 1
+
+
+def test_a_training_sees_true_ratings_and_its_rows_carry_its_own_promise(ratings, tools):
+    asked = []
+
+    def train(model, given, *, epsilon, rng, **options):
+        asked.append((model, len(given), epsilon))
+        return tools.train(model, given, epsilon=epsilon, rng=rng)
+
+    cell = grid.cells(
+        ratings, Protocol(), channels=[], models=[], trainings=["asks"], epsilons=["0.5"]
+    )[0]
+    home = dataclasses.replace(tools, train=train, where=lambda model: ("device",))
+    (row,) = Runner(ratings, Protocol(), home)(cell)
+    assert asked == [("asks", row.n_train, "0.5")]
+    assert (row.where, row.plan, row.channel, row.channel_id) == ("device", "rounds", None, None)
+    assert (row.unit, row.epsilon, row.user_epsilon, row.delta) == ("user", 0.5, 0.5, 0)
+    assert (row.via, row.mode, row.values_epsilon) == ("rounds", "strict", None)
 
 
 def test_predictions_are_clipped_for_errors_only(ratings, cells, tools):

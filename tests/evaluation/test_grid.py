@@ -43,6 +43,19 @@ def test_the_grid_has_the_identity_once_and_every_other_channel_at_every_epsilon
     assert len({cell.key for cell in cells}) == 12
 
 
+def test_a_training_runs_once_an_epsilon_with_no_channel(ratings):
+    cells = grid.cells(
+        ratings, Protocol(), channels=["even", "odd"], models=["mean"], trainings=["asks"],
+        epsilons=["0.5", "1"], plan="catalogue", cap=5,
+    )  # fmt: skip
+    asks = [cell for cell in cells if cell.model == "asks"]
+    assert [(c.channel, c.plan, c.cap, c.epsilon, c.mode) for c in asks] == [
+        (None, "rounds", None, "0.5", "strict"), (None, "rounds", None, "1", "strict"),
+    ]  # fmt: skip
+    assert asks[0].label == "asks, rounds at 0.5, seed 0"
+    assert {(cell.plan, cell.cap) for cell in cells if cell.model == "mean"} == {("catalogue", 5)}
+
+
 def test_an_interrupted_run_is_resumed(tmp_path, cells, run_cell):
     path = tmp_path / "out.json.journal"
     run_cell.stop = 3

@@ -7,6 +7,7 @@ from tacit.evaluation import tools
 from tacit.evaluation.comparison import Comparison
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.sample import made_up
+from tacit.evaluation.tables import accuracy, best, promises
 from tacit.readers import synthetic
 
 
@@ -84,10 +85,31 @@ def test_a_cap_is_paid_for_in_the_slot_and_saves_the_person():
     assert {(row.epsilon, row.user_epsilon, row.cap) for row in rows[2:]} == {(3, 15, 5)}
 
 
+def test_private_gradients_stand_beside_channels_under_their_own_promise():
+    comparison = Comparison(channels=["auto"], models=["item-mean", "pg-mf"], epsilons=["1", "9"])
+    rows = comparison.run(
+        synthetic(100, 80, 2000), tools.tools(), Journal(None), lambda *state: None
+    )
+    mine = [row for row in rows if row.model == "pg-mf"]
+    assert [(row.where, row.channel, row.unit, row.epsilon) for row in mine] == [
+        ("device", None, "user", 1.0),
+        ("device", None, "user", 9.0),
+    ]
+    assert all(row.claim_valid and row.trust == "nobody" for row in mine)
+    winners = best(rows).lines
+    assert [line[0] for line in winners[:2]] == ["1 per user", "1 per value"]
+    assert winners[0][3:] == (f"{mine[0].rmse:.3f}", "rounds + pg-mf")
+    assert "pg-mf" not in "".join(winners[1])
+    assert ("rounds", "pg-mf", "device") in {line[:3] for line in accuracy(rows, "rmse", "").lines}
+    assert not promises(rows).lines
+
+
 def test_options_reach_the_models_that_have_them():
     ratings = synthetic(60, 90, 2000)
     assert tools.fit("mf", ratings, rng=0, factors=3).items.shape[2] == 4
     assert tools.fit("bias", ratings, rng=0, factors=3).items.shape[2] == 1
+    trained = tools.train("pg-mf", ratings, epsilon="1", rng=0, factors=3, symbols=9)
+    assert trained.items.shape[2] == 4
 
 
 def test_the_sample_is_made_up_on_the_same_scale():

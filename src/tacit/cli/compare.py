@@ -19,7 +19,9 @@ def compare(
     data: Data,
     channel: Annotated[str, typer.Option(help="Channels, separated by commas.")] = "auto",
     model: Annotated[str, typer.Option(help="Models, separated by commas.")] = "channel-mf",
-    epsilon: Annotated[str, typer.Option(help="Nats per value or slot, by commas.")] = "0.5,1,3",
+    epsilon: Annotated[
+        str, typer.Option(help="Nats per value, slot or user, by commas.")
+    ] = "0.5,1,3",
     folds: Annotated[int | None, typer.Option(help="Cross-validate in so many folds.")] = None,
     test_share: Annotated[float | None, typer.Option(help="Hold out this share. [0.1]")] = None,
     seeds: Annotated[int, typer.Option(help="Repeat with splits 0, 1, ..")] = 1,
@@ -44,8 +46,8 @@ def compare(
     """Compare channels and models at several epsilons, beside no privacy at all.
 
     Every rating goes through each channel; models learn from the reports; errors are measured on
-    true ratings held out. With --json an interrupted run goes on where it stopped when it is
-    started again.
+    true ratings held out. A training (pg-mf) asks devices itself, through no channel. With --json
+    an interrupted run goes on where it stopped when it is started again.
 
     Examples:
 

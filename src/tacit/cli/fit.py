@@ -7,6 +7,7 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.options import Columns, Format, Rounding, Scale
+from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.ratings import Ratings
@@ -18,7 +19,7 @@ def fit(
     output: Annotated[Path, typer.Option("-o", "--output", help="The model to write.")],
     model: Annotated[str, typer.Option(help="The model to fit.")] = "channel-mf",
     epsilon: Annotated[
-        str | None, typer.Option(help="Send ratings through a channel first, at this epsilon.")
+        str | None, typer.Option(help="Send ratings through a channel, or train, at this epsilon.")
     ] = None,
     channel: Annotated[str, typer.Option(help="Which channel, for ratings.")] = "auto",
     plan: options.PlanName = "rated",
@@ -31,35 +32,49 @@ def fit(
 ) -> None:
     """Fit a model and write it to a file, with its guarantee.
 
-    Ratings without --epsilon are learnt from as they are: no privacy.
+    Ratings without --epsilon are learnt from as they are: no privacy. A training (pg-mf) takes
+    ratings and --epsilon, and asks devices itself.
 
     Examples:
 
         tacit fit reports.parquet --model channel-mf -o model
 
         tacit fit ml-100k/u.data --epsilon 1 -o model
+
+        tacit fit ml-100k/u.data --model pg-mf --epsilon 8 -o model
     """
     options.writable(output)
 
     from tacit.evaluation import tools
     from tacit.evaluation.comparison import epsilons
+    from tacit.models import TRAININGS
 
     tools.check([channel], [model], plan)
     if epsilon is not None:
         (epsilon,) = epsilons(epsilon)
-    source = (
-        _reports(data)
-        if is_reports(data)
-        else _collected(
-            options.load(data, format, scale, columns, rounding), plan, channel, epsilon
-        )
-    )
+    told = is_reports(data)
+    check_training(model, epsilon, told)
     chosen = {} if factors is None else {"factors": factors}
-    fitted = tools.fit(model, source, rng=seed, **chosen)
+    ratings = None if told else options.load(data, format, scale, columns, rounding)
+    if ratings is not None and epsilon and model in TRAININGS:
+        source, fitted = ratings, tools.train(model, ratings, epsilon=epsilon, rng=seed, **chosen)
+    else:
+        source = _reports(data) if ratings is None else _collected(ratings, plan, channel, epsilon)
+        fitted = tools.fit(model, source, rng=seed, **chosen)
     partial = output.with_name(output.name + ".part")
     fitted.save(partial)
     partial.replace(output)
     options.notice(f"{output}: {model} from {len(source):,} rows. {fitted.guarantee.sentence}")
+
+
+def check_training(model: str, epsilon: str | None, told: bool) -> None:
+    """Raise `RequestError` for a training without an epsilon, or with reports (`told`)."""
+    from tacit.models import TRAININGS
+
+    if model in TRAININGS and told:
+        raise RequestError(f"{model} asks devices itself: give it ratings, not reports.")
+    if model in TRAININGS and epsilon is None:
+        raise RequestError(f"{model} keeps an epsilon of its own: say which, as in --epsilon 8.")
 
 
 def _reports(file: Path) -> "Reports":

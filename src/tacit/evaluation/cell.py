@@ -1,7 +1,7 @@
 """One cell of the grid: split, perturb, fit, predict, measure."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 from typing import Protocol as Interface
@@ -32,21 +32,31 @@ class Fitted(Interface):
         ...
 
 
+class Trained(Fitted, Interface):
+    """What a training has to offer: it knows what it promised."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the whole training."""
+        ...
+
+
 @dataclass(frozen=True)
 class Tools:
     """What the grid runs on; `tacit.evaluation.tools` has the real ones, tests have others.
 
     `plan(name, channel, epsilon, scale, cap)`: a plan over a channel, "auto" included.
-    `perturb(ratings, plan)`: what leaves the devices. `fit(model, data, rng=.., ..)` and
-    `device_predict(fitted, own, users, items)`: as in `tacit.models`. `on_device(model)`: whether
-    a device can finish it.
+    `perturb(ratings, plan)`: what leaves the devices. `fit(model, data, rng=.., ..)`,
+    `train(model, ratings, epsilon=.., rng=.., ..)` and `device_predict(fitted, own, users, items)`:
+    as in `tacit.models`. `where(model)`: the places where it predicts.
     """
 
     plan: Callable[[str, str, str, Any, int | None], Plan]
     perturb: Callable[[Ratings, Plan], Reports]
     fit: Callable[..., Fitted]
+    train: Callable[..., Trained]
     device_predict: Callable[[Any, Ratings, Codes, Codes], Floats]
-    on_device: Callable[[str], bool] = lambda model: True
+    where: Callable[[str], Sequence[str]] = lambda model: ("provider", "device")
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,11 @@ class Promise:
             plan.values_epsilon,
             plan.channels[0].id,
         )
+
+    @classmethod
+    def of_training(cls, guarantee: Guarantee) -> Self:
+        """The promise of a training: that of a person where it is one already."""
+        return cls(guarantee, guarantee if guarantee.unit == "user" else None)
 
 
 class Latest(Generic[Value]):
@@ -115,23 +130,30 @@ class Runner:
         self._data = Latest[tuple[Ratings | Reports, Promise]]()
 
     def __call__(self, cell: Cell) -> list[Row]:
-        """The provider's row and, where a device can finish the model, the device's."""
+        """A row for each place where the model predicts."""
         place = (cell.seed, cell.fold)
-        noise = (*place, cell.channel, cell.epsilon)
         train, test = self._splits.of(place, lambda: self._split(*place))
+        fitted, promise, seconds = self._fitted(cell, train)
+        places: dict[str, Callable[[], Floats]] = {
+            "provider": lambda: fitted.predict(test.users, test.items),
+            "device": lambda: self._tools.device_predict(fitted, train, test.users, test.items),
+        }
+        facts = _facts(cell, promise, len(train), len(test), seconds)
+        shown = self._tools.where(cell.model)
+        return [self._row(facts, test, where, places[where]) for where in shown]
+
+    def _fitted(self, cell: Cell, train: Ratings) -> tuple[Fitted, Promise, float]:
+        """The model, what is promised, and the seconds of learning alone."""
+        settings = {"rng": cell.seed, **self._options}
+        if cell.channel is None:
+            began = time.perf_counter()
+            trained = self._tools.train(cell.model, train, epsilon=cell.epsilon, **settings)
+            return trained, Promise.of_training(trained.guarantee), time.perf_counter() - began
+        noise = (cell.seed, cell.fold, cell.channel, cell.epsilon)
         data, promise = self._data.of(noise, lambda: self._collected(cell, train))
         began = time.perf_counter()
-        fitted = self._tools.fit(cell.model, data, rng=cell.seed, **self._options)
-        fit_seconds = time.perf_counter() - began
-        places: dict[str, Callable[[], Floats]] = {
-            "provider": lambda: fitted.predict(test.users, test.items)
-        }
-        if self._tools.on_device(cell.model):
-            places["device"] = lambda: self._tools.device_predict(
-                fitted, train, test.users, test.items
-            )
-        facts = _facts(cell, promise, len(train), len(test), fit_seconds)
-        return [self._row(facts, test, where, predict) for where, predict in places.items()]
+        fitted = self._tools.fit(cell.model, data, **settings)
+        return fitted, promise, time.perf_counter() - began
 
     def _split(self, seed: int, fold: int | None) -> tuple[Ratings, Ratings]:
         held_out = self._protocol.test(self.ratings, seed, fold)

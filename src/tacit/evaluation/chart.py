@@ -17,7 +17,6 @@ TITLES = {
     "recall_at_10": "recall of the top 10 (higher is better)",
 }
 ERRORS = ("rmse", "mae")
-CURATOR = "curator"
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,9 @@ class Chart:
 
     @cached_property
     def shown(self) -> list[str]:
-        """What has a colour: the channels, and the curator, who needs none."""
-        curator = any(row.channel is None for row in self.rows)
-        return [*self.channels, *([CURATOR] if curator else [])]
+        """What has a colour: the channels, and what stands in for one."""
+        others = (row.via for row in self.rows if row.channel is None)
+        return [*self.channels, *dict.fromkeys(others)]
 
     @cached_property
     def epsilons(self) -> list[float]:
@@ -97,7 +96,7 @@ class Chart:
     def lines(self, model: str) -> list[Line]:
         """Every line of a model's panel."""
         mine = [row for row in self.rows if row.model == model and row.epsilon is not None]
-        kinds = dict.fromkeys((row.channel or CURATOR, row.where) for row in mine)
+        kinds = dict.fromkeys((row.via, row.where) for row in mine)
         return [
             Line(channel, model, where, _points(self._of(mine, channel, where), self.metric))
             for channel, where in kinds
@@ -110,7 +109,7 @@ class Chart:
         return fmean(values) if values else None
 
     def _of(self, rows: Sequence[Row], channel: str, where: str) -> list[Row]:
-        return [r for r in rows if (r.channel or CURATOR) == channel and r.where == where]
+        return [r for r in rows if r.via == channel and r.where == where]
 
 
 def _figures(rows: Sequence[Row], metric: str) -> list[float]:

@@ -13,6 +13,7 @@ from tacit.evaluation.grid import Cell, Progress
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import Row
 from tacit.evaluation.split import Protocol
+from tacit.models import TRAININGS
 from tacit.ratings import Ratings
 
 
@@ -66,7 +67,8 @@ class Comparison:
             ratings,
             self.protocol,
             channels=self.channels,
-            models=self.models,
+            models=[name for name in self.models if name not in TRAININGS],
+            trainings=[name for name in self.models if name in TRAININGS],
             epsilons=self.epsilons,
             plan=self.plan,
             cap=self.cap,

@@ -11,6 +11,8 @@ from tacit.evaluation.split import Protocol
 from tacit.ratings import Ratings
 
 IDENTITY = "identity"
+ROUNDS = "rounds"
+"""The plan of a training: no channel is chosen, and devices answer as often as it asks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,8 @@ class Cell:
     @property
     def label(self) -> str:
         """The cell as a progress bar shows it."""
-        noise = self.channel if self.epsilon is None else f"{self.channel} at {self.epsilon}"
+        source = self.channel or self.plan
+        noise = source if self.epsilon is None else f"{source} at {self.epsilon}"
         place = f"seed {self.seed}" + ("" if self.fold is None else f", fold {self.fold}")
         return f"{self.model}, {noise}, {place}"
 
@@ -63,21 +66,26 @@ def cells(
     channels: Sequence[str],
     models: Sequence[str],
     epsilons: Sequence[str],
+    trainings: Sequence[str] = (),
     plan: str = "rated",
     cap: int | None = None,
     mode: str = "strict",
     settings: str = "",
 ) -> list[Cell]:
-    """The whole grid, the identity always in it and once; models that share reports in a row."""
-    noises = [(IDENTITY, None)]
-    noises += [(name, epsilon) for epsilon in epsilons for name in channels if name != IDENTITY]
+    """The whole grid, the identity always in it and once; models that share reports in a row.
+
+    `trainings` choose what is sent themselves: they run once an epsilon, with no channel.
+    """
+    noises: list[tuple[str | None, str | None, Sequence[str]]] = [(IDENTITY, None, models)]
+    noises += [(name, e, models) for e in epsilons for name in channels if name != IDENTITY]
+    noises += [(None, epsilon, trainings) for epsilon in epsilons]
     data = fingerprint(ratings)
     return [
         Cell(
             dataset=ratings.name,
             data=data,
-            plan=plan,
-            cap=cap,
+            plan=plan if channel else ROUNDS,
+            cap=cap if channel else None,
             channel=channel,
             epsilon=epsilon,
             model=model,
@@ -87,8 +95,8 @@ def cells(
             settings=f"{protocol.words}; {settings}",
         )
         for seed, fold in protocol.places()
-        for channel, epsilon in noises
-        for model in models
+        for channel, epsilon, names in noises
+        for model in names
     ]
 
 

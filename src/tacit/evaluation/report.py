@@ -58,18 +58,18 @@ def _style() -> str:
 
 def _lead(rows: Sequence[Row]) -> str:
     """The cost in one sentence: the lowest error near epsilon 1, beside that of no privacy."""
-    epsilons = {row.epsilon for row in rows if row.epsilon}
-    if not epsilons:
+    claims = [(row.epsilon, row.unit) for row in rows if row.epsilon]
+    if not claims:
         return "<p class=lead>No channel was compared: these are figures without privacy.</p>"
-    middle = min(epsilons, key=lambda epsilon: abs(math.log(epsilon)))
-    here = [row for row in rows if row.epsilon == middle]
+    middle, unit = min(claims, key=lambda claim: abs(math.log(claim[0])))
+    here = [row for row in rows if (row.epsilon, row.unit) == (middle, unit)]
     where = "device" if any(row.where == "device" for row in here) else here[0].where
     free = lowest([row for row in rows if row.channel == IDENTITY], where)
     beside = f"; without any privacy, {free.figure:.3f}" if free else ""
     found = lowest(here, where)
     return (
-        f"<p class=lead>At epsilon = {middle:g} the predictions of the {where} have an RMSE of "
-        f"<strong>{found.figure:.3f}</strong>{beside}.</p>"
+        f"<p class=lead>At epsilon = {middle:g} per {unit} the predictions of the {where} have an "
+        f"RMSE of <strong>{found.figure:.3f}</strong>{beside}.</p>"
         if found
         else ""
     )

@@ -51,6 +51,11 @@ class Row:
     fit_seconds: float
     predict_seconds: float
 
+    @property
+    def via(self) -> str:
+        """What stands between true ratings and the model: a channel, a curator, or rounds."""
+        return self.channel or ("curator" if self.trust == "curator" else self.plan)
+
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON-ready values; a figure that does not exist is null."""
         return {

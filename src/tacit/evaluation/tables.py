@@ -31,7 +31,7 @@ def accuracy(rows: Sequence[Row], metric: str, caption: str) -> Table:
     """The metric, mean over splits, of every channel, model and place, at every epsilon."""
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
     kinds = dict.fromkeys(
-        (row.channel or "curator", row.model, row.where) for row in rows if row.epsilon is not None
+        (row.via, row.model, row.where) for row in rows if row.epsilon is not None
     ) or dict.fromkeys((IDENTITY, row.model, row.where) for row in rows)
     return Table(
         f"{caption}; epsilon per {units(rows)}" if epsilons else caption,
@@ -48,7 +48,9 @@ def units(rows: Sequence[Row]) -> str:
 def promises(rows: Sequence[Row]) -> Table:
     """What a whole person can lose, in nats: one line a channel and epsilon; none under `rated`."""
     kinds = {
-        (row.channel or row.model, row.epsilon): row for row in rows if row.user_epsilon is not None
+        (row.channel or row.model, row.epsilon): row
+        for row in rows
+        if row.user_epsilon is not None and row.unit != "user"
     }
     deltas = dict.fromkeys(f"{row.delta:g}" for row in kinds.values() if row.tight_epsilon)
     lines = (
@@ -69,18 +71,28 @@ def _line(
 ) -> tuple[str, ...]:
     channel, model, where = kind
     mine = [row for row in rows if row.model == model and row.where == where]
-    noisy = [row for row in mine if (row.channel or "curator") == channel]
+    noisy = [row for row in mine if row.via == channel]
     figures = [mean([row for row in noisy if row.epsilon == e], metric) for e in epsilons]
     figures.append(mean([row for row in mine if row.channel == IDENTITY], metric))
     return (*kind, *(NOTHING if x is None else f"{x:.3f}" for x in figures))
 
 
 def best(rows: Sequence[Row]) -> Table:
-    """The lowest RMSE at each epsilon, at the provider and on the device, and who reached it."""
-    epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
+    """The lowest RMSE at each epsilon, at the provider and on the device, and who reached it.
+
+    Epsilons of different units are different promises, and nobody wins over another promise.
+    """
+    claims = sorted({(row.epsilon, row.unit) for row in rows if row.epsilon is not None})
+    several = len({unit for _, unit in claims}) > 1
     places = list(dict.fromkeys(row.where for row in rows))
     names = ("epsilon", *(f"{place}{what}" for place in places for what in ("", ", by")))
-    lines = [(f"{e:g}", *_winners([r for r in rows if r.epsilon == e], places)) for e in epsilons]
+    lines = [
+        (
+            f"{epsilon:g} per {unit}" if several else f"{epsilon:g}",
+            *_winners([r for r in rows if (r.epsilon, r.unit) == (epsilon, unit)], places),
+        )
+        for epsilon, unit in claims
+    ]
     free = [row for row in rows if row.channel == IDENTITY]
     lines += [("no privacy", *_winners(free, places))] if free else []
     return Table("Lowest RMSE, mean over splits", names, tuple(lines))
@@ -114,7 +126,7 @@ def lowest(rows: Sequence[Row], where: str) -> Winner | None:
     mine = [row for row in rows if row.where == where]
     kinds: dict[tuple[str, str], list[Row]] = {}
     for row in mine:
-        kinds.setdefault((row.channel or "curator", row.model), []).append(row)
+        kinds.setdefault((row.via, row.model), []).append(row)
     means = ((mean(group, "rmse"), *kind) for kind, group in kinds.items())
     return min((Winner(m, c, n) for m, c, n in means if m is not None), default=None)
 

@@ -31,21 +31,31 @@ def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | N
 
 def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> models.Fitted:
     """The fitted model; `options` that it has no setting for are left out."""
-    chosen = models.model(model)
-    settings = {name: value for name, value in options.items() if hasattr(chosen, name)}
-    return models.fit(model, data, rng=rng, **settings)
+    return models.fit(model, data, rng=rng, **_had(models.model(model), options))
+
+
+def train(model: str, ratings: Ratings, *, epsilon: str, rng: int, **options: Any) -> models.Fitted:
+    """The model of a training at `epsilon`, in nats of the unit that its guarantee names."""
+    settings = _had(models.training(model), options)
+    return models.train(model, ratings, epsilon=epsilon, rng=rng, **settings)
+
+
+def where(model: str) -> tuple[str, ...]:
+    """The places where a model predicts."""
+    training = models.TRAININGS.get(model)
+    return training.where if training else ("provider", "device")
 
 
 def tools() -> Tools:
     """The tools that `tacit compare` runs on."""
-    return Tools(plan, perturb, fit, models.device_predict)
+    return Tools(plan, perturb, fit, train, models.device_predict, where)
 
 
 def check(channel_names: Sequence[str], model_names: Sequence[str], plan_name: str) -> None:
     """Raise `RequestError` for a name that does not exist, or does not serve the plan, before any
     work is done."""
     _among("channel", channel_names, [AUTO, IDENTITY, *channels.MECHANISMS])
-    _among("model", model_names, list(models.MODELS))
+    _among("model", model_names, [*models.MODELS, *models.TRAININGS])
     missing = plans.protects_presence(plan_name)
     fit = [name for name in channels.MECHANISMS if channels.serves(name, missing=missing)]
     for name in channel_names:
@@ -55,6 +65,10 @@ def check(channel_names: Sequence[str], model_names: Sequence[str], plan_name: s
                 f"The channel {name} {hides}, and the plan {plan_name} does not; "
                 f"choose from {', '.join(fit)}, or auto."
             )
+
+
+def _had(chosen: object, options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if hasattr(chosen, name)}
 
 
 def _among(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
