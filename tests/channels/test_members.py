@@ -149,12 +149,6 @@ def test_choose_tells_at_least_as_much_as_any(epsilon, scale):
     assert fisher_information(channel) >= max(told) * (1 - 1e-5)
 
 
-def test_choose_protects_presence_where_asked():
-    name, channel = choose(epsilon="1", scale=STARS, missing=True)
-    assert name == "randomized-response"
-    assert channel.missing
-
-
 def test_level_cells_are_a_distribution_and_its_slope():
     for theta in public_thetas(STARS.values):
         shares, slopes = level_cells(theta, STARS.values)

@@ -64,3 +64,36 @@ def test_an_interrupted_comparison_is_resumed(tmp_path):
     assert sorted(file.suffix for file in tmp_path.iterdir()) == [
         ".csv", ".html", ".json", ".parquet"
     ]  # fmt: skip
+
+
+STREAM = """
+import sys, time
+from tacit import Catalogue, compile, synthetic
+from tacit.collection import slots
+from tacit.collection.report_file import write_perturbed
+
+def wait(people):
+    print("waiting", flush=True)
+    time.sleep(0.1)
+
+slots.BLOCK = 60  # a person at a time
+ratings = synthetic(200, 60, 4000)
+channel = compile("randomized-response", epsilon="1", scale=ratings.scale, missing=True)
+write_perturbed(ratings, Catalogue(channel), sys.argv[1], wait)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+def test_an_interrupted_stream_leaves_no_half_of_a_file(tmp_path):
+    running = subprocess.Popen(
+        [sys.executable, "-c", STREAM, str(tmp_path / "slots.parquet")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdout.readline() == "waiting\n"
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode != 0
+    assert "KeyboardInterrupt" in said
+    assert list(tmp_path.iterdir()) == []

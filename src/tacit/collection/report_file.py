@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -143,10 +142,10 @@ def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotRep
             source.sink_parquet(file, metadata={KEY: json.dumps(header)}, statistics=False)
         partial.replace(place)
     finally:
-        # An interrupt comes twice, from the engine and from Python: the second one here.
-        with suppress(KeyboardInterrupt):
+        try:
             partial.unlink(missing_ok=True)
-        partial.unlink(missing_ok=True)
+        except KeyboardInterrupt:  # one interrupt comes twice, from the engine and from Python
+            partial.unlink(missing_ok=True)
 
 
 def _frame(about: Reports, block: SlotReports | None = None) -> pl.DataFrame:
