@@ -42,6 +42,7 @@ if __name__ == "__main__":
         tools.plan,
         tools.perturb,
         waiting_after(int(sys.argv[1])),
+        tools.train,
         lambda fitted, own, users, items: fitted.predict(users, items),
     )
     tools.check = lambda channels, models, plan: None
