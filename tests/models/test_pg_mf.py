@@ -95,6 +95,25 @@ def test_what_two_opposite_profiles_send_differs_by_epsilon_and_no_more() -> Non
     assert min(adores, hates) - noise < everything < max(adores, hates) + noise
 
 
+@pytest.mark.parametrize("item", [np.nan, np.inf, -1e30, 0.0])
+def test_whatever_the_server_sends_an_input_of_the_table_is_drawn_from(item: float) -> None:
+    side = Side(np.array([0, 2, 2]), np.array([0, 1], np.int32), np.arange(2))
+    items = np.full((2, 2), item, np.float32)
+    device = Home(3.0, items, np.ones(2), np.zeros((2, 2)), np.arange(1.0, 6.0), 0.0)
+    asked = Questions.draw(2, 2, 8, np.random.default_rng(0))
+    shares = []
+    for end in (0, (1 << 64) - 1):
+
+        class Same:
+            def fill(self, words, end=end) -> None:
+                words[:] = end
+
+        shares.append(
+            asked.answered(side, np.array([5.0, 1.0]), device, two_points("1"), Same()).tolist()
+        )
+    assert shares == [[0, 0], [1, 1]]
+
+
 class Recorder:
     """A test's words, and how many were asked for."""
 

@@ -65,9 +65,9 @@ class Questions:
         rows = fold_in(side, ratings, home)
         half = (home.levels[-1] - home.levels[0]) / 2
         entries = projected(side, ratings, home, rows, self.columns, self.seeds) / half
-        # Whatever the ratings, an input of the table comes out: clipped here, in the projected
-        # space, and rounded. The guarantee rests on the draw alone, not on anything before it.
-        inputs = np.clip(entries / np.sqrt(self.width), -1, 1)
+        # Whatever the ratings and whatever items the server sent, an input of the table comes out:
+        # clipped here, in the projected space, and rounded. The guarantee rests on the draw alone.
+        inputs = np.clip(np.nan_to_num(entries / np.sqrt(self.width)), -1, 1)
         levels = np.rint((inputs + 1) * ((ENTRIES.n_levels - 1) / 2)).astype(np.uint8)
         return Sampler((channel,), words).draw(levels, np.zeros(len(levels), np.uint8))
 
