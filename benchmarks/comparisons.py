@@ -27,6 +27,17 @@ def reports(bench: Bench, request: Request) -> None:
         bench.least("reports: times diffprivlib, a CPU second", times, 1000)
 
 
+def catalogue(bench: Bench, request: Request) -> None:
+    """Every slot of the large shape, written as it comes."""
+    path = made("ml-20m")
+    for epsilon in ("4", "8"):
+        ours = bench.run("catalogue", f"ml-20m, epsilon {epsilon}", OURS, path, epsilon)
+        if ours:
+            case = f"catalogue, epsilon {epsilon} per slot"
+            bench.least(f"{case}: slots a second", ours["slots_per_second"], 100e6)
+            bench.most(f"{case}: peak GB", ours["peak_gb"], 2)
+
+
 def als(bench: Bench, request: Request) -> None:
     """A sweep of explicit ALS beside two compiled peers."""
     for shape, sweeps in (("ml-1m", 10), ("ml-20m", 5)):
@@ -85,6 +96,7 @@ def accuracy(bench: Bench, request: Request) -> None:
 
 COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
     "reports": reports,
+    "catalogue": catalogue,
     "als": als,
     "topk": topk,
     "channel": channel,

@@ -41,7 +41,7 @@ def sampled(law: AbstractLaplace) -> Shares:
     channel = law.table()
     counts = np.rint(np.array(PRIOR) * DRAWS).astype(int)
     levels = np.repeat(np.arange(len(PRIOR), dtype=np.uint8), counts)
-    symbols = Sampler((channel,)).draw(levels, np.zeros(len(levels), np.uint8))
+    symbols = Sampler((channel,)).draw(levels)
     outputs = np.array([float(y) for y in channel.outputs if y is not None])
     noise = outputs[symbols] - np.array(STARS.values)[levels]
     return np.histogram(noise, EDGES)[0] / len(levels)

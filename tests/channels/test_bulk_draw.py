@@ -19,8 +19,8 @@ class WordsForTestsOnly:
 
 
 def drawn(channel, row, words):
-    alone = np.zeros(len(words), np.uint8)
-    return Sampler((channel,), WordsForTestsOnly(words)).draw(alone + np.uint8(row), alone)
+    rows = np.full(len(words), row, np.uint8)
+    return Sampler((channel,), WordsForTestsOnly(words)).draw(rows)
 
 
 @pytest.mark.parametrize("word_bits", [12, 16])
@@ -52,8 +52,8 @@ def test_rows_of_different_lengths_and_word_bits_stack():
     table = stacked([(1 << 10,), (1, 2, (1 << 16) - 1)], [12, 16])
     words = np.array([0, (1 << 62) - 1, 1 << 62, (1 << 64) - 1], np.uint64)
     found = np.empty(4, np.uint8)
-    alone, lowest = np.zeros(4, np.uint8), np.array([0, 1])
-    draw_symbols(words, alone, alone, lowest, table, found)
+    first = np.zeros(4, np.uint8)
+    draw_symbols(words, first, table, found)
     assert found.tolist() == [0, 0, 1, 1]
-    draw_symbols(words, alone, alone + np.uint8(1), lowest, table, found)
+    draw_symbols(words, first + np.uint8(1), table, found)
     assert found.tolist() == [0, 2, 2, 3]

@@ -53,8 +53,7 @@ def test_each_run_draws_anew():
 def test_frequencies_are_the_tables(name):
     channel, count = compile(name, epsilon="1", scale=STARS), 400_000
     for level, shares in enumerate(channel.likelihood):
-        alone = np.zeros(count, np.uint8)
-        symbols = Sampler((channel,)).draw(alone + np.uint8(level), alone)
+        symbols = Sampler((channel,)).draw(np.full(count, level, np.uint8))
         expected = np.array(shares) * count
         counts = np.bincount(symbols, minlength=len(shares))
         chi = float(((counts - expected) ** 2 / expected).sum())
@@ -171,9 +170,8 @@ def test_sixty_million_certified_reports_a_second():
     """On two cores, which is thirty million in a second of one: walls depend on who else runs."""
     channel, count = compile("bounded-laplace", epsilon="1", scale=STARS), 30_000_000
     levels = np.random.default_rng(0).integers(0, 5, count).astype(np.uint8)
-    alone = np.zeros(count, np.uint8)
     sampler = Sampler((channel,))
-    sampler.draw(levels[:1000], alone[:1000])
+    sampler.draw(levels[:1000])
     start = time.process_time()
-    sampler.draw(levels, alone)
+    sampler.draw(levels)
     assert count / (time.process_time() - start) > 30e6

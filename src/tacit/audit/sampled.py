@@ -42,10 +42,9 @@ class SampledAudit:
 
 def audit(channel: Channel, *, draws: int = 1_000_000, alpha: float = 1e-6) -> SampledAudit:
     """Audit `2 * draws` bulk draws from every row of a channel, secret words and all."""
-    sampler, no_choice = Sampler((channel,)), np.zeros(2 * draws, np.uint8)
+    sampler = Sampler((channel,))
     samples = [
-        sampler.draw(np.full(2 * draws, row, np.uint16), no_choice)
-        for row in range(len(channel.weights))
+        sampler.draw(np.full(2 * draws, row, np.uint16)) for row in range(len(channel.weights))
     ]
     return audit_samples(samples, len(channel.outputs), alpha=alpha)
 

@@ -40,7 +40,8 @@ def perturb(
         raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
     kept = ratings if plan.cap is None else ratings.where(kept_rows(ratings, plan.cap))
     channel_of = _channel_of(kept, plan, channel_of_person)
-    symbols = Sampler(plan.channels, words).draw(kept.levels, channel_of)
+    mixed = channel_of if len(plan.channels) > 1 else None
+    symbols = Sampler(plan.channels, words).draw(kept.levels, mixed)
     return _reports(ratings, plan, SlotReports(kept.users, kept.items, symbols, channel_of))
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,16 +131,24 @@ def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotRep
         "items": about.item_ids.ids.to_list(),
     }
 
+    # Ids in as few bytes as they need, and light compression: half the time of a large file.
+    narrow = replace(about, user_ids=_narrow(about.user_ids), item_ids=_narrow(about.item_ids))
+
     def frames(*wanted: object) -> Iterator[pl.DataFrame]:
         # The engine's wishes (columns, rows, a filter) do not arise: everything is written.
-        yield from (_frame(about, block) for block in blocks)
+        yield from (_frame(narrow, block) for block in blocks)
 
     place = Path(path)
     partial = place.with_name(f"{place.name}.part")
     try:
-        source = register_io_source(frames, schema=_frame(about).schema)
+        source = register_io_source(frames, schema=_frame(narrow).schema)
         with partial.open("wb") as file:
-            source.sink_parquet(file, metadata={KEY: json.dumps(header)}, statistics=False)
+            source.sink_parquet(
+                file,
+                metadata={KEY: json.dumps(header)},
+                compression_level=1,
+                statistics=False,
+            )
         partial.replace(place)
     finally:
         try:
@@ -160,8 +169,13 @@ def _frame(about: Reports, block: SlotReports | None = None) -> pl.DataFrame:
     )
 
 
+def _narrow(vocabulary: Vocabulary) -> Vocabulary:
+    ids = vocabulary.ids
+    return Vocabulary(ids.shrink_dtype()) if ids.dtype.is_integer() else vocabulary
+
+
 def _codes(raw: pl.Series, ids: list[Any], path: str | Path) -> tuple[Vocabulary, Codes]:
-    vocabulary = Vocabulary(pl.Series("id", ids, dtype=raw.dtype))
+    vocabulary = Vocabulary(pl.Series("id", ids))
     codes = vocabulary.codes(raw)
     if (codes < 0).any():
         raise DataError(f"{path} holds reports of somebody or something that it does not list.")

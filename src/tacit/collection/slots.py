@@ -62,15 +62,16 @@ def _blocks_of_reports(
 ) -> Iterator[SlotReports]:
     asked = _Asked(ratings, plan)
     sampler = Sampler(plan.channels, words)
+    mixed = len(plan.channels) > 1
     silent = np.array([channel.outputs.index(None) for channel in plan.channels])
     for people in _blocks(ratings.n_users, ratings.n_items):  # all items are laid out, to sample
         items, inputs = asked.of(people)
-        channel_of = np.repeat(of_person[people], asked.slots)
+        channel_of = np.repeat(of_person[people], asked.slots) if mixed else None
         answers = sampler.draw(inputs.reshape(-1), channel_of).reshape(inputs.shape)
         if isinstance(plan, Catalogue):
             yield _reported(people, answers, silent[of_person[people]], of_person[people])
         else:
-            yield _answered(people, items, answers, channel_of)
+            yield _answered(people, items, answers, of_person[people])
         advance(people.stop)
 
 
@@ -157,5 +158,10 @@ def _answered(
     people: slice, items: Codes, answers: Symbols, channel_of: NDArray[np.uint8]
 ) -> SlotReports:
     users = np.arange(people.start, people.stop, dtype=np.int32)
-    everybody = np.repeat(users, answers.shape[1])
-    return SlotReports(everybody, items.reshape(-1), answers.reshape(-1), channel_of)
+    slots = answers.shape[1]
+    return SlotReports(
+        np.repeat(users, slots),
+        items.reshape(-1),
+        answers.reshape(-1),
+        np.repeat(channel_of, slots),
+    )

@@ -46,21 +46,11 @@ def stacked(rows: Sequence[Sequence[int]], word_bits: Sequence[int]) -> Rows:
 
 
 @njit(parallel=True, cache=True)
-def draw_symbols(
-    words: Words,
-    levels: Unsigned,
-    channel_of: NDArray[np.uint8],
-    lowest: NDArray[np.int64],
-    table: Rows,
-    symbols: Unsigned,
-) -> None:
-    """symbols[i] = how many bounds of row lowest[channel_of[i]] + levels[i] are <= words[i].
-
-    `lowest[c]`: the row of channel c's lowest level.
-    """
+def draw_symbols(words: Words, rows: Unsigned, table: Rows, symbols: Unsigned) -> None:
+    """symbols[i] = how many bounds of row rows[i] are <= words[i]."""
     shift = np.uint64(64 - GUIDE_BITS)
     for i in prange(len(words)):
-        row, word = lowest[channel_of[i]] + levels[i], words[i]
+        row, word = rows[i], words[i]
         entry = table.guide[row, word >> shift]
         symbol = np.int64(entry & 0x7FFF)
         if entry & 0x8000:
