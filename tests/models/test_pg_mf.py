@@ -278,6 +278,8 @@ def test_what_cannot_be_asked_is_refused(ratings: Ratings) -> None:
         training("odd")
     with pytest.raises(RequestError, match="3 reports a person do not divide 128 rounds"):
         training("pg-mf", reports=3)
+    with pytest.raises(RequestError, match="0 rounds ask nobody"):
+        training("pg-mf", rounds=0)
     with pytest.raises(RequestError, match="'0' is not a positive decimal"):
         train("pg-mf", ratings, epsilon="0")
     with pytest.raises(RequestError, match="not above 0 and at most 16"):

@@ -53,7 +53,7 @@ class PGMF:
     the paper's way (everybody in every round); None for whichever has the least noise at this
     epsilon. `width`: rows q of the projection. `step`: of the item rows, in halves of the range.
 
-    Raises `RequestError` where `reports` does not divide `rounds`.
+    Raises `RequestError` for fewer than one round, or `reports` that do not divide `rounds`.
     """
 
     factors: int = 1
@@ -66,6 +66,8 @@ class PGMF:
     where = ("device",)
 
     def __post_init__(self) -> None:
+        if self.rounds < 1:
+            raise RequestError(f"{self.rounds} rounds ask nobody; give 1 or more.")
         if self.reports is not None and (self.reports < 1 or self.rounds % self.reports):
             raise RequestError(
                 f"{self.reports} reports a person do not divide {self.rounds} rounds; "
