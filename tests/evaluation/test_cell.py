@@ -78,7 +78,7 @@ def test_a_training_sees_true_ratings_and_its_rows_carry_its_own_promise(ratings
     assert asked == [("asks", row.n_train, "0.5")]
     assert (row.where, row.plan, row.channel, row.channel_id) == ("device", "rounds", None, None)
     assert (row.unit, row.epsilon, row.user_epsilon, row.delta) == ("user", 0.5, 0.5, 0)
-    assert (row.via, row.mode, row.values_epsilon) == ("rounds", "strict", None)
+    assert (row.via, row.mode, row.values_epsilon) == ("rounds per user", "strict", None)
 
 
 def test_predictions_are_clipped_for_errors_only(ratings, cells, tools):

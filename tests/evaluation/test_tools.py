@@ -98,9 +98,11 @@ def test_private_gradients_stand_beside_channels_under_their_own_promise():
     assert all(row.claim_valid and row.trust == "nobody" for row in mine)
     winners = best(rows).lines
     assert [line[0] for line in winners[:2]] == ["1 per user", "1 per value"]
-    assert winners[0][3:] == (f"{mine[0].rmse:.3f}", "rounds + pg-mf")
+    assert winners[0][3:] == (f"{mine[0].rmse:.3f}", "rounds per user + pg-mf")
     assert "pg-mf" not in "".join(winners[1])
-    assert ("rounds", "pg-mf", "device") in {line[:3] for line in accuracy(rows, "rmse", "").lines}
+    assert ("rounds per user", "pg-mf", "device") in {
+        line[:3] for line in accuracy(rows, "rmse", "").lines
+    }
     assert not promises(rows).lines
 
 

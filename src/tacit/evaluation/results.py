@@ -53,8 +53,12 @@ class Row:
 
     @property
     def via(self) -> str:
-        """What stands between true ratings and the model: a channel, a curator, or rounds."""
-        return self.channel or ("curator" if self.trust == "curator" else self.plan)
+        """What stands between true ratings and the model: a channel, or a training's own way.
+
+        The latter with its unit, which seldom is that of the channels beside it.
+        """
+        who = "curator" if self.trust == "curator" else self.plan
+        return self.channel or f"{who} per {self.unit}"
 
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON-ready values; a figure that does not exist is null."""
