@@ -1,0 +1,189 @@
+"""Matrix completion with the nuclear norm, by alternating least squares.
+
+    min over M  ||P(Z - M)||_F^2 / 2 + lambda ||M||_*,     ||M||_* = min (||U||^2 + ||V||^2) / 2
+
+over M = U V' (Hastie, Mazumder, Lee and Zadeh 2015), P the reported cells: with enough columns it
+is the ridge problem that every least-squares model here solves, so the one kernel solves it. Where
+biases are fitted they are held by lambda / 2 and cost lambda (||b_u||^2 + ||b_i||^2) / 4 more.
+
+The residual R = P(Z - M) tells how far off a fit is. At the least M = U D V' it is lambda U V' + W
+with W orthogonal to U and V and no singular value beyond lambda: directions of W that are beyond
+it are those in which M should grow. And no M does better than `objective - slack`, the dual at
+Y = R min(1, lambda / ||R||_2). M and R are never laid out.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, svds
+
+from tacit.models.evidence import Evidence
+from tacit.models.least_squares import FREE, Factors
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+SWEEPS, LOOKS = 3, 300  # sweeps between two looks at the residual, and looks at most
+ENTER = 8  # directions that enter at a look, or as many as there are
+SMALL = 64  # a matrix with a side so short is decomposed whole
+FAINT = 1e-5  # a singular value below this share of lambda is rounding
+
+
+@dataclass(eq=False)
+class SoftImpute:
+    """The problem and the best M so far, from which the next solve starts.
+
+    `target`: Z, canonical order, shape (n,). `factors`: M, as balanced U and V beside the biases.
+    `rank`: of M, at most. `shrinkage`: lambda, in units of Z.
+    """
+
+    data: Evidence
+    target: Floats
+    factors: Factors
+    rank: int
+    shrinkage: float = np.inf
+
+    @classmethod
+    def start(cls, data: Evidence, target: Floats, *, rank: int, biases: bool) -> Self:
+        """M = 0. With `biases` Z is centred by its mean, without by nothing."""
+        mu = float(target.mean(dtype=np.float64)) if biases else 0.0
+        people, items = np.zeros((len(data.user_ids), 1)), np.zeros((len(data.item_ids), 1))
+        ridge = np.array([0 if biases else FREE], np.float32)
+        factors = Factors(mu, people.astype(np.float32), items.astype(np.float32), ridge)
+        return cls(data, target, factors, min(rank, len(people), len(items)))
+
+    def solve(self, shrinkage: float, gap: float) -> None:
+        """Minimise at lambda = `shrinkage`, to within the share `gap` of the objective.
+
+        At the cap on the rank it ends when a round of sweeps gains less than that.
+        """
+        self.shrinkage, even, last = shrinkage, np.ones(len(self.target), np.float32), np.inf
+        for _ in range(LOOKS):
+            self._hold()
+            for _ in range(SWEEPS):
+                self.factors.sweep(self.data, self.target, even)
+            self._balance()
+            now, full = self.objective, len(self.values) == self.rank
+            if self.slack <= gap * now or (full and last - now <= gap * now):
+                return
+            last = now
+            self._grow()
+
+    @property
+    def values(self) -> Doubles:
+        """The singular values of M, falling: what balanced columns have for squared norms."""
+        return np.square(self.factors.people[:, 1:], dtype=np.float64).sum(0)
+
+    @property
+    def residual(self) -> Doubles:
+        """R at the reported cells, shape (n,)."""
+        return (self.target - self.factors.predict(self.data)).astype(np.float64)
+
+    @property
+    def distance(self) -> float:
+        """||R||_F: what equation (4) of Zheng holds to rho."""
+        return float(np.linalg.norm(self.residual))
+
+    @property
+    def norm(self) -> float:
+        """||R||_2."""
+        R = self._matrix(self.residual)
+        operator = LinearOperator(
+            R.shape, dtype=R.dtype, matvec=R.__matmul__, rmatvec=R.T.__matmul__
+        )
+        return float(_leading(operator, 1)[1][0])
+
+    @property
+    def objective(self) -> float:
+        """||R||_F^2 / 2 + lambda (||M||_* + (||b_u||^2 + ||b_i||^2) / 4)."""
+        levels = np.concatenate([self.factors.people[:, 0], self.factors.items[:, 0]])
+        held = float(self.values.sum() + np.square(levels, dtype=np.float64).sum() / 4)
+        return self.distance**2 / 2 + self.shrinkage * held
+
+    @property
+    def slack(self) -> float:
+        """How far above the least objective this one is, at most.
+
+        The dual is <Y, Z> - ||Y||_F^2 / 2 - (||Y 1||^2 + ||Y' 1||^2) / lambda, ||Y||_2 <= lambda,
+        its last term with biases only.
+        """
+        R = self.residual
+        Y = self._matrix(R * min(1.0, self.shrinkage / self.norm))
+        dual = float(Y.data @ (self.target - self.factors.mu)) - float(Y.data @ Y.data) / 2
+        if self._biases:
+            dual -= float(np.sum(Y.sum(0) ** 2) + np.sum(Y.sum(1) ** 2)) / self.shrinkage
+        return self.objective - dual
+
+    @property
+    def _biases(self) -> bool:
+        return self.factors.ridge[0] != FREE
+
+    def _hold(self) -> None:
+        bias = self.shrinkage / 2 if self._biases else float(FREE)
+        columns = self.factors.people.shape[1] - 1
+        self.factors.ridge = np.array([bias] + [self.shrinkage] * columns, np.float32)
+
+    def _balance(self) -> None:
+        """M = (A sqrt(D)) (B sqrt(D))' with A and B orthonormal, without what is rounding."""
+        (A, left), (B, right) = (
+            np.linalg.qr(rows[:, 1:].astype(np.float64)) for rows in self._sides
+        )
+        turn, D, back = np.linalg.svd(left @ right.T)
+        kept = D > FAINT * self.shrinkage
+        root = np.sqrt(D[kept])
+        self._replace(A @ turn[:, kept] * root, B @ back[kept].T * root)
+
+    def _grow(self) -> None:
+        """A soft-impute step where M has no direction: W's singular values, shrunk by lambda."""
+        columns = len(self.values)
+        room = min(max(ENTER, columns), self.rank - columns)
+        if room == 0:
+            return
+        left, found, right = _leading(self._complement(), room)
+        root = np.sqrt(np.maximum(found - self.shrinkage, 0))
+        new = root > 0
+        U, V = (rows[:, 1:] for rows in self._sides)
+        self._replace(
+            np.hstack([U, left[:, new] * root[new]]), np.hstack([V, right[:, new] * root[new]])
+        )
+
+    def _complement(self) -> LinearOperator:
+        """W = (I - A A') R (I - B B')."""
+        R, root = self._matrix(self.residual), np.sqrt(self.values)
+        A, B = (rows[:, 1:] / root for rows in self._sides)
+        return LinearOperator(
+            R.shape,
+            dtype=R.dtype,
+            matvec=lambda x: _without(A, R @ _without(B, x)),
+            rmatvec=lambda x: _without(B, R.T @ _without(A, x)),
+        )
+
+    @property
+    def _sides(self) -> tuple[Floats, Floats]:
+        return self.factors.people, self.factors.items
+
+    def _replace(self, U: Doubles, V: Doubles) -> None:
+        people, items = self._sides
+        self.factors.people = np.hstack([people[:, :1], U]).astype(np.float32)
+        self.factors.items = np.hstack([items[:, :1], V]).astype(np.float32)
+
+    def _matrix(self, cells: Doubles) -> csr_array:
+        side = self.data.layout.users
+        shape = len(self.data.user_ids), len(self.data.item_ids)
+        return csr_array((cells, side.other, side.start), shape=shape)
+
+
+def _without(basis: Doubles, x: Doubles) -> Doubles:
+    return x - basis @ (basis.T @ x)
+
+
+def _leading(operator: LinearOperator, count: int) -> tuple[Doubles, Doubles, Doubles]:
+    """The `count` largest singular values with their vectors, left and right, as columns."""
+    if min(operator.shape) <= max(SMALL, 2 * count):
+        left, found, right = np.linalg.svd(operator @ np.eye(operator.shape[1]), False)
+        return left[:, :count], found[:count], right[:count].T
+    even = np.ones(min(operator.shape)) / np.sqrt(min(operator.shape))
+    left, found, right = svds(operator, k=count, v0=even, tol=1e-3)
+    return left, found, right.T
