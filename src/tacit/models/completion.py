@@ -72,7 +72,7 @@ class Completion:
         """The lambda whose fit on 9 in 10 reports comes nearest to the tenth; from above."""
         train, test = held_out(data)
         problem = self._start(train)
-        shrinkage = chosen = problem.norm
+        shrinkage = chosen = problem.norm or 1.0
         least, worse, floor = np.inf, 0, shrinkage * LEAST
         while worse < PATIENCE and shrinkage > floor:
             problem.solve(shrinkage, LOOSE)

@@ -28,6 +28,6 @@ def held_out(data: Evidence) -> tuple[Evidence, Evidence]:
 
 
 def squared_error(factors: Factors, test: Evidence) -> float:
-    """The mean squared distance of a fit from held-out reports."""
+    """The mean squared distance of a fit from held-out reports; zero where there are none."""
     error = factors.predict(test) - test.values
-    return float(np.mean(error * error, dtype=np.float64))
+    return float(np.sum(error * error, dtype=np.float64)) / max(len(test), 1)

@@ -72,9 +72,15 @@ class SoftImpute:
             self._grow()
 
     @property
+    def balanced(self) -> tuple[Doubles, Doubles]:
+        """U and V, shapes (people, K) and (items, K), with U'U = V'V diagonal and M = U V'."""
+        people, items = self.factors.people, self.factors.items
+        return people[:, 1:].astype(np.float64), items[:, 1:].astype(np.float64)
+
+    @property
     def values(self) -> Doubles:
-        """The singular values of M, falling: what balanced columns have for squared norms."""
-        return np.square(self.factors.people[:, 1:], dtype=np.float64).sum(0)
+        """The singular values of M, shape (K,)."""
+        return np.square(self.balanced[0]).sum(0)
 
     @property
     def residual(self) -> Doubles:
@@ -110,7 +116,7 @@ class SoftImpute:
         its last term with biases only.
         """
         R = self.residual
-        Y = self._matrix(R * min(1.0, self.shrinkage / self.norm))
+        Y = self._matrix(R * (self.shrinkage / max(self.norm, self.shrinkage)))
         dual = float(Y.data @ (self.target - self.factors.mu)) - float(Y.data @ Y.data) / 2
         if self._biases:
             dual -= float(np.sum(Y.sum(0) ** 2) + np.sum(Y.sum(1) ** 2)) / self.shrinkage
@@ -127,11 +133,9 @@ class SoftImpute:
 
     def _balance(self) -> None:
         """M = (A sqrt(D)) (B sqrt(D))' with A and B orthonormal, without what is rounding."""
-        (A, left), (B, right) = (
-            np.linalg.qr(rows[:, 1:].astype(np.float64)) for rows in self._sides
-        )
+        (A, left), (B, right) = (np.linalg.qr(columns) for columns in self.balanced)
         turn, D, back = np.linalg.svd(left @ right.T)
-        kept = D > FAINT * self.shrinkage
+        kept = FAINT * self.shrinkage < D
         root = np.sqrt(D[kept])
         self._replace(A @ turn[:, kept] * root, B @ back[kept].T * root)
 
@@ -144,7 +148,7 @@ class SoftImpute:
         left, found, right = _leading(self._complement(), room)
         root = np.sqrt(np.maximum(found - self.shrinkage, 0))
         new = root > 0
-        U, V = (rows[:, 1:] for rows in self._sides)
+        U, V = self.balanced
         self._replace(
             np.hstack([U, left[:, new] * root[new]]), np.hstack([V, right[:, new] * root[new]])
         )
@@ -152,7 +156,7 @@ class SoftImpute:
     def _complement(self) -> LinearOperator:
         """W = (I - A A') R (I - B B')."""
         R, root = self._matrix(self.residual), np.sqrt(self.values)
-        A, B = (rows[:, 1:] / root for rows in self._sides)
+        A, B = (columns / root for columns in self.balanced)
         return LinearOperator(
             R.shape,
             dtype=R.dtype,
@@ -160,14 +164,10 @@ class SoftImpute:
             rmatvec=lambda x: _without(B, R.T @ _without(A, x)),
         )
 
-    @property
-    def _sides(self) -> tuple[Floats, Floats]:
-        return self.factors.people, self.factors.items
-
     def _replace(self, U: Doubles, V: Doubles) -> None:
-        people, items = self._sides
-        self.factors.people = np.hstack([people[:, :1], U]).astype(np.float32)
-        self.factors.items = np.hstack([items[:, :1], V]).astype(np.float32)
+        levels = self.factors.people[:, :1], self.factors.items[:, :1]
+        self.factors.people = np.hstack([levels[0], U]).astype(np.float32)
+        self.factors.items = np.hstack([levels[1], V]).astype(np.float32)
 
     def _matrix(self, cells: Doubles) -> csr_array:
         side = self.data.layout.users
@@ -186,4 +186,4 @@ def _leading(operator: LinearOperator, count: int) -> tuple[Doubles, Doubles, Do
         return left[:, :count], found[:count], right[:count].T
     even = np.ones(min(operator.shape)) / np.sqrt(min(operator.shape))
     left, found, right = svds(operator, k=count, v0=even, tol=1e-3)
-    return left, found, right.T
+    return left, np.asarray(found, np.float64), right.T
