@@ -129,12 +129,15 @@ def _false_position(
 ) -> None:
     """Call `beyond` last where it is nearly 0: it rises from `low` to `high`, (place, value).
 
-    An end that stays is halved in value (the Illinois rule), or the steps would only creep.
+    An end that stays twice is halved in value (the Illinois rule), or the steps would only creep.
     """
+    last = 0.0
     for _ in range(STEPS):
         (a, fa), (b, fb) = low, high
         at = (a * fb - b * fa) / (fb - fa)
         value = beyond(at)
         if abs(value) <= CLOSE:
             return
-        low, high = ((a, fa / 2), (at, value)) if value > 0 else ((at, value), (b, fb / 2))
+        stays = 0.5 if value * last > 0 else 1.0
+        low, high = ((a, stays * fa), (at, value)) if value > 0 else ((at, value), (b, stays * fb))
+        last = value

@@ -17,6 +17,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import svd
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, svds
 
@@ -28,7 +29,7 @@ Doubles = NDArray[np.float64]
 SWEEPS, LOOKS = 3, 300  # sweeps between two looks at the residual, and looks at most
 ENTER = 8  # directions that enter at a look, or as many as there are
 SMALL = 64  # a matrix with a side so short is decomposed whole
-FAINT = 1e-5  # a singular value below this share of lambda is rounding
+FAINT = 1e-4  # a singular value below this share of lambda is rounding
 
 
 @dataclass(eq=False)
@@ -134,7 +135,7 @@ class SoftImpute:
     def _balance(self) -> None:
         """M = (A sqrt(D)) (B sqrt(D))' with A and B orthonormal, without what is rounding."""
         (A, left), (B, right) = (np.linalg.qr(columns) for columns in self.balanced)
-        turn, D, back = np.linalg.svd(left @ right.T)
+        turn, D, back = _decomposed(left @ right.T)
         kept = FAINT * self.shrinkage < D
         root = np.sqrt(D[kept])
         self._replace(A @ turn[:, kept] * root, B @ back[kept].T * root)
@@ -182,8 +183,13 @@ def _without(basis: Doubles, x: Doubles) -> Doubles:
 def _leading(operator: LinearOperator, count: int) -> tuple[Doubles, Doubles, Doubles]:
     """The `count` largest singular values with their vectors, left and right, as columns."""
     if min(operator.shape) <= max(SMALL, 2 * count):
-        left, found, right = np.linalg.svd(operator @ np.eye(operator.shape[1]), False)
+        left, found, right = _decomposed(operator @ np.eye(operator.shape[1]))
         return left[:, :count], found[:count], right[:count].T
     even = np.ones(min(operator.shape)) / np.sqrt(min(operator.shape))
     left, found, right = svds(operator, k=count, v0=even, tol=1e-3)
     return left, np.asarray(found, np.float64), right.T
+
+
+def _decomposed(dense: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    # The faster driver at times gives up on sound matrices of less than full rank, which W is.
+    return svd(dense, full_matrices=False, lapack_driver="gesvd")
