@@ -3,7 +3,7 @@
     min ||M||_*   subject to   ||P(M - Z)||_F <= rho
 
 Z are the reported numbers, read naively; P keeps the cells that were reported. Its solution at rho
-is that of ||P(M - Z)||^2 / 2 + lambda ||M||_* for one lambda, found by false position.
+is that of ||P(M - Z)||^2 / 2 + lambda ||M||_* for one lambda, found by the secant rule.
 
 The paper centres nothing and needs rho told, which depends on how many ratings there are and so on
 what its own channels hide. Here people and items have levels, as in `mf`, unless `biases` is off:
@@ -28,7 +28,7 @@ from tacit.models.soft_impute import SoftImpute
 PACE = np.sqrt(2)  # from one candidate for lambda to the next
 PATIENCE = 2  # candidates in a row that may be worse than the best
 LOOSE = 1e-2  # gap of a candidate's solve
-CLOSE, STEPS = 1e-5, 60  # how near rho the residual comes, as a share, and steps at most
+CLOSE, STEPS = 1e-5, 40  # how near rho the residual comes, as a share, and steps at most
 LEAST = 1e-5  # lambda, as a share of ||Z||_2, below which nothing more is fitted
 
 
@@ -121,23 +121,22 @@ def within(problem: SoftImpute, rho: float, gap: float) -> None:
     while over < 0:
         low, under, high = high, over, high + 1
         over = beyond(high)
-    _false_position(beyond, (low, under), (high, over))
+    _secant(beyond, (low, under), (high, over))
 
 
-def _false_position(
+def _secant(
     beyond: Callable[[float], float], low: tuple[float, float], high: tuple[float, float]
 ) -> None:
     """Call `beyond` last where it is nearly 0: it rises from `low` to `high`, (place, value).
 
-    An end that stays twice is halved in value (the Illinois rule), or the steps would only creep.
+    Each solve goes on from the last one, so that `beyond` still falls a little where it has been:
+    no bracket is kept, and slopes stay near the first, that of the chord.
     """
-    last = 0.0
+    slope = chord = (high[1] - low[1]) / (high[0] - low[0])
+    at, value = min(low, high, key=lambda end: abs(end[1]))
     for _ in range(STEPS):
-        (a, fa), (b, fb) = low, high
-        at = (a * fb - b * fa) / (fb - fa)
-        value = beyond(at)
+        step = -value / slope
+        at, last, value = at + step, value, beyond(at + step)
         if abs(value) <= CLOSE:
             return
-        stays = 0.5 if value * last > 0 else 1.0
-        low, high = ((a, stays * fa), (at, value)) if value > 0 else ((at, value), (b, stays * fb))
-        last = value
+        slope = min(max((value - last) / step, chord / 3), chord * 3)
