@@ -17,18 +17,18 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svd
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, svds
 
 from tacit.models.evidence import Evidence
 from tacit.models.least_squares import FREE, Factors
+from tacit.models.singular import balanced, norm, outside
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 SWEEPS, LOOKS = 3, 300  # sweeps between two looks at the residual, and looks at most
 ENTER = 8  # directions that enter at a look, or as many as there are
-SMALL = 64  # a matrix with a side so short is decomposed whole
+NEAR, SEED = 0.05, 0.1  # shares of lambda: what W's values may lack to enter, and enter with
+FAR = 0.01  # a slack of this share of the objective, and beyond, is far from the end
 FAINT = 1e-4  # a singular value below this share of lambda is rounding
 
 
@@ -58,7 +58,7 @@ class SoftImpute:
     def solve(self, shrinkage: float, gap: float) -> None:
         """Minimise at lambda = `shrinkage`, to within the share `gap` of the objective.
 
-        At the cap on the rank it ends when a round of sweeps gains less than that.
+        At the cap on the rank it ends when a round of sweeps gains a hundredth of that.
         """
         self.shrinkage, even, last = shrinkage, np.ones(len(self.target), np.float32), np.inf
         for _ in range(LOOKS):
@@ -67,10 +67,11 @@ class SoftImpute:
                 self.factors.sweep(self.data, self.target, even)
             self._balance()
             now, full = self.objective, len(self.values) == self.rank
-            if self.slack <= gap * now or (full and last - now <= gap * now):
+            off = self.slack / now
+            if off <= gap or (full and last - now <= 0.01 * gap * now):
                 return
             last = now
-            self._grow()
+            self._grow(min(off / FAR, 1))
 
     @property
     def balanced(self) -> tuple[Doubles, Doubles]:
@@ -96,11 +97,7 @@ class SoftImpute:
     @property
     def norm(self) -> float:
         """||R||_2."""
-        R = self._matrix(self.residual)
-        operator = LinearOperator(
-            R.shape, dtype=R.dtype, matvec=R.__matmul__, rmatvec=R.T.__matmul__
-        )
-        return float(_leading(operator, 1)[1][0])
+        return norm(self._matrix(self.residual))
 
     @property
     def objective(self) -> float:
@@ -133,63 +130,36 @@ class SoftImpute:
         self.factors.ridge = np.array([bias] + [self.shrinkage] * columns, np.float32)
 
     def _balance(self) -> None:
-        """M = (A sqrt(D)) (B sqrt(D))' with A and B orthonormal, without what is rounding."""
-        (A, left), (B, right) = (np.linalg.qr(columns) for columns in self.balanced)
-        turn, D, back = _decomposed(left @ right.T)
+        """The same M in balanced columns, without what is rounding."""
+        U, D, V = balanced(*self.balanced)
         kept = FAINT * self.shrinkage < D
-        root = np.sqrt(D[kept])
-        self._replace(A @ turn[:, kept] * root, B @ back[kept].T * root)
+        self._replace(U[:, kept], V[:, kept])
 
-    def _grow(self) -> None:
-        """A soft-impute step where M has no direction: W's singular values, shrunk by lambda."""
-        columns = len(self.values)
+    def _grow(self, share: float) -> None:
+        """A soft-impute step where M has no direction: W's singular values, shrunk by lambda.
+
+        Values are found from below, so those a little short of lambda enter too, by a little: the
+        sweeps that follow make them grow or fade. `share`: how little, 1 far from the end.
+        """
+        columns, (U, V) = len(self.values), self.balanced
         room = min(max(ENTER, columns), self.rank - columns)
         if room == 0:
             return
-        left, found, right = _leading(self._complement(), room)
-        root = np.sqrt(np.maximum(found - self.shrinkage, 0))
-        new = root > 0
-        U, V = self.balanced
+        root = np.sqrt(self.values)
+        left, found, right = outside(self._matrix(self.residual), U / root, V / root, room)
+        over = found / self.shrinkage - 1
+        new = over > -NEAR * share
+        size = np.sqrt(self.shrinkage * np.maximum(over, SEED * share))
         self._replace(
-            np.hstack([U, left[:, new] * root[new]]), np.hstack([V, right[:, new] * root[new]])
-        )
-
-    def _complement(self) -> LinearOperator:
-        """W = (I - A A') R (I - B B')."""
-        R, root = self._matrix(self.residual), np.sqrt(self.values)
-        A, B = (columns / root for columns in self.balanced)
-        return LinearOperator(
-            R.shape,
-            dtype=R.dtype,
-            matvec=lambda x: _without(A, R @ _without(B, x)),
-            rmatvec=lambda x: _without(B, R.T @ _without(A, x)),
+            np.hstack([U, left[:, new] * size[new]]), np.hstack([V, right[:, new] * size[new]])
         )
 
     def _replace(self, U: Doubles, V: Doubles) -> None:
         levels = self.factors.people[:, :1], self.factors.items[:, :1]
-        self.factors.people = np.hstack([levels[0], U]).astype(np.float32)
-        self.factors.items = np.hstack([levels[1], V]).astype(np.float32)
+        self.factors.people = np.hstack([levels[0], U]).astype(np.float32, order="C")
+        self.factors.items = np.hstack([levels[1], V]).astype(np.float32, order="C")
 
     def _matrix(self, cells: Doubles) -> csr_array:
         side = self.data.layout.users
         shape = len(self.data.user_ids), len(self.data.item_ids)
         return csr_array((cells, side.other, side.start), shape=shape)
-
-
-def _without(basis: Doubles, x: Doubles) -> Doubles:
-    return x - basis @ (basis.T @ x)
-
-
-def _leading(operator: LinearOperator, count: int) -> tuple[Doubles, Doubles, Doubles]:
-    """The `count` largest singular values with their vectors, left and right, as columns."""
-    if min(operator.shape) <= max(SMALL, 2 * count):
-        left, found, right = _decomposed(operator @ np.eye(operator.shape[1]))
-        return left[:, :count], found[:count], right[:count].T
-    even = np.ones(min(operator.shape)) / np.sqrt(min(operator.shape))
-    left, found, right = svds(operator, k=count, v0=even, tol=1e-3)
-    return left, np.asarray(found, np.float64), right.T
-
-
-def _decomposed(dense: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    # The faster driver at times gives up on sound matrices of less than full rank, which W is.
-    return svd(dense, full_matrices=False, lapack_driver="gesvd")
