@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from tacit.errors import RequestError
-from tacit.models import evidence, fit, model
+from tacit.models import at_home, evidence, fit, model
 from tacit.models.completion import within
 from tacit.models.evidence import Evidence
 from tacit.models.soft_impute import SoftImpute
@@ -167,6 +167,15 @@ def test_a_fit_leaves_the_rho_it_was_given(ratings: Ratings) -> None:
         theta += fitted.people[0][ratings.users, 0] + fitted.items[0][ratings.items, 0]
         assert np.linalg.norm(theta - ratings.values) == pytest.approx(30, rel=1e-4)
         assert (fitted.mu[0] == 0) == (not biases)
+        assert fitted.precision.shape == (1, fitted.items.shape[2])
+        assert np.all(fitted.precision > 0)
+
+
+def test_a_device_can_place_anybody_where_nothing_is_left_to_fit(ratings: Ratings) -> None:
+    fitted = fit("completion", ratings, rho=1e6)
+    home = at_home(fitted, ratings.where(ratings.users > 0))
+    assert fitted.precision.shape == (1, 1)
+    assert np.allclose(home.people, 0, atol=1e-4)
 
 
 def test_lambda_is_chosen_where_held_out_reports_are_met_best(ratings: Ratings) -> None:
@@ -188,6 +197,7 @@ def test_lambda_is_chosen_where_held_out_reports_are_met_best(ratings: Ratings) 
     [
         ({"rho": 0.0}, "A rho of 0.0 is not positive"),
         ({"shrinkage": -2.0}, "A shrinkage of -2.0 is not positive"),
+        ({"rank": 0}, "A rank of 0 is not positive"),
         ({"rho": 3.0, "shrinkage": 2.0}, "rho 3.0 and shrinkage 2.0 each settle the other"),
         ({"rho": 3.0, "rank": 2}, "No matrix of rank 2 comes within rho 3.0"),
     ],

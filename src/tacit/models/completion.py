@@ -7,10 +7,10 @@ is that of ||P(M - Z)||^2 / 2 + lambda ||M||_* for one lambda, found by the seca
 
 The paper centres nothing and needs rho told, which depends on how many ratings there are and so on
 what its own channels hide. Here people and items have levels, as in `mf`, unless `biases` is off:
-the norm of the rest is then what is least, and rho bounds what the whole fit leaves. Without a rho
-lambda is chosen on held-out *reports*, and rho is whatever that leaves: no private truth is read.
-The noise that the channels declare would be sound too, but a residual as large as all of the noise
-fits nothing where a report tells less than a person's mean.
+||M||_* + (||b_u||^2 + ||b_i||^2) / 4 is then least, and rho bounds what the whole fit leaves.
+Without a rho lambda is chosen on held-out *reports*, and rho is whatever that leaves: no private
+truth is read. The noise that the channels declare would be sound too, but as a rho it is too large:
+a good fit takes some of the noise up, and at small epsilon M = 0 leaves no more than all of it.
 """
 
 from collections.abc import Callable
@@ -52,8 +52,8 @@ class Completion:
     ) -> Fitted:
         """Learn from the reported numbers as if they were ratings.
 
-        Raises `RequestError` for both a rho and a shrinkage, for one that is not positive, and
-        for a rho that no matrix of the given rank reaches.
+        Raises `RequestError` for both a rho and a shrinkage, for a setting that is not positive,
+        and for a rho that no matrix of the given rank reaches.
         """
         del rng  # nothing here is random
         self._check()
@@ -84,10 +84,11 @@ class Completion:
         return chosen
 
     def _check(self) -> None:
-        for name, value in (("rho", self.rho), ("shrinkage", self.shrinkage)):
+        for name in ("rho", "shrinkage", "rank", "gap"):
+            value = getattr(self, name)
             if value is not None and not value > 0:
                 raise RequestError(
-                    f"A {name} of {value} is not positive; leave it out to choose it from reports."
+                    f"A {name} of {value} is not positive; give more, or leave it out."
                 )
         if self.rho is not None and self.shrinkage is not None:
             raise RequestError(

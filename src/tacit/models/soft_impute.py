@@ -37,13 +37,14 @@ class SoftImpute:
     """The problem and the best M so far, from which the next solve starts.
 
     `target`: Z, canonical order, shape (n,). `factors`: M, as balanced U and V beside the biases.
-    `rank`: of M, at most. `shrinkage`: lambda, in units of Z.
+    `rank`: of M, at most. `biases`: whether there are any. `shrinkage`: lambda, in units of Z.
     """
 
     data: Evidence
     target: Floats
     factors: Factors
     rank: int
+    biases: bool
     shrinkage: float = np.inf
 
     @classmethod
@@ -51,9 +52,9 @@ class SoftImpute:
         """M = 0. With `biases` Z is centred by its mean, without by nothing."""
         mu = float(target.mean(dtype=np.float64)) if biases else 0.0
         people, items = np.zeros((len(data.user_ids), 1)), np.zeros((len(data.item_ids), 1))
-        ridge = np.array([0 if biases else FREE], np.float32)
+        ridge = np.array([FREE], np.float32)  # what lambda without end holds levels by
         factors = Factors(mu, people.astype(np.float32), items.astype(np.float32), ridge)
-        return cls(data, target, factors, min(rank, len(people), len(items)))
+        return cls(data, target, factors, min(rank, len(people), len(items)), biases)
 
     def solve(self, shrinkage: float, gap: float) -> None:
         """Minimise at lambda = `shrinkage`, to within the share `gap` of the objective.
@@ -61,8 +62,8 @@ class SoftImpute:
         At the cap on the rank it ends when a round of sweeps gains a hundredth of that.
         """
         self.shrinkage, even, last = shrinkage, np.ones(len(self.target), np.float32), np.inf
+        self._hold()
         for _ in range(LOOKS):
-            self._hold()
             for _ in range(SWEEPS):
                 self.factors.sweep(self.data, self.target, even)
             self._balance()
@@ -116,16 +117,12 @@ class SoftImpute:
         R = self.residual
         Y = self._matrix(R * (self.shrinkage / max(self.norm, self.shrinkage)))
         dual = float(Y.data @ (self.target - self.factors.mu)) - float(Y.data @ Y.data) / 2
-        if self._biases:
+        if self.biases:
             dual -= float(np.sum(Y.sum(0) ** 2) + np.sum(Y.sum(1) ** 2)) / self.shrinkage
         return self.objective - dual
 
-    @property
-    def _biases(self) -> bool:
-        return self.factors.ridge[0] != FREE
-
     def _hold(self) -> None:
-        bias = self.shrinkage / 2 if self._biases else float(FREE)
+        bias = self.shrinkage / 2 if self.biases else float(FREE)
         columns = self.factors.people.shape[1] - 1
         self.factors.ridge = np.array([bias] + [self.shrinkage] * columns, np.float32)
 
@@ -158,6 +155,7 @@ class SoftImpute:
         levels = self.factors.people[:, :1], self.factors.items[:, :1]
         self.factors.people = np.hstack([levels[0], U]).astype(np.float32, order="C")
         self.factors.items = np.hstack([levels[1], V]).astype(np.float32, order="C")
+        self._hold()
 
     def _matrix(self, cells: Doubles) -> csr_array:
         side = self.data.layout.users
