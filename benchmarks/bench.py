@@ -97,8 +97,8 @@ def made(what: str) -> Path:
 
 
 def _run(command: list[object], ours: bool) -> dict[str, float]:
-    # The peers thread on their own and ask that BLAS should not do so as well.
-    setting = {} if ours else {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ""}
+    # The parties thread on their own; where BLAS does so as well, its threads wait by spinning.
+    setting = {"OPENBLAS_NUM_THREADS": "1"} | ({} if ours else {"PYTHONPATH": ""})
     process = subprocess.Popen(
         list(map(str, command)), stdout=subprocess.PIPE, env=os.environ | setting, text=True
     )

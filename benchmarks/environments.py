@@ -11,6 +11,7 @@ REQUIREMENTS = {
     "cmfrec": ["cmfrec==3.5.1.post14"],
     "implicit": ["implicit==0.7.3"],
     "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn<1.6"],  # it imports a name that 1.6 lost
+    "fancyimpute": ["fancyimpute==0.7.0", "scikit-learn<1.8"],  # 1.8 lost an argument it passes
     "myfm": ["myfm==0.4.0"],
 }
 

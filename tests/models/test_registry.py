@@ -21,6 +21,7 @@ BANDS = {
     "bias": 1.03,
     "mf-plain": 1.13,
     "mf": 1.10,
+    "completion": 1.10,
     "mog-mf": 1.13,
     "channel-mf": 1.00,
 }

@@ -12,6 +12,7 @@ from tacit.models.at_home import at_home as at_home
 from tacit.models.at_home import device_predict as device_predict
 from tacit.models.baselines import Baseline as Baseline
 from tacit.models.channel_mf import ChannelMF as ChannelMF
+from tacit.models.completion import Completion as Completion
 from tacit.models.evidence import Evidence as Evidence
 from tacit.models.evidence import evidence as evidence
 from tacit.models.export import item_model as item_model
@@ -74,6 +75,7 @@ MODELS: dict[str, AbstractModel] = {
         Baseline(),
         MF(biases=False),
         MF(),
+        Completion(),
         MoGMF(),
         ChannelMF(),
     )

@@ -16,12 +16,18 @@ def choose_ridge(data: Evidence, fit: Callable[[Evidence, float], Factors]) -> f
 
     The noise of the held-out reports adds the same to every candidate, so the order is unbiased.
     """
-    held = np.random.default_rng(0).random(len(data)) < HELD_OUT
-    train, test = data.where(~held), data.where(held)
-    errors = [_error(fit(train, ridge), test) for ridge in RIDGES]
+    train, test = held_out(data)
+    errors = [squared_error(fit(train, ridge), test) for ridge in RIDGES]
     return RIDGES[int(np.argmin(errors))]
 
 
-def _error(factors: Factors, test: Evidence) -> float:
+def held_out(data: Evidence) -> tuple[Evidence, Evidence]:
+    """9 in 10 reports to learn from, and the tenth to judge by."""
+    held = np.random.default_rng(0).random(len(data)) < HELD_OUT
+    return data.where(~held), data.where(held)
+
+
+def squared_error(factors: Factors, test: Evidence) -> float:
+    """The mean squared distance of a fit from held-out reports; zero where there are none."""
     error = factors.predict(test) - test.values
-    return float(np.mean(error * error, dtype=np.float64))
+    return float(np.sum(error * error, dtype=np.float64)) / max(len(test), 1)
