@@ -1,0 +1,137 @@
+"""Noise for a curator: integers, drawn exactly from the operating system's bits.
+
+The discrete laws and how they are drawn are those of Canonne, Kamath and Steinke (2020): no float
+takes part, so nothing of a total can be read off the last bits of what is released. Everything is
+vectorised: a draw that needs another round keeps its place.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.collection.keystream import BulkWords, secret_words
+from tacit.errors import RequestError
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+MOST_DEVIATION = 1 << 24
+"""Above so many steps of its grid Gaussian noise would overflow 64 bits: take a coarser grid."""
+
+
+class IntegerNoise:
+    """Draws of integer noise. `words` is replaced in tests only: secret words are the default."""
+
+    def __init__(self, words: BulkWords | None = None) -> None:
+        self._words = words if words is not None else secret_words()
+
+    def laplace(self, count: int, scale: int) -> Ints:
+        """P(n) proportional to exp(-|n| / scale), n an integer, scale >= 1; shape (count,)."""
+        return _until_kept(count, lambda size: self._laplace_try(size, scale))
+
+    def gaussian(self, count: int, deviation: int) -> Ints:
+        """P(n) proportional to exp(-n^2 / (2 s^2)), n an integer, s = `deviation`; shape (count,).
+
+        Accepted from `laplace` of scale s with probability exp(-(|n| - s)^2 / (2 s^2)). Raises
+        `RequestError` for a deviation below 1 or above `MOST_DEVIATION`.
+        """
+        if not 1 <= deviation <= MOST_DEVIATION:
+            raise RequestError(
+                f"Gaussian noise of {deviation} steps is not among 1 to {MOST_DEVIATION}; "
+                "take another grid."
+            )
+
+        def attempt(size: int) -> tuple[Ints, Mask]:
+            draws = self.laplace(size, deviation)
+            exponents = (np.abs(draws) - deviation) ** 2
+            return draws, self._exp_coin(exponents, 2 * deviation**2)
+
+        return _until_kept(count, attempt)
+
+    def vectors(self, rows: int, columns: int, scale: float) -> Ints:
+        """Rows of density exp(-||n||_2 / scale), rounded to integers; shape (rows, columns).
+
+        The norm is Gamma(columns, scale), the direction uniform. The law is drawn in floats, and
+        then rounded: a fixed law on integers, which adding to integers does not disturb. How far it
+        is from the ideal is what double precision leaves.
+        """
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
+
+        normals: NDArray[np.float64] = special.ndtri(self._uniform(rows * columns))
+        directions = normals.reshape(rows, columns)
+        norms = scale * special.gammaincinv(columns, self._uniform(rows))
+        lengths = np.sqrt((directions**2).sum(1))
+        return np.rint(directions * (norms / lengths)[:, None]).astype(np.int64)
+
+    def _uniform(self, count: int) -> NDArray[np.float64]:
+        """Odd multiples of 2^-54: never 0, never 1."""
+        odd = (self._fresh(count) >> np.uint64(11)).astype(np.float64)
+        return (odd + 0.5) * 2.0**-53
+
+    def _laplace_try(self, size: int, scale: int) -> tuple[Ints, Mask]:
+        # |n| = u + scale v: u uniform, kept with probability exp(-u / scale), and v geometric.
+        low = self._below(np.full(size, scale))
+        kept = self._exp_coin(low, scale)
+        high = np.zeros(size, np.int64)
+        going = np.arange(size)
+        while len(going):
+            going = going[self._exp_coin(np.ones(len(going), np.int64), 1)]
+            high[going] += 1
+        sizes = low + scale * high
+        negative = (self._fresh(size) >> np.uint64(63)).astype(np.bool_)
+        return np.where(negative, -sizes, sizes), kept & ~(negative & (sizes == 0))
+
+    def _exp_coin(self, numerators: Ints, denominator: int) -> Mask:
+        """True with probability exp(-numerator / denominator), exactly."""
+        heads = np.ones(len(numerators), np.bool_)
+        whole, rest = np.divmod(numerators, denominator)
+        going = np.flatnonzero(whole)
+        while len(going):  # a factor of e^-1 for each whole
+            tossed = self._small_exp_coin(np.full(len(going), 1), 1)
+            heads[going[~tossed]] = False
+            whole[going] -= 1
+            going = going[tossed & (whole[going] > 0)]
+        alive = np.flatnonzero(heads)
+        heads[alive] = self._small_exp_coin(rest[alive], denominator)
+        return heads
+
+    def _small_exp_coin(self, numerators: Ints, denominator: int) -> Mask:
+        """The same for numerator <= denominator: the parity of a run of rarer and rarer coins."""
+        runs = np.ones(len(numerators), np.int64)
+        going = np.arange(len(numerators))
+        while len(going):
+            tossed = self._below(denominator * runs[going]) < numerators[going]
+            going = going[tossed]
+            runs[going] += 1
+        return runs % 2 == 1
+
+    def _below(self, bounds: Ints) -> Ints:
+        """Uniform integers in [0, bound), by rejection of the last incomplete run of 2^64."""
+        bound = bounds.astype(np.uint64)
+        found = np.empty(len(bounds), np.uint64)
+        last = np.uint64(2**64 - 1) - (np.uint64(2**64 - 1) % bound + np.uint64(1)) % bound
+        going = np.arange(len(bounds))
+        while len(going):
+            words = self._fresh(len(going))
+            fits = words <= last[going]
+            found[going[fits]] = words[fits] % bound[going[fits]]
+            going = going[~fits]
+        return found.astype(np.int64)
+
+    def _fresh(self, count: int) -> NDArray[np.uint64]:
+        words = np.empty(count, np.uint64)
+        # All secrecy of what is released rests on these words: fresh for every coin.
+        self._words.fill(words)
+        return words
+
+
+def _until_kept(count: int, attempt: Callable[[int], tuple[Ints, Mask]]) -> Ints:
+    """Rounds of tries until `count` are kept, those of a round in order."""
+    found, left = list[Ints](), count
+    while left > 0:
+        draws, kept = attempt(max(16, math.ceil(1.5 * left)))
+        found.append(draws[kept][:left])
+        left -= len(found[-1])
+    return np.concatenate([np.empty(0, np.int64), *found])
