@@ -24,7 +24,9 @@ def own_ratings(ratings: Ratings, code: int) -> dict[int | str, float]:
     return dict(zip(ids, ratings.values[mine].tolist(), strict=True))
 
 
-@pytest.mark.parametrize("name", ["item-mean", "bias", "mf", "mf-plain", "channel-mf"])
+@pytest.mark.parametrize(
+    "name", ["item-mean", "bias", "mf-plain", "mf", "svdpp", "als-svdpp", "channel-mf"]
+)
 def test_the_bulk_solve_and_the_device_agree(name: str, ratings: Ratings) -> None:
     fitted = model(name).fit(evidence(ratings))
     published = ItemModel.from_bytes(item_model(fitted).to_bytes())
