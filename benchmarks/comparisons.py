@@ -9,7 +9,7 @@ from bench import OURS, Bench, made
 
 @dataclass(frozen=True)
 class Request:
-    """`data`: the rating file for accuracy. `ml_1m`: the one for channel-mf's speed."""
+    """`data`: the rating file for accuracy. `ml_1m`: the one for speed at its size."""
 
     data: str | None = None
     ml_1m: str | None = None
@@ -94,6 +94,32 @@ def accuracy(bench: Bench, request: Request) -> None:
             bench.most(f"RMSE of channel-mf ({party}) beyond myfm's, mean of seeds", beyond, 0.003)
 
 
+def svdpp(bench: Bench, request: Request) -> None:
+    """SVD++ by gradient descent: the same updates, and what they take."""
+    cases = (
+        ("ML-100K", request.data, range(request.seeds), 0),
+        ("half of ML-1M", request.ml_1m, range(1), 2998),
+    )
+    for case, path, seeds, people in cases:
+        if path is None:
+            bench.skip("svdpp", case, OURS, "no rating file was given: --data, --ml-1m PATH")
+            continue
+        ours, theirs = (
+            [bench.run("svdpp", f"{case}, {seed}", party, file, seed, people) for seed in seeds]
+            for party, file in ((OURS, path), ("surprise", made(path)))
+        )
+        pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a and b]
+        if pairs:
+            rmse, cpu = (
+                [mean(one[figure] for one in side) for side in zip(*pairs, strict=True)]
+                for figure in ("rmse", "cpu_seconds")
+            )
+            bench.most(
+                f"svdpp {case}: RMSE beyond surprise's, mean of seeds", rmse[0] - rmse[1], 0.002
+            )
+            bench.most(f"svdpp {case}: share of surprise's CPU seconds", cpu[0] / cpu[1], 1 / 30)
+
+
 COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
     "reports": reports,
     "catalogue": catalogue,
@@ -101,4 +127,5 @@ COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
     "topk": topk,
     "channel": channel,
     "accuracy": accuracy,
+    "svdpp": svdpp,
 }

@@ -12,6 +12,7 @@ REQUIREMENTS = {
     "implicit": ["implicit==0.7.3"],
     "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn<1.6"],  # it imports a name that 1.6 lost
     "myfm": ["myfm==0.4.0"],
+    "surprise": ["scikit-surprise==1.1.5"],  # compiled on installing: it needs a C compiler
 }
 
 

@@ -76,7 +76,10 @@ def _fitted(name: str, data: Evidence, mu: float, at: Parameters) -> Fitted:
     """A point estimate with the linear link. A person's row is p_u + z_u."""
     users, unit = data.layout.users, star(data)
     rows = np.column_stack([at.b_u, at.p + implicit(users, at.y)])
+    items = np.column_stack([unit * at.b_i, at.q])
+    # A start that no report has moved is noise.
     rows[users.counts == 0] = 0
+    items[data.layout.items.counts == 0] = 0
     return Fitted(
         model=name,
         scale=data.scale,
@@ -84,7 +87,7 @@ def _fitted(name: str, data: Evidence, mu: float, at: Parameters) -> Fitted:
         item_ids=data.item_ids,
         mu=np.array([mu]),
         people=(unit * rows).astype(np.float32)[None],
-        items=np.column_stack([unit * at.b_i, at.q]).astype(np.float32)[None],
+        items=items.astype(np.float32)[None],
         precision=own_precision(rows[users.counts > 0]).astype(np.float32)[None],
         sigma=0.0,
         guarantee=data.guarantee,
