@@ -23,7 +23,7 @@ from tacit.ratings import Ratings
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Mask = NDArray[np.bool_]
-FINEST_ROWS = 9  # bits: finer than any noise
+FINEST_ROWS, MOST_WEIGHTS = 9, 14  # bits: finer than the noise needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,13 @@ def grid(multiplier: float) -> Grid:
     """As fine a grid as noise of this multiplier, on sensitivity 2 W R, leaves room for."""
     bits = max(2, math.floor(math.log2(MOST_DEVIATION / (2.01 * multiplier))))
     rows = min(FINEST_ROWS, bits // 2)
-    return Grid(1 << min(bits - rows, 14), 1 << rows)
+    return Grid(1 << min(bits - rows, MOST_WEIGHTS), 1 << rows)
+
+
+def count_grid(multiplier: float) -> int:
+    """The largest norm W of weights alone, in steps: as fine as noise on 2 W leaves room for."""
+    bits = math.floor(math.log2(MOST_DEVIATION / (2.01 * multiplier)))
+    return 1 << max(1, min(bits, MOST_WEIGHTS))
 
 
 def weights(crowd: Crowd, wanted: Doubles, labels: Doubles, bound: float) -> Doubles:
