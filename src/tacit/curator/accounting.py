@@ -51,7 +51,12 @@ class Account:
 
     def __post_init__(self) -> None:
         check_promise(self.epsilon, self.delta)
-        self._alone = least_multiplier(self.epsilon, self.delta)
+        from_library()
+
+    @property
+    def alone(self) -> float:
+        """z, the multiplier of a release that had the whole budget to itself."""
+        return least_multiplier(self.epsilon, self.delta)
 
     def allot(self, shares: Mapping[str, float]) -> None:
         """Plan releases: `shares` of the whole, each above 0, and together at most 1.
@@ -66,7 +71,7 @@ class Account:
                 f"{self.allotted:g} of 1 would be spent."
             )
         for name, share in shares.items():
-            self.planned[name] = _rounded_up(self._alone / sqrt(share))
+            self.planned[name] = _rounded_up(self.alone / sqrt(share))
 
     def multiplier(self, name: str) -> float:
         """Standard deviation over sensitivity of a planned release."""

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from tacit.curator import contributions
 from tacit.curator.accounting import Account
 from tacit.curator.contributions import Crowd
-from tacit.curator.means import Counted, counted, item_means
+from tacit.curator.means import LABELS, Counted, counted, item_means
+from tacit.curator.outline import FIRST, TASTE_SPREAD, Outline, outline
 from tacit.curator.posterior import item_rows, pooled, semidefinite
 from tacit.curator.released import precisions, released
 from tacit.curator.releases import Releases, SecretReleases
@@ -32,28 +33,6 @@ from tacit.models.likelihood import SPREAD
 from tacit.ratings import Ratings
 
 Doubles = NDArray[np.float64]
-FIRST = {"level": 0.01, "counts": 0.09}  # shares of the budget that come before the plan
-LABELS = 0.45  # of half the range: the norm of a person's weighted labels
-TASTE_SPREAD = 0.2  # of half the range, to begin with: of the items' tastes
-START_SPREAD = 0.2  # of half the range: item rows before the first step
-
-
-@dataclass(frozen=True)
-class Outline:
-    """`factors`: K. `means`, `gram`, `pull`: shares of the budget, those of the last two over all
-    steps together. `head`: which items get factors, shape (items,)."""
-
-    factors: int
-    means: float
-    gram: float
-    pull: float
-    head: NDArray[np.bool_]
-
-    def shares(self, steps: int) -> dict[str, float]:
-        """The share of each release."""
-        each = {f"gram {t}": self.gram / steps for t in range(steps if self.factors else 0)}
-        each |= {f"pull {t}": self.pull / steps for t in range(steps if self.factors else 0)}
-        return {"means": self.means} | each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +45,7 @@ class DPALS:
 
     factors: int | None = None
     steps: int = 4
-    rarity: float = 0.25
+    rarity: float = 0.15
 
     name = "dpals"
     where = ("device",)
@@ -100,31 +79,22 @@ class DPALS:
         account.allot(FIRST)
         crowd = Crowd.of(ratings)
         known = counted(crowd, account)
-        outline = self.outline(known, account)
-        account.allot(outline.shares(self.steps))
-        means = item_means(crowd, known, account)
-        items = np.zeros((ratings.n_items, 1 + outline.factors))
-        items[:, 0] = means
-        if outline.factors:
-            head = Head.of(crowd, known, means, outline.head, self.rarity)
-            items[outline.head, 1:] = head.tastes(self, outline.factors, account, rng, advance)
+        plan = outline(known, account.alone, crowd.half, self.steps, self.factors)
+        account.allot(plan.shares)
+        items = np.zeros((ratings.n_items, 1 + plan.factors))
+        items[:, 0] = item_means(crowd, known, account)
+        if plan.factors:
+            head = Head.of(crowd, known, items[:, 0], plan.head, self.rarity)
+            items[plan.head, 1:] = head.tastes(plan, account, rng, advance)
         advance(1.0)
         return released(self.name, ratings, known.mu, items, account)
-
-    def outline(self, known: Counted, account: Account) -> Outline:
-        """What to release, from the budget and the noisy counts alone."""
-        head = known.weights > 3 * known.noise
-        factors = 0 if self.factors is None else self.factors
-        if not factors or not head.any():
-            return Outline(0, 0.9, 0, 0, head)
-        return Outline(factors, 0.25, 0.1, 0.55, head)
 
 
 @dataclass(frozen=True, eq=False)
 class Head:
     """The items that get factors, and everybody's ratings of them.
 
-    `counts`: noisy, `means`: b, shape (items,); `share`: the mean weight s of a rating.
+    `means`: b, `wanted`: what weights are in proportion to, shape (items,). `raters`: noisy.
     """
 
     crowd: Crowd
@@ -142,11 +112,12 @@ class Head:
         return cls(few, means[head], known.weights[head] ** -rarity, known.mu, known.raters)
 
     def tastes(
-        self, plan: DPALS, factors: int, account: Account, rng: int, advance: Callable[[float], None]
+        self, plan: Outline, account: Account, rng: int, advance: Callable[[float], None]
     ) -> Doubles:
         """The items' factors after all steps, shape (items, K)."""
+        factors = plan.factors
         start = np.random.default_rng(rng).standard_normal((len(self.means), factors))
-        tastes = START_SPREAD * self.crowd.half * start / np.sqrt(factors)
+        tastes = TASTE_SPREAD * self.crowd.half * start / np.sqrt(factors)
         for step in range(plan.steps):
             tastes = self.step(tastes, f"{step}", account)
             advance((step + 1) / plan.steps)
