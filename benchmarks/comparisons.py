@@ -9,8 +9,7 @@ from bench import OURS, Bench, made
 
 @dataclass(frozen=True)
 class Request:
-    """`data`: the rating file for accuracy and completion. `ml_1m`: the one for channel-mf's
-    speed."""
+    """`data`: the rating file for accuracy. `ml_1m`: the one for speed at its size."""
 
     data: str | None = None
     ml_1m: str | None = None
@@ -110,6 +109,36 @@ def completion(bench: Bench, request: Request) -> None:
         bench.most("completion: share of fancyimpute's CPU seconds", part, 0.1)
 
 
+def svdpp(bench: Bench, request: Request) -> None:
+    """SVD++ by gradient descent: the same updates, and what they take."""
+    cases = (
+        ("ML-100K", request.data, range(request.seeds), 0),
+        ("half of ML-1M", request.ml_1m, range(1), 2998),
+    )
+    for case, path, seeds, people in cases:
+        if path is None:
+            bench.skip("svdpp", case, OURS, "no rating file was given: --data, --ml-1m PATH")
+            continue
+        said = {
+            party: [
+                bench.run("svdpp", f"{case}, {seed}", party, file, seed, people) for seed in seeds
+            ]
+            for party, file in ((OURS, path), ("ours-same-start", path), ("surprise", made(path)))
+        }
+        figures = {party: [row for row in rows if row] for party, rows in said.items()}
+        if not all(len(rows) == len(seeds) for rows in figures.values()):
+            continue
+        rmse, cpu = (
+            {party: mean(row[figure] for row in rows) for party, rows in figures.items()}
+            for figure in ("rmse", "cpu_seconds")
+        )
+        for party, limit in ((OURS, 0.002), ("ours-same-start", 1e-6)):
+            beyond = rmse[party] - rmse["surprise"]
+            bench.most(f"svdpp {case}: RMSE ({party}) beyond surprise's", beyond, limit)
+        share = cpu[OURS] / cpu["surprise"]
+        bench.most(f"svdpp {case}: share of surprise's CPU seconds", share, 1 / 30)
+
+
 COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
     "reports": reports,
     "catalogue": catalogue,
@@ -118,4 +147,5 @@ COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
     "channel": channel,
     "accuracy": accuracy,
     "completion": completion,
+    "svdpp": svdpp,
 }

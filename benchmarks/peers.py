@@ -48,9 +48,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only", type=_names, default=list(COMPARISONS), help=", ".join(COMPARISONS)
     )
-    parser.add_argument("--data", metavar="PATH", help="rating file for `accuracy`, `completion`")
-    parser.add_argument("--ml-1m", metavar="PATH", help="MovieLens 1M for `channel`")
-    parser.add_argument("--seeds", type=int, default=5, help="splits of `accuracy`")
+    parser.add_argument(
+        "--data", metavar="PATH", help="rating file for `accuracy`, `completion` and `svdpp`"
+    )
+    parser.add_argument("--ml-1m", metavar="PATH", help="MovieLens 1M for `channel` and `svdpp`")
+    parser.add_argument("--seeds", type=int, default=5, help="splits of `accuracy` and `svdpp`")
     parser.add_argument("--json", type=Path, metavar="PATH", help="where the figures go")
     return parser
 

@@ -25,7 +25,8 @@ def own_ratings(ratings: Ratings, code: int) -> dict[int | str, float]:
 
 
 @pytest.mark.parametrize(
-    "name", ["item-mean", "bias", "mf", "mf-plain", "completion", "channel-mf"]
+    "name",
+    ["item-mean", "bias", "mf-plain", "mf", "completion", "svdpp", "als-svdpp", "channel-mf"],
 )
 def test_the_bulk_solve_and_the_device_agree(name: str, ratings: Ratings) -> None:
     fitted = model(name).fit(evidence(ratings))

@@ -22,6 +22,10 @@ BANDS = {
     "mf-plain": 1.13,
     "mf": 1.10,
     "completion": 1.10,
+    "svd": 1.06,
+    "svdpp": 1.06,
+    "als-svd": 1.06,
+    "als-svdpp": 1.06,
     "mog-mf": 1.13,
     "channel-mf": 1.00,
 }

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from tacit.errors import RequestError
+from tacit.models.als_svd import AlternatingSVD as AlternatingSVD
 from tacit.models.at_home import at_home as at_home
 from tacit.models.at_home import device_predict as device_predict
 from tacit.models.baselines import Baseline as Baseline
@@ -20,6 +21,7 @@ from tacit.models.fitted import Fitted as Fitted
 from tacit.models.mf import MF as MF
 from tacit.models.mog_mf import MoGMF as MoGMF
 from tacit.models.pg_mf import PGMF as PGMF
+from tacit.models.svd import SVD as SVD
 from tacit.ratings import Ratings
 from tacit.reports import Reports
 
@@ -76,6 +78,10 @@ MODELS: dict[str, AbstractModel] = {
         MF(biases=False),
         MF(),
         Completion(),
+        SVD(),
+        SVD(implicit=True),
+        AlternatingSVD(),
+        AlternatingSVD(implicit=True),
         MoGMF(),
         ChannelMF(),
     )

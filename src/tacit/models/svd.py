@@ -1,0 +1,105 @@
+"""SVD and SVD++ by stochastic gradient descent: the naive reading, as Koren (2008) has it.
+
+    r^_ui = mu + b_u + b_i + q_i . (p_u + z_u)        z_u = |N(u)|^-1/2 sum over j in N(u) of y_j
+
+`svd` is without z_u. `svdpp` is what Xian et al. name SGDBase++. N(u) is what u reported on.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.kernels.sgd import Doubles, Parameters, Rates, descend, implicit
+from tacit.models.evidence import Evidence
+from tacit.models.fitted import Fitted
+from tacit.models.likelihood import SPREAD
+from tacit.models.mf import OWN_BIAS_RIDGE
+
+RATE, RIDGE = 0.007, 0.02  # customary for one to five stars
+START = 0.1  # deviation of the start of every factor
+STARS = 4.0  # the range of those
+
+
+@dataclass(frozen=True, kw_only=True)
+class SVD:
+    """`factors`: K. `epochs`: over all reports. `rate`: of learning. `ridge`: for each report, on
+    each parameter it moves. `implicit`: whether who-rated-what speaks too. Nothing is tuned."""
+
+    factors: int = 20
+    epochs: int = 20
+    rate: float = RATE
+    ridge: float = RIDGE
+    implicit: bool = False
+
+    @property
+    def name(self) -> str:
+        """The model's name on the command line."""
+        return "svdpp" if self.implicit else "svd"
+
+    def fit(
+        self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
+    ) -> Fitted:
+        """Learn from the reported numbers as if they were ratings, cut to the scale."""
+        mu, centred = in_stars(data)
+        at = self._start(data, rng)
+        shared = self.rate if self.implicit else 0.0
+        rates = Rates(self.rate, self.rate, self.rate, shared)
+        for epoch in range(self.epochs):
+            descend(data.layout.users, centred, at, rates, self.ridge)
+            advance((epoch + 1) / self.epochs)
+        return _fitted(self.name, data, mu, at)
+
+    def _start(self, data: Evidence, rng: int) -> Parameters:
+        """Small random factors; without the implicit part every y_j is zero, and stays so."""
+        draw, (m, n) = np.random.default_rng(rng), (len(data.user_ids), len(data.item_ids))
+        p, q, y = (START * draw.standard_normal((rows, self.factors)) for rows in (m, n, n))
+        return Parameters(np.zeros(m), np.zeros(n), p, q, y * self.implicit)
+
+
+def in_stars(data: Evidence) -> tuple[float, Doubles]:
+    """The mean report mu, and (report - mu) as on a scale of one to five stars, shape (n,).
+
+    Reports are cut to the scale: gradient descent would run away from numbers far off it.
+    """
+    values = np.clip(data.values.astype(np.float64), data.scale.values[0], data.scale.values[-1])
+    mu = float(values.mean())
+    return mu, (values - mu) / star(data)
+
+
+def star(data: Evidence) -> float:
+    """What one star of five is on this scale."""
+    return (data.scale.values[-1] - data.scale.values[0]) / STARS
+
+
+def _fitted(name: str, data: Evidence, mu: float, at: Parameters) -> Fitted:
+    """A point estimate with the linear link. A person's row is p_u + z_u."""
+    users, unit = data.layout.users, star(data)
+    rows = np.column_stack([at.b_u, at.p + implicit(users, at.y)])
+    items = np.column_stack([unit * at.b_i, at.q])
+    # A start that no report has moved is noise.
+    rows[users.counts == 0] = 0
+    items[data.layout.items.counts == 0] = 0
+    return Fitted(
+        model=name,
+        scale=data.scale,
+        user_ids=data.user_ids,
+        item_ids=data.item_ids,
+        mu=np.array([mu]),
+        people=(unit * rows).astype(np.float32)[None],
+        items=items.astype(np.float32)[None],
+        precision=own_precision(rows[users.counts > 0]).astype(np.float32)[None],
+        sigma=0.0,
+        guarantee=data.guarantee,
+    )
+
+
+def own_precision(rows: Doubles) -> Doubles:
+    """What holds a row at home: a rating's own noise over the mean square of the people's rows.
+
+    `rows`: in stars, shape (people, 1 + K). The prior of a device's row has mean zero here: z_u
+    is not among the presence features that an item model can carry.
+    """
+    precision = (SPREAD * STARS) ** 2 / np.maximum(np.mean(rows**2, axis=0), 1e-12)
+    precision[0] = min(precision[0], OWN_BIAS_RIDGE)
+    return precision
