@@ -58,7 +58,7 @@ class Crowd:
 
     def of_person(self, amounts: Doubles) -> Doubles:
         """The sum of a person's amounts, shape (people,), from those of her cells, shape (n,)."""
-        return np.bincount(self.person, amounts, self.people)
+        return np.bincount(self.person, amounts, self.people).astype(np.float64)
 
     def where(self, kept: Mask, column: NDArray[np.int64], columns: int) -> Self:
         """The cells of the `kept` items alone, item j as `column[j]` of `columns`."""

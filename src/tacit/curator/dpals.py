@@ -2,12 +2,13 @@
 
 In each step every person's row is solved from her own ratings, and scaled to length 1; then
 
-    A_j = sum over people of s_j u u' + noise        h_j = sum of s_j (r_j - mu - b_j - b_u) u + noise
+    A_j = sum over people of s_j u u' + noise
+    h_j = sum over people of s_j (r_j - mu - b_j - b_u) u + noise
 
 for the items that are rated enough to tell, and v_j follows from A_j v_j = h_j. Only these noisy
 sums are released. The weights s (adaptive weights, Krichene et al. 2023) spread what one person may
 add over *all* her ratings, rare items first: s_j proportional to (noisy count of j)^-rarity. Beside
-the papers, A_j is drawn towards s_j times the mean of all where it is noise, and v_j is the mean of a
+the papers, A_j is drawn towards the mean of all items where it is noise, and v_j is the mean of a
 posterior that knows how much of h_j is noise (`posterior`).
 """
 
@@ -125,7 +126,7 @@ class Head:
 
     def step(self, tastes: Doubles, number: str, account: Account) -> Doubles:
         """Spend `gram` and `pull`: the items' factors, given what people's rows they lead to."""
-        crowd, K = self.crowd, tastes.shape[1]
+        crowd = self.crowd
         own, rows = self.people(tastes)
         labels = crowd.values - self.mu - self.means[crowd.item] - own[crowd.person]
         most = LABELS * crowd.half
@@ -171,9 +172,7 @@ class Head:
         """Noisy h, shape (items, K), of weighted labels of norm 1 a person; and its noise."""
         grid = contributions.grid(account.multiplier(name))
         steps = contributions.whole(labels, self.crowd.person, self.crowd.people, grid.weights)
-        totals = weighted_sums(
-            self.crowd.items, steps, contributions.whole_rows(rows, grid.rows)
-        )
+        totals = weighted_sums(self.crowd.items, steps, contributions.whole_rows(rows, grid.rows))
         sensitivity = contributions.any_sensitivity(grid)
         noisy = account.gaussian(name, totals, sensitivity=sensitivity)
         return noisy / (grid.weights * grid.rows), 2 * account.multiplier(name)

@@ -68,7 +68,7 @@ def item_means(crowd: Crowd, counted: Counted, account: Account) -> Doubles:
     noise = (2 * account.multiplier("means") * most) ** 2
     own = (SPREAD * 2 * crowd.half) ** 2 * counted.share * counted.weights
     gram = counted.weights[:, None, None]
-    pull = noisy[:, None] * (most / bound)
+    pull = np.asarray(noisy[:, None] * (most / bound), np.float64)
     return item_rows(gram, pull, noise + own[:, None, None], ITEM_SPREAD * crowd.half)[:, 0]
 
 

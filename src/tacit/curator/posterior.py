@@ -30,7 +30,7 @@ def item_rows(gram: Doubles, pull: Doubles, noise: Doubles, spread: float) -> Do
     prior = np.eye(K) * spread**2 / K
     rows = np.zeros_like(pull)
     for _ in range(ROUNDS):
-        covariance = np.linalg.inv(information + np.linalg.inv(prior + small))
+        covariance = _inverse(information + _inverse(prior + small))
         rows = np.einsum("jkl,jl->jk", covariance, pulled)
         prior = np.mean(rows[:, :, None] * rows[:, None, :] + covariance, 0)
     axes = np.linalg.eigh(prior)[1][:, ::-1]
@@ -54,3 +54,7 @@ def pooled(vectors: Doubles, weights: Doubles, noise: float) -> tuple[Doubles, D
     energy = np.maximum((apart**2).sum(1), LEAST)
     kept = np.maximum(1 - noise**2 * vectors.shape[1] / energy, 0)
     return weights[:, None] * mean + kept[:, None] * apart, mean
+
+
+def _inverse(matrices: Doubles) -> Doubles:
+    return np.asarray(np.linalg.inv(matrices), np.float64)
