@@ -177,7 +177,7 @@ def tools() -> Tools:
         total = np.bincount(own.users, own.values, own.n_users)
         return (total / np.maximum(np.bincount(own.users, minlength=own.n_users), 1))[users]
 
-    def train(model, ratings, *, epsilon, rng, **options):
+    def train(model, ratings, *, epsilon, rng, mode, delta, **options):
         trained = fit(model, ratings, rng=rng)
         trained.guarantee = Guarantee(epsilon=epsilon, unit="user", trust="nobody", released="bits")
         return trained

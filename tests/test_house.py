@@ -13,7 +13,8 @@ import typer.main
 import tacit
 from tacit.channels import MECHANISMS
 from tacit.cli import app
-from tacit.models import MODELS, TRAININGS
+from tacit.curator import STRICT
+from tacit.models import MODELS
 from tacit.readers import FORMATS
 
 ROOT = Path(__file__).parent.parent
@@ -83,7 +84,7 @@ def test_the_pages_name_no_option_that_is_not_there():
         assert named <= known, f"{name} names {', '.join(sorted(named - known))}"
 
 
-@pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *TRAININGS, *FORMATS])
+@pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *STRICT, *FORMATS])
 def test_every_member_is_on_the_page_about_extending(member):
     assert f"`{member}`" in PAGES["extending.md"]
 

@@ -66,16 +66,21 @@ def test_a_model_that_no_device_can_finish_has_one_row(ratings, cells, tools):
 def test_a_training_sees_true_ratings_and_its_rows_carry_its_own_promise(ratings, tools):
     asked = []
 
-    def train(model, given, *, epsilon, rng, **options):
-        asked.append((model, len(given), epsilon))
-        return tools.train(model, given, epsilon=epsilon, rng=rng)
+    def train(model, given, *, epsilon, rng, mode, delta, **options):
+        asked.append((model, len(given), epsilon, mode, delta))
+        return tools.train(model, given, epsilon=epsilon, rng=rng, mode=mode, delta=delta)
 
     cell = grid.cells(
-        ratings, Protocol(), channels=[], models=[], trainings=["asks"], epsilons=["0.5"]
+        ratings,
+        Protocol(),
+        channels=[],
+        models=[],
+        trainings=[("asks", "strict")],
+        epsilons=["0.5"],
     )[0]
     home = dataclasses.replace(tools, train=train, where=lambda model: ("device",))
     (row,) = Runner(ratings, Protocol(), home)(cell)
-    assert asked == [("asks", row.n_train, "0.5")]
+    assert asked == [("asks", row.n_train, "0.5", "strict", "1e-6")]
     assert (row.where, row.plan, row.channel, row.channel_id) == ("device", "rounds", None, None)
     assert (row.unit, row.epsilon, row.user_epsilon, row.delta) == ("user", 0.5, 0.5, 0)
     assert (row.via, row.mode, row.values_epsilon) == ("rounds per user", "strict", None)

@@ -45,8 +45,8 @@ def test_the_grid_has_the_identity_once_and_every_other_channel_at_every_epsilon
 
 def test_a_training_runs_once_an_epsilon_with_no_channel(ratings):
     cells = grid.cells(
-        ratings, Protocol(), channels=["even", "odd"], models=["mean"], trainings=["asks"],
-        epsilons=["0.5", "1"], plan="catalogue", cap=5,
+        ratings, Protocol(), channels=["even", "odd"], models=["mean"],
+        trainings=[("asks", "strict")], epsilons=["0.5", "1"], plan="catalogue", cap=5,
     )  # fmt: skip
     asks = [cell for cell in cells if cell.model == "asks"]
     assert [(c.channel, c.plan, c.cap, c.epsilon, c.mode) for c in asks] == [

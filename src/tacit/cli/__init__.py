@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import typer
 
 from tacit.cli import channel
+from tacit.cli.choose_epsilon import choose_epsilon
 from tacit.cli.compare import compare
 from tacit.cli.demo import demo
 from tacit.cli.download import download
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for verb in (demo, compare, perturb, fit, recommend, download):
+for verb in (demo, compare, perturb, fit, recommend, choose_epsilon, download):
     app.command()(interruptible(verb))
 app.add_typer(channel.app, name="channel")
 

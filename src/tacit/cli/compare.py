@@ -77,6 +77,7 @@ def compare(
         plan=plan,
         cap=cap,
         relevant=relevant,
+        mode=mode,
         delta=f"{delta:g}",
         options={} if factors is None else {"factors": factors},
     )

@@ -24,6 +24,8 @@ def fit(
     channel: Annotated[str, typer.Option(help="Which channel, for ratings.")] = "auto",
     plan: options.PlanName = "rated",
     factors: Annotated[int | None, typer.Option(help="Factors, where the model has them.")] = None,
+    mode: Annotated[str, typer.Option(help="strict or faithful, of a training.")] = "strict",
+    delta: Annotated[float, typer.Option(help="Delta, of a training that needs one.")] = 1e-6,
     seed: Annotated[int, typer.Option(help="Start of the model.")] = 0,
     format: Format = None,
     scale: Scale = None,
@@ -43,21 +45,28 @@ def fit(
 
         tacit fit ml-100k/u.data --model pg-mf --epsilon 8 -o model
     """
+    if mode not in ("strict", "faithful"):
+        raise typer.BadParameter(f"'{mode}' is not strict or faithful", param_hint="--mode")
     options.writable(output)
 
     from tacit.evaluation import tools
     from tacit.evaluation.comparison import epsilons
-    from tacit.models import TRAININGS
 
     tools.check([channel], [model], plan)
     if epsilon is not None:
         (epsilon,) = epsilons(epsilon)
     told = is_reports(data)
-    check_training(model, epsilon, told)
+    trained = is_training(model, epsilon, told)
     chosen = {} if factors is None else {"factors": factors}
     ratings = None if told else options.load(data, format, scale, columns, rounding)
-    if ratings is not None and epsilon and model in TRAININGS:
-        source, fitted = ratings, tools.train(model, ratings, epsilon=epsilon, rng=seed, **chosen)
+    if ratings is not None and epsilon and trained:
+        told_delta = f"{delta:g}"
+        source, fitted = (
+            ratings,
+            tools.train(
+                model, ratings, mode=mode, delta=told_delta, epsilon=epsilon, rng=seed, **chosen
+            ),
+        )
     else:
         source = _reports(data) if ratings is None else _collected(ratings, plan, channel, epsilon)
         fitted = tools.fit(model, source, rng=seed, **chosen)
@@ -67,14 +76,16 @@ def fit(
     options.notice(f"{output}: {model} from {len(source):,} rows. {fitted.guarantee.sentence}")
 
 
-def check_training(model: str, epsilon: str | None, told: bool) -> None:
-    """Raise `RequestError` for a training without an epsilon, or with reports (`told`)."""
-    from tacit.models import TRAININGS
+def is_training(model: str, epsilon: str | None, told: bool) -> bool:
+    """Whether the name is a training's; raises `RequestError` where it has no epsilon, or reports
+    (`told`) instead of ratings."""
+    from tacit.curator import STRICT
 
-    if model in TRAININGS and told:
-        raise RequestError(f"{model} asks devices itself: give it ratings, not reports.")
-    if model in TRAININGS and epsilon is None:
+    if model in STRICT and told:
+        raise RequestError(f"{model} looks at ratings itself: give it ratings, not reports.")
+    if model in STRICT and epsilon is None:
         raise RequestError(f"{model} keeps an epsilon of its own: say which, as in --epsilon 8.")
+    return model in STRICT
 
 
 def _reports(file: Path) -> "Reports":

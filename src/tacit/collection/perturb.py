@@ -35,21 +35,22 @@ def perturb(
     """
     if isinstance(plan, Catalogue | Sample):
         blocks = slot_reports(ratings, plan, channel_of_person=channel_of_person, words=words)
-        return _reports(ratings, plan, _joined(list(blocks)))
+        return reports_of(ratings, plan, _joined(list(blocks)))
     if plan.channels[0].levels != ratings.scale.levels:
         raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
     kept = ratings if plan.cap is None else ratings.where(kept_rows(ratings, plan.cap))
     channel_of = _channel_of(kept, plan, channel_of_person)
     mixed = channel_of if len(plan.channels) > 1 else None
     symbols = Sampler(plan.channels, words).draw(kept.levels, mixed)
-    return _reports(ratings, plan, SlotReports(kept.users, kept.items, symbols, channel_of))
+    return reports_of(ratings, plan, SlotReports(kept.users, kept.items, symbols, channel_of))
 
 
 def _joined(blocks: list[SlotReports]) -> SlotReports:
     return SlotReports(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
 
 
-def _reports(ratings: Ratings, plan: Plan, rows: SlotReports) -> Reports:
+def reports_of(ratings: Ratings, plan: Plan, rows: SlotReports) -> Reports:
+    """The rows, with all that the plan and the public vocabularies say of them."""
     return Reports(
         users=rows.users,
         items=rows.items,

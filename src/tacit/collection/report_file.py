@@ -11,7 +11,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from tacit.collection.catalogue import Catalogue
-from tacit.collection.perturb import perturb
+from tacit.collection.perturb import perturb, reports_of
 from tacit.collection.plan import Plan
 from tacit.collection.sample import Sample
 from tacit.collection.slots import SlotReports, slot_reports
@@ -104,19 +104,8 @@ def _nothing(ratings: Ratings, plan: Plan) -> Reports:
     """Reports of nobody yet: what the file says of all of them."""
     none = np.empty(0, np.int32)
     widest = max(len(channel.outputs) for channel in plan.channels)
-    return Reports(
-        users=none,
-        items=none,
-        symbols=np.empty(0, np.min_scalar_type(widest - 1)),
-        channel_of=np.empty(0, np.uint8),
-        channels=plan.channels,
-        scale=ratings.scale,
-        user_ids=ratings.user_ids,
-        item_ids=ratings.item_ids,
-        guarantee=plan.guarantee,
-        plan=plan.name,
-        name=ratings.name,
-    )
+    symbols = np.empty(0, np.min_scalar_type(widest - 1))
+    return reports_of(ratings, plan, SlotReports(none, none, symbols, np.empty(0, np.uint8)))
 
 
 def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotReports]) -> None:

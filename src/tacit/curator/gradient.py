@@ -29,6 +29,11 @@ class GradientBudget:
     epochs: int
     rank: int
 
+    @property
+    def prior(self) -> float:
+        """The variance of a row's entry."""
+        return (EXPLAINED / self.rank) ** 0.5
+
 
 def gradient_factors(
     layout: Layout,
@@ -46,7 +51,7 @@ def gradient_factors(
     """
     chance = np.random.default_rng(rng)
     m, n = len(layout.users.counts), len(layout.items.counts)
-    start = (EXPLAINED / budget.rank) ** 0.25 / 2
+    start = budget.prior**0.5 / 2
     p, q, y = (start * chance.standard_normal((rows, budget.rank)) for rows in (m, n, n))
     at = Parameters(np.zeros(m), np.zeros(n), p, q, y * shared)
     rates = Rates(0.0, RATE, RATE, RATE * shared)

@@ -33,7 +33,7 @@ class Law:
 def ridge_rows(grams: Doubles, right: Doubles, ridge: float) -> Doubles:
     """(A + l I)^-1 right, row by row; shapes (rows, K, K) and (rows, K)."""
     held = grams + ridge * np.eye(grams.shape[1])
-    return np.linalg.solve(held, right[:, :, None])[:, :, 0]
+    return np.asarray(np.linalg.solve(held, right[:, :, None])[:, :, 0], np.float64)
 
 
 def posterior_rows(

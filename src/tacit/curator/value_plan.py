@@ -10,18 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.curator.biases import BiasBudget, expected_error
 from tacit.curator.factors import RATING, FactorBudget
-from tacit.curator.solve import Where, ridge_sensitivity
+from tacit.curator.gradient import GradientBudget
+from tacit.curator.solve import ridge_sensitivity
 from tacit.scale import shortest
 
 Counts = NDArray[np.int64]
+Noise = Literal["objective", "output", "gradient"]
+"""Where noise goes in: on the right-hand side of a solve, on its solution, or on errors."""
 
-SWEEPS = 4
+SWEEPS, EPOCHS = 4, 10
 FACTOR_SHARES = (0.5, 0.7, 0.85, 0.92)
 MEAN_SHARE, ITEM_SHARE = 0.02, 0.4
 """Of what biases get: the mean has all ratings behind it, and items have more than people."""
@@ -38,32 +42,49 @@ class ValuePlan:
     """What is spent on what; `factors` None for nothing. The parts add up to the whole at most."""
 
     biases: BiasBudget
-    factors: FactorBudget | None
+    factors: FactorBudget | GradientBudget | None
+
+    @property
+    def rank(self) -> int:
+        """Factors K."""
+        return self.factors.rank if self.factors else 0
 
 
 def value_plan(
-    epsilon: str, users: Counts, items: Counts, *, where: Where | None, ridge: float
+    epsilon: str,
+    users: Counts,
+    items: Counts,
+    *,
+    noise: Noise | None,
+    ridge: float,
+    rank: int | None = None,
 ) -> ValuePlan:
-    """The split with the least expected error among a few; `where` None for biases alone.
+    """The split with the least expected error among a few; `noise` None for biases alone.
+
+    With a `rank`, among splits of that rank only.
 
     `users`, `items`: ratings of each person and each item, public at the unit `value`.
     """
     whole = Decimal(epsilon)
     alone = _bias_budget(whole)
-    if where is None:
+    if noise is None:
         return ValuePlan(alone, None)
-    gain = partial(_gain, users=users, items=items, where=where, ridge=ridge)
-    plans = [ValuePlan(alone, None), *_split(whole)]
+    gain = partial(_gain, users=users, items=items, where=noise, ridge=ridge)
+    plans = [ValuePlan(alone, None)] if not rank else list[ValuePlan]()
+    plans += [plan for plan in _split(whole, noise) if rank in (None, plan.rank)]
     return min(plans, key=lambda plan: _bias_error(plan.biases, users, items) - gain(plan.factors))
 
 
-def _split(whole: Decimal) -> Iterator[ValuePlan]:
+def _split(whole: Decimal, noise: Noise) -> Iterator[ValuePlan]:
+    looks = EPOCHS if noise == "gradient" else 2 * SWEEPS
     for share in FACTOR_SHARES:
         for rank in RANKS:
-            solve = _part(whole * Decimal(str(share)) / (2 * SWEEPS))
-            left = whole - 2 * SWEEPS * Decimal(solve)
-            budget = FactorBudget(epsilon=solve, sweeps=SWEEPS, rank=rank)
-            yield ValuePlan(_bias_budget(left), budget)
+            one = _part(whole * Decimal(str(share)) / looks)
+            left = _bias_budget(whole - looks * Decimal(one))
+            if noise == "gradient":
+                yield ValuePlan(left, GradientBudget(epsilon=one, epochs=EPOCHS, rank=rank))
+            else:
+                yield ValuePlan(left, FactorBudget(epsilon=one, sweeps=SWEEPS, rank=rank))
 
 
 def _bias_budget(whole: Decimal) -> BiasBudget:
@@ -82,7 +103,11 @@ def _bias_error(budget: BiasBudget, users: Counts, items: Counts) -> float:
 
 
 def _gain(
-    budget: FactorBudget | None, users: Counts, items: Counts, where: Where, ridge: float
+    budget: FactorBudget | GradientBudget | None,
+    users: Counts,
+    items: Counts,
+    where: Noise,
+    ridge: float,
 ) -> float:
     """Expected variance of residuals that factors explain, in the same units."""
     if budget is None:
@@ -92,9 +117,16 @@ def _gain(
     return most * min(max((reliable[0] * reliable[1] - low) / (high - low), 0.0), 1.0)
 
 
-def _reliability(counts: Counts, budget: FactorBudget, where: Where, ridge: float) -> float:
+def _reliability(
+    counts: Counts, budget: FactorBudget | GradientBudget, where: Noise, ridge: float
+) -> float:
     """The share of a row that a release tells, mean over ratings."""
     a = counts * budget.prior
+    if isinstance(budget, GradientBudget):
+        # The mean of all copies has the variance of one over their number; descent wastes half.
+        copies = 4 * (2.0 / float(budget.epsilon)) ** 2 / budget.epochs
+        told = a / (a + (RATING + copies) / budget.prior)
+        return float((counts * told).sum() / max(1, counts.sum()))
     held = a + ridge if where == "output" else 1.0
     change = 2.0 if where == "objective" else ridge_sensitivity(2.0, 1.0, ridge)
     noise = (budget.rank + 1) * (change / float(budget.epsilon)) ** 2

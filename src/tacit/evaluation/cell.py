@@ -136,6 +136,7 @@ class Runner:
         fitted, promise, seconds = self._fitted(cell, train)
         places: dict[str, Callable[[], Floats]] = {
             "provider": lambda: fitted.predict(test.users, test.items),
+            "curator": lambda: fitted.predict(test.users, test.items),
             "device": lambda: self._tools.device_predict(fitted, train, test.users, test.items),
         }
         facts = _facts(cell, promise, len(train), len(test), seconds)
@@ -147,7 +148,14 @@ class Runner:
         settings = {"rng": cell.seed, **self._options}
         if cell.channel is None:
             began = time.perf_counter()
-            trained = self._tools.train(cell.model, train, epsilon=cell.epsilon, **settings)
+            trained = self._tools.train(
+                cell.model,
+                train,
+                epsilon=cell.epsilon,
+                mode=cell.mode,
+                delta=self._delta,
+                **settings,
+            )
             return trained, Promise.of_training(trained.guarantee), time.perf_counter() - began
         noise = (cell.seed, cell.fold, cell.channel, cell.epsilon)
         data, promise = self._data.of(noise, lambda: self._collected(cell, train))
@@ -197,7 +205,7 @@ def _facts(
     epsilon = _number(one.epsilon)
     return {
         "dataset": cell.dataset,
-        "plan": cell.plan,
+        "plan": "curator" if one.trust == "curator" else cell.plan,
         "cap": cell.cap,
         "channel": cell.channel,
         "channel_id": promise.channel_id,

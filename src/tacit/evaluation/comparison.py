@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
 from tacit.collection.plans import protects_presence
+from tacit.curator import modes
 from tacit.errors import RequestError
 from tacit.evaluation import grid
 from tacit.evaluation.cell import Runner, Tools
@@ -13,7 +14,6 @@ from tacit.evaluation.grid import Cell, Progress
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import Row
 from tacit.evaluation.split import Protocol
-from tacit.models import TRAININGS
 from tacit.ratings import Ratings
 
 
@@ -38,7 +38,9 @@ class Comparison:
 
     `relevant`: the rating from which an item counts as relevant; None for three quarters up the
     scale. `options`: settings for those models that have them. `delta`: that of `tight_epsilon`, a
-    decimal string. Raises `RequestError` for a plan, a cap or a delta that does not exist.
+    decimal string.
+    `mode`: strict, faithful or both, of trainings that have both. Raises `RequestError` for a plan,
+    a cap or a delta that does not exist.
     """
 
     channels: Sequence[str]
@@ -47,6 +49,7 @@ class Comparison:
     protocol: Protocol = field(default_factory=Protocol)
     plan: str = "rated"
     cap: int | None = None
+    mode: str = "strict"
     relevant: float | None = None
     delta: str = "1e-6"
     options: dict[str, object] = field(default_factory=dict[str, object])
@@ -67,8 +70,8 @@ class Comparison:
             ratings,
             self.protocol,
             channels=self.channels,
-            models=[name for name in self.models if name not in TRAININGS],
-            trainings=[name for name in self.models if name in TRAININGS],
+            models=[name for name in self.models if not modes(name)],
+            trainings=[(name, mode) for name in self.models for mode in modes(name, self.mode)],
             epsilons=self.epsilons,
             plan=self.plan,
             cap=self.cap,

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tacit.evaluation.chart import Chart, Line
+from tacit.evaluation.choosing import Tradeoff, strength
 
 # Okabe and Ito's palette, told apart by every kind of colour vision; yellow is too pale for a line.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
@@ -66,6 +67,26 @@ def _dress(axes: Axes, title: str, epsilons: Sequence[float]) -> None:
     axes.grid(axis="y", color=INK, alpha=0.12, linewidth=0.6)
     axes.tick_params(colors=INK, labelsize=9, length=0)
     axes.spines[:].set_visible(False)
+
+
+def tradeoff(found: Tradeoff, most_loss: float, least_strength: float) -> Figure:
+    """Strength and loss against epsilon, the crossing, and the acceptable interval, shaded."""
+    drawing = Figure(figsize=(5.2, 3.2), layout="constrained")
+    axes = drawing.subplots()
+    epsilons = [epsilon for epsilon, _ in found.points]
+    axes.plot(epsilons, [strength(e) for e in epsilons], "o-", color=PALETTE[0], label="strength P")
+    losses = [loss for _, loss in found.points]
+    axes.plot(epsilons, losses, "s-", color=PALETTE[1], label="loss of accuracy A")
+    axes.plot(epsilons, [1 - strength(e) for e in epsilons], ":", color=INK, label="1 - P")
+    if interval := found.interval(most_loss, least_strength):
+        axes.axvspan(*interval, color=PALETTE[2], alpha=0.15, label="recommended")
+    if crossing := found.crossing:
+        axes.axvline(crossing, color=INK, linewidth=0.8)
+    _dress(axes, "", epsilons)
+    axes.set_xlabel(f"epsilon per {found.unit}", color=INK, fontsize=9)
+    axes.set_ylim(-0.02, 1.02)
+    axes.legend(frameon=False, fontsize=8)
+    return drawing
 
 
 def svg(drawing: Figure) -> str:

@@ -66,18 +66,21 @@ def cells(
     channels: Sequence[str],
     models: Sequence[str],
     epsilons: Sequence[str],
-    trainings: Sequence[str] = (),
+    trainings: Sequence[tuple[str, str]] = (),
     plan: str = "rated",
     cap: int | None = None,
-    mode: str = "strict",
     settings: str = "",
 ) -> list[Cell]:
     """The whole grid, the identity always in it and once; models that share reports in a row.
 
-    `trainings` choose what is sent themselves: they run once an epsilon, with no channel.
+    `trainings` (name, mode) choose what leaves themselves: they run once an epsilon and mode, with
+    no channel.
     """
-    noises: list[tuple[str | None, str | None, Sequence[str]]] = [(IDENTITY, None, models)]
-    noises += [(name, e, models) for e in epsilons for name in channels if name != IDENTITY]
+    known = [(name, "strict") for name in models]
+    noises: list[tuple[str | None, str | None, Sequence[tuple[str, str]]]] = [
+        (IDENTITY, None, known)
+    ]
+    noises += [(name, e, known) for e in epsilons for name in channels if name != IDENTITY]
     noises += [(None, epsilon, trainings) for epsilon in epsilons]
     data = fingerprint(ratings)
     return [
@@ -96,7 +99,7 @@ def cells(
         )
         for seed, fold in protocol.places()
         for channel, epsilon, names in noises
-        for model in names
+        for model, mode in names
     ]
 
 

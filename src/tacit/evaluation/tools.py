@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tacit import channels, models
+from tacit import channels, curator, models
 from tacit.channels.table import Channel
 from tacit.collection import plans
 from tacit.collection.perturb import perturb as perturb
@@ -34,16 +34,25 @@ def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> mod
     return models.fit(model, data, rng=rng, **_had(models.model(model), options))
 
 
-def train(model: str, ratings: Ratings, *, epsilon: str, rng: int, **options: Any) -> models.Fitted:
+def train(
+    model: str,
+    ratings: Ratings,
+    *,
+    epsilon: str,
+    rng: int,
+    mode: str = "strict",
+    delta: str = "0",
+    **options: Any,
+) -> models.Fitted:
     """The model of a training at `epsilon`, in nats of the unit that its guarantee names."""
-    settings = _had(models.training(model), options)
-    return models.train(model, ratings, epsilon=epsilon, rng=rng, **settings)
+    chosen = curator.training(model, mode, **_had(curator.training(model, mode), options))
+    return chosen.fit(ratings, epsilon=epsilon, delta=delta, rng=rng)
 
 
 def where(model: str) -> tuple[str, ...]:
     """The places where a model predicts."""
-    training = models.TRAININGS.get(model)
-    return training.where if training else ("provider", "device")
+    had = curator.modes(model)
+    return curator.training(model, had[0]).where if had else ("provider", "device")
 
 
 def tools() -> Tools:
@@ -55,7 +64,7 @@ def check(channel_names: Sequence[str], model_names: Sequence[str], plan_name: s
     """Raise `RequestError` for a name that does not exist, or does not serve the plan, before any
     work is done."""
     _among("channel", channel_names, [AUTO, IDENTITY, *channels.MECHANISMS])
-    _among("model", model_names, [*models.MODELS, *models.TRAININGS])
+    _among("model", model_names, [*models.MODELS, *curator.STRICT])
     missing = plans.protects_presence(plan_name)
     fit = [name for name in channels.MECHANISMS if channels.serves(name, missing=missing)]
     for name in channel_names:

@@ -62,10 +62,14 @@ class AbstractTraining(Protocol):
         ratings: Ratings,
         *,
         epsilon: str,
+        delta: str = "0",
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> Fitted:
-        """A fitted model; `epsilon` is in nats of the unit that its guarantee names."""
+        """A fitted model; `epsilon` is in nats of the unit that its guarantee names.
+
+        `delta`: a decimal string, for those whose promise has one; the others leave it.
+        """
         ...
 
 
@@ -96,12 +100,12 @@ def model(name: str, **settings: Any) -> AbstractModel:
 
     Raises `RequestError` for a name or a setting that does not exist.
     """
-    return _changed(MODELS, name, settings)
+    return changed(MODELS, name, settings)
 
 
 def training(name: str, **settings: Any) -> AbstractTraining:
     """The named training, with some settings changed; raises as `model` does."""
-    return _changed(TRAININGS, name, settings)
+    return changed(TRAININGS, name, settings)
 
 
 def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Fitted:
@@ -117,7 +121,8 @@ def train(name: str, ratings: Ratings, *, epsilon: str, rng: int = 0, **settings
 Member = TypeVar("Member")
 
 
-def _changed(registry: Mapping[str, Member], name: str, settings: dict[str, Any]) -> Member:
+def changed(registry: Mapping[str, Member], name: str, settings: dict[str, Any]) -> Member:
+    """A member of a registry with some settings changed; raises `RequestError` as `model` does."""
     if name not in registry:
         raise RequestError(f"There is no model '{name}'; choose one of {', '.join(registry)}.")
     known = registry[name]

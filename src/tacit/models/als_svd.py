@@ -12,7 +12,7 @@ Koren's damped means, computed once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -25,7 +25,7 @@ from tacit.models.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares import Factors
 from tacit.models.mf import as_fitted
-from tacit.models.ridge import choose_ridge
+from tacit.models.ridge import at_best_ridge
 from tacit.models.svd import RATE, RIDGE, START, in_stars, star
 
 Floats = NDArray[np.float32]
@@ -51,15 +51,14 @@ class AlternatingSVD:
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
         """Learn from the reported numbers as if they were ratings, cut to the scale."""
-        ridge = self.ridge or choose_ridge(
-            data, lambda train, ridge: replace(self, ridge=ridge)._factorize(train, rng)
+        factors = at_best_ridge(
+            data, self.ridge, lambda train, ridge: self._factorize(train, ridge, rng)
         )
-        factors = replace(self, ridge=ridge)._factorize(data, rng)
         advance(1.0)
         return as_fitted(self.name, data, factors)
 
-    def _factorize(self, data: Evidence, rng: int) -> Factors:
-        state = Alternation.start(data, self.factors, self.ridge or 1.0, rng)
+    def _factorize(self, data: Evidence, ridge: float, rng: int) -> Factors:
+        state = Alternation.start(data, self.factors, ridge, rng)
         for _ in range(self.sweeps):
             if self.implicit:
                 state.descend_implicit(RATE, RIDGE)

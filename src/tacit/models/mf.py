@@ -6,7 +6,7 @@ their baseline ISGD, solved by ALS. `mf` adds biases. The ridge is chosen on hel
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tacit.models.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares import FREE, Factors
 from tacit.models.likelihood import SPREAD
-from tacit.models.ridge import choose_ridge
+from tacit.models.ridge import at_best_ridge
 
 OWN_BIAS_RIDGE = 5.0  # a device's own mean, damped by five ratings: the customary figure
 
@@ -38,15 +38,13 @@ class MF:
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
         """Learn from the reported numbers as if they were ratings."""
-        ridge = self.ridge or choose_ridge(
-            data, lambda train, ridge: replace(self, ridge=ridge)._factorize(train, rng)
+        factors = at_best_ridge(
+            data, self.ridge, lambda train, ridge: self._factorize(train, ridge, rng)
         )
-        factors = replace(self, ridge=ridge)._factorize(data, rng)
         advance(1.0)
         return as_fitted(self.name, data, factors)
 
-    def _factorize(self, data: Evidence, rng: int) -> Factors:
-        ridge = self.ridge or 1.0
+    def _factorize(self, data: Evidence, ridge: float, rng: int) -> Factors:
         bias_ridge = ridge / 2 if self.biases else float(FREE)
         factors = Factors.start(data, self.factors, ridge, bias_ridge, rng)
         even = np.ones(len(data), np.float32)

@@ -12,7 +12,7 @@ the rating, which this model cannot say; `channel-mf` can.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from tacit.models.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares import FREE, Factors
 from tacit.models.mf import as_fitted
-from tacit.models.ridge import choose_ridge
+from tacit.models.ridge import at_best_ridge
 
 Doubles = NDArray[np.float64]
 SIGMA_FLOOR = 1e-3  # on the rating scale; below it a component has collapsed onto single reports
@@ -45,15 +45,13 @@ class MoGMF:
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
         """Learn from the reported numbers."""
-        ridge = self.ridge or choose_ridge(
-            data, lambda train, ridge: replace(self, ridge=ridge)._factorize(train, rng)
+        factors = at_best_ridge(
+            data, self.ridge, lambda train, ridge: self._factorize(train, ridge, rng)
         )
-        factors = replace(self, ridge=ridge)._factorize(data, rng)
         advance(1.0)
         return as_fitted(self.name, data, factors)
 
-    def _factorize(self, data: Evidence, rng: int) -> Factors:
-        ridge = self.ridge or 1.0
+    def _factorize(self, data: Evidence, ridge: float, rng: int) -> Factors:
         factors = Factors.start(data, self.factors, ridge, float(FREE), rng)
         spread = float(np.std(data.values - factors.mu)) + SIGMA_FLOOR
         noise = Mixture.start(self.components, spread)

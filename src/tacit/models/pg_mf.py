@@ -79,6 +79,7 @@ class PGMF:
         ratings: Ratings,
         *,
         epsilon: str,
+        delta: str = "0",
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
         words: BulkWords | None = None,

@@ -11,6 +11,13 @@ RIDGES = (3.0, 6.0, 12.0, 25.0, 50.0, 100.0, 200.0)
 HELD_OUT = 0.1
 
 
+def at_best_ridge(
+    data: Evidence, ridge: float | None, fit: Callable[[Evidence, float], Factors]
+) -> Factors:
+    """The fit to all reports at `ridge`, or at the one that `choose_ridge` finds."""
+    return fit(data, ridge or choose_ridge(data, fit))
+
+
 def choose_ridge(data: Evidence, fit: Callable[[Evidence, float], Factors]) -> float:
     """The ridge whose fit on 9 in 10 reports comes nearest to the tenth, by squared error.
 

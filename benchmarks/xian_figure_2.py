@@ -1,0 +1,146 @@
+"""Xian et al.'s Figure 2: RMSE against epsilon of noise in training, beside floors and channel-mf.
+
+python xian_figure_2.py RATINGS [--netflix FILE] [--noises 5] [--json OUT] [--figure OUT.svg]
+
+RATINGS is MovieLens 1M. A Netflix Prize file is sampled to a million ratings: those of the people
+with the smallest public hashes, whole profiles, until a million is reached. Without one, panel (b)
+is missing.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean, pstdev
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from tacit import Rated, choose, fit, perturb, read
+from tacit.collection.public_hash import hashes
+from tacit.curator import TRAININGS, training
+from tacit.evaluation.metrics import rmse
+from tacit.evaluation.split import Protocol
+from tacit.ratings import Ratings
+
+EPSILONS = ("0.5", "1", "2", "5", "10", "20", "50")
+NETFLIX = 1_000_000
+FLOORS = {"global-mean": "global mean", "bias": "biases", "svdpp": "svdpp", "svd": "svd"}
+
+
+def errors(ratings: Ratings, noises: int) -> Iterator[dict[str, object]]:
+    """One row a method, mode, epsilon and noise: split 0, errors on true ratings."""
+    held = Protocol().test(ratings, 0, None)
+    train, test = ratings.where(~held), ratings.where(held)
+
+    def row(name: str, mode: str, epsilon: str | None, fitted: object, noise: int = 0) -> dict:
+        predicted = np.clip(fitted.predict(test.users, test.items), *ends(ratings))
+        return {
+            "name": name,
+            "mode": mode,
+            "epsilon": epsilon,
+            "noise": noise,
+            "rmse": rmse(test.values, predicted),
+        }
+
+    for name in FLOORS:
+        yield row(name, "none", None, fit(name, train))
+    for epsilon in EPSILONS:
+        for noise in range(noises):
+            channel = choose(epsilon=epsilon, scale=train.scale)[1]
+            told = fit("channel-mf", perturb(train, Rated(channel)))
+            yield row("channel-mf", "nobody trusted", epsilon, told, noise)
+            for mode, members in TRAININGS.items():
+                for name in members:
+                    if "curator" in members[name].where:
+                        trained = training(name, mode).fit(train, epsilon=epsilon, rng=noise)
+                        yield row(name, mode, epsilon, trained, noise)
+
+
+def ends(ratings: Ratings) -> tuple[float, float]:
+    """The ends of the scale."""
+    return float(ratings.scale.low), float(ratings.scale.high)
+
+
+def sampled(ratings: Ratings) -> Ratings:
+    """Whole profiles in the order of their public hashes, as many as `NETFLIX` ratings hold."""
+    order = np.argsort(hashes(ratings.user_ids))
+    counts = np.bincount(ratings.users, minlength=ratings.n_users)[order]
+    chosen = np.zeros(ratings.n_users, np.bool_)
+    chosen[order[np.cumsum(counts) <= NETFLIX]] = True
+    return ratings.where(chosen[ratings.users])
+
+
+def means(rows: list[dict]) -> dict[tuple, tuple[float, float]]:
+    """Mean and deviation over noises of each (name, mode, epsilon)."""
+    groups: dict[tuple, list[float]] = {}
+    for row in rows:
+        groups.setdefault((row["name"], row["mode"], row["epsilon"]), []).append(row["rmse"])
+    return {key: (fmean(values), pstdev(values)) for key, values in groups.items()}
+
+
+def drawn(panels: dict[str, list[dict]], path: Path) -> None:
+    """One panel a data set and mode."""
+    mpl.rcParams.update({"svg.hashsalt": "tacit", "svg.fonttype": "none"})
+    modes = ("strict", "faithful")
+    shown = [(name, mode) for name in panels for mode in modes]
+    page = Figure(figsize=(3.8 * len(shown), 4), layout="constrained")
+    for axes, (name, mode) in zip(page.subplots(1, len(shown), sharey=True), shown, strict=True):
+        found = means(panels[name])
+        methods = dict.fromkeys(m for m, kind, e in found if e and kind in (mode, "nobody trusted"))
+        for method in methods:
+            kind = "nobody trusted" if method == "channel-mf" else mode
+            points = [found[method, kind, e][0] for e in EPSILONS]
+            style = "k--" if method == "channel-mf" else "-" if "++" in method else ":"
+            axes.plot([float(e) for e in EPSILONS], points, style, marker="o", ms=3, label=method)
+        for floor, words in FLOORS.items():
+            axes.axhline(found[floor, "none", None][0], color="0.6", lw=0.7)
+            axes.annotate(words, (0.5, found[floor, "none", None][0]), fontsize=7, color="0.4")
+        axes.set_xscale("log")
+        axes.set_title(f"{name}, {mode}", fontsize=10)
+        axes.set_xlabel(
+            "epsilon per value, as claimed" if mode == "faithful" else "epsilon per value"
+        )
+        axes.set_ylim(0.84, 1.15)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize=7)
+    page.axes[0].set_ylabel("RMSE")
+    page.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def table(rows: list[dict]) -> str:
+    """A line a method and mode: mean and deviation at every epsilon."""
+    found = means(rows)
+    lines = [f"{'':24s}" + "".join(f"{e:>15s}" for e in EPSILONS)]
+    for name, mode in dict.fromkeys((name, mode) for name, mode, _ in found):
+        known = (found.get((name, mode, e)) for e in EPSILONS)
+        flat = found.get((name, mode, None))
+        cells = [f"{m:8.4f} ({d:.4f})" for m, d in filter(None, known)] or [f"{flat[0]:8.4f}"]
+        lines.append(f"{name:12s}{mode:12.12s}" + "".join(cells))
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print, draw."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ratings")
+    parser.add_argument("--netflix")
+    parser.add_argument("--noises", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--figure", type=Path, default=Path("docs/figures/xian-figure-2.svg"))
+    asked = parser.parse_args()
+    panels = {"MovieLens 1M": list(errors(read(asked.ratings, scale="1:5:1"), asked.noises))}
+    if asked.netflix:
+        panels["Netflix, 10^6"] = list(errors(sampled(read(asked.netflix)), asked.noises))
+    else:
+        print("Panel (b) of the figure is missing: no Netflix Prize file was given (--netflix).")
+    for name, rows in panels.items():
+        print(name, table(rows), sep="\n")
+    if asked.json:
+        asked.json.write_text(json.dumps(panels, indent=1))
+    drawn(panels, asked.figure)
+
+
+if __name__ == "__main__":
+    main()

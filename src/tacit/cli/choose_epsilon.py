@@ -1,0 +1,118 @@
+"""`tacit choose-epsilon`: how much privacy for how much accuracy, on data that may be looked at."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Columns, Format, Rounding, Scale
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.evaluation.choosing import Tradeoff
+
+GRID = "0.1,0.2,0.5,1,2,3,4,6,8"
+
+
+def choose_epsilon(
+    data: Annotated[
+        Path | None, typer.Argument(help="Public ratings like yours; made up unless you say.")
+    ] = None,
+    channel: Annotated[str, typer.Option(help="The channel; of no use to a training.")] = "auto",
+    model: Annotated[str, typer.Option(help="The model or training.")] = "channel-mf",
+    where: Annotated[
+        str | None, typer.Option(help="provider, device or curator. [the model's last]")
+    ] = None,
+    epsilon: Annotated[str, typer.Option(help="The epsilons to choose from, by commas.")] = GRID,
+    weight: Annotated[
+        float, typer.Option(min=0, max=1, help="How much strength counts beside accuracy.")
+    ] = 0.5,
+    most_loss: Annotated[
+        float, typer.Option(min=0, max=1, help="The largest acceptable loss A.")
+    ] = 0.5,
+    least_strength: Annotated[
+        float, typer.Option(min=0, max=1, help="The least acceptable strength P.")
+    ] = 0.1,
+    seeds: Annotated[int, typer.Option(help="Repeat with splits 0, 1, ..")] = 1,
+    private: Annotated[
+        bool, typer.Option("--private", help="DATA is to be protected: charge for looking.")
+    ] = False,
+    figure: Annotated[Path | None, typer.Option(help="Draw the trade-off (SVG).")] = None,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
+) -> None:
+    """Weigh strength P = 2 / (1 + e^epsilon) against the loss of accuracy A, and say an interval.
+
+    The data are looked at without any privacy, so they have to be public or made up: the built-in
+    ones unless you name some. With --private every look is noisy, and its price is printed.
+
+    Examples:
+
+        tacit choose-epsilon --model channel-mf --figure tradeoff.svg
+
+        tacit choose-epsilon ml-100k.zip --most-loss 0.4 --least-strength 0.05
+    """
+    if private and data is None:
+        raise RequestError("There is nothing private in made-up data; name your own, or leave it.")
+    options.writable(figure)
+
+    from tacit.evaluation import choosing, tools
+    from tacit.evaluation.comparison import Comparison, epsilons
+    from tacit.evaluation.journal import Journal
+    from tacit.evaluation.progress import bar
+    from tacit.evaluation.split import Protocol
+    from tacit.readers import synthetic
+
+    tools.check([channel], [model], "rated")
+    ratings = options.load(data, format, scale, columns, rounding) if data else synthetic()
+    comparison = Comparison(
+        channels=(channel,),
+        models=(model,) if private else (choosing.MEAN, model),
+        epsilons=epsilons(epsilon),
+        protocol=Protocol(seeds=seeds),
+    )
+    with bar("choosing") as progress:
+        rows = comparison.run(ratings, tools.tools(), Journal(None), progress)
+    place = where or tools.where(model)[-1]
+    if private:
+        rows, cost = choosing.charged([r for r in rows if r.where == place], ratings.scale)
+        options.notice(f"What choosing has cost: {cost.sentence}")
+    found = choosing.tradeoff(rows, place)
+    if figure is not None:
+        _draw(found, (most_loss, least_strength), figure)
+    typer.echo(_said(found, weight, most_loss, least_strength))
+
+
+def _draw(found: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
+    from tacit.evaluation.figures import svg, tradeoff
+    from tacit.evaluation.results import replace
+
+    replace(path, svg(tradeoff(found, *limits)).encode())
+
+
+def _said(found: "Tradeoff", weight: float, most_loss: float, least_strength: float) -> str:
+    from tacit.evaluation.choosing import strength
+    from tacit.evaluation.tables import Table, text
+
+    lines = tuple((f"{e:g}", f"{strength(e):.3f}", f"{loss:.3f}") for e, loss in found.points)
+    heading = ("epsilon", "strength P", "loss A")
+    table = text(Table(f"Strength and loss; epsilon per {found.unit}", heading, lines))
+    crossing = found.crossing
+    interval = found.interval(most_loss, least_strength)
+    return "\n".join(
+        (
+            table,
+            "",
+            f"As much is lost as kept at epsilon {crossing:.2g} per {found.unit}."
+            if crossing
+            else f"Loss and strength do not cross between {lines[0][0]} and {lines[-1][0]}.",
+            f"Weighing strength {weight:g}: epsilon {found.best(weight):g} per {found.unit}.",
+            f"A at most {most_loss:g} and P at least {least_strength:g}: epsilon "
+            f"{interval[0]:g} to {interval[1]:g} per {found.unit}."
+            if interval
+            else f"No epsilon here has A at most {most_loss:g} and P at least {least_strength:g}.",
+        )
+    )
