@@ -116,10 +116,12 @@ class DPCovariance:
         matrix = np.zeros((size, size))
         matrix[above] = noisy / grid**2
         matrix += matrix.T
-        values, axes = signal(matrix, account.multiplier("covariance"), self.factors)
+        # People differ by chance, too: their products, of norm 1 each, spread over all entries.
+        drawn = math.hypot(account.multiplier("covariance"), math.sqrt(known.raters) / size)
+        values, axes = signal(matrix, drawn, self.factors)
         # C = D V V' D / most^2: D what a rating of each item weighs among all, one person's |s| 1.
         scale = known.weights[head] / math.sqrt(known.raters)
-        noise = most**2 * account.multiplier("covariance") ** 2 / values
+        noise = (most * drawn) ** 2 / values
         return item_rows(
             scale[:, None, None] * np.eye(len(values)),
             most * axes * np.sqrt(values),
