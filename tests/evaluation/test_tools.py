@@ -106,6 +106,22 @@ def test_private_gradients_stand_beside_channels_under_their_own_promise():
     assert not promises(rows).lines
 
 
+def test_a_curators_trainings_per_person_stand_under_epsilon_and_delta():
+    comparison = Comparison(
+        channels=["auto"], models=["dpals", "dp-covariance"], epsilons=["2"], delta="1e-5"
+    )
+    rows = comparison.run(
+        synthetic(100, 80, 2000), tools.tools(), Journal(None), lambda *state: None
+    )
+    assert {(row.model, row.where, row.plan, row.channel) for row in rows} == {
+        ("dpals", "device", "curator", None),
+        ("dp-covariance", "device", "curator", None),
+    }
+    for row in rows:
+        assert (row.trust, row.unit, row.epsilon, row.user_epsilon) == ("curator", "user", 2, 2)
+        assert (row.delta, row.tight_epsilon, row.mode) == (1e-5, None, "strict")
+
+
 def test_options_reach_the_models_that_have_them():
     ratings = synthetic(60, 90, 2000)
     assert tools.fit("mf", ratings, rng=0, factors=3).items.shape[2] == 4

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from tacit.curator.covariance import DPCovariance as DPCovariance
+from tacit.curator.dpals import DPALS as DPALS
 from tacit.curator.private_svd import PrivateSVD as PrivateSVD
 from tacit.models import TRAININGS as ROUNDS
 from tacit.models import AbstractTraining, changed
@@ -16,6 +18,8 @@ STRICT: dict[str, AbstractTraining] = dict(ROUNDS) | {
         PrivateSVD(noise="objective", implicit=True),
         PrivateSVD(noise="output"),
         PrivateSVD(noise="output", implicit=True),
+        DPALS(),
+        DPCovariance(),
     )
 }
 """Trainings whose promise holds, those that ask devices in rounds among them."""
