@@ -1,17 +1,19 @@
 """Xian et al.'s Figure 2: RMSE against epsilon of noise in training, beside floors and channel-mf.
 
-python xian_figure_2.py RATINGS [--netflix FILE] [--noises 5] [--json OUT] [--figure OUT.svg]
+python xian_figure_2.py RATINGS [--netflix FILE] [--noises 5] [--rows OUT] [--figure OUT.svg]
 
-RATINGS is MovieLens 1M. A Netflix Prize file is sampled to a million ratings: those of the people
-with the smallest public hashes, whole profiles, until a million is reached. Without one, panel (b)
-is missing.
+Rows that are in OUT already (one JSON a line) are not measured again. RATINGS is MovieLens 1M. A
+Netflix Prize file is sampled to a million ratings: those of the people with the smallest public
+hashes, whole profiles, until a million is reached. Without one, panel (b) is missing.
 """
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import fmean, pstdev
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -24,38 +26,49 @@ from tacit.evaluation.metrics import rmse
 from tacit.evaluation.split import Protocol
 from tacit.ratings import Ratings
 
-EPSILONS = ("0.5", "1", "2", "5", "10", "20", "50")
+Row = dict[str, Any]
+Fit = tuple[str, str, str | None, int, Callable[[], Any]]
+KEYS = ("data", "method", "mode", "epsilon", "noise")
+EPSILONS = ("0.5", "1", "2", "5", "10", "16")
 NETFLIX = 1_000_000
 FLOORS = {"global-mean": "global mean", "bias": "biases", "svdpp": "svdpp", "svd": "svd"}
 
 
-def errors(ratings: Ratings, noises: int) -> Iterator[dict[str, object]]:
+def errors(name: str, ratings: Ratings, noises: int, rows: Path) -> list[Row]:
     """One row a method, mode, epsilon and noise: split 0, errors on true ratings."""
     held = Protocol().test(ratings, 0, None)
     train, test = ratings.where(~held), ratings.where(held)
+    done = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
+    known = {tuple(row[key] for key in KEYS) for row in done}
+    for method, mode, epsilon, noise, fitted in fits(train, noises):
+        if (name, method, mode, epsilon, noise) not in known:
+            predicted = fitted().predict(test.users, test.items)
+            error = rmse(test.values, np.clip(predicted, *ends(ratings)))
+            values = (name, method, mode, epsilon, noise, error)
+            done.append(dict(zip((*KEYS, "rmse"), values, strict=True)))
+            with rows.open("a") as file:
+                file.write(json.dumps(done[-1]) + "\n")
+    return [row for row in done if row["data"] == name]
 
-    def row(name: str, mode: str, epsilon: str | None, fitted: object, noise: int = 0) -> dict:
-        predicted = np.clip(fitted.predict(test.users, test.items), *ends(ratings))
-        return {
-            "name": name,
-            "mode": mode,
-            "epsilon": epsilon,
-            "noise": noise,
-            "rmse": rmse(test.values, predicted),
-        }
 
+def fits(train: Ratings, noises: int) -> Iterator[Fit]:
+    """Every method, mode, epsilon and noise, and what fits it."""
     for name in FLOORS:
-        yield row(name, "none", None, fit(name, train))
-    for epsilon in EPSILONS:
-        for noise in range(noises):
-            channel = choose(epsilon=epsilon, scale=train.scale)[1]
-            told = fit("channel-mf", perturb(train, Rated(channel)))
-            yield row("channel-mf", "nobody trusted", epsilon, told, noise)
+        yield name, "none", None, 0, partial(fit, name, train)
+    for noise in range(noises):
+        for epsilon in EPSILONS:
+            yield "channel-mf", "nobody trusted", epsilon, noise, partial(told, train, epsilon)
             for mode, members in TRAININGS.items():
                 for name in members:
                     if "curator" in members[name].where:
-                        trained = training(name, mode).fit(train, epsilon=epsilon, rng=noise)
-                        yield row(name, mode, epsilon, trained, noise)
+                        run = partial(training(name, mode).fit, train, epsilon=epsilon, rng=noise)
+                        yield name, mode, epsilon, noise, run
+
+
+def told(train: Ratings, epsilon: str) -> Any:
+    """channel-mf on reports through the channel that auto picks."""
+    channel = choose(epsilon=epsilon, scale=train.scale)[1]
+    return fit("channel-mf", perturb(train, Rated(channel)))
 
 
 def ends(ratings: Ratings) -> tuple[float, float]:
@@ -72,15 +85,15 @@ def sampled(ratings: Ratings) -> Ratings:
     return ratings.where(chosen[ratings.users])
 
 
-def means(rows: list[dict]) -> dict[tuple, tuple[float, float]]:
+def means(rows: list[Row]) -> dict[tuple[Any, ...], tuple[float, float]]:
     """Mean and deviation over noises of each (name, mode, epsilon)."""
-    groups: dict[tuple, list[float]] = {}
+    groups: dict[tuple[Any, ...], list[float]] = {}
     for row in rows:
-        groups.setdefault((row["name"], row["mode"], row["epsilon"]), []).append(row["rmse"])
+        groups.setdefault((row["method"], row["mode"], row["epsilon"]), []).append(row["rmse"])
     return {key: (fmean(values), pstdev(values)) for key, values in groups.items()}
 
 
-def drawn(panels: dict[str, list[dict]], path: Path) -> None:
+def drawn(panels: dict[str, list[Row]], path: Path) -> None:
     """One panel a data set and mode."""
     mpl.rcParams.update({"svg.hashsalt": "tacit", "svg.fonttype": "none"})
     modes = ("strict", "faithful")
@@ -109,7 +122,7 @@ def drawn(panels: dict[str, list[dict]], path: Path) -> None:
     page.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
-def table(rows: list[dict]) -> str:
+def table(rows: list[Row]) -> str:
     """A line a method and mode: mean and deviation at every epsilon."""
     found = means(rows)
     lines = [f"{'':24s}" + "".join(f"{e:>15s}" for e in EPSILONS)]
@@ -127,18 +140,17 @@ def main() -> None:
     parser.add_argument("ratings")
     parser.add_argument("--netflix")
     parser.add_argument("--noises", type=int, default=5)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--rows", type=Path, default=Path("xian-figure-2.jsonl"))
     parser.add_argument("--figure", type=Path, default=Path("docs/figures/xian-figure-2.svg"))
     asked = parser.parse_args()
-    panels = {"MovieLens 1M": list(errors(read(asked.ratings, scale="1:5:1"), asked.noises))}
+    sets = {"MovieLens 1M": read(asked.ratings, scale="1:5:1")}
     if asked.netflix:
-        panels["Netflix, 10^6"] = list(errors(sampled(read(asked.netflix)), asked.noises))
+        sets["Netflix, 10^6"] = sampled(read(asked.netflix))
     else:
         print("Panel (b) of the figure is missing: no Netflix Prize file was given (--netflix).")
+    panels = {name: errors(name, data, asked.noises, asked.rows) for name, data in sets.items()}
     for name, rows in panels.items():
         print(name, table(rows), sep="\n")
-    if asked.json:
-        asked.json.write_text(json.dumps(panels, indent=1))
     drawn(panels, asked.figure)
 
 
