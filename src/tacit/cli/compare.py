@@ -29,7 +29,7 @@ def compare(
     cap: Annotated[int | None, typer.Option(help="At most so many ratings a person.")] = None,
     mode: Annotated[str, typer.Option(help="strict, faithful or both.")] = "strict",
     delta: Annotated[
-        float, typer.Option(help="Delta of tight_epsilon, where there is one.")
+        float, typer.Option(help="Delta of tight_epsilon, and of trainings that need one.")
     ] = 1e-6,
     split: Annotated[
         str, typer.Option(help="Hold out at random, or the latest by time.")
