@@ -75,6 +75,20 @@ def test_the_report_says_the_guarantee_and_its_odds(rows):
     assert "RMSE of <strong>1.060</strong>" in page
 
 
+def test_a_claim_that_fails_is_shown_as_such_and_wins_nothing(rows, make_row):
+    training = {"channel": None, "model": "dpss", "where": "device", "trust": "curator"}
+    broken = make_row(**training, rmse=0.5, claim_valid=False)
+    page = report([*rows, broken])
+    assert "does not hold (dpss; the guarantee of each says why): epsilon = 1 per value" in page
+    assert "Epsilon = 0.5 or 1 per value, trusting nobody" in page
+    assert "RMSE of <strong>1.060</strong>" in page
+    assert "curator per value + dpss" not in page
+    assert "No claim that holds was compared" in report([broken])
+    assert "likelier" not in report([broken])
+    kept = report([*rows, make_row(**training, rmse=0.5)])
+    assert "RMSE of <strong>0.500</strong>" in kept
+
+
 def test_the_sample_shows_truth_beside_report_and_escapes_titles(rows):
     pairs = [("<b>Up</b>", 4.0, 1.25), ("Heat", 2.0, 5.0)]
     sample = Sample("A made-up person", "auto", "1", pairs, symbols=2)

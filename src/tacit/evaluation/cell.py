@@ -218,7 +218,7 @@ def _facts(
         "values_epsilon": _number(promise.values_epsilon),
         "user_epsilon": _number(whole.epsilon) if whole else None,
         "tight_epsilon": _number(tight.epsilon) if tight else None,
-        "claim_valid": one.exact if epsilon is not None else None,
+        "claim_valid": one.fails is None if epsilon is not None else None,
         "seed": cell.seed,
         "fold": cell.fold,
         "n_train": n_train,

@@ -13,7 +13,7 @@ from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.markup import grouped, plain, winners
 from tacit.evaluation.results import Row
 from tacit.evaluation.sample import Sample
-from tacit.evaluation.tables import accuracy, best, lowest, promises
+from tacit.evaluation.tables import accuracy, best, holding, lowest, promises
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
 FIGURES = ("rmse", "f_score_at_10")
@@ -31,7 +31,7 @@ def report(rows: Sequence[Row], *, sample: Sample | None = None, split: str = ""
         _lead(rows),
         _promises(rows),
         "<h2>What it costs</h2>",
-        winners(best(rows)),
+        winners(best(holding(rows))),
         *(drawing.html(chart) for metric in FIGURES if (chart := Chart(rows, metric)).epsilons),
         *_device(sample),
         "<h2>Every figure</h2>",
@@ -58,11 +58,12 @@ def _style() -> str:
 
 def _lead(rows: Sequence[Row]) -> str:
     """The cost in one sentence: the lowest error near epsilon 1, beside that of no privacy."""
-    claims = [(row.epsilon, row.unit) for row in rows if row.epsilon]
+    claims = [(row.epsilon, row.unit) for row in holding(rows) if row.epsilon]
     if not claims:
-        return "<p class=lead>No channel was compared: these are figures without privacy.</p>"
+        what = "channel" if all(row.epsilon is None for row in rows) else "claim that holds"
+        return f"<p class=lead>No {what} was compared: these are figures without privacy.</p>"
     middle, unit = min(claims, key=lambda claim: abs(math.log(claim[0])))
-    here = [row for row in rows if (row.epsilon, row.unit) == (middle, unit)]
+    here = [row for row in holding(rows) if (row.epsilon, row.unit) == (middle, unit)]
     where = "device" if any(row.where == "device" for row in here) else here[0].where
     free = lowest([row for row in rows if row.channel == IDENTITY], where)
     beside = f"; without any privacy, {free.figure:.3f}" if free else ""
@@ -77,10 +78,11 @@ def _lead(rows: Sequence[Row]) -> str:
 
 def _promises(rows: Sequence[Row]) -> str:
     """Each kind of guarantee once, in words, and what each epsilon means in odds."""
-    kinds: dict[tuple[str, str, float], list[Row]] = {}
+    kinds: dict[tuple[str, str, float, bool], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.epsilon or 0.0):
         if row.epsilon is not None:
-            kinds.setdefault((row.unit, row.trust, row.delta), []).append(row)
+            holds = row.claim_valid is not False
+            kinds.setdefault((row.unit, row.trust, row.delta, holds), []).append(row)
     parts = [_promise(group) for group in kinds.values()]
     if any(row.epsilon is None for row in rows):
         parts.append(f"<p class=aside>{escape(NO_PRIVACY.sentence)}</p>")
@@ -99,10 +101,16 @@ def _promise(rows: Sequence[Row]) -> str:
         delta=f"{delta:g}",
         unit=row.unit,
         trust=row.trust,
-        released="what left the devices",
+        released="what the curator says" if row.trust == "curator" else "what left the devices",
+        fails=_failing(rows) if row.claim_valid is False else None,
     )
-    odds = "" if delta else _odds(epsilons, row.unit)
+    odds = "" if delta or claim.fails else _odds(epsilons, row.unit)
     return f"<p>{escape(claim.sentence)}</p>{odds}{_whole_person(rows)}"
+
+
+def _failing(rows: Sequence[Row]) -> str:
+    models = ", ".join(dict.fromkeys(row.model for row in rows))
+    return f"{models}; the guarantee of each says why"
 
 
 def _whole_person(rows: Sequence[Row]) -> str:

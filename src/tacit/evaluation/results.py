@@ -20,7 +20,8 @@ class Row:
 
     Epsilons are in nats. `where`: "provider" predicts from reports alone, "device" from its own
     true ratings and the published item model, "curator" from true ratings. `unit` is what
-    `epsilon` protects. `claim_valid` is None where nothing is claimed. Seconds are wall seconds.
+    `epsilon` protects. `claim_valid` is False where the claim is known not to hold, and None where
+    nothing is claimed. Seconds are wall seconds.
     """
 
     dataset: str

@@ -27,6 +27,11 @@ def mean(rows: Sequence[Row], metric: str) -> float | None:
     return fmean(known) if known else None
 
 
+def holding(rows: Sequence[Row]) -> list[Row]:
+    """The rows whose claim, if they make one, is not known to fail: the others win nothing."""
+    return [row for row in rows if row.claim_valid is not False]
+
+
 def accuracy(rows: Sequence[Row], metric: str, caption: str) -> Table:
     """The metric, mean over splits, of every channel, model and place, at every epsilon."""
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})

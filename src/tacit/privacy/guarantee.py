@@ -22,7 +22,8 @@ class Guarantee:
     `epsilon` is a decimal string, in nats per `unit`, and None where nothing is protected.
     `unit` says what may change between neighbouring inputs: `value` (one star value, presence
     public) < `slot` (one catalogue slot, missing included) < `user` (a whole profile).
-    `exact` is true only when the claim was checked in integer arithmetic.
+    `exact` is true only when the claim was checked in integer arithmetic. `fails`: why a claim that
+    somebody printed is known not to hold, as half a sentence; None for every other.
     """
 
     epsilon: str | None
@@ -33,6 +34,7 @@ class Guarantee:
     public: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     exact: bool = False
+    fails: str | None = None
 
     @property
     def sentence(self) -> str:
@@ -41,8 +43,9 @@ class Guarantee:
             return f"No privacy: {self.released} is released as it is."
         spread = "" if self.delta == "0" else f", delta = {self.delta}"
         public = f" Public: {', '.join(self.public)}." if self.public else ""
+        holds = f"Claimed, and it does not hold ({self.fails}): e" if self.fails else "E"
         return (
-            f"Epsilon = {self.epsilon} per {self.unit}{spread}, trusting {self.trust}: "
+            f"{holds}psilon = {self.epsilon} per {self.unit}{spread}, trusting {self.trust}: "
             f"{self.released} protects {PROTECTS[self.unit]}.{public}"
         )
 

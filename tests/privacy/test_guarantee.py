@@ -1,0 +1,24 @@
+"""A guarantee says what it is worth, and one that fails says so first."""
+
+from dataclasses import replace
+
+from tacit.privacy.guarantee import Guarantee
+
+HOLDS = Guarantee(epsilon="1", unit="value", trust="curator", released="a mean")
+
+
+def test_a_claim_that_fails_says_so_before_it_says_anything_else():
+    fails = replace(HOLDS, fails="the mean has no noise")
+    assert fails.sentence == (
+        "Claimed, and it does not hold (the mean has no noise): epsilon = 1 per value, trusting "
+        "curator: a mean protects the value of one rating; who rated what is public."
+    )
+    assert HOLDS.sentence.startswith("Epsilon = 1 per value")
+
+
+def test_a_guarantee_survives_json_and_old_files_make_no_excuses():
+    fails = replace(HOLDS, fails="the mean has no noise", public=("who rated what",))
+    assert Guarantee.from_dict(fails.to_dict()) == fails
+    old = HOLDS.to_dict()
+    del old["fails"]
+    assert Guarantee.from_dict(old) == HOLDS
