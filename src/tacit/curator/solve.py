@@ -59,8 +59,13 @@ def ridge_sensitivity(change: float, norm: float, ridge: float) -> float:
     Sherman and Morrison give ||M^-1 q|| <= sqrt(s / l) / (1 + s), s = q' M_-q^-1 q <= norm^2 / l.
     Never more than change / (2 sqrt l), where the paper's bound is change norm / l.
     """
-    t = min(norm, ridge**0.5)
-    return change * t / (ridge + t * t)
+    return float(ridge_sensitivities(change, norm, np.array([ridge]))[0])
+
+
+def ridge_sensitivities(change: float, norm: float, ridges: Doubles) -> Doubles:
+    """`ridge_sensitivity` for each of `ridges`, (rows,)."""
+    t = np.minimum(norm, np.sqrt(ridges))
+    return change * t / (ridges + t * t)
 
 
 def _turned(basis: Doubles, rows: Doubles) -> Doubles:
