@@ -165,6 +165,14 @@ def test_tables_average_over_splits_and_align(rows):
     assert len({len(line) for line in lines[2:]}) == 1
 
 
+def test_a_failing_claim_is_a_line_of_its_own(make_row):
+    both = [make_row(channel=None, trust="curator", model="m", rmse=1.0)]
+    both.append(make_row(channel=None, trust="curator", model="m", rmse=3.0, claim_valid=False))
+    lines = accuracy(both, "rmse", "RMSE").lines
+    assert [(line[1], line[3]) for line in lines] == [("m", "1.000"), ("m, claim fails", "3.000")]
+    assert "m, claim fails" in report(both)
+
+
 def test_what_a_person_loses_is_said_wherever_it_is_known(rows, make_row):
     assert promises(rows).lines == ()
     slot = {"unit": "slot", "plan": "catalogue", "epsilon": 2.0, "user_epsilon": 80.0}

@@ -45,7 +45,7 @@ class Chart:
     @cached_property
     def models(self) -> list[str]:
         """Models in order of appearance."""
-        return list(dict.fromkeys(row.model for row in self.rows))
+        return list(dict.fromkeys(row.method for row in self.rows))
 
     @cached_property
     def shown(self) -> list[str]:
@@ -95,7 +95,7 @@ class Chart:
 
     def lines(self, model: str) -> list[Line]:
         """Every line of a model's panel."""
-        mine = [row for row in self.rows if row.model == model and row.epsilon is not None]
+        mine = [row for row in self.rows if row.method == model and row.epsilon is not None]
         kinds = dict.fromkeys((row.via, row.where) for row in mine)
         return [
             Line(channel, model, where, _points(self._of(mine, channel, where), self.metric))
@@ -104,7 +104,7 @@ class Chart:
 
     def floor(self, model: str) -> float | None:
         """The model's mean at the provider with no privacy at all; None where it was not run."""
-        free = [row for row in self.rows if row.model == model and row.channel == IDENTITY]
+        free = [row for row in self.rows if row.method == model and row.channel == IDENTITY]
         values = _figures(self._of(free, IDENTITY, "provider"), self.metric)
         return fmean(values) if values else None
 

@@ -44,7 +44,7 @@ def _panel(chart: Chart, number: int) -> str:
         inline = inline.replace(colour.lower(), f"var(--hue-{style})")
     # Many figures are in one page, where an id may be given once.
     inline = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{chart.metric}-{number}-", inline)
-    rows = [row for row in chart.rows if row.model == model]
+    rows = [row for row in chart.rows if row.method == model]
     words = escape(describe(rows, chart.metric), quote=True)
     return inline.replace("<svg", f'<svg role="img" aria-label="{words}"', 1)
 

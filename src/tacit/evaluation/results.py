@@ -53,6 +53,11 @@ class Row:
     predict_seconds: float
 
     @property
+    def method(self) -> str:
+        """The model as tables name it: one whose claim is known to fail is marked."""
+        return self.model if self.claim_valid is not False else f"{self.model}, claim fails"
+
+    @property
     def via(self) -> str:
         """What stands between true ratings and the model: a channel, or a training's own way.
 

@@ -36,8 +36,8 @@ def accuracy(rows: Sequence[Row], metric: str, caption: str) -> Table:
     """The metric, mean over splits, of every channel, model and place, at every epsilon."""
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
     kinds = dict.fromkeys(
-        (row.via, row.model, row.where) for row in rows if row.epsilon is not None
-    ) or dict.fromkeys((IDENTITY, row.model, row.where) for row in rows)
+        (row.via, row.method, row.where) for row in rows if row.epsilon is not None
+    ) or dict.fromkeys((IDENTITY, row.method, row.where) for row in rows)
     return Table(
         f"{caption}; epsilon per {units(rows)}" if epsilons else caption,
         ("channel", "model", "where", *(f"{epsilon:g}" for epsilon in epsilons), "no privacy"),
@@ -75,7 +75,7 @@ def _line(
     rows: Sequence[Row], metric: str, kind: tuple[str, str, str], epsilons: Sequence[float]
 ) -> tuple[str, ...]:
     channel, model, where = kind
-    mine = [row for row in rows if row.model == model and row.where == where]
+    mine = [row for row in rows if row.method == model and row.where == where]
     noisy = [row for row in mine if row.via == channel]
     figures = [mean([row for row in noisy if row.epsilon == e], metric) for e in epsilons]
     figures.append(mean([row for row in mine if row.channel == IDENTITY], metric))
@@ -131,7 +131,7 @@ def lowest(rows: Sequence[Row], where: str) -> Winner | None:
     mine = [row for row in rows if row.where == where]
     kinds: dict[tuple[str, str], list[Row]] = {}
     for row in mine:
-        kinds.setdefault((row.via, row.model), []).append(row)
+        kinds.setdefault((row.via, row.method), []).append(row)
     means = ((mean(group, "rmse"), *kind) for kind, group in kinds.items())
     return min((Winner(m, c, n) for m, c, n in means if m is not None), default=None)
 
