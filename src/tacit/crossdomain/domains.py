@@ -1,0 +1,125 @@
+"""Domains: disjoint catalogues, such as films and books, rated by people they share in part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tacit.errors import RequestError
+from tacit.ratings import Codes, Mask, Ratings, Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class Domains:
+    """Ratings of any number of domains under one vocabulary of people and one of items.
+
+    `ratings`: every domain's. `names`: of the domains. `bounds`: the items of domain d have the
+    codes `bounds[d]` to `bounds[d + 1]`, shape (domains + 1,).
+    """
+
+    ratings: Ratings
+    names: tuple[str, ...]
+    bounds: tuple[int, ...]
+
+    @classmethod
+    def join(cls, parts: Sequence[Ratings]) -> Self:
+        """Domains from ratings of each; people are the same where their raw ids are.
+
+        Items are different things even where two domains use one id for them: the id then
+        carries its domain's name. Raises `RequestError` for fewer than two domains, an empty one,
+        two of one name, different scales, or ids of people that cannot be compared.
+        """
+        _joinable(parts)
+        user_ids, users = Vocabulary.of(pl.concat([_people(part) for part in parts]))
+        bounds = np.cumsum([0, *(part.n_items for part in parts)])
+        items = [part.items + start for part, start in zip(parts, bounds, strict=False)]
+        timed = [part.times for part in parts if part.times is not None]
+        ratings = Ratings(
+            users=users,
+            items=np.concatenate(items).astype(np.int32),
+            levels=np.concatenate([part.levels for part in parts]),
+            scale=parts[0].scale,
+            user_ids=user_ids,
+            item_ids=Vocabulary(_item_ids(parts)),
+            times=np.concatenate(timed) if len(timed) == len(parts) else None,
+            name=" + ".join(part.name for part in parts),
+        )
+        return cls(ratings, tuple(part.name for part in parts), tuple(bounds.tolist()))
+
+    @property
+    def of_item(self) -> NDArray[np.int8]:
+        """The domain of each item, shape (items,)."""
+        return np.repeat(np.arange(len(self.names)), np.diff(self.bounds)).astype(np.int8)
+
+    def rows(self, domain: int) -> Mask:
+        """Which ratings are of a domain."""
+        items = self.ratings.items
+        return (items >= self.bounds[domain]) & (items < self.bounds[domain + 1])
+
+    def members(self, domain: int) -> Mask:
+        """Who rated anything in a domain, shape (people,)."""
+        found = np.zeros(self.ratings.n_users, np.bool_)
+        found[self.ratings.users[self.rows(domain)]] = True
+        return found
+
+    def straddlers(self, *domains: int) -> Codes:
+        """People with ratings in each of the domains, ascending; of all domains without any."""
+        asked = domains or tuple(range(len(self.names)))
+        both = np.logical_and.reduce([self.members(domain) for domain in asked])
+        return np.flatnonzero(both).astype(np.int32)
+
+    def where(self, mask: Mask) -> Self:
+        """The ratings where `mask` holds; domains and codes stay as they are."""
+        return replace(self, ratings=self.ratings.where(mask))
+
+    @property
+    def sentence(self) -> str:
+        """Row counts, and how much the domains share."""
+        counts = "; ".join(
+            f"{name} {self.members(d).sum():,} people, {high - low:,} items, "
+            f"{self.rows(d).sum():,} ratings"
+            for d, (name, low, high) in enumerate(
+                zip(self.names, self.bounds, self.bounds[1:], strict=False)
+            )
+        )
+        return f"{counts}; {len(self.straddlers()):,} people rated in every domain."
+
+
+def _joinable(parts: Sequence[Ratings]) -> None:
+    if len(parts) < 2:
+        raise RequestError(f"{len(parts)} domain cannot be joined; give a source and a target.")
+    for part in parts:
+        if len(part) == 0:
+            raise RequestError(f"The domain {part.name} holds no ratings; give one that does.")
+        if part.scale != parts[0].scale:
+            raise RequestError(
+                f"{parts[0].name} is rated on {parts[0].scale} and {part.name} on {part.scale}; "
+                "give both on one scale."
+            )
+    if len({part.name for part in parts}) < len(parts):
+        raise RequestError(f"Two domains are named {parts[0].name}; give each its own name.")
+    if len({part.user_ids.ids.dtype.is_integer() for part in parts}) > 1:
+        raise RequestError(
+            "People have numbers for ids in one domain and words in another, so nobody can be "
+            "found in both; write the ids alike."
+        )
+
+
+def _people(part: Ratings) -> pl.Series:
+    ids = part.user_ids.take(part.users)
+    return ids.cast(pl.Int64) if ids.dtype.is_integer() else ids.cast(pl.String)
+
+
+def _item_ids(parts: Sequence[Ratings]) -> pl.Series:
+    ids = [part.item_ids.ids for part in parts]
+    if all(series.dtype.is_integer() for series in ids):
+        joined = pl.concat([series.cast(pl.Int64) for series in ids])
+    else:
+        joined = pl.concat([series.cast(pl.String) for series in ids])
+    if joined.n_unique() < len(joined):
+        named = zip(parts, ids, strict=True)
+        joined = pl.concat([part.name + "/" + series.cast(pl.String) for part, series in named])
+    return joined.alias("id")
