@@ -22,6 +22,7 @@ from tacit.cli.fit import fit
 from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
 from tacit.cli.recommend import recommend
+from tacit.cli.split_domains import split_domains
 from tacit.errors import TacitError
 
 app = typer.Typer(
@@ -31,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for verb in (demo, compare, perturb, fit, recommend, choose_epsilon, download):
+for verb in (demo, compare, perturb, fit, recommend, choose_epsilon, split_domains, download):
     app.command()(interruptible(verb))
 app.add_typer(channel.app, name="channel")
 

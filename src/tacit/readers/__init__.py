@@ -20,13 +20,14 @@ from tacit.readers.detect import FORMATS as FORMATS
 from tacit.readers.detect import Candidate, detect
 from tacit.readers.format import Columns, Notify, Request
 from tacit.readers.gather import gather
+from tacit.readers.items import items as items
+from tacit.readers.items import titles as titles
 from tacit.readers.levels import Grid, Rounding
 from tacit.readers.synthetic import synthetic as synthetic
 from tacit.readers.table import as_lazy, read_lazy
-from tacit.readers.titles import titles as titles
 from tacit.scale import RatingScale
 
-__all__ = ["FORMATS", "from_frame", "read", "synthetic", "titles"]
+__all__ = ["FORMATS", "from_frame", "items", "read", "synthetic", "titles"]
 
 ROUNDINGS = ("nearest", "stochastic")
 PLAIN_NAMES = ("u", "ratings", "data")

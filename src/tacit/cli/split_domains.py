@@ -1,0 +1,76 @@
+"""`tacit split-domains`: two domains out of one set of ratings."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Columns, Data, Format, Rounding, Scale
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.crossdomain.genres import GenreSplit
+
+
+def split_domains(
+    data: Data,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write into.")],
+    by_genre: Annotated[
+        bool, typer.Option("--by-genre", help="Deal genres out in turn, most frequent first.")
+    ] = False,
+    items: Annotated[
+        Path | None,
+        typer.Option(help="movies.dat, movies.csv, u.item or items.parquet. [beside the ratings]"),
+    ] = None,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
+) -> None:
+    """Split one catalogue in two, to try what a person's ratings of one half tell of the other.
+
+    Writes source.parquet and target.parquet, and items.parquet where titles are known.
+
+    Examples:
+
+        tacit split-domains ml-1m/ratings.dat --by-genre -o halves
+
+        tacit split-domains ratings.csv --by-genre --items movies.csv --output halves
+    """
+    if not by_genre:
+        raise typer.BadParameter("say how to split; there is --by-genre", param_hint="--by-genre")
+    if output.exists() and not output.is_dir():
+        raise typer.BadParameter(f"'{output}' is a file; name a folder", param_hint="--output")
+
+    from tacit.crossdomain.genres import SIDES, GenreSplit, Halves
+    from tacit.readers import items as catalogue
+
+    split = GenreSplit(catalogue(items or data))
+    halves = Halves.of(options.load(data, format, scale, columns, rounding), split)
+    output.mkdir(parents=True, exist_ok=True)
+    for name, half in zip(SIDES, (halves.source, halves.target), strict=True):
+        _write(half.to_polars(), output / f"{name}.parquet")
+    if split.items["title"].count():
+        joined = split.items.with_columns(genres=split.items["genres"].list.join("|"))
+        _write(joined, output / "items.parquet")
+    typer.echo(_table(split) + "\n\n" + "\n".join(halves.sentences))
+    gone, ratings = halves.left_out
+    if gone:
+        options.notice(f"{gone:,} items without a genre were left out, with {ratings:,} ratings.")
+
+
+def _table(split: "GenreSplit") -> str:
+    from tacit.crossdomain.genres import SIDES
+    from tacit.evaluation.tables import Table, text
+
+    rows: list[tuple[str, int, int]] = split.genres.rows()
+    lines = tuple((genre, str(count), SIDES[side]) for genre, count, side in rows)
+    return text(Table("Genres by how many items have them", ("genre", "items", "side"), lines))
+
+
+def _write(frame: "pl.DataFrame", path: Path) -> None:
+    part = path.with_name(path.name + ".part")
+    frame.write_parquet(part)
+    part.replace(path)

@@ -1,0 +1,105 @@
+"""Two domains out of one catalogue, by genre (Guerraoui et al. 2017).
+
+Genres are ordered by how many items of the *catalogue* have them, rated or not, and dealt out in
+turn: the first to the source, the second to the target, and so on. An item goes to the side that
+has more of its genres; where both have as many, to the side of the most frequent of them. All of
+this is read off the public catalogue, so that no side depends on anybody's ratings.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+from tacit.ratings import Mask, Ratings
+
+SIDES = ("source", "target")
+NEITHER = -1  # of an item without a genre
+
+
+@dataclass(frozen=True, eq=False)
+class GenreSplit:
+    """`items`: column item, and genres as lists, one row an item; repeated genres count once."""
+
+    items: pl.DataFrame
+
+    @cached_property
+    def genres(self) -> pl.DataFrame:
+        """Columns genre, items (how many have it) and side (0 or 1), most frequent first, ties by
+        name. Raises `DataError` for fewer than two genres."""
+        counts = self._pairs.group_by("genre").agg(items=pl.len())
+        if len(counts) < 2:
+            raise DataError(
+                f"The catalogue has {len(counts)} genres, which make no two sides; give one of "
+                "two genres or more."
+            )
+        ordered = counts.sort("items", "genre", descending=[True, False])
+        return ordered.with_columns(side=pl.int_range(pl.len()) % 2)
+
+    @cached_property
+    def sides(self) -> pl.DataFrame:
+        """Columns item and side, of items that have a genre: 0 source, 1 target."""
+        ranked = self._pairs.join(self.genres.with_row_index("rank"), on="genre")
+        target = 2 * pl.col("side").sum().cast(pl.Int64) - pl.len().cast(pl.Int64)
+        first = pl.col("side").sort_by("rank").first()
+        voted = ranked.group_by("item").agg(lead=target, first=first)
+        side = pl.when(pl.col("lead") == 0).then(pl.col("first")).otherwise(pl.col("lead") > 0)
+        return voted.select("item", side=side.cast(pl.Int8)).sort("item")
+
+    def of(self, ratings: Ratings) -> NDArray[np.int8]:
+        """The side of every item of `ratings`, shape (items,); -1 for items without a genre."""
+        found = np.full(ratings.n_items, NEITHER, np.int8)
+        codes = ratings.item_ids.codes(self.sides["item"])
+        known = codes >= 0
+        found[codes[known]] = self.sides["side"].to_numpy()[known]
+        return found
+
+    @cached_property
+    def _pairs(self) -> pl.DataFrame:
+        pairs = self.items.select("item", genre="genres").explode("genre", empty_as_null=True)
+        return pairs.drop_nulls().unique()
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """The ratings of each side, under the vocabularies they came with. `left_out`: how many items
+    and ratings have no side."""
+
+    source: Ratings
+    target: Ratings
+    left_out: tuple[int, int]
+
+    @classmethod
+    def of(cls, ratings: Ratings, split: GenreSplit) -> "Halves":
+        """Split ratings; raises `DataError` where a side would hold none."""
+        side = split.of(ratings)[ratings.items]
+        source, target = (ratings.where(side == number) for number in range(2))
+        for name, half in zip(SIDES, (source, target), strict=True):
+            if len(half) == 0:
+                raise DataError(
+                    f"No rating of {ratings.name} is on the {name}'s side; give the items and "
+                    "genres of these ratings, as in --items movies.dat."
+                )
+        stray = side == NEITHER
+        return cls(source, target, (len(np.unique(ratings.items[stray])), int(stray.sum())))
+
+    @property
+    def sentences(self) -> list[str]:
+        """Row counts of each side, and who is on both."""
+        counts = [
+            f"{name}: {len(np.unique(half.items)):,} items, {rated(half).sum():,} people, "
+            f"{len(half):,} ratings"
+            for name, half in zip(SIDES, (self.source, self.target), strict=True)
+        ]
+        both = int((rated(self.source) & rated(self.target)).sum())
+        return [*counts, f"{both:,} people rated on both sides"]
+
+
+def rated(ratings: Ratings) -> Mask:
+    """Who rated anything, shape (people,)."""
+    found = np.zeros(ratings.n_users, np.bool_)
+    found[ratings.users] = True
+    return found

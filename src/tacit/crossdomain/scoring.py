@@ -1,0 +1,34 @@
+"""How far what was told is from what was hidden."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.crossdomain.trial import Predicted
+from tacit.errors import RequestError
+from tacit.scale import RatingScale
+
+
+class Score(NamedTuple):
+    """Mean absolute errors in units of the scale, and the share of `covered` ratings."""
+
+    mae: float
+    mae_rounded: float
+    coverage: float
+
+
+def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale) -> Score:
+    """The errors of predictions clipped to the scale, as they are and rounded to the nearest level,
+    up where two are as near. Raises `RequestError` for a prediction that is not finite."""
+    if not np.isfinite(predicted.values).all():
+        raise RequestError("A system told a rating that is not finite.")
+    low, high, step = (float(part) for part in (scale.low, scale.high, scale.step))
+    told = np.clip(predicted.values, low, high)
+    nearest = low + step * np.floor((told - low) / step + 0.5)
+    true = hidden.astype(np.float64)
+    return Score(
+        mae=float(np.abs(true - told).mean()),
+        mae_rounded=float(np.abs(true - np.minimum(nearest, high)).mean()),
+        coverage=float(predicted.covered.mean()),
+    )

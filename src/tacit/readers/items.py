@@ -1,0 +1,124 @@
+"""What items are called and which genres they have, as releases carry it beside the ratings."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from tacit.errors import DataError
+from tacit.readers.source import Source, sources_in
+from tacit.readers.text import shown
+
+# The flags of `u.item`, in their order; the first says that the genres are not known.
+FLAGS = (
+    "unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary",
+    "Drama", "Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi",
+    "Thriller", "War", "Western",
+)  # fmt: skip
+NO_GENRE = ("", "unknown", "(no genres listed)")
+STORED = "items.parquet"
+SCHEMA = {"item": pl.Int64, "title": pl.String, "genres": pl.List(pl.String)}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Lines of item, title and more; genres are field `genres`, or flags from there on."""
+
+    separator: str
+    encoding: str
+    genres: int
+    flags: bool = False
+    header: bool = False
+
+    def genres_of(self, row: Sequence[str]) -> list[str]:
+        """The genres of one line, none where it has no such field."""
+        if self.flags:
+            marks = zip(FLAGS, row[self.genres :], strict=False)
+            named = [name for name, mark in marks if mark == "1"]
+        else:
+            named = row[self.genres].split("|") if len(row) > self.genres else []
+        return [name for name in named if name not in NO_GENRE]
+
+    def rows(self, lines: Sequence[str]) -> list[list[str]]:
+        """The fields of every line."""
+        if self.separator == ",":
+            return list(csv.reader(lines))
+        return [line.split(self.separator) for line in lines if line]
+
+
+# By file name; the older releases are Latin-1.
+LAYOUTS = {
+    "u.item": Layout("|", "latin-1", 5, flags=True),
+    "movies.dat": Layout("::", "latin-1", 2),
+    "movies.csv": Layout(",", "utf-8", 2, header=True),
+}
+
+
+def items(path: str | Path) -> pl.DataFrame:
+    """Columns item, title and genres (lists, perhaps empty) of a catalogue.
+
+    `path`: `u.item`, `movies.dat`, `movies.csv` or `items.parquet` (columns item, title or genres,
+    the latter by `|`), an archive or a folder that holds one, or a ratings file beside one. Raises
+    `DataError` when there is none or a line of it is wrong.
+    """
+    near = Path(path)
+    own = near.is_dir() or near.suffix == ".zip" or near.name in (*LAYOUTS, STORED)
+    for source in sources_in(near if own else near.parent):
+        if source.name in LAYOUTS:
+            return _listed(source, LAYOUTS[source.name])
+        if source.name == STORED:
+            return _stored(source)
+    names = ", ".join((*LAYOUTS, STORED))
+    raise DataError(f"{path}: there is no {names} that says what items are; name one.")
+
+
+def titles(path: str | Path) -> pl.DataFrame:
+    """Columns item and title, of items that have one; `path` and errors as those of `items`."""
+    return items(path).select("item", "title").drop_nulls()
+
+
+def _listed(source: Source, layout: Layout) -> pl.DataFrame:
+    with source.open() as file:
+        lines = file.read().decode(layout.encoding, "replace").splitlines()
+    first = 1 if layout.header else 0
+    rows = layout.rows(lines)[first:]
+    for number, row in enumerate(rows, first + 1):
+        if len(row) < 2 or not row[0].isdigit():
+            raise DataError(
+                f"{source}, line {number}: {shown(layout.separator.join(row))} is not "
+                f"item{layout.separator}title; correct the line."
+            )
+    columns = {
+        "item": [int(row[0]) for row in rows],
+        "title": [row[1] for row in rows],
+        "genres": [layout.genres_of(row) for row in rows],
+    }
+    return pl.DataFrame(columns, schema=SCHEMA)
+
+
+def _stored(source: Source) -> pl.DataFrame:
+    try:
+        with source.open() as file:
+            stored = pl.read_parquet(file.read())
+        given = {name: pl.col(name) for name in ("title", "genres") if name in stored.columns}
+        text = {name: column.cast(pl.String) for name, column in given.items()}
+        return stored.select(
+            _ids(stored.schema["item"]),
+            text.get("title", pl.lit(None, pl.String)).alias("title"),
+            text.get("genres", pl.lit(None, pl.String))
+            .fill_null("")
+            .str.split("|")
+            .list.filter(~pl.element().is_in(NO_GENRE))
+            .alias("genres"),
+        )
+    except (pl.exceptions.PolarsError, KeyError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise DataError(
+            f"{source} is no table of item, title and genres ({reason}); write it again."
+        ) from error
+
+
+def _ids(dtype: pl.DataType) -> pl.Expr:
+    return pl.col("item").cast(pl.Int64 if dtype.is_integer() else pl.String)
