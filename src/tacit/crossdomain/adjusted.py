@@ -77,7 +77,7 @@ class Adjusted:
         """Some things with their cells, by thing."""
         counts = self.things.counts[codes]
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        at = np.arange(start[-1]) + np.repeat(self.things.start[codes] - start[:-1], counts)
+        at: Longs = np.arange(start[-1]) + np.repeat(self.things.start[codes] - start[:-1], counts)
         cell = self.things.cell[at]
         return Things(
             codes.astype(np.int32), self.root[codes], start, self.things.other[at],

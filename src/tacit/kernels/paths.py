@@ -59,15 +59,22 @@ def reach(sources: Sources, graph: Graph) -> Found:
 def _reach(code: Ints, graph: Graph, start: Longs, counts: Longs, other: Ints, s: Doubles) -> None:
     """Count what each item reaches, or, where `start` says whereto, write it."""
     for row in prange(len(code)):
-        weighed, certain = _walk(code[row], graph)
         at = start[row] if len(start) else 0
-        for j in range(len(graph.place)):
-            place = graph.place[j]
-            if place >= 0 and certain[place] > 0:
-                if len(start):
-                    other[at], s[at] = j, weighed[place] / certain[place]
-                at += 1
-        counts[row] = at - (start[row] if len(start) else 0)
+        counts[row] = _reach_from(code[row], graph, at, other, s)
+
+
+@njit(cache=True)
+def _reach_from(item: int, graph: Graph, at: int, other: Ints, s: Doubles) -> int:
+    """How many targets an item reaches; written from `at` on, where there is room for any."""
+    weighed, certain = _walk(item, graph)
+    reached = 0
+    for j in range(len(graph.place)):
+        place = graph.place[j]
+        if place >= 0 and certain[place] > 0:
+            if len(other):
+                other[at + reached], s[at + reached] = j, weighed[place] / certain[place]
+            reached += 1
+    return reached
 
 
 @njit(cache=True)
