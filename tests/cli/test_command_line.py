@@ -69,6 +69,8 @@ def test_compare_prints_tables_and_writes_what_it_is_told(run, data, tmp_path):
     assert [row["channel"] for row in rows].count("identity") == 8
     assert pl.read_parquet(tmp_path / "out.parquet").height == len(rows)
     assert "channel  model  where       0.5      1  no privacy" in printed
+    assert "Epsilon = 0.5 or 1 per value, trusting nobody" in printed
+    assert printed.splitlines()[-1].startswith("No privacy:")
     assert "What left one device" in page.read_text()
     assert not list(tmp_path.glob("*.journal"))
 

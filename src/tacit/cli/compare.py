@@ -143,6 +143,7 @@ def _report(
 
 
 def _print(rows: "Sequence[Row]") -> None:
+    from tacit.evaluation.promised import sentences
     from tacit.evaluation.tables import accuracy, promises, text
 
     for metric, caption in (("rmse", "RMSE"), ("f_score_at_10", "F-score at 10")):
@@ -150,3 +151,4 @@ def _print(rows: "Sequence[Row]") -> None:
             typer.echo(text(accuracy(rows, metric, f"{caption}, mean over splits")) + "\n")
     if (losses := promises(rows)).lines:
         typer.echo(text(losses) + "\n")
+    typer.echo("\n".join(sentences(rows)))

@@ -11,6 +11,7 @@ from tacit.evaluation import sample as sampling
 from tacit.evaluation.chart import TITLES, Chart
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.markup import grouped, plain, winners
+from tacit.evaluation.promised import claims
 from tacit.evaluation.results import Row
 from tacit.evaluation.sample import Sample
 from tacit.evaluation.tables import accuracy, best, holding, lowest, promises
@@ -78,12 +79,7 @@ def _lead(rows: Sequence[Row]) -> str:
 
 def _promises(rows: Sequence[Row]) -> str:
     """Each kind of guarantee once, in words, and what each epsilon means in odds."""
-    kinds: dict[tuple[str, str, float, bool], list[Row]] = {}
-    for row in sorted(rows, key=lambda row: row.epsilon or 0.0):
-        if row.epsilon is not None:
-            holds = row.claim_valid is not False
-            kinds.setdefault((row.unit, row.trust, row.delta, holds), []).append(row)
-    parts = [_promise(group) for group in kinds.values()]
+    parts = [_promise(claim, group) for claim, group in claims(rows)]
     if any(row.epsilon is None for row in rows):
         parts.append(f"<p class=aside>{escape(NO_PRIVACY.sentence)}</p>")
     return (
@@ -91,26 +87,10 @@ def _promises(rows: Sequence[Row]) -> str:
     )
 
 
-def _promise(rows: Sequence[Row]) -> str:
-    row = rows[0]
+def _promise(claim: Guarantee, rows: Sequence[Row]) -> str:
     epsilons = list(dict.fromkeys(row.epsilon for row in rows if row.epsilon is not None))
-    # Where a person has a figure at a delta, that is her delta: the slot's own claim has none.
-    delta = 0.0 if row.tight_epsilon is not None else row.delta
-    claim = Guarantee(
-        epsilon=_either([f"{epsilon:g}" for epsilon in epsilons]),
-        delta=f"{delta:g}",
-        unit=row.unit,
-        trust=row.trust,
-        released="what the curator says" if row.trust == "curator" else "what left the devices",
-        fails=_failing(rows) if row.claim_valid is False else None,
-    )
-    odds = "" if delta or claim.fails else _odds(epsilons, row.unit)
+    odds = "" if claim.delta != "0" or claim.fails else _odds(epsilons, claim.unit)
     return f"<p>{escape(claim.sentence)}</p>{odds}{_whole_person(rows)}"
-
-
-def _failing(rows: Sequence[Row]) -> str:
-    models = ", ".join(dict.fromkeys(row.model for row in rows))
-    return f"{models}; the guarantee of each says why"
 
 
 def _whole_person(rows: Sequence[Row]) -> str:
@@ -121,11 +101,6 @@ def _whole_person(rows: Sequence[Row]) -> str:
         "<p>A person answers for many slots, and their losses add up. What everything she "
         f"contributed is promised together:</p>\n{plain(table)}"
     )
-
-
-def _either(words: Sequence[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _odds(epsilons: Sequence[float], unit: str) -> str:

@@ -1,0 +1,48 @@
+"""What result rows promise, in words: each kind of guarantee once, at all its epsilons."""
+
+from collections.abc import Sequence
+
+from tacit.evaluation.results import Row
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+
+
+def claims(rows: Sequence[Row]) -> list[tuple[Guarantee, list[Row]]]:
+    """Each kind of guarantee with its rows, by rising epsilon; rows without privacy aside."""
+    kinds: dict[tuple[str, str, float, bool], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.epsilon or 0.0):
+        if row.epsilon is not None:
+            holds = row.claim_valid is not False
+            kinds.setdefault((row.unit, row.trust, row.delta, holds), []).append(row)
+    return [(_claim(group), group) for group in kinds.values()]
+
+
+def sentences(rows: Sequence[Row]) -> list[str]:
+    """Each kind of guarantee in a sentence; last, if there is any such row, no privacy."""
+    said = [claim.sentence for claim, _ in claims(rows)]
+    return said + [NO_PRIVACY.sentence] * any(row.epsilon is None for row in rows)
+
+
+def _claim(rows: Sequence[Row]) -> Guarantee:
+    row = rows[0]
+    epsilons = dict.fromkeys(f"{row.epsilon:g}" for row in rows if row.epsilon is not None)
+    # Where a person has a figure at a delta, that is her delta: the slot's own claim has none.
+    delta = 0.0 if row.tight_epsilon is not None else row.delta
+    return Guarantee(
+        epsilon=either(list(epsilons)),
+        delta=f"{delta:g}",
+        unit=row.unit,
+        trust=row.trust,
+        released="what the curator says" if row.trust == "curator" else "what left the devices",
+        fails=_failing(rows) if row.claim_valid is False else None,
+    )
+
+
+def _failing(rows: Sequence[Row]) -> str:
+    models = ", ".join(dict.fromkeys(row.model for row in rows))
+    return f"{models}; the guarantee of each says why"
+
+
+def either(words: Sequence[str]) -> str:
+    """`a, b or c`."""
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last

@@ -1,0 +1,96 @@
+"""Meta-paths of a layered graph: every way from an item to those of the other domain, weighed."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+DEEPEST = 5  # edges of a path through all six layers
+
+
+class Graph(NamedTuple):
+    """Edges to the next layer alone: those of item i are `start[i]` to `start[i + 1]`.
+
+    `other`: the item they lead to, ascending. `s`, `same`, `share`: as the baseliner's edges.
+    `place`: the place of each target item among them, -1 for source items, shape (items,).
+    """
+
+    start: Longs
+    other: Ints
+    s: Doubles
+    same: Doubles
+    share: Doubles
+    place: Ints
+
+
+class Sources(NamedTuple):
+    """A block of source items."""
+
+    code: Ints
+
+
+class Found(NamedTuple):
+    """Target items within reach of each source item of a block.
+
+    Source item r reaches `other[start[r] : start[r + 1]]`, ascending, with the X-Sim in `s`.
+    """
+
+    start: Longs
+    other: Ints
+    s: Doubles
+
+
+def reach(sources: Sources, graph: Graph) -> Found:
+    """X-Sim(i, j) = sum over paths of c s / sum of c; c the product of F, s the mean by S."""
+    counts = np.zeros(len(sources.code), np.int64)
+    none = np.zeros(0, np.int64)
+    _reach(sources.code, graph, none, counts, np.zeros(0, np.int32), np.zeros(0))
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    other, s = np.empty(start[-1], np.int32), np.empty(start[-1])
+    _reach(sources.code, graph, start, counts, other, s)
+    return Found(start, other, s)
+
+
+@njit(parallel=True, cache=True)
+def _reach(code: Ints, graph: Graph, start: Longs, counts: Longs, other: Ints, s: Doubles) -> None:
+    """Count what each item reaches, or, where `start` says whereto, write it."""
+    for row in prange(len(code)):
+        weighed, certain = _walk(code[row], graph)
+        at = start[row] if len(start) else 0
+        for j in range(len(graph.place)):
+            place = graph.place[j]
+            if place >= 0 and certain[place] > 0:
+                if len(start):
+                    other[at], s[at] = j, weighed[place] / certain[place]
+                at += 1
+        counts[row] = at - (start[row] if len(start) else 0)
+
+
+@njit(cache=True)
+def _walk(item: int, graph: Graph) -> tuple[Doubles, Doubles]:
+    """Sums of c s and of c over all paths from an item, for each target item; depth first."""
+    targets = graph.place.max() + 1
+    weighed, certain = np.zeros(targets), np.zeros(targets)
+    edge, end = np.zeros(DEEPEST + 1, np.int64), np.zeros(DEEPEST + 1, np.int64)
+    top, bottom, c = np.zeros(DEEPEST + 1), np.zeros(DEEPEST + 1), np.ones(DEEPEST + 1)
+    depth, edge[0], end[0] = 0, graph.start[item], graph.start[item + 1]
+    while depth >= 0:
+        if edge[depth] == end[depth]:
+            depth -= 1
+            continue
+        e = edge[depth]
+        edge[depth] += 1
+        top[depth + 1] = top[depth] + graph.same[e] * graph.s[e]
+        bottom[depth + 1] = bottom[depth] + graph.same[e]
+        c[depth + 1] = c[depth] * graph.share[e]
+        reached = graph.other[e]
+        depth += 1
+        edge[depth], end[depth] = graph.start[reached], graph.start[reached + 1]
+        if graph.place[reached] >= 0:
+            weighed[graph.place[reached]] += c[depth] * top[depth] / bottom[depth]
+            certain[graph.place[reached]] += c[depth]
+    return weighed, certain
