@@ -13,6 +13,7 @@ import typer.main
 import tacit
 from tacit.channels import MECHANISMS
 from tacit.cli import app
+from tacit.crossdomain import SYSTEMS
 from tacit.curator import STRICT
 from tacit.models import MODELS
 from tacit.readers import FORMATS
@@ -84,7 +85,7 @@ def test_the_pages_name_no_option_that_is_not_there():
         assert named <= known, f"{name} names {', '.join(sorted(named - known))}"
 
 
-@pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *STRICT, *FORMATS])
+@pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *STRICT, *SYSTEMS, *FORMATS])
 def test_every_member_is_on_the_page_about_extending(member):
     assert f"`{member}`" in PAGES["extending.md"]
 

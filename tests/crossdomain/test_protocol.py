@@ -11,7 +11,7 @@ from tacit.crossdomain.protocol import Protocol, straddlers
 from tacit.crossdomain.scoring import score
 from tacit.crossdomain.trial import Predicted
 from tacit.errors import RequestError
-from tacit.readers import from_frame, synthetic
+from tacit.readers import from_frame
 from tacit.scale import RatingScale
 
 SCALE = RatingScale.parse("1:5:1")
@@ -20,16 +20,6 @@ SCALE = RatingScale.parse("1:5:1")
 def part(name, rows):
     frame = pl.DataFrame(rows, schema=["user", "item", "rating"], orient="row")
     return from_frame(frame, scale="1:5:1", name=name)
-
-
-def two(seed=0):
-    """Books by people 0 .. 39, films by people 20 .. 59."""
-    books = synthetic(40, 60, 900, rng=seed).to_polars()
-    films = synthetic(40, 70, 1000, rng=seed + 1).to_polars()
-    films = films.with_columns(user=pl.col("user") + 20)
-    return Domains.join(
-        [from_frame(f, scale="1:5:1", name=n) for n, f in (("books", books), ("films", films))]
-    )
 
 
 def cells(ratings):
@@ -43,8 +33,7 @@ def asked(hidden):
     return set(zip(users, items, hidden.values.tolist(), strict=True))
 
 
-def test_all_ratings_are_either_known_or_hidden():
-    domains = two()
+def test_all_ratings_are_either_known_or_hidden(domains):
     hidden = Protocol(keep=2).hide(domains, 1, seed=3)
     known = cells(hidden.trial.domains.ratings)
     assert known.isdisjoint(asked(hidden))
@@ -52,8 +41,7 @@ def test_all_ratings_are_either_known_or_hidden():
     assert set(domains.of_item[hidden.trial.items]) == {1}
 
 
-def test_a_tested_person_keeps_her_source_and_as_many_target_ratings_as_said():
-    domains = two()
+def test_a_tested_person_keeps_her_source_and_as_many_target_ratings_as_said(domains):
     shared = straddlers(domains, 1)
     for keep in (0, 3):
         trial = Protocol(keep=keep).hide(domains, 1, seed=1).trial
@@ -66,16 +54,14 @@ def test_a_tested_person_keeps_her_source_and_as_many_target_ratings_as_said():
         assert (before == after).all()
 
 
-def test_tested_people_are_those_anybody_would_draw():
-    domains = two()
+def test_tested_people_are_those_anybody_would_draw(domains):
     rng = np.random.default_rng(7)
     shared = straddlers(domains, 0)
     expected = np.sort(rng.permutation(shared)[: round(0.2 * len(shared))])
     assert Protocol().hide(domains, 0, seed=7).trial.people.tolist() == expected.tolist()
 
 
-def test_sweeps_are_nested():
-    domains = two()
+def test_sweeps_are_nested(domains):
     asks = [asked(Protocol(keep=keep).hide(domains, 1, seed=2)) for keep in range(4)]
     assert all(more < less for less, more in itertools.pairwise(asks))
     links = [linked(domains, share) for share in (0.0, 0.3, 0.7, 1.0)]
@@ -89,8 +75,7 @@ def linked(domains, share):
 
 
 @pytest.mark.parametrize("word", [False, True])
-def test_who_loses_her_link_is_two_people_and_no_rating_is_lost(word):
-    domains = two()
+def test_who_loses_her_link_is_two_people_and_no_rating_is_lost(domains, word):
     if word:
         parts = [domains.where(domains.rows(d)).ratings.to_polars() for d in range(2)]
         named = [part.with_columns(user=pl.col("user").cast(pl.String)) for part in parts]

@@ -1,0 +1,46 @@
+"""Recommending across domains: what somebody rated in one tells what she would like in another."""
+
+from dataclasses import replace
+from typing import Any
+
+from tacit.crossdomain.item_means import ItemMeans as ItemMeans
+from tacit.crossdomain.merged import Merged as Merged
+from tacit.crossdomain.remote_user import RemoteUser as RemoteUser
+from tacit.crossdomain.trial import System
+from tacit.errors import RequestError
+
+MEMBERS: tuple[System, ...] = (
+    ItemMeans(),
+    ItemMeans(mode="strict"),
+    ItemMeans(offset=True),
+    ItemMeans(offset=True, mode="strict"),
+    RemoteUser(),
+    Merged(),
+)
+"""One declaration for each name, variant and mode."""
+
+SYSTEMS: dict[str, tuple[System, ...]] = {
+    name: tuple(member for member in MEMBERS if member.name == name)
+    for name in dict.fromkeys(member.name for member in MEMBERS)
+}
+"""The declarations of each name."""
+
+MODES = ("strict", "faithful", "both")
+
+
+def systems(name: str, mode: str = "strict") -> tuple[System, ...]:
+    """The declarations of a name: without privacy, and in the mode strict, faithful, or both.
+
+    Raises `RequestError` for a name or a mode that does not exist.
+    """
+    if name not in SYSTEMS:
+        raise RequestError(f"There is no system '{name}'; choose from {', '.join(SYSTEMS)}.")
+    if mode not in MODES:
+        raise RequestError(f"There is no mode '{mode}'; choose from {', '.join(MODES)}.")
+    return tuple(m for m in SYSTEMS[name] if m.mode in ("none", mode) or mode == "both")
+
+
+def changed(system: System, **settings: Any) -> System:
+    """The declaration with those of the settings that it has."""
+    declared: Any = system
+    return replace(declared, **{k: v for k, v in settings.items() if k in vars(declared)})
