@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from tacit.crossdomain.item_means import ItemMeans as ItemMeans
+from tacit.crossdomain.knn import KNN as KNN
 from tacit.crossdomain.merged import Merged as Merged
 from tacit.crossdomain.remote_user import RemoteUser as RemoteUser
 from tacit.crossdomain.trial import System
+from tacit.crossdomain.x_map import XMap as XMap
 from tacit.errors import RequestError
 
 MEMBERS: tuple[System, ...] = (
@@ -15,7 +17,13 @@ MEMBERS: tuple[System, ...] = (
     ItemMeans(offset=True),
     ItemMeans(offset=True, mode="strict"),
     RemoteUser(),
+    KNN(),
+    KNN(linked=True),
     Merged(),
+    XMap(),
+    XMap(variant="user"),
+    XMap(mode="faithful"),
+    XMap(variant="user", mode="faithful"),
 )
 """One declaration for each name, variant and mode."""
 
