@@ -7,8 +7,11 @@ from tacit.crossdomain.item_means import ItemMeans as ItemMeans
 from tacit.crossdomain.knn import KNN as KNN
 from tacit.crossdomain.merged import Merged as Merged
 from tacit.crossdomain.remote_user import RemoteUser as RemoteUser
+from tacit.crossdomain.strict import StrictMap as StrictMap
+from tacit.crossdomain.taste_map import TasteMap as TasteMap
 from tacit.crossdomain.trial import System
 from tacit.crossdomain.x_map import XMap as XMap
+from tacit.curator import DPALS, DPCovariance
 from tacit.errors import RequestError
 
 MEMBERS: tuple[System, ...] = (
@@ -24,6 +27,9 @@ MEMBERS: tuple[System, ...] = (
     XMap(variant="user"),
     XMap(mode="faithful"),
     XMap(variant="user", mode="faithful"),
+    TasteMap(),
+    StrictMap(training=DPCovariance()),
+    StrictMap(training=DPALS()),
 )
 """One declaration for each name, variant and mode."""
 
