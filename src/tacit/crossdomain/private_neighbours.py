@@ -75,7 +75,7 @@ def part(rows: Things, a: int, b: int) -> Things:
 
 
 def _select(row: int, item: int, of: Pairs, shared: Selection, near: Near) -> None:
-    """One row. To draw k in turn is to take the k largest sums of exponent and Gumbel noise."""
+    """One row: secret are both who is drawn and what is added."""
     places = np.flatnonzero(of.moved > 0)
     s, moved = of.s[places], of.moved[places]
     count = min(shared.k, len(places))
@@ -84,11 +84,17 @@ def _select(row: int, item: int, of: Pairs, shared: Selection, near: Near) -> No
     draws = Draws(shared.key)
     exponent = shared.epsilon * truncated(s, moved, shared) / (4 * shared.k * moved)
     coins = uniform(draws.words(STAGE, item, len(shared.columns.code))[places])
-    chosen = np.argsort(-(exponent - np.log(-np.log(coins))), kind="stable")[:count]
+    chosen = in_turn(exponent, coins, count)
     coins = uniform(draws.words(NOISE, item, len(shared.columns.code))[places[chosen]]) - 0.5
     noise = -np.sign(coins) * np.log1p(-2 * np.abs(coins)) * 2 * moved[chosen] / shared.epsilon
     near.code[row, :count] = shared.columns.code[places[chosen]]
     near.s[row, :count] = s[chosen] + noise
+
+
+def in_turn(exponent: Doubles, coins: Doubles, count: int) -> NDArray[np.intp]:
+    """`count` drawn one after another, without putting back, each by e^exponent among those left:
+    which is to take the largest sums of exponent and Gumbel noise. `coins`: uniform, as many."""
+    return np.argsort(np.log(-np.log(coins)) - exponent, kind="stable")[:count]
 
 
 def truncated(s: Doubles, moved: Doubles, shared: Selection) -> Doubles:
