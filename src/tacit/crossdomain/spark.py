@@ -106,7 +106,8 @@ class Spark:
             self._frame(axis, blocks, int(step))
             for (axis, blocks), step in zip(axes.items(), steps, strict=True)
         ]
-        return reduce(lambda left, right: left.crossJoin(right), frames)
+        # A task is a row with every column, which each machine is sent once for all its rows.
+        return reduce(lambda left, right: left.crossJoin(right.hint("broadcast")), frames)
 
     def _frame(self, axis: str, blocks: Sequence[tuple[Any, ...]], step: int) -> Any:
         pa: Any = import_module("pyarrow")
