@@ -20,6 +20,7 @@ from tacit.crossdomain.adjusted import POINT_BITS, Adjusted
 from tacit.crossdomain.engine import Engine, cut
 from tacit.crossdomain.generator import Profile
 from tacit.crossdomain.trial import Predicted, Trial
+from tacit.kernels.layout import starts
 from tacit.kernels.neighbours import (
     Answer,
     Asked,
@@ -51,30 +52,18 @@ class Neighbours:
         return Wanted(self.k, self.damping, signed=True, same=False)
 
 
-def item_circle(profile: Profile, trial: Trial, how: Neighbours, engine: Engine) -> Near:
-    """The items most like each target item, in the order of their codes."""
-    ratings = trial.domains.ratings
-    alike = Adjusted.of(
-        profile.items, profile.users, profile.points, ratings.n_items, ratings.n_users
-    )
-    items = target_items(trial)
-    return alike.nearest(items, items, how.wanted, engine)
-
-
-def people_circle(profile: Profile, trial: Trial, how: Neighbours, engine: Engine) -> Near:
-    """The people most like each of `trial.people`, in their order."""
-    ratings = trial.domains.ratings
-    alike = Adjusted.of(
-        profile.users, profile.items, profile.points, ratings.n_users, ratings.n_items
-    )
-    everybody = np.arange(ratings.n_users, dtype=np.int32)
-    return alike.nearest(trial.people, everybody, how.wanted, engine)
+def compare_profiles(profile: Profile, trial: Trial, variant: str) -> Adjusted:
+    """Items by the people who rated them, or ("user") people by the items they rated."""
+    n_users, n_items = trial.domains.ratings.n_users, trial.domains.ratings.n_items
+    if variant == "user":
+        return Adjusted.of(profile.users, profile.items, profile.points, n_users, n_items)
+    return Adjusted.of(profile.items, profile.users, profile.points, n_items, n_users)
 
 
 def tell_by_items(
     profile: Profile, near: Near, trial: Trial, how: Neighbours, engine: Engine
 ) -> Predicted:
-    """The asked ratings from item neighbours; `near` as `item_circle` has them."""
+    """The asked ratings; `near`: the items most like each of the target's, in their order."""
     ratings, items = trial.domains.ratings, target_items(trial)
     means = _means(profile, profile.items, ratings.n_items)
     above = profile.points / 2**POINT_BITS - means[profile.items]
@@ -86,7 +75,7 @@ def tell_by_items(
 
 
 def tell_by_people(profile: Profile, near: Near, trial: Trial, engine: Engine) -> Predicted:
-    """The asked ratings from people; `near` as `people_circle` has them."""
+    """The asked ratings; `near`: the people most like each of `trial.people`, in their order."""
     ratings = trial.domains.ratings
     means = _means(profile, profile.users, ratings.n_users)
     above = profile.points / 2**POINT_BITS - means[profile.users]
@@ -149,7 +138,7 @@ def _means(profile: Profile, of: Codes, n: int) -> Doubles:
 
 def _profiles(profile: Profile, above: Doubles, weight: Doubles, n_users: int) -> Profiles:
     counts = np.bincount(profile.users, minlength=n_users)
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    start = starts(counts)
     return Profiles(start, profile.items, above, weight)
 
 

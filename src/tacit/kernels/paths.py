@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from tacit.kernels.layout import starts
+
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -49,7 +51,7 @@ def reach(sources: Sources, graph: Graph) -> Found:
     counts = np.zeros(len(sources.code), np.int64)
     none = np.zeros(0, np.int64)
     _reach(sources.code, graph, none, counts, np.zeros(0, np.int32), np.zeros(0))
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    start = starts(counts)
     other, s = np.empty(start[-1], np.int32), np.empty(start[-1])
     _reach(sources.code, graph, start, counts, other, s)
     return Found(start, other, s)
