@@ -16,7 +16,7 @@ from tacit.crossdomain.recommender import (
 from tacit.crossdomain.trial import Trial
 from tacit.kernels.similar import Near
 
-HOW = Neighbours(k=6, decay=0.2)
+HOW = Neighbours(k=6, decay=0.2, damping=20)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_profile_without_times_does_not_age():
     ]  # fmt: skip
 
 
-def naive_by_items(profile, near, trial, decay):
+def naive_by_items(profile, near, trial, decay, prior):
     points = profile.points / 2**POINT_BITS
     mean = {i: points[profile.items == i].mean() for i in np.unique(profile.items)}
     rows = {int(i): r for r, i in enumerate(target_items(trial))}
@@ -91,10 +91,10 @@ def naive_by_items(profile, near, trial, decay):
                 weight = np.exp(-decay * rated[j][1])
                 top += s * (rated[j][0] - mean[j]) * weight
                 bottom += abs(s) * weight
-        yield mean.get(item, points.mean()) + (top / bottom if bottom else 0), bottom > 0
+        yield mean.get(item, points.mean()) + (top / (bottom + prior) if bottom else 0), bottom > 0
 
 
-def naive_by_people(profile, near, trial):
+def naive_by_people(profile, near, trial, prior):
     points = profile.points / 2**POINT_BITS
     mean = {u: points[profile.users == u].mean() for u in np.unique(profile.users)}
     rows = {int(u): r for r, u in enumerate(trial.people)}
@@ -106,7 +106,7 @@ def naive_by_people(profile, near, trial):
             if other >= 0 and len(told):
                 top += s * (told[0] - mean[other])
                 bottom += abs(s)
-        yield mean.get(user, points.mean()) + (top / bottom if bottom else 0), bottom > 0
+        yield mean.get(user, points.mean()) + (top / (bottom + prior) if bottom else 0), bottom > 0
 
 
 def check(predicted, naive):
@@ -121,7 +121,7 @@ def test_item_neighbours_tell_what_the_formula_tells(trial, engine):
     items = target_items(trial)
     near = compare_profiles(profile, trial, "item").nearest(items, items, HOW.wanted, engine)
     told = tell_by_items(profile, near, trial, HOW, engine)
-    check(told, naive_by_items(profile, near, trial, HOW.decay))
+    check(told, naive_by_items(profile, near, trial, HOW.decay, 5 / 20))
 
 
 def test_people_tell_what_the_formula_tells(trial, engine):
@@ -129,8 +129,8 @@ def test_people_tell_what_the_formula_tells(trial, engine):
     everybody = np.arange(trial.domains.ratings.n_users, dtype=np.int32)
     alike = compare_profiles(profile, trial, "user")
     near = alike.nearest(trial.people, everybody, HOW.wanted, engine)
-    told = tell_by_people(profile, near, trial, engine)
-    check(told, naive_by_people(profile, near, trial))
+    told = tell_by_people(profile, near, trial, HOW, engine)
+    check(told, naive_by_people(profile, near, trial, 5 / 20))
 
 
 def test_one_noisy_neighbour_gives_her_rating_away(trial, engine):
@@ -147,7 +147,7 @@ def test_one_noisy_neighbour_gives_her_rating_away(trial, engine):
     told = set()
     for noisy in (0.3, -0.02, 17.0):
         near = Near(np.array([[other]], np.int32), np.array([[noisy]]), *2 * [None])
-        values = tell_by_people(profile, near, asked, engine).values - 1
+        values = tell_by_people(profile, near, asked, Neighbours(1), engine).values - 1
         assert values == pytest.approx(mean + np.sign(noisy) * (raw - raw.mean()), abs=1e-9)
         told.add(values.tobytes())
     assert len(told) == 2

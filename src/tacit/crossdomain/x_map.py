@@ -54,7 +54,8 @@ class XMap:
     """`variant`: neighbours are items or people. `mode`: "none" (nx-map) or "faithful" (x-map).
 
     `k`: edges an item keeps towards a layer, and neighbours. `damping`: a similarity counts
-    min(n, damping) / damping; the published draws know none. `decay`: of the item variant.
+    min(n, damping) / damping, and sums of them are damped; 0 for
+    neither. Published draws of neighbours know none. `decay`: of the item variant.
     `neighbour_epsilon`: nats for neighbours, beside an epsilon for replacements; None to part one
     epsilon among both as the paper does. `draws`: replaced in tests only.
     """
@@ -132,11 +133,11 @@ class XMap:
     def _tell(self, profile: Profile, near: Near, trial: Trial, engine: Engine) -> Predicted:
         if self.variant == "item":
             return tell_by_items(profile, near, trial, self._how, engine)
-        return tell_by_people(profile, near, trial, engine)
+        return tell_by_people(profile, near, trial, self._how, engine)
 
     @property
     def _how(self) -> Neighbours:
-        return Neighbours(self.k, self.decay, self.damping)
+        return Neighbours(self.k, self.decay, self.damping if self.mode == "none" else 0)
 
 
 def _claim(chosen: Codes, near: Near, budget: Budget) -> Guarantee:
