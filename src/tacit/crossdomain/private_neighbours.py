@@ -99,8 +99,15 @@ def in_turn(exponent: Doubles, coins: Doubles, count: int) -> NDArray[np.intp]:
 
 def truncated(s: Doubles, moved: Doubles, shared: Selection) -> Doubles:
     """Sim^ of the candidates of a row."""
-    k = min(shared.k, len(s))
-    kth = float(np.partition(s, len(s) - k)[len(s) - k])
-    spread = math.log(max(shared.k * (shared.longest - shared.k) / RHO, 1.0))
-    w = np.minimum(kth, 4 * shared.k * moved / shared.epsilon * spread)
+    kth, w = truncation(s, moved, shared.k, shared.epsilon, shared.longest)
     return np.maximum(s, kth - w)
+
+
+def truncation(
+    s: Doubles, moved: Doubles, k: int, epsilon: float, longest: int
+) -> tuple[float, Doubles]:
+    """Sim_k of a row of candidates, and the w of each."""
+    few = min(k, len(s))
+    kth = float(np.partition(s, len(s) - few)[len(s) - few])
+    spread = math.log(max(k * (longest - k) / RHO, 1.0))
+    return kth, np.minimum(kth, 4 * k * moved / epsilon * spread)
