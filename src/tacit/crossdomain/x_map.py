@@ -82,14 +82,20 @@ class XMap:
 
     def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
         """As `System.tell`; raises `RequestError` for the faithful mode without an epsilon."""
+        return self.explain(trial, engine=engine, epsilon=epsilon)[1]
+
+    def explain(
+        self, trial: Trial, *, engine: Engine, epsilon: str | None = None
+    ) -> tuple[Map, Told]:
+        """What is told, and the map by which; errors as `tell`."""
         budget = self.budget(epsilon)
         draws = self.draws or Draws.secret()
-        chosen = self.map(trial, engine, budget, draws).chosen
+        mapped = self.map(trial, engine, budget, draws)
         everybody = np.ones(trial.domains.ratings.n_users, np.bool_)
-        profile = alteregos(trial, chosen, everybody)
+        profile = alteregos(trial, mapped.chosen, everybody)
         near = self._neighbours(profile, trial, engine, budget, draws)
-        told = self._tell(profile, near, trial, engine)
-        return Told(told, NO_PRIVACY if budget is None else _claim(chosen, near, budget))
+        promise = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
+        return mapped, Told(self._tell(profile, near, trial, engine), promise)
 
     def budget(self, epsilon: str | None) -> Budget | None:
         """What replacements and neighbours get; None without privacy."""
