@@ -22,8 +22,8 @@ check: .venv/ready  ## lint, format, types, import rules
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-long: .venv/ready  ## full counts: every epsilon, long audits
-	$(BIN)/python -m pytest -q -m long
+long: .venv/ready  ## full counts: every epsilon, long audits; and Spark, which needs Java
+	$(BIN)/python -m pytest -q -m "long or spark"
 
 bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md
 	$(BIN)/python benchmarks/peers.py
@@ -36,4 +36,4 @@ serve: .venv/ready  ## the demo's report on http://127.0.0.1:8000
 	$(BIN)/python -m http.server --bind 127.0.0.1 8000
 
 lock:  ## pin every dependency with its hashes; needs uv
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra curator --extra dev --extra secure pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra curator --extra dev --extra secure --extra spark pyproject.toml -o requirements.lock

@@ -73,6 +73,8 @@ def test_a_catalogue_is_written_with_everybody_in_it(data, tmp_path, capsys):
         ({"--epsilon": "0"}, "Epsilon 0 is not above 0"),
         ({"--plan": "all"}, "There is no plan 'all'; choose rated, catalogue"),
         ({"--plan": "sample:5"}, "duchi hides nothing but the value"),
+        ({"--engine": "flink"}, "There is no engine 'flink'; choose local or spark"),
+        ({"--master": "local[2]"}, "local[2] is Spark's; ask for --engine spark"),
         ({"--cap": "0"}, "A cap of 0 ratings a person keeps nothing"),
     ],
 )

@@ -29,7 +29,7 @@ def crossdomain(
     ),
     neighbour_epsilon: Annotated[
         str | None,
-        typer.Option(help="Nats for choosing neighbours, by commas, where it is another budget."),
+        typer.Option(help="Nats for neighbours, by commas, beside those for replacements."),
     ] = None,
     delta: Annotated[float, typer.Option(help="Delta of promises that need one.")] = 1e-6,
     mode: Annotated[str, typer.Option(help="strict, faithful or both.")] = "strict",

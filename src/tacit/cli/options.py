@@ -37,6 +37,16 @@ PlanName = Annotated[
         "sample:K (K public slots a person).",
     ),
 ]
+Engine = Annotated[
+    str, typer.Option(help="Where it runs: local, or spark.", rich_help_panel="Machines")
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        help="Spark's master, such as spark://host:7077; the cores of this machine by default.",
+        rich_help_panel="Machines",
+    ),
+]
 Columns = Annotated[
     str | None,
     typer.Option(
@@ -77,6 +87,15 @@ def pairs(text: str | None) -> dict[str, str] | None:
     if not all(name and equals and value for name, equals, value in parts):
         raise RequestError(f"'{text}' names no columns; write it as in user=member,item=film.")
     return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def spark_master(engine: str, master: str | None) -> str | None:
+    """The master where the engine is Spark, None where it is local; raises `RequestError`."""
+    if engine not in ("local", "spark"):
+        raise RequestError(f"There is no engine '{engine}'; choose local or spark.")
+    if engine == "local" and master is not None:
+        raise RequestError(f"The master {master} is Spark's; ask for --engine spark with it.")
+    return (master or "local[*]") if engine == "spark" else None
 
 
 def names(text: str) -> tuple[str, ...]:

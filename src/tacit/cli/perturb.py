@@ -20,22 +20,29 @@ def perturb(
     scale: Scale = None,
     columns: Columns = None,
     rounding: Rounding = None,
+    engine: options.Engine = "local",
+    master: options.Master = None,
 ) -> None:
     """Send every rating, or every slot, through a channel and keep only the reports.
 
     The noise comes from the operating system: a second run gives other reports. A catalogue is
-    written block by block, so that it needs no more memory than a block.
+    written block by block, so that it needs no more memory than a block. Spark draws on its
+    workers, people by people, and leaves the same kind of file.
 
     Examples:
 
         tacit perturb u.data --channel auto --epsilon 1 -o reports.parquet
 
         tacit perturb u.data --plan catalogue --channel auto --epsilon 4 -o reports.parquet
+
+        tacit perturb u.data --channel auto --epsilon 1 --engine spark -o reports.parquet
     """
     options.writable(output)
+    asked = options.spark_master(engine, master)
 
     from tacit.channels import settings_of
     from tacit.collection.report_file import write_perturbed
+    from tacit.collection.spark import write_perturbed_on_spark
     from tacit.evaluation import tools
     from tacit.evaluation.progress import bar
 
@@ -44,10 +51,13 @@ def perturb(
     tools.check([channel], [], plan)
     ratings = options.load(data, format, scale, columns, rounding)
     chosen = tools.plan(plan, channel, epsilon, ratings.scale, cap)
-    with bar("perturbing") as progress:
-        written = write_perturbed(
-            ratings, chosen, output, lambda people: progress("", people, ratings.n_users)
-        )
+    if asked:
+        written = write_perturbed_on_spark(ratings, chosen, output, master=asked)
+    else:
+        with bar("perturbing") as progress:
+            written = write_perturbed(
+                ratings, chosen, output, lambda people: progress("", people, ratings.n_users)
+            )
     options.notice(f"{written:,} reports in {output}. {chosen.guarantee.sentence}")
     if (whole := chosen.user_guarantee(ratings.n_items)) is not None:
         options.notice(whole.sentence)

@@ -53,16 +53,25 @@ def write_perturbed(
         reports = perturb(ratings, plan)
         write_reports(reports, path)
         return len(reports)
+    return write_blocks(ratings, plan, slot_reports(ratings, plan, advance=advance), path)
+
+
+def write_blocks(
+    ratings: Ratings, plan: Plan, blocks: Iterable[SlotReports], path: str | Path
+) -> int:
+    """Write what `perturb(ratings, plan)` sent, wherever it did, block by block; returns the rows.
+
+    Nothing of `ratings` is read but its vocabularies, scale and name. Raises as `write_reports`.
+    """
     written = 0
 
-    def counted(blocks: Iterator[SlotReports]) -> Iterator[SlotReports]:
+    def counted() -> Iterator[SlotReports]:
         nonlocal written
         for block in blocks:
             written += len(block.users)
             yield block
 
-    blocks = slot_reports(ratings, plan, advance=advance)
-    _write(path, _nothing(ratings, plan), plan.name, counted(blocks))
+    _write(path, _nothing(ratings, plan), plan.name, counted())
     return written
 
 

@@ -4,9 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 from tacit.crossdomain.item_means import ItemMeans as ItemMeans
+from tacit.crossdomain.knn import KNN as KNN
 from tacit.crossdomain.merged import Merged as Merged
 from tacit.crossdomain.remote_user import RemoteUser as RemoteUser
+from tacit.crossdomain.strict import StrictMap as StrictMap
+from tacit.crossdomain.taste_map import TasteMap as TasteMap
 from tacit.crossdomain.trial import System
+from tacit.crossdomain.x_map import XMap as XMap
+from tacit.curator import DPALS, DPCovariance
 from tacit.errors import RequestError
 
 MEMBERS: tuple[System, ...] = (
@@ -15,7 +20,16 @@ MEMBERS: tuple[System, ...] = (
     ItemMeans(offset=True),
     ItemMeans(offset=True, mode="strict"),
     RemoteUser(),
+    KNN(),
+    KNN(linked=True),
     Merged(),
+    XMap(),
+    XMap(variant="user"),
+    XMap(mode="faithful"),
+    XMap(variant="user", mode="faithful"),
+    TasteMap(),
+    StrictMap(training=DPCovariance()),
+    StrictMap(training=DPALS()),
 )
 """One declaration for each name, variant and mode."""
 

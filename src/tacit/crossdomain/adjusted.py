@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.crossdomain.engine import Engine, cut
 from tacit.errors import RequestError
-from tacit.kernels.layout import Side, layout
+from tacit.kernels.layout import Side, layout, starts
 from tacit.kernels.similar import Near, Things, Wanted, best_of, nearest, stacked
 from tacit.ratings import Codes
 
@@ -76,8 +76,9 @@ class Adjusted:
     def rows(self, codes: Codes) -> Things:
         """Some things with their cells, by thing."""
         counts = self.things.counts[codes]
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        at = np.arange(start[-1]) + np.repeat(self.things.start[codes] - start[:-1], counts)
+        start = starts(counts)
+        first: Longs = np.repeat(self.things.start[codes] - start[:-1], counts)
+        at = np.arange(len(first)) + first
         cell = self.things.cell[at]
         return Things(
             codes.astype(np.int32), self.root[codes], start, self.things.other[at],
@@ -90,7 +91,7 @@ class Adjusted:
         place[codes] = np.arange(len(codes))
         places = place[self.witnesses.other]
         mine = places >= 0
-        before = np.concatenate([[0], np.cumsum(mine)]).astype(np.int64)
+        before = starts(mine.astype(np.int64))
         return Things(
             codes.astype(np.int32), self.root[codes], before[self.witnesses.start],
             places[mine], self.value[mine], self.like[mine],

@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.crossdomain.baseliner import NN, Baseline
 from tacit.crossdomain.engine import Engine, cut
+from tacit.kernels.layout import starts
 from tacit.kernels.paths import Found, Graph, Sources, reach
 from tacit.ratings import Codes, Mask
 
@@ -77,7 +78,7 @@ def towards(base: Baseline, in_target: Mask) -> Graph:
     counts = np.bincount(start, minlength=len(in_target))
     place = np.where(in_target, np.cumsum(in_target) - 1, -1)
     return Graph(
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), end[order].astype(np.int32),
+        starts(counts), end[order].astype(np.int32),
         edges.s[order], edges.same[order].astype(np.float64), edges.share[order],
         place.astype(np.int32),
     )  # fmt: skip
@@ -86,7 +87,7 @@ def towards(base: Baseline, in_target: Mask) -> Graph:
 def joined(parts: list[Found]) -> Found:
     """The blocks' findings one after another."""
     counts = np.concatenate([np.diff(part.start) for part in parts])
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    start = starts(counts)
     return Found(
         start,
         np.concatenate([part.other for part in parts]),

@@ -30,11 +30,11 @@ class Merged:
         del engine, epsilon  # alternating least squares are compiled; nothing is promised
         fitted = self.model.fit(evidence(trial.domains.ratings))
         values = fitted.predict(trial.users, trial.items).astype(np.float64)
-        return Told(Predicted(values, _known(trial)), fitted.guarantee)
+        return Told(Predicted(values, known(trial)), fitted.guarantee)
 
 
-def _known(trial: Trial) -> Mask:
-    """Where person and item both have a known rating."""
+def known(trial: Trial) -> Mask:
+    """Where person and item both have a known rating: which asked cells are covered."""
     ratings = trial.domains.ratings
     return (
         _any(ratings.users, ratings.n_users)[trial.users]

@@ -45,13 +45,14 @@ def layout(users: Ints, items: Ints, n_users: int, n_items: int) -> Layout:
     u, i = users[order], items[order]
     by_item = np.argsort(i, kind="stable").astype(np.int64)
     return Layout(
-        users=Side(_starts(u, n_users), i, np.arange(len(u), dtype=np.int64)),
-        items=Side(_starts(i, n_items), u[by_item], by_item),
+        users=Side(starts(np.bincount(u, minlength=n_users)), i, np.arange(len(u), dtype=np.int64)),
+        items=Side(starts(np.bincount(i, minlength=n_items)), u[by_item], by_item),
         order=order,
     )
 
 
-def _starts(rows: Ints, n_rows: int) -> NDArray[np.int64]:
-    starts = np.zeros(n_rows + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=n_rows), out=starts[1:])
-    return starts
+def starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of several runs begins that stand one after another, and the last one's end."""
+    places = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=places[1:])
+    return places

@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from tacit.kernels.layout import starts
+
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -49,7 +51,7 @@ def reach(sources: Sources, graph: Graph) -> Found:
     counts = np.zeros(len(sources.code), np.int64)
     none = np.zeros(0, np.int64)
     _reach(sources.code, graph, none, counts, np.zeros(0, np.int32), np.zeros(0))
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    start = starts(counts)
     other, s = np.empty(start[-1], np.int32), np.empty(start[-1])
     _reach(sources.code, graph, start, counts, other, s)
     return Found(start, other, s)
@@ -59,15 +61,22 @@ def reach(sources: Sources, graph: Graph) -> Found:
 def _reach(code: Ints, graph: Graph, start: Longs, counts: Longs, other: Ints, s: Doubles) -> None:
     """Count what each item reaches, or, where `start` says whereto, write it."""
     for row in prange(len(code)):
-        weighed, certain = _walk(code[row], graph)
         at = start[row] if len(start) else 0
-        for j in range(len(graph.place)):
-            place = graph.place[j]
-            if place >= 0 and certain[place] > 0:
-                if len(start):
-                    other[at], s[at] = j, weighed[place] / certain[place]
-                at += 1
-        counts[row] = at - (start[row] if len(start) else 0)
+        counts[row] = _reach_from(code[row], graph, at, other, s)
+
+
+@njit(cache=True)
+def _reach_from(item: int, graph: Graph, at: int, other: Ints, s: Doubles) -> int:
+    """How many targets an item reaches; written from `at` on, where there is room for any."""
+    weighed, certain = _walk(item, graph)
+    reached = 0
+    for j in range(len(graph.place)):
+        place = graph.place[j]
+        if place >= 0 and certain[place] > 0:
+            if len(other):
+                other[at + reached], s[at + reached] = j, weighed[place] / certain[place]
+            reached += 1
+    return reached
 
 
 @njit(cache=True)

@@ -56,6 +56,26 @@ def predict(
     return out
 
 
+@njit(parallel=True, cache=True)
+def median(theta: Floats, levels: Doubles, sigma: float) -> Doubles:
+    """The lowest level that a rating exceeds in half of all cases at most.
+
+    `theta`: draws of each cell's taste, shape (draws, n); a rating is theta + sigma * normal, cut
+    into cells half way between levels.
+    """
+    out = np.empty(theta.shape[1])
+    for t in prange(theta.shape[1]):
+        out[t] = levels[-1]
+        for k in range(len(levels) - 1):
+            cut, below = (levels[k] + levels[k + 1]) / 2, 0.0
+            for d in range(len(theta)):
+                below += 0.5 * math.erfc((theta[d, t] - cut) / (sigma * math.sqrt(2.0)))
+            if 2 * below >= len(theta):
+                out[t] = levels[k]
+                break
+    return out
+
+
 @njit(parallel=True, cache=True, fastmath=FAST | {"reassoc"})
 def bilinear(users: Codes, items: Codes, mu: float, X: Floats, Y: Floats) -> Floats:
     """theta of the pairs (users[t], items[t]) for one draw; column 0 of X and Y is the bias."""

@@ -1,0 +1,142 @@
+"""Reports in bulk as a Spark job: workers draw, and the file is the one a single machine writes."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tacit.collection.catalogue import Catalogue
+from tacit.collection.perturb import perturb
+from tacit.collection.plan import Plan
+from tacit.collection.plans import plan as plan_of
+from tacit.collection.report_file import write_blocks
+from tacit.collection.sample import Sample
+from tacit.collection.slots import BLOCK, SlotReports, slot_reports
+from tacit.collection.spark_session import quiet, session
+from tacit.ratings import Ratings, Vocabulary
+from tacit.scale import RatingScale
+from tacit.wire.channel import dumps, loads
+
+PIECE = 1 << 25
+"""Cells answered for in a task, and read back at once: some 500 MiB if every one is reported."""
+
+REPORT = "user int, item int, symbol int, channel int"
+
+
+def write_perturbed_on_spark(
+    ratings: Ratings,
+    plan: Plan,
+    path: str | Path,
+    *,
+    master: str = "local[*]",
+    memory: str = "4g",
+) -> int:
+    """As `tacit.collection.report_file.write_perturbed`, drawn by the workers of `master`.
+
+    People are a row each, with their ratings, so that a task is a run of people under any plan;
+    reports come person by person. Workers write beside `path`, where all of them have to reach, and
+    what they wrote becomes one file. `memory`: of the driver. Raises as `write_perturbed` and
+    `tacit.collection.spark_session.session` do.
+    """
+    _possible(ratings, plan)
+    task = _Perturb(
+        plan=plan.name,
+        channels=tuple(dumps(channel) for channel in plan.channels),
+        cap=plan.cap,
+        scale=str(ratings.scale),
+        items=tuple(ratings.item_ids.ids),
+    )
+    place = Path(path)
+    with (
+        tempfile.TemporaryDirectory(prefix=f"{place.name}.", dir=place.absolute().parent) as folder,
+        session(master, memory) as spark,
+        quiet(),
+    ):
+        # Evaluated once, by this write: a second evaluation would draw a second report of
+        # everything, and cost epsilon again. What a failed task had written is removed by Spark.
+        _drawn(spark, ratings, plan, task).write.parquet(f"{folder}/parts")
+        parts = sorted(Path(folder, "parts").glob("part-*.parquet"))
+        widest = max(len(channel.outputs) for channel in plan.channels)
+        kind = np.min_scalar_type(widest - 1)
+        return write_blocks(ratings, plan, (_block(part, kind) for part in parts), place)
+
+
+def _possible(ratings: Ratings, plan: Plan) -> None:
+    """Raise here what every worker would raise; nothing is drawn."""
+    if isinstance(plan, Catalogue | Sample):
+        slot_reports(ratings, plan)  # which begins to draw when it is first asked for a block
+    else:
+        perturb(ratings.where(np.zeros(len(ratings), np.bool_)), plan)
+
+
+def _drawn(spark: Any, ratings: Ratings, plan: Plan, task: "_Perturb") -> Any:
+    """The job, which nothing has started yet: a frame of reports."""
+    slots = len(ratings) // max(1, ratings.n_users) + 1
+    if isinstance(plan, Catalogue | Sample):
+        slots = ratings.n_items
+    pieces = max(16, ratings.n_users * slots // PIECE)
+    most = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    spark.conf.set(most, str(-(-ratings.n_users // pieces) or 1))  # a partition is a batch of these
+    people = spark.createDataFrame(_people(ratings))
+    spark.conf.set(most, str(max(1, BLOCK // slots)))  # and is worked through in batches of these
+    return people.mapInArrow(task, REPORT)
+
+
+def _people(ratings: Ratings) -> Any:
+    """An Arrow table, a row a person: code, raw id, and her items and levels as lists."""
+    pa: Any = import_module("pyarrow")
+    order = np.argsort(ratings.users, kind="stable")
+    starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1)).astype(np.int32)
+    lists = {
+        name: pa.ListArray.from_arrays(pa.array(starts), pa.array(column[order].astype(np.int32)))
+        for name, column in (("items", ratings.items), ("levels", ratings.levels))
+    }
+    ids = pa.array(ratings.user_ids.ids.to_list())
+    return pa.table({"user": np.arange(ratings.n_users, dtype=np.int32), "id": ids, **lists})
+
+
+@dataclass(frozen=True)
+class _Perturb:
+    """What a worker does with a run of people. It holds no rating and nothing that is random."""
+
+    plan: str
+    channels: tuple[str, ...]
+    cap: int | None
+    scale: str
+    items: tuple[Any, ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        pa: Any = import_module("pyarrow")
+        # Tables come as JSON and are certified where they draw; words come from this machine.
+        plan = plan_of(self.plan, [loads(channel) for channel in self.channels], self.cap)
+        items = Vocabulary(pl.Series("id", self.items))
+        scale = RatingScale.parse(self.scale)
+        for batch in batches:
+            reports = perturb(_ratings(batch, items, scale), plan)
+            people = batch["user"].to_numpy()[reports.users]
+            columns = (people, reports.items, reports.symbols, reports.channel_of)
+            names = ("user", "item", "symbol", "channel")
+            yield pa.record_batch([pa.array(c.astype(np.int32)) for c in columns], names)
+
+
+def _ratings(batch: Any, items: Vocabulary, scale: RatingScale) -> Ratings:
+    counts: NDArray[np.int32] = batch["items"].value_lengths().to_numpy()
+    return Ratings(
+        users=np.repeat(np.arange(len(counts), dtype=np.int32), counts),
+        items=batch["items"].flatten().to_numpy(),
+        levels=batch["levels"].flatten().to_numpy().astype(np.min_scalar_type(scale.n_levels - 1)),
+        scale=scale,
+        user_ids=Vocabulary(pl.Series("id", batch["id"].to_pylist())),
+        item_ids=items,
+    )
+
+
+def _block(part: Path, kind: np.dtype[Any]) -> SlotReports:
+    users, items, symbols, channel_of = (column.to_numpy() for column in pl.read_parquet(part))
+    return SlotReports(users, items, symbols.astype(kind), channel_of.astype(np.uint8))

@@ -1,0 +1,136 @@
+"""Spark in this process: found, started where nothing runs yet, and left as it was found."""
+
+import os
+import re
+import shutil
+import sys
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOG = Path(__file__).with_name("spark-log.properties")
+MASTER = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?|yarn|(spark|k8s)://.+")
+THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+@contextmanager
+def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
+    """A Spark session of `master` with settings of its own; stops what it started.
+
+    `master` as Spark writes it ("local[2]", "spark://host:7077"). `memory`: of the driver, which is
+    all there is where the master is local. A session that already runs in this process is used and
+    left running. Raises `RequestError` where PySpark or Java is missing, where `master` is none or
+    Spark does not start, and where one runs already for another master.
+    """
+    if not MASTER.fullmatch(master):
+        raise RequestError(
+            f"'{master}' is no master of Spark's; give local[2], spark://host:7077 or the like."
+        )
+    _pyspark()
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    spark = running or _started(master, memory)
+    try:
+        if spark.sparkContext.master != master:
+            raise RequestError(
+                f"Spark already runs here for {spark.sparkContext.master}; ask for that master, or "
+                f"stop it before asking for {master}."
+            )
+        yield _of_its_own(spark)
+    finally:
+        if running is None:
+            spark.stop()
+
+
+@contextmanager
+def quiet() -> Generator[None]:
+    """No word about pandas, of which nothing is used but that PySpark asks for it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
+        yield
+
+
+def _pyspark() -> None:
+    if find_spec("pyspark") is None or find_spec("pyarrow") is None:
+        raise RequestError("Spark needs PySpark and PyArrow; pip install 'tacit[spark]'.")
+
+
+def _java() -> None:
+    """Java is where Spark looks for it: under JAVA_HOME if that is set, else on the path."""
+    home = os.environ.get("JAVA_HOME")
+    if home and not shutil.which("java", path=Path(home) / "bin"):
+        raise RequestError(
+            f"Spark needs Java, and JAVA_HOME={home} holds no bin/java; let JAVA_HOME name a Java "
+            "of version 17 or later, or unset it where java is on the path."
+        )
+    if not home and not shutil.which("java"):
+        raise RequestError(
+            "Spark needs Java, and none was found: JAVA_HOME is not set, and no java is on the "
+            "path; install version 17 or later (Debian: apt-get install default-jre-headless)."
+        )
+
+
+def _started(master: str, memory: str) -> "SparkSession":
+    _java()
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python is this one
+    py4j: Any = import_module("py4j.protocol")
+    builder = SparkSession.Builder().master(master).appName("tacit")
+    for key, setting in _settings(master, memory).items():
+        builder = builder.config(key, setting)
+    try:
+        with quiet():
+            return builder.getOrCreate()
+    except (py4j.Py4JError, PySparkException) as error:
+        reason = str(getattr(error, "java_exception", error)).splitlines()[0]
+        raise RequestError(
+            f"Spark does not start for the master {master}, which needs Java 17 or later: {reason}"
+        ) from None
+
+
+def _settings(master: str, memory: str) -> dict[str, str]:
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={LOG}"',
+        "spark.driver.memory": memory,
+        "spark.driver.maxResultSize": "0",  # results are what was asked for, whatever their size
+        "spark.rpc.message.maxSize": "2047",  # MiB: a block travels inside its task
+        "spark.speculation": "false",  # noise is drawn once; see collection/spark.py
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(_folders()),
+    }
+    # A worker of Python is a core of Spark's; threads of its own would take another worker's.
+    settings |= {f"spark.executorEnv.{name}": "1" for name in THREADS}
+    if master.startswith("local"):
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return settings
+
+
+def _folders() -> list[str]:
+    """Where this Python looks for modules beside what comes with it: a worker looks there too."""
+    own = (sys.prefix, sys.base_prefix)
+    return [folder for folder in sys.path if folder and not folder.startswith(own)]
+
+
+def _of_its_own(spark: "SparkSession") -> "SparkSession":
+    fresh = spark.newSession()
+    settings = {
+        "spark.sql.execution.arrow.localRelationThreshold": "0b",  # a partition each Arrow batch
+        "spark.sql.autoBroadcastJoinThreshold": "-1",  # pairs spread over rows and columns both
+        "spark.sql.adaptive.enabled": "false",  # no partitions joined by their size: work decides
+    }
+    for key, setting in settings.items():
+        fresh.conf.set(key, setting)
+    return fresh

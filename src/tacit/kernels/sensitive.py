@@ -1,0 +1,70 @@
+"""How far one witness moves a similarity, by the formula of X-Map's Theorem 2.
+
+    SS(a, b) = max over x of x_a x_b / (|a'| |b'|), and of (a.b / (|a'| |b'|) - a.b / (|a| |b|))
+
+x: a witness of both; a', b': without her. It is no bound (see the page about papers).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from tacit.kernels.similar import Things
+
+Doubles = NDArray[np.float64]
+SMALLEST = 1e-6
+
+
+class Pairs(NamedTuple):
+    """Of every row with every column, shape (rows, columns): the adjusted cosine `s`, 0 where
+    they share no witness, and `moved`, SS made positive; 0 where they share none."""
+
+    s: Doubles
+    moved: Doubles
+
+
+def pairs(rows: Things, columns: Things) -> Pairs:
+    """Similarities and SS; |SS| is at least 10^-6, and similarity 0 where a norm without x is 0."""
+    shape = (len(rows.code), len(columns.code))
+    found = Pairs(np.zeros(shape), np.zeros(shape))
+    _pairs(rows, columns, found)
+    return found
+
+
+@njit(parallel=True, cache=True)
+def _pairs(rows: Things, columns: Things, found: Pairs) -> None:
+    for row in prange(len(rows.code)):
+        _row(row, rows, columns, found)
+
+
+@njit(cache=True)
+def _row(row: int, rows: Things, columns: Things, found: Pairs) -> None:
+    n = len(columns.code)
+    dots, seen = np.zeros(n, np.int64), np.zeros(n, np.bool_)
+    alone, least, most = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n)
+    for t in range(rows.start[row], rows.start[row + 1]):
+        x, witness = np.int64(rows.value[t]), rows.other[t]
+        left = max(rows.root[row] ** 2 - float(x) ** 2, 0.0)
+        for c in range(columns.start[witness], columns.start[witness + 1]):
+            j, y = columns.other[c], np.int64(columns.value[c])
+            rest = np.sqrt(left * max(columns.root[j] ** 2 - float(y) ** 2, 0.0))
+            dots[j] += x * y
+            seen[j] = True
+            if rest > 0:
+                alone[j] = max(alone[j], x * y / rest)
+                least[j], most[j] = min(least[j], rest), max(most[j], rest)
+    for j in range(n):
+        whole = rows.root[row] * columns.root[j]
+        if seen[j] and whole > 0 and columns.code[j] != rows.code[row]:
+            found.s[row, j] = dots[j] / whole
+            found.moved[row, j] = _moved(dots[j], whole, alone[j], least[j], most[j])
+
+
+@njit(cache=True)
+def _moved(dot: int, whole: float, alone: float, least: float, most: float) -> float:
+    if most == 0:
+        return SMALLEST
+    nearest = least if dot > 0 else most
+    return max(abs(max(alone, dot / nearest - dot / whole)), SMALLEST)
