@@ -21,6 +21,7 @@ from tacit.evaluation.cell import Latest
 from tacit.evaluation.crossed import Crossed
 from tacit.evaluation.grid import Progress, fingerprint
 from tacit.evaluation.journal import Journal
+from tacit.scale import shortest
 
 
 @runtime_checkable
@@ -160,7 +161,7 @@ def _parted(
 ) -> Iterator[tuple[System, str]]:
     for first, second in product(replacements, neighbours):
         total = Decimal(first) + Decimal(second)
-        yield crossdomain.changed(system, share=float(Decimal(first) / total)), str(total)
+        yield crossdomain.changed(system, share=float(Decimal(first) / total)), shortest(total)
 
 
 class Runner:

@@ -15,11 +15,9 @@ from tacit.evaluation.figures import INK, MARKERS, PALETTE, PANEL, dress
 from tacit.evaluation.sweeps import AXES, Line, Surface, Sweep, surfaces, sweeps
 
 STROKES = {"none": "-", "strict": "--", "faithful": "-."}
-WORDS = {
-    "none": ("provider", "no privacy"),
-    "strict": ("device", "strict"),
-    "faithful": ("curator", "as published"),
-}
+# Lines of a legend in the page's style sheet, and what they stand for here.
+LEGEND = {"none": "provider", "strict": "device", "faithful": "curator"}
+WORDS = {"none": "no privacy", "strict": "strict", "faithful": "as published"}
 LOGARITHMIC = ("k", "epsilon")
 FAINT, DEEP = 0.06, 0.55  # how much colour the lowest and the highest of a surface have
 
@@ -43,7 +41,7 @@ def html(rows: Sequence[Crossed]) -> list[str]:
 
 
 def panel(sweep: Sweep, styles: Styles) -> Figure:
-    """MAE along one axis; a system that does not depend on it is a thin line from side to side."""
+    """MAE along one axis; what does not depend on it is a thin line across, marked once."""
     drawing = Figure(figsize=PANEL, layout="constrained")
     axes = drawing.subplots()
     for line in sweep.lines():
@@ -60,7 +58,8 @@ def _draw(axes: Axes, line: Line, hue: int, marker: int) -> None:
         mean,
         None if line.even else deviation,
         color=PALETTE[hue],
-        marker=None if line.even else MARKERS[marker],
+        marker=MARKERS[marker],
+        markevery=slice(0, 1) if line.even else None,
         linestyle=STROKES[line.mode],
         markersize=4,
         linewidth=0.9 if line.even else 1.4,
@@ -92,7 +91,8 @@ def surface(shown: Surface) -> Figure:
 
 def _against(found: Sequence[Sweep], styles: Styles) -> str:
     panels = [inline(panel(s, styles), f"against-{s.axis}", s.describe()) for s in found]
-    kept = next((f" Elsewhere {s.at_words}." for s in found if s.at_words), "")
+    stays = dict.fromkeys(word for sweep in found for word in sweep.at_words)
+    kept = f" What is not on the axis stays at {', '.join(stays)}." if stays else ""
     caption = f"Thin lines do not depend on the axis.{kept}"
     names = [entry(name, *styles.of(name)) for name in styles.names]
     modes = dict.fromkeys(row.mode for row in found[0].rows)

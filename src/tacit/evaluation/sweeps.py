@@ -59,11 +59,11 @@ class Sweep:
         return {axis: places[0] for axis, places in varied.items() if axis != self.axis}
 
     @property
-    def at_words(self) -> str:
+    def at_words(self) -> list[str]:
         """Where the other axes stay, for a caption."""
         words = [f"{axis} {place:g}" for axis, place in self.at.items()]
         claims = self.axis != "epsilon" and Sweep("epsilon", self.rows).told
-        return ", ".join(words + ["the epsilon nearest 1"] * claims)
+        return words + ["the epsilon nearest 1"] * claims
 
     def here(self) -> list[Crossed]:
         """The rows where the other axes stay, at every epsilon."""
@@ -71,16 +71,13 @@ class Sweep:
         return [r for r in self.rows if all(getattr(r, a) in (None, place) for a, place in stay)]
 
     def lines(self) -> list[Line]:
-        """Every system's line, in order of appearance; against epsilon, systems whose claim has
-        two parts that vary have a `Surface` in its place."""
+        """Every system's line, in order of appearance."""
         kinds: dict[tuple[str, str], list[Crossed]] = {}
         for row in self.here():
             kinds.setdefault((row.method, row.mode), []).append(row)
-        if self.axis == "epsilon":
-            one = {kind: group for kind, group in kinds.items() if not Surface("", group).told}
-        else:
-            one = {kind: _one_claim(group) for kind, group in kinds.items()}
-        return [self._line(*kind, group) for kind, group in one.items()]
+        any_claim = self.axis == "epsilon"
+        one = {kind: rows if any_claim else _one_claim(rows) for kind, rows in kinds.items()}
+        return [self._line(*kind, rows) for kind, rows in one.items()]
 
     def _line(self, method: str, mode: str, rows: Sequence[Crossed]) -> Line:
         even = all(getattr(row, self.axis) is None for row in rows)
@@ -94,7 +91,7 @@ class Sweep:
         said = [f"Mean absolute error against {AXES[self.axis]}."]
         for line in self.lines():
             if line.even and line.points:
-                said.append(f"{line.method}: {line.points[0][1]:.3f}.")
+                said.append(f"{line.method}, {line.mode}: {line.points[0][1]:.3f}.")
             else:
                 values = ", ".join(f"{mean:.3f} at {place:g}" for place, mean, _ in line.points)
                 said.append(f"{line.method}, {line.mode}: {values}.")
@@ -147,8 +144,11 @@ class Surface:
 
 
 def sweeps(rows: Sequence[Crossed]) -> list[Sweep]:
-    """A sweep along every axis that varies."""
-    return [sweep for axis in AXES if (sweep := Sweep(axis, rows)).told]
+    """A sweep along every axis that varies; against epsilon without those that have a surface."""
+    parted = {surface.method for surface in surfaces(rows)}
+    whole = [row for row in rows if row.method not in parted]
+    found = (Sweep(axis, whole if axis == "epsilon" else rows) for axis in AXES)
+    return [sweep for sweep in found if sweep.told]
 
 
 def surfaces(rows: Sequence[Crossed]) -> list[Surface]:
