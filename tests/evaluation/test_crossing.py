@@ -33,11 +33,16 @@ class Guess:
 
     mode: str = "none"
     k: int = 5
-    neighbour_epsilon: str = "1"
+    share: float = 0.5
     delta: str = "1e-6"
 
     name, variant = "guess", "item"
     patience = 10**6
+
+    def budget(self, epsilon):
+        if epsilon is None:
+            return None
+        return f"{float(epsilon) * self.share:.6g}", f"{float(epsilon) * (1 - self.share):.6g}"
 
     def tell(self, trial, *, engine, epsilon):
         Guess.patience -= 1
@@ -46,9 +51,8 @@ class Guess:
         cells = np.ones(len(trial.items))
         claim = NO_PRIVACY
         if epsilon is not None:
-            total = str(float(epsilon) + float(self.neighbour_epsilon))
             claim = Guarantee(
-                epsilon=total, delta=self.delta, unit="user", trust="curator",
+                epsilon=epsilon, delta=self.delta, unit="user", trust="curator",
                 released="a guess", fails="it is a guess",
             )  # fmt: skip
         told = float(epsilon or 3) * cells
@@ -105,12 +109,12 @@ def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, doma
 def test_a_row_says_what_was_run_and_how_far_it_was_off(guess, domains):
     (row,) = run(Crossing(models=("guess",), mode="faithful", keeps=(1,)), domains)[-1:]
     assert ", ".join(row.to_dict()) == CONTRACT
-    assert (row.epsilon, row.unit, row.claim_valid, row.k) == (2, "user", False, 5)
+    assert (row.epsilon, row.unit, row.claim_valid, row.k) == (1, "user", False, 5)
     assert (row.source, row.target, row.keep) == ("books", "films", 1)
     assert row.n_train + row.n_test == len(domains.ratings)
     assert row.mae_rounded == row.mae > 1
     assert row.method == "guess (item), claim fails"
-    assert row.claim == "faithful, 1 + 1"
+    assert row.claim == "faithful, 0.5 + 0.5"
     assert Crossed.from_dict(row.to_dict()) == row
 
 

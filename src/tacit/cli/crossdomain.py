@@ -29,7 +29,7 @@ def crossdomain(
     ),
     neighbour_epsilon: Annotated[
         str | None,
-        typer.Option(help="Nats for choosing neighbours, by commas, where it is another budget."),
+        typer.Option(help="Nats for neighbours, by commas, beside those for replacements."),
     ] = None,
     delta: Annotated[float, typer.Option(help="Delta of promises that need one.")] = 1e-6,
     mode: Annotated[str, typer.Option(help="strict, faithful or both.")] = "strict",
@@ -45,6 +45,7 @@ def crossdomain(
     test_share: Annotated[float, typer.Option(help="Share of shared people who are tested.")] = 0.2,
     seeds: Annotated[int, typer.Option(help="Repeat with draws 0, 1, ..")] = 1,
     json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
@@ -63,7 +64,7 @@ def crossdomain(
     """
     if len(data) < 2:
         raise typer.BadParameter("give a source and a target", param_hint="SOURCE... TARGET")
-    options.writable(json)
+    options.writable(json, report)
 
     from tacit.crossdomain import SYSTEMS
     from tacit.evaluation.comparison import epsilons
@@ -81,7 +82,7 @@ def crossdomain(
         ks=options.numbers(k, int, "--k 10,50") if k else None,
         seeds=seeds,
     )
-    run(domains(data, format, scale, columns, rounding), crossing, json)
+    run(domains(data, format, scale, columns, rounding), crossing, json, report)
 
 
 def domains(paths: Sequence[Path], *request: str | None) -> "Domains":
@@ -93,7 +94,7 @@ def domains(paths: Sequence[Path], *request: str | None) -> "Domains":
     return joined
 
 
-def run(domains: "Domains", crossing: "Crossing", json: Path | None) -> None:
+def run(domains: "Domains", crossing: "Crossing", json: Path | None, report: Path | None) -> None:
     """Run the trials, write their rows and print their table; exits 130 when interrupted."""
     from tacit.crossdomain.local import Local
     from tacit.evaluation.crossed import Crossed
@@ -107,7 +108,14 @@ def run(domains: "Domains", crossing: "Crossing", json: Path | None) -> None:
         _print,
         json,
     )
-    grid(None, lambda rows, path: None)
+    grid(report, _report)
+
+
+def _report(rows: "Sequence[Crossed]", path: Path) -> None:
+    from tacit.evaluation.crossing_report import report
+    from tacit.evaluation.results import replace
+
+    replace(path, report(rows).encode())
 
 
 def _print(rows: "Sequence[Crossed]") -> None:

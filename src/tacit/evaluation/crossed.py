@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Self
 
+from tacit.evaluation.promised import either
 from tacit.evaluation.results import checked, plain
 from tacit.evaluation.tables import NOTHING, Table
 from tacit.privacy.guarantee import Trust, Unit
@@ -99,11 +100,23 @@ def table(rows: Sequence[Crossed]) -> Table:
 
 
 def promises(rows: Sequence[Crossed]) -> list[str]:
-    """Each guarantee once, with the systems that give it; none where there is no row."""
-    kinds: dict[str, dict[str, None]] = {}
+    """Each guarantee once, with the systems that give it: of those that differ in epsilon alone, or
+    in how much was drawn for it, the one nearest epsilon 1, and at which others they hold."""
+    kinds: dict[tuple[object, ...], list[Crossed]] = {}
     for row in rows:
-        kinds.setdefault(row.promise, {})[row.method] = None
-    return [f"{', '.join(methods)}: {promise}" for promise, methods in kinds.items()]
+        kind = (row.method, row.mode, row.unit, row.trust, row.delta)
+        kinds.setdefault(kind, []).append(row)
+    said: dict[str, dict[str, None]] = {}
+    for group in kinds.values():
+        said.setdefault(_promise(group), {})[group[0].method] = None
+    return [f"{', '.join(methods)}: {promise}" for promise, methods in said.items()]
+
+
+def _promise(rows: Sequence[Crossed]) -> str:
+    nearest = min(rows, key=lambda row: abs((row.epsilon or 0.0) - 1))
+    others = sorted({row.epsilon for row in rows if row.epsilon} - {nearest.epsilon})
+    alike = f" Alike at epsilon = {either([f'{e:g}' for e in others])}." if others else ""
+    return nearest.promise + alike
 
 
 def _caption(rows: Sequence[Crossed]) -> str:

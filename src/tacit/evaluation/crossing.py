@@ -4,6 +4,10 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from itertools import product
+from typing import Protocol as Interface
+from typing import runtime_checkable
 
 from tacit import crossdomain
 from tacit.crossdomain.domains import Domains
@@ -17,9 +21,16 @@ from tacit.evaluation.cell import Latest
 from tacit.evaluation.crossed import Crossed
 from tacit.evaluation.grid import Progress, fingerprint
 from tacit.evaluation.journal import Journal
+from tacit.scale import shortest
 
-NEIGHBOUR_EPSILON = "neighbour_epsilon"
-"""The field of a system that spends an epsilon of its own on choosing neighbours."""
+
+@runtime_checkable
+class Parted(Interface):
+    """A system that claims what two parts add up to, the first being a `share` of it."""
+
+    def budget(self, epsilon: str | None) -> tuple[str, str] | None:
+        """What goes to replacements and to neighbours; decimal strings."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +73,11 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """What to try, and how. `models`: names of systems. `epsilons` and `neighbour_epsilons`:
-    decimal strings; the latter for systems that part theirs in two. `ks`: neighbours, of those that
-    have them; None for each one's own. `target`: the number of the domain; the last by default.
+    """What to try, and how. `models`: names of systems. `epsilons`: decimal strings. With
+    `neighbour_epsilons`, systems that part their claim spend the former on replacements and the
+    latter on neighbours, every pair of them; without, they part each epsilon themselves. `ks`:
+    neighbours, of those that have them; None for each one's own. `target`: the number of the
+    domain; the last by default.
 
     Raises `RequestError` for a name, a share or a number that is none.
     """
@@ -105,8 +118,7 @@ class Crossing:
             )
             for seed in range(self.seeds)
             for protocol in self._protocols()
-            for system in self._systems()
-            for epsilon in (self.epsilons if system.mode != "none" else [None])
+            for system, epsilon in self._claims()
         ]
 
     def run(
@@ -124,21 +136,32 @@ class Crossing:
             for keep in self.keeps:
                 yield Protocol(test_share=self.test_share, overlap=overlap, keep=keep)
 
+    def _claims(self) -> Iterator[tuple[System, str | None]]:
+        """Every system with every epsilon that it may claim."""
+        for system in self._systems():
+            if system.mode == "none":
+                yield system, None
+            elif isinstance(system, Parted) and self.neighbour_epsilons:
+                yield from _parted(system, self.epsilons, self.neighbour_epsilons)
+            else:
+                yield from ((system, epsilon) for epsilon in self.epsilons)
+
     def _systems(self) -> Iterator[System]:
-        """Every declaration, at every k and second epsilon that it has."""
+        """Every declaration, at every k where it has neighbours."""
         for name in self.models:
             for system in crossdomain.systems(name, self.mode):
-                parts = None if system.mode == "none" else self.neighbour_epsilons
-                for part in _swept(system, NEIGHBOUR_EPSILON, parts):
-                    for chosen in _swept(part, "k", self.ks):
-                        yield crossdomain.changed(chosen, delta=self.delta)
+                ks = self.ks if self.ks and "k" in vars(system) else [None]
+                for k in ks:
+                    settings = {"delta": self.delta} | ({} if k is None else {"k": k})
+                    yield crossdomain.changed(system, **settings)
 
 
-def _swept(system: System, name: str, values: Sequence[object] | None) -> Iterator[System]:
-    if values is None or name not in vars(system):
-        yield system
-    else:
-        yield from (crossdomain.changed(system, **{name: value}) for value in values)
+def _parted(
+    system: System, replacements: Sequence[str], neighbours: Sequence[str]
+) -> Iterator[tuple[System, str]]:
+    for first, second in product(replacements, neighbours):
+        total = Decimal(first) + Decimal(second)
+        yield crossdomain.changed(system, share=float(Decimal(first) / total)), shortest(total)
 
 
 class Runner:
@@ -163,15 +186,14 @@ class Runner:
 def _row(cell: Cell, hidden: Hidden, told: Told, seconds: float) -> Crossed:
     trial, claim, system = hidden.trial, told.guarantee, cell.system
     found = score(hidden.values, told.predicted, trial.domains.ratings.scale)
-    second: str | None = getattr(system, NEIGHBOUR_EPSILON, None)
-    parted = cell.epsilon is not None and second is not None
+    parts = (system.budget(cell.epsilon) if isinstance(system, Parted) else None) or (None, None)
     return Crossed(
         model=system.name,
         variant=system.variant,
         mode=system.mode,
-        epsilon=None if claim.epsilon is None else float(claim.epsilon),
-        replacement_epsilon=float(cell.epsilon) if parted and cell.epsilon else None,
-        neighbour_epsilon=float(second) if parted and second else None,
+        epsilon=_number(claim.epsilon),
+        replacement_epsilon=_number(parts[0]),
+        neighbour_epsilon=_number(parts[1]),
         delta=float(claim.delta),
         unit=claim.unit,
         trust=claim.trust,
@@ -190,3 +212,7 @@ def _row(cell: Cell, hidden: Hidden, told: Told, seconds: float) -> Crossed:
         seconds=seconds,
         **found._asdict(),
     )
+
+
+def _number(epsilon: str | None) -> float | None:
+    return None if epsilon is None else float(epsilon)
