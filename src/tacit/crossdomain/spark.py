@@ -16,8 +16,9 @@ from tacit.crossdomain.engine import Block, Column, Result, Shared
 from tacit.crossdomain.packed import found, named, pack, unpack
 from tacit.errors import RequestError, TacitError
 
-LARGEST = 1 << 30
-"""Bytes of a packed block: Spark's rows and Arrow's columns end at twice that."""
+LARGEST = 1 << 29
+"""Bytes of a packed block: two and a result have to fit where Spark's rows and Arrow's columns end,
+at 2^31, and buffers grow by doubling."""
 
 OUTCOME = "place long, fault string, result binary"
 
