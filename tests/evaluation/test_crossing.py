@@ -22,8 +22,8 @@ from tacit.readers import from_frame, synthetic
 
 CONTRACT = (
     "model, variant, mode, epsilon, replacement_epsilon, neighbour_epsilon, delta, unit, trust, "
-    "claim_valid, promise, source, target, test_share, overlap, keep, k, seed, n_train, n_test, "
-    "people, mae, mae_rounded, coverage, seconds"
+    "claim_valid, promise, source, target, test_share, overlap, keep, k, decay, seed, n_train, "
+    "n_test, people, mae, mae_rounded, coverage, seconds"
 )
 
 

@@ -21,7 +21,8 @@ class Crossed:
     of `unit`; `epsilon` is all that is claimed, and where a system spends two parts of it that a
     request names, `replacement_epsilon` went to what items are replaced by and `neighbour_epsilon`
     to neighbours. `promise`: the guarantee as a sentence. `source`: the sources' names. `k`:
-    neighbours, None where there are none. `people`: who is tested. Seconds are wall seconds.
+    neighbours, `decay`: of older ratings; None where a system has none. `people`: who is tested.
+    Seconds are wall seconds.
     """
 
     model: str
@@ -41,6 +42,7 @@ class Crossed:
     overlap: float
     keep: int
     k: int | None
+    decay: float | None
     seed: int
     n_train: int
     n_test: int
@@ -75,7 +77,7 @@ class Crossed:
         return cls(**checked(cls, values, METRICS))
 
 
-SWEPT = ("source", "target", "overlap", "keep", "k")
+SWEPT = ("source", "target", "overlap", "keep", "k", "decay")
 
 
 def mean(rows: Sequence[Crossed], metric: str = "mae") -> float:

@@ -76,8 +76,8 @@ class Crossing:
     """What to try, and how. `models`: names of systems. `epsilons`: decimal strings. With
     `neighbour_epsilons`, systems that part their claim spend the former on replacements and the
     latter on neighbours, every pair of them; without, they part each epsilon themselves. `ks`:
-    neighbours, of those that have them; None for each one's own. `target`: the number of the
-    domain; the last by default.
+    neighbours, and `decays`: of older ratings, of those that have them; None for each one's own.
+    `target`: the number of the domain; the last by default.
 
     Raises `RequestError` for a name, a share or a number that is none.
     """
@@ -91,6 +91,7 @@ class Crossing:
     overlaps: Sequence[float] = (1.0,)
     keeps: Sequence[int] = (0,)
     ks: Sequence[int] | None = None
+    decays: Sequence[float] | None = None
     seeds: int = 1
     target: int = -1
 
@@ -205,6 +206,7 @@ def _row(cell: Cell, hidden: Hidden, told: Told, seconds: float) -> Crossed:
         overlap=cell.protocol.overlap,
         keep=cell.protocol.keep,
         k=getattr(system, "k", None),
+        decay=getattr(system, "decay", None),
         seed=cell.seed,
         n_train=len(trial.domains.ratings),
         n_test=len(trial.users),

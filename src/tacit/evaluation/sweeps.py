@@ -11,6 +11,7 @@ AXES = {
     "k": "neighbours k",
     "overlap": "share of people who link the domains",
     "keep": "target ratings that a tested person keeps",
+    "decay": "decay of older ratings",
     "epsilon": "epsilon",
 }
 PUBLISHED_K = 50
@@ -32,7 +33,7 @@ class Line:
 class Sweep:
     """MAE along one axis of `AXES`; every other axis stays where `at` says.
 
-    Overlap stays at the largest, kept ratings at the fewest, k, of systems that have neighbours,
+    Overlap stays at the largest, kept ratings and decay at the fewest, k, of systems that have neighbours,
     nearest to 50, and each system's claim nearest to epsilon 1.
     """
 
@@ -53,8 +54,15 @@ class Sweep:
     @cached_property
     def at(self) -> dict[str, float]:
         """Where the other axes stay, of those that vary; claims aside."""
-        overlap, keep, k = (Sweep(axis, self.rows).places for axis in ("overlap", "keep", "k"))
-        chosen = {"overlap": overlap[-1:], "keep": keep[:1], "k": sorted(k, key=_off(PUBLISHED_K))}
+        overlap, keep, k, decay = (
+            Sweep(axis, self.rows).places for axis in ("overlap", "keep", "k", "decay")
+        )
+        chosen = {
+            "overlap": overlap[-1:],
+            "keep": keep[:1],
+            "k": sorted(k, key=_off(PUBLISHED_K)),
+            "decay": decay[:1],
+        }
         varied = {axis: places for axis, places in chosen.items() if Sweep(axis, self.rows).told}
         return {axis: places[0] for axis, places in varied.items() if axis != self.axis}
 
