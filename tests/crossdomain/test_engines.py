@@ -81,10 +81,10 @@ def test_workers_are_other_processes_with_a_thread_each(spark: Spark):
 
 
 @pytest.mark.spark
-def test_a_megabyte_that_all_blocks_share_and_blocks_of_several(spark: Spark):
-    """PySpark hands a task above a mebibyte to its workers on another path than a small one."""
-    shared = Scale(2.0, np.random.default_rng(0).normal(size=300_000))
-    given = [Matrix(np.random.default_rng(k).normal(size=(2, 300_000))) for k in range(3)]
+def test_megabytes_that_all_blocks_share_and_blocks_of_several(spark: Spark):
+    """Spark splits a broadcast every four mebibytes, and a block outgrows what a page holds."""
+    shared = Scale(2.0, np.random.default_rng(0).normal(size=800_000))
+    given = [Matrix(np.random.default_rng(k).normal(size=(2, 800_000))) for k in range(3)]
     for block, result in zip(given, spark.over(kernels.scaled, given, shared), strict=True):
         assert result.cells.tobytes() == (block.rows * 2.0 + shared.shift).tobytes()
 

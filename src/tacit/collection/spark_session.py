@@ -128,7 +128,6 @@ def _of_its_own(spark: "SparkSession") -> "SparkSession":
     fresh = spark.newSession()
     settings = {
         "spark.sql.execution.arrow.localRelationThreshold": "0b",  # a partition each Arrow batch
-        "spark.sql.autoBroadcastJoinThreshold": "-1",  # pairs spread over rows and columns both
         "spark.sql.adaptive.enabled": "false",  # no partitions joined by their size: work decides
     }
     for key, setting in settings.items():

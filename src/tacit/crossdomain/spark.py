@@ -81,12 +81,24 @@ class Spark:
         axes: dict[str, Sequence[tuple[Any, ...]]],
     ) -> list[Any]:
         """Results by place: the last axis moves fastest."""
-        task = _Task(named(kernel), pack(shared), tuple(axes))
+        name, all_share = named(kernel), pack(shared)
         if not all(axes.values()):
             return []
-        with quiet():
-            done = self._pairs(axes).mapInArrow(task, OUTCOME)
-            return _told(done.toArrow().sort_by("place"))
+        # Sent once to each machine, however many of its tasks read it.
+        sent = self._running().sparkContext.broadcast(all_share)
+        try:
+            with quiet():
+                done = self._pairs(axes).mapInArrow(_Task(name, sent, tuple(axes)), OUTCOME)
+                return _told(done.toArrow().sort_by("place"))
+        finally:
+            sent.destroy()
+
+    def _running(self) -> Any:
+        if self._session is None:
+            self._session = self._open.enter_context(session(self.master, self.memory))
+            # A row is a block: together with a second one it would outgrow a batch.
+            self._session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
+        return self._session
 
     def _pairs(self, axes: dict[str, Sequence[tuple[Any, ...]]]) -> Any:
         steps = np.cumprod([1, *(len(blocks) for blocks in reversed(axes.values()))])[-2::-1]
@@ -94,27 +106,27 @@ class Spark:
             self._frame(axis, blocks, int(step))
             for (axis, blocks), step in zip(axes.items(), steps, strict=True)
         ]
-        return reduce(lambda left, right: left.crossJoin(right), frames)
+        # A task is a row with every column, which each machine is sent once for all its rows.
+        return reduce(lambda left, right: left.crossJoin(right.hint("broadcast")), frames)
 
     def _frame(self, axis: str, blocks: Sequence[tuple[Any, ...]], step: int) -> Any:
         pa: Any = import_module("pyarrow")
 
-        if self._session is None:
-            self._session = self._open.enter_context(session(self.master, self.memory))
-            # A row is a block: together with a second one it would outgrow a batch.
-            self._session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
         places = [number * step for number in range(len(blocks))]
         packed = [_fitting(pack(block)) for block in blocks]
         table = pa.table({axis: places, f"{axis}_block": pa.array(packed, pa.binary())})
-        return self._session.createDataFrame(table)
+        return self._running().createDataFrame(table)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """What a worker does with the batches of a partition; it travels to the worker itself."""
+    """What a worker does with the batches of a partition; it travels to the worker itself.
+
+    `shared`: Spark's broadcast of what is shared, packed.
+    """
 
     kernel: tuple[str, str]
-    shared: bytes
+    shared: Any
     axes: tuple[str, ...]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -135,7 +147,7 @@ class _Task:
         """The packed result; or the name of what was raised on purpose, and its sentence."""
         try:
             given = [unpack(memoryview(block)) for block in blocks]
-            result = found(*self.kernel)(*given, unpack(self.shared))
+            result = found(*self.kernel)(*given, unpack(self.shared.value))
             return None, _fitting(pack(result))
         except TacitError as error:
             return type(error).__name__, str(error).encode()

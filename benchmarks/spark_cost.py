@@ -1,0 +1,202 @@
+"""What Spark's jobs cost against the size of the data, beside the same work without Spark.
+
+    python benchmarks/spark_cost.py [--json FILE.json] [--figure FILE.svg] [--millions 5,10,20]
+    python benchmarks/spark_cost.py --json FILE.json --figure FILE.svg --millions ''
+
+Made-up ratings of MovieLens 20M's people and items, half stars. Two jobs at each size: the 50 items
+most like each item by adjusted cosine, in 8 x 8 pairs of blocks; and a report of every rating,
+written to Parquet. Each party runs in a process of its own, on two cores: `local`, and `spark` at
+local[2], whose workers' compiled code is on disk. Wall seconds, and CPU seconds of all processes of
+the party (Java's and the workers' too), without reading, laying out or starting a session, which is
+shown apart. Both parties have to find the same neighbours, to the last digit. The second form draws
+the figures of an earlier run again.
+"""
+
+# matplotlib's own annotations leave keyword arguments half typed.
+# pyright: reportUnknownMemberType=false
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from tacit.channels import compile
+from tacit.collection.rated import Rated
+from tacit.collection.report_file import write_perturbed
+from tacit.collection.spark import write_perturbed_on_spark
+from tacit.collection.spark_session import session
+from tacit.crossdomain.baseliner import compare_items
+from tacit.crossdomain.engine import Engine
+from tacit.crossdomain.local import Local
+from tacit.crossdomain.spark import Spark
+from tacit.kernels.similar import Wanted
+from tacit.ratings import Ratings
+from tacit.readers import synthetic
+
+PEOPLE, ITEMS, BLOCKS, MASTER, MEMORY = 138_493, 26_744, 8, "local[2]", "4g"
+PARTIES, JOBS = ("local", "spark"), ("neighbours", "perturb")
+TITLES = {
+    "neighbours": f"the 50 nearest of {ITEMS:,} items",
+    "perturb": "a report of every rating",
+}
+COLOURS = {"local": "#0072B2", "spark": "#D55E00"}
+Figures = dict[str, Any]
+
+
+def tree(root: int) -> list[list[str]]:
+    """/proc's fields, from the state on, of a process and of all that it started."""
+    found: dict[int, list[str]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        found[int(entry.parent.name)] = fields
+    mine = {root}
+    while more := {p for p, fields in found.items() if int(fields[1]) in mine} - mine:
+        mine |= more
+    return [found[process] for process in mine if process in found]
+
+
+def cpu_seconds() -> float:
+    """User and system time of this process, its children, and what they have waited for."""
+    ticks = sum(int(tick) for fields in tree(os.getpid()) for tick in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def clocked(figures: Figures) -> Iterator[None]:
+    """Put the wall and CPU seconds of a `with` block into `figures`."""
+    wall, cpu = time.perf_counter(), cpu_seconds()
+    yield
+    figures |= {"wall": time.perf_counter() - wall, "cpu": cpu_seconds() - cpu}
+
+
+def neighbours(ratings: Ratings, engine: Engine) -> Figures:
+    """The stage, and a digest of what it found; compiled before the clock starts."""
+    alike, figures = compare_items(ratings), Figures()
+    everything, few = np.arange(ITEMS, dtype=np.int32), np.arange(16, dtype=np.int32)
+    with clocked(start := Figures()):
+        alike.nearest(few, few, Wanted(50), engine)
+    with clocked(figures):
+        near = alike.nearest(everything, everything, Wanted(50), engine)
+    digest = hashlib.sha256(b"".join(column.tobytes() for column in near)).hexdigest()
+    return figures | {"digest": digest, "start": start["wall"]}
+
+
+def reports(ratings: Ratings, write: Callable[..., int]) -> Figures:
+    """Perturbation to Parquet; tables compiled and kernels warm before the clock starts."""
+    plan, figures = Rated(compile("optimal", epsilon="1", scale=ratings.scale)), Figures()
+    few = ratings.where(np.arange(len(ratings)) < 1000)
+    with tempfile.TemporaryDirectory() as folder:
+        with clocked(start := Figures()):
+            write(few, plan, Path(folder, "few.parquet"))
+        with clocked(figures):
+            written = write(ratings, plan, Path(folder, "all.parquet"))
+        size = Path(folder, "all.parquet").stat().st_size
+    return figures | {"digest": str(written), "start": start["wall"], "bytes": size}
+
+
+def party(name: str, job: str, ratings: Ratings) -> Figures:
+    """One job by one party."""
+    if name == "local":
+        return neighbours(ratings, Local(BLOCKS)) if job == "neighbours" else reports(
+            ratings, write_perturbed
+        )  # fmt: skip
+    if job == "neighbours":
+        with Spark(MASTER, BLOCKS, MEMORY) as engine:
+            return neighbours(ratings, engine)
+    with session(MASTER, MEMORY):
+
+        def write(*given: Any) -> int:
+            return write_perturbed_on_spark(*given, master=MASTER, memory=MEMORY)
+
+        return reports(ratings, write)
+
+
+def measured(millions: list[int]) -> Iterator[Figures]:
+    """Every size, job and party; both have to do the same."""
+    for size in millions:
+        with tempfile.TemporaryDirectory() as folder:
+            made = synthetic(PEOPLE, ITEMS, size * 1_000_000, "0.5:5:0.5")
+            np.savez(Path(folder, "made.npz"), made.users, made.items, made.levels)
+            del made
+            for job in JOBS:
+                rows = [asked(name, job, Path(folder, "made.npz"), size) for name in PARTIES]
+                if len({row["digest"] for row in rows}) > 1:
+                    raise SystemExit(f"The parties do not agree on {job} at {size} millions.")
+                yield from rows
+
+
+def asked(name: str, job: str, data: Path, size: int) -> Figures:
+    """The figures of one party's process."""
+    command = [sys.executable, __file__, "--party", name, "--job", job, "--data", str(data)]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    row = {"engine": name, "job": job, "millions": size} | json.loads(ran.stdout)
+    print(*(f"{key} {value}" for key, value in row.items()), sep=", ", flush=True)
+    return row
+
+
+def loaded(data: Path) -> Ratings:
+    """The made-up ratings of a file, under the vocabularies that all sizes share."""
+    about = synthetic(PEOPLE, ITEMS, 20 * PEOPLE, "0.5:5:0.5")
+    with np.load(data) as columns:
+        users, items, levels = columns.values()
+    return Ratings(users, items, levels, about.scale, about.user_ids, about.item_ids)
+
+
+def draw(rows: list[Figures], path: Path) -> None:
+    """A panel a job: wall (whole lines) and CPU seconds (broken ones) against size."""
+    mpl.rcParams["svg.hashsalt"] = "tacit"
+    figure = Figure(figsize=(8, 3.4), layout="constrained")
+    for axes, job in zip(figure.subplots(1, 2), JOBS, strict=True):
+        for name in PARTIES:
+            mine = [row for row in rows if (row["engine"], row["job"]) == (name, job)]
+            sizes = [row["millions"] for row in mine]
+            for figure_of, line in (("wall", "o-"), ("cpu", "o--")):
+                seconds = [row[figure_of] for row in mine]
+                axes.plot(sizes, seconds, line, color=COLOURS[name], label=f"{name}, {figure_of}")
+        axes.set(title=TITLES[job], xlabel="millions of ratings", ylabel="seconds")
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize=8)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    """Measure what is asked for, keep the rows, draw them."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--millions", default="5,10,20")
+    for name in ("--json", "--figure", "--data"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--party", choices=PARTIES)
+    parser.add_argument("--job", choices=JOBS)
+    given = parser.parse_args()
+    if given.party:
+        print(json.dumps(party(given.party, given.job, loaded(given.data))))
+        return
+    kept = json.loads(given.json.read_text()) if given.json and given.json.exists() else []
+    sizes = [int(size) for size in given.millions.split(",") if size]
+    rows = [row for row in kept if row["millions"] not in sizes] + list(measured(sizes))
+    rows.sort(key=lambda row: row["millions"])
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=1))
+    if given.figure:
+        draw(rows, given.figure)
+
+
+if __name__ == "__main__":
+    main()
