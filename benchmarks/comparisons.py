@@ -139,6 +139,21 @@ def svdpp(bench: Bench, request: Request) -> None:
         bench.most(f"svdpp {case}: share of surprise's CPU seconds", share, 1 / 30)
 
 
+def similar(bench: Bench, request: Request) -> None:
+    """Everybody's fifty nearest items, in exact sums, beside floating-point ones."""
+    for shape in ("ml-1m", "ml-20m"):
+        path = made(shape)
+        ours, theirs = (
+            bench.run("similar", shape, party, path) for party in (OURS, "sparse_dot_topn")
+        )
+        if ours and theirs:
+            for clock in ("wall_seconds", "cpu_seconds"):
+                part = ours[clock] / theirs[clock]
+                bench.most(f"similar {shape}: share of sparse_dot_topn's {clock}", part, 1.5)
+        if ours:
+            bench.most(f"similar {shape}: peak GB", ours["peak_gb"], 4)
+
+
 COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
     "reports": reports,
     "catalogue": catalogue,
@@ -148,4 +163,5 @@ COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
     "accuracy": accuracy,
     "completion": completion,
     "svdpp": svdpp,
+    "similar": similar,
 }

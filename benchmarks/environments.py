@@ -13,6 +13,7 @@ REQUIREMENTS = {
     "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn<1.6"],  # it imports a name that 1.6 lost
     "fancyimpute": ["fancyimpute==0.7.0", "scikit-learn<1.8"],  # 1.8 lost an argument it passes
     "myfm": ["myfm==0.4.0"],
+    "sparse_dot_topn": ["sparse-dot-topn==1.2.0"],
     "surprise": ["scikit-surprise==1.1.5"],  # compiled on installing: it needs a C compiler
 }
 

@@ -4,6 +4,7 @@ import pytest
 
 from tacit.evaluation import grid
 from tacit.evaluation.journal import Journal
+from tacit.evaluation.results import Row
 from tacit.evaluation.split import Protocol
 
 
@@ -60,14 +61,14 @@ def test_an_interrupted_run_is_resumed(tmp_path, cells, run_cell):
     path = tmp_path / "out.json.journal"
     run_cell.stop = 3
     with pytest.raises(KeyboardInterrupt):
-        grid.run(cells, run_cell, Journal(path))
+        grid.run(cells, run_cell, Journal(path, Row))
     assert len(path.read_text().splitlines()) == 3
-    kept = Journal(path)
+    kept = Journal(path, Row)
     assert len(kept.rows(cell.key for cell in cells)) == 4
     run_cell.stop = None
     rows = grid.run(cells, run_cell, kept)
     assert run_cell.seen == [cell.label for cell in cells]
-    assert rows == grid.run(cells, run_cell, Journal(path))
+    assert rows == grid.run(cells, run_cell, Journal(path, Row))
     assert len(run_cell.seen) == 12
     kept.remove()
     assert not path.exists()
@@ -75,15 +76,15 @@ def test_an_interrupted_run_is_resumed(tmp_path, cells, run_cell):
 
 def test_a_torn_line_costs_one_cell_only(tmp_path, cells, run_cell):
     path = tmp_path / "out.json.journal"
-    grid.run(cells[:3], run_cell, Journal(path))
+    grid.run(cells[:3], run_cell, Journal(path, Row))
     path.write_bytes(path.read_bytes()[:-20])
-    grid.run(cells[:4], run_cell, Journal(path))
+    grid.run(cells[:4], run_cell, Journal(path, Row))
     assert len(run_cell.seen) == 5
-    assert all(cell.key in Journal(path) for cell in cells[:4])
+    assert all(cell.key in Journal(path, Row) for cell in cells[:4])
 
 
 def test_rows_of_another_run_are_not_taken(tmp_path, cells, run_cell, ratings):
-    journal = Journal(tmp_path / "j")
+    journal = Journal(tmp_path / "j", Row)
     grid.run(cells, run_cell, journal)
     others = grid.cells(
         ratings.where(ratings.users > 3), Protocol(seeds=2), channels=["even"], models=["mean"],
@@ -96,7 +97,7 @@ def test_rows_of_another_run_are_not_taken(tmp_path, cells, run_cell, ratings):
 
 
 def test_more_seeds_go_on_from_fewer(tmp_path, cells, run_cell, ratings):
-    journal = Journal(tmp_path / "j")
+    journal = Journal(tmp_path / "j", Row)
     grid.run(cells, run_cell, journal)
     more = grid.cells(
         ratings, Protocol(seeds=3), channels=["even"], models=["mean", "other"],
@@ -108,6 +109,6 @@ def test_more_seeds_go_on_from_fewer(tmp_path, cells, run_cell, ratings):
 
 def test_progress_is_told(cells, run_cell):
     told = []
-    grid.run(cells, run_cell, Journal(None), lambda *state: told.append(state))
+    grid.run(cells, run_cell, Journal(None, Row), lambda *state: told.append(state))
     assert told[0] == ("mean, identity, seed 0", 0, 12)
     assert told[-1] == ("", 12, 12)

@@ -16,6 +16,7 @@ import typer
 from tacit.cli import channel
 from tacit.cli.choose_epsilon import choose_epsilon
 from tacit.cli.compare import compare
+from tacit.cli.crossdomain import crossdomain
 from tacit.cli.demo import demo
 from tacit.cli.download import download
 from tacit.cli.fit import fit
@@ -32,7 +33,17 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for verb in (demo, compare, perturb, fit, recommend, choose_epsilon, split_domains, download):
+for verb in (
+    demo,
+    compare,
+    perturb,
+    fit,
+    recommend,
+    choose_epsilon,
+    split_domains,
+    crossdomain,
+    download,
+):
     app.command()(interruptible(verb))
 app.add_typer(channel.app, name="channel")
 

@@ -63,6 +63,7 @@ def choose_epsilon(
     from tacit.evaluation.comparison import Comparison, epsilons
     from tacit.evaluation.journal import Journal
     from tacit.evaluation.progress import bar
+    from tacit.evaluation.results import Row
     from tacit.evaluation.split import Protocol
     from tacit.readers import synthetic
 
@@ -75,7 +76,7 @@ def choose_epsilon(
         protocol=Protocol(seeds=seeds),
     )
     with bar("choosing") as progress:
-        rows = comparison.run(ratings, tools.tools(), Journal(None), progress)
+        rows = comparison.run(ratings, tools.tools(), Journal(None, Row), progress)
     place = where or tools.where(model)[-1]
     if private:
         rows, cost = choosing.charged([r for r in rows if r.where == place], ratings.scale)

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tacit.cli import options
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
+from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
     from tacit.evaluation.comparison import Comparison
@@ -90,39 +91,18 @@ def run(
 ) -> None:
     """Run a comparison, write its files and print its tables; exits 130 when interrupted."""
     from tacit.evaluation import tools
-    from tacit.evaluation.journal import Journal
-    from tacit.evaluation.progress import bar
+    from tacit.evaluation.results import Row
 
-    beside = json or report
-    journal = Journal(beside.with_name(beside.name + ".journal") if beside else None)
-    if done := comparison.finished(ratings, journal):
-        options.notice(f"{len(done)} rows of an earlier run are kept; going on from there.")
-    try:
-        with bar("comparing") as progress:
-            rows = comparison.run(ratings, tools.tools(), journal, progress)
-    except KeyboardInterrupt:
-        _interrupted(comparison.finished(ratings, journal), json)
-    if json:
-        _save(rows, json)
-    if report:
-        _report(rows, ratings, comparison, report)
-    journal.remove()
-    _print(rows)
-
-
-def _interrupted(rows: "Sequence[Row]", json: Path | None) -> NoReturn:
-    if json:
-        _save(rows, json)
-    _print(rows)
-    kept = f", written to {json}; the same command goes on from there" if json else ""
-    options.notice(f"Interrupted with {len(rows)} rows finished{kept}.")
-    raise typer.Exit(options.INTERRUPTED)
-
-
-def _save(rows: "Sequence[Row]", json: Path) -> None:
-    from tacit.evaluation.results import save
-
-    save(rows, json)
+    real = tools.tools()
+    grid = Resumable(
+        "comparing",
+        Row,
+        lambda journal, progress: comparison.run(ratings, real, journal, progress),
+        lambda journal: comparison.finished(ratings, journal),
+        _print,
+        json,
+    )
+    grid(report, lambda rows, path: _report(rows, ratings, comparison, path))
 
 
 def _report(
@@ -139,7 +119,6 @@ def _report(
     sample = made_up(ratings.scale, noisy[0], near_one, real, comparison.plan) if noisy else None
     page = report(rows, sample=sample, split=comparison.protocol.words)
     replace(path, page.encode())
-    options.notice(f"Open {path} in a browser.")
 
 
 def _print(rows: "Sequence[Row]") -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tacit.ratings import Ratings
 
 INTERRUPTED = 130
+Number = TypeVar("Number", int, float)
 Data = Annotated[
     Path, typer.Argument(help="Ratings: a file, a folder or an archive of any known format.")
 ]
@@ -100,6 +101,14 @@ def spark_master(engine: str, master: str | None) -> str | None:
 def names(text: str) -> tuple[str, ...]:
     """`a,b,a` as ("a", "b")."""
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def numbers(text: str, kind: type[Number], example: str) -> tuple[Number, ...]:
+    """`0.2,1` as numbers of a kind, each once; raises `RequestError` for what is none."""
+    try:
+        return tuple(dict.fromkeys(kind(part) for part in text.split(",")))
+    except ValueError:
+        raise RequestError(f"'{text}' is no list of numbers; write it as in {example}.") from None
 
 
 def notice(sentence: str) -> None:

@@ -54,6 +54,13 @@ class Extension:
     sources: Codes
     found: Found
 
+    def x_sim(self, i: int, j: int) -> float:
+        """X-Sim(i, j); 0 where no path leads from source item i to target item j."""
+        row = int(np.searchsorted(self.sources, i))
+        mine = slice(self.found.start[row], self.found.start[row + 1])
+        at = np.flatnonzero(self.found.other[mine] == j)
+        return float(self.found.s[mine][at[0]]) if len(at) else 0.0
+
     def paths(self, i: int, j: int) -> Iterator[Path]:
         """All meta-paths from source item i to target item j."""
         return (path for path in _paths(self.graph, Path((i,), (), (), ())) if path.end == j)

@@ -75,7 +75,7 @@ def part(rows: Things, a: int, b: int) -> Things:
 
 
 def _select(row: int, item: int, of: Pairs, shared: Selection, near: Near) -> None:
-    """One row. To draw k in turn is to take the k largest sums of exponent and Gumbel noise."""
+    """One row: secret are both who is drawn and what is added."""
     places = np.flatnonzero(of.moved > 0)
     s, moved = of.s[places], of.moved[places]
     count = min(shared.k, len(places))
@@ -84,17 +84,30 @@ def _select(row: int, item: int, of: Pairs, shared: Selection, near: Near) -> No
     draws = Draws(shared.key)
     exponent = shared.epsilon * truncated(s, moved, shared) / (4 * shared.k * moved)
     coins = uniform(draws.words(STAGE, item, len(shared.columns.code))[places])
-    chosen = np.argsort(-(exponent - np.log(-np.log(coins))), kind="stable")[:count]
+    chosen = in_turn(exponent, coins, count)
     coins = uniform(draws.words(NOISE, item, len(shared.columns.code))[places[chosen]]) - 0.5
     noise = -np.sign(coins) * np.log1p(-2 * np.abs(coins)) * 2 * moved[chosen] / shared.epsilon
     near.code[row, :count] = shared.columns.code[places[chosen]]
     near.s[row, :count] = s[chosen] + noise
 
 
+def in_turn(exponent: Doubles, coins: Doubles, count: int) -> NDArray[np.intp]:
+    """`count` drawn one after another, without putting back, each by e^exponent among those left:
+    which is to take the largest sums of exponent and Gumbel noise. `coins`: uniform, as many."""
+    return np.argsort(np.log(-np.log(coins)) - exponent, kind="stable")[:count]
+
+
 def truncated(s: Doubles, moved: Doubles, shared: Selection) -> Doubles:
     """Sim^ of the candidates of a row."""
-    k = min(shared.k, len(s))
-    kth = float(np.partition(s, len(s) - k)[len(s) - k])
-    spread = math.log(max(shared.k * (shared.longest - shared.k) / RHO, 1.0))
-    w = np.minimum(kth, 4 * shared.k * moved / shared.epsilon * spread)
+    kth, w = truncation(s, moved, shared.k, shared.epsilon, shared.longest)
     return np.maximum(s, kth - w)
+
+
+def truncation(
+    s: Doubles, moved: Doubles, k: int, epsilon: float, longest: int
+) -> tuple[float, Doubles]:
+    """Sim_k of a row of candidates, and the w of each."""
+    few = min(k, len(s))
+    kth = float(np.partition(s, len(s) - few)[len(s) - few])
+    spread = math.log(max(k * (longest - k) / RHO, 1.0))
+    return kth, np.minimum(kth, 4 * k * moved / epsilon * spread)

@@ -31,6 +31,7 @@ from tacit.kernels.neighbours import (
     by_people,
 )
 from tacit.kernels.similar import Near, Wanted
+from tacit.models.mf import OWN_BIAS_RIDGE
 from tacit.ratings import Codes
 
 Doubles = NDArray[np.float64]
@@ -40,11 +41,20 @@ Doubles = NDArray[np.float64]
 class Neighbours:
     """`k`: most similar items or people. `decay`: by how much older ratings of a person count
     less, a place in her order of time; 0 for not at all. `damping`: similarities count
-    min(n, damping) / damping, n the raters or items shared; 0 for not at all."""
+    min(n, damping) / damping, n the raters or items shared; 0 for not at all, as printed.
+
+    Damped similarities are small where little is known, so their sum is damped, too: by what five
+    agreeing raters weigh, the five by which levels are damped everywhere.
+    """
 
     k: int = 50
     decay: float = 0.0
     damping: int = 0
+
+    @property
+    def prior(self) -> float:
+        """What is added to the sum of weights."""
+        return OWN_BIAS_RIDGE / self.damping if self.damping else 0.0
 
     @property
     def wanted(self) -> Wanted:
@@ -70,18 +80,20 @@ def tell_by_items(
     weight = np.exp(-how.decay * age(profile)) if how.decay else np.ones(len(above))
     return _ask(
         by_items, trial, _profiles(profile, above, weight, ratings.n_users),
-        Circle(_rows(items, ratings.n_items), near.code, near.s, means), engine,
+        Circle(_rows(items, ratings.n_items), near.code, near.s, means, how.prior), engine,
     )  # fmt: skip
 
 
-def tell_by_people(profile: Profile, near: Near, trial: Trial, engine: Engine) -> Predicted:
+def tell_by_people(
+    profile: Profile, near: Near, trial: Trial, how: Neighbours, engine: Engine
+) -> Predicted:
     """The asked ratings; `near`: the people most like each of `trial.people`, in their order."""
     ratings = trial.domains.ratings
     means = _means(profile, profile.users, ratings.n_users)
     above = profile.points / 2**POINT_BITS - means[profile.users]
     return _ask(
         by_people, trial, _profiles(profile, above, np.ones(len(above)), ratings.n_users),
-        Circle(_rows(trial.people, ratings.n_users), near.code, near.s, means), engine,
+        Circle(_rows(trial.people, ratings.n_users), near.code, near.s, means, how.prior), engine,
     )  # fmt: skip
 
 

@@ -54,8 +54,10 @@ class XMap:
     """`variant`: neighbours are items or people. `mode`: "none" (nx-map) or "faithful" (x-map).
 
     `k`: edges an item keeps towards a layer, and neighbours. `damping`: a similarity counts
-    min(n, damping) / damping; the published draws know none. `decay`: of the item variant.
-    `share`: of epsilon, what replacements get; None for the paper's. `draws`: tests only.
+    min(n, damping) / damping, and sums of them are damped; 0 for
+    neither. Published draws of neighbours know none. `decay`: of the item variant.
+    `neighbour_epsilon`: nats for neighbours, beside an epsilon for replacements; None to part one
+    epsilon among both as the paper does. `draws`: replaced in tests only.
     """
 
     variant: Literal["item", "user"] = "item"
@@ -63,7 +65,7 @@ class XMap:
     k: int = 50
     damping: int = 50
     decay: float = 0.0
-    share: float | None = None
+    neighbour_epsilon: str | None = None
     draws: Draws | None = None
 
     def __post_init__(self) -> None:
@@ -72,8 +74,6 @@ class XMap:
                 f"X-Map cannot run with k {self.k}, damping {self.damping} and decay "
                 f"{self.decay:g}; give k 1 or more and the others 0 or more."
             )
-        if self.share is not None and not 0 < self.share < 1:
-            raise RequestError(f"The share {self.share:g} is not between 0 and 1.")
 
     @property
     def name(self) -> str:
@@ -82,23 +82,30 @@ class XMap:
 
     def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
         """As `System.tell`; raises `RequestError` for the faithful mode without an epsilon."""
+        return self.explain(trial, engine=engine, epsilon=epsilon)[1]
+
+    def explain(
+        self, trial: Trial, *, engine: Engine, epsilon: str | None = None
+    ) -> tuple[Map, Told]:
+        """What is told, and the map by which; errors as `tell`."""
         budget = self.budget(epsilon)
         draws = self.draws or Draws.secret()
-        chosen = self.map(trial, engine, budget, draws).chosen
+        mapped = self.map(trial, engine, budget, draws)
         everybody = np.ones(trial.domains.ratings.n_users, np.bool_)
-        profile = alteregos(trial, chosen, everybody)
+        profile = alteregos(trial, mapped.chosen, everybody)
         near = self._neighbours(profile, trial, engine, budget, draws)
-        told = self._tell(profile, near, trial, engine)
-        return Told(told, NO_PRIVACY if budget is None else _claim(epsilon, chosen, near, budget))
+        promise = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
+        return mapped, Told(self._tell(profile, near, trial, engine), promise)
 
     def budget(self, epsilon: str | None) -> Budget | None:
-        """How a claim of `epsilon` nats is parted; None without privacy."""
+        """What replacements and neighbours get; None without privacy."""
         if self.mode == "none":
             return None
         if epsilon is None:
             raise RequestError("X-Map as published claims an epsilon; give one, such as 1.")
-        share = SHARES[self.variant] if self.share is None else Decimal(str(self.share))
-        first = (Decimal(epsilon) * share).quantize(Decimal("1e-9"))
+        if self.neighbour_epsilon is not None:
+            return Budget(epsilon, self.neighbour_epsilon)
+        first = (Decimal(epsilon) * SHARES[self.variant]).quantize(Decimal("1e-9"))
         return Budget(shortest(first), shortest(Decimal(epsilon) - first))
 
     def map(self, trial: Trial, engine: Engine, budget: Budget | None, draws: Draws) -> Map:
@@ -132,18 +139,18 @@ class XMap:
     def _tell(self, profile: Profile, near: Near, trial: Trial, engine: Engine) -> Predicted:
         if self.variant == "item":
             return tell_by_items(profile, near, trial, self._how, engine)
-        return tell_by_people(profile, near, trial, engine)
+        return tell_by_people(profile, near, trial, self._how, engine)
 
     @property
     def _how(self) -> Neighbours:
-        return Neighbours(self.k, self.decay, self.damping)
+        return Neighbours(self.k, self.decay, self.damping if self.mode == "none" else 0)
 
 
-def _claim(epsilon: str | None, chosen: Codes, near: Near, budget: Budget) -> Guarantee:
+def _claim(chosen: Codes, near: Near, budget: Budget) -> Guarantee:
     """The published claim, with the ledger of what was drawn as part of why it fails."""
     replacements, neighbours = int((chosen != NOTHING).sum()), int((near.code >= 0).sum())
     return Guarantee(
-        epsilon=epsilon,
+        epsilon=shortest(Decimal(budget.replacement) + Decimal(budget.neighbours)),
         unit="user",
         trust="curator",
         released="an AlterEgo and what is told from its neighbours",

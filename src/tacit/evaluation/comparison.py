@@ -79,7 +79,7 @@ class Comparison:
         )
 
     def run(
-        self, ratings: Ratings, tools: Tools, journal: Journal, progress: Progress
+        self, ratings: Ratings, tools: Tools, journal: Journal[Row], progress: Progress
     ) -> list[Row]:
         """The rows of all cells; those in `journal` already are not run again."""
         runner = Runner(
@@ -92,6 +92,6 @@ class Comparison:
         )
         return grid.run(self.cells(ratings), runner, journal, progress)
 
-    def finished(self, ratings: Ratings, journal: Journal) -> list[Row]:
+    def finished(self, ratings: Ratings, journal: Journal[Row]) -> list[Row]:
         """The rows that are done, after an interrupt."""
         return journal.rows(cell.key for cell in self.cells(ratings))

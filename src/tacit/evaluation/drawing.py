@@ -3,6 +3,8 @@
 import re
 from html import escape
 
+from matplotlib.figure import Figure
+
 from tacit.evaluation.chart import TITLES, Chart, describe
 from tacit.evaluation.figures import INK, PALETTE, panel, svg
 
@@ -37,27 +39,35 @@ def _beyond(chart: Chart) -> str:
 
 def _panel(chart: Chart, number: int) -> str:
     model = chart.models[number]
-    picture = svg(panel(chart, model))
-    inline = picture[picture.index("<svg") :].replace(INK, "currentColor")
-    inline = re.sub(r"<metadata>.*?</metadata>", "", inline, flags=re.DOTALL)
-    for style, colour in enumerate(PALETTE):
-        inline = inline.replace(colour.lower(), f"var(--hue-{style})")
-    # Many figures are in one page, where an id may be given once.
-    inline = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{chart.metric}-{number}-", inline)
     rows = [row for row in chart.rows if row.method == model]
-    words = escape(describe(rows, chart.metric), quote=True)
-    return inline.replace("<svg", f'<svg role="img" aria-label="{words}"', 1)
+    words = describe(rows, chart.metric)
+    return inline(panel(chart, model), f"{chart.metric}-{number}", words)
+
+
+def inline(drawing: Figure, prefix: str, words: str) -> str:
+    """A figure as part of a page, in the page's own colours, with `words` for those who cannot see
+    it. Ids get the `prefix`: many figures are in one page, where an id may be given once."""
+    picture = svg(drawing)
+    text = picture[picture.index("<svg") :].replace(INK, "currentColor")
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    for style, colour in enumerate(PALETTE):
+        text = text.replace(colour.lower(), f"var(--hue-{style})")
+    text = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{prefix}-", text)
+    return text.replace("<svg", f'<svg role="img" aria-label="{escape(words, quote=True)}"', 1)
 
 
 def _legend(chart: Chart) -> str:
-    styles = ((name, chart.style(name)) for name in chart.shown)
-    entries = [
-        f'<li><span style="color:var(--hue-{style % len(PALETTE)})" aria-hidden="true">'
-        f"{SHAPES[style % len(SHAPES)]}{AS_TEXT}</span> {escape(name)}</li>"
-        for name, style in styles
-    ]
+    entries = [entry(name, chart.style(name), chart.style(name)) for name in chart.shown]
     places = dict.fromkeys(row.where for row in chart.rows)
     entries += [f"<li><span class={name} aria-hidden=true></span> {name}</li>" for name in places]
     if any(chart.floor(model) is not None for model in chart.models):
         entries.append("<li><span class=free aria-hidden=true></span> provider, no privacy</li>")
     return f"<ul class=legend>{''.join(entries)}</ul>"
+
+
+def entry(name: str, hue: int, shape: int) -> str:
+    """A line of a legend: the marker in its colour, and what it stands for."""
+    return (
+        f'<li><span style="color:var(--hue-{hue % len(PALETTE)})" aria-hidden="true">'
+        f"{SHAPES[shape % len(SHAPES)]}{AS_TEXT}</span> {escape(name)}</li>"
+    )

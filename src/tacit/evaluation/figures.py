@@ -35,7 +35,7 @@ def panel(chart: Chart, model: str) -> Figure:
         _draw(axes, line, chart.style(line.channel))
     if (floor := chart.floor(model)) is not None:
         axes.axhline(floor, color=INK, linestyle=":", linewidth=1)
-    _dress(axes, model, chart.epsilons)
+    dress(axes, model, chart.epsilons)
     if limits := chart.limits:
         axes.set_ylim(*limits)
     return drawing
@@ -57,12 +57,15 @@ def _draw(axes: Axes, line: Line, style: int) -> None:
     )
 
 
-def _dress(axes: Axes, title: str, epsilons: Sequence[float]) -> None:
-    axes.set_xscale("log")
-    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+def dress(
+    axes: Axes, title: str, places: Sequence[float], label: str = "epsilon", scale: str = "log"
+) -> None:
+    """The look of every panel: ticks at the `places` of x alone, faint lines across, no frame."""
+    axes.set_xscale(scale)
+    axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.minorticks_off()
     axes.set_title(title, color=INK, fontsize=10, loc="left")
-    axes.set_xlabel("epsilon", color=INK, fontsize=9)
+    axes.set_xlabel(label, color=INK, fontsize=9)
     axes.set_facecolor("none")
     axes.grid(axis="y", color=INK, alpha=0.12, linewidth=0.6)
     axes.tick_params(colors=INK, labelsize=9, length=0)
@@ -82,8 +85,7 @@ def tradeoff(found: Tradeoff, most_loss: float, least_strength: float) -> Figure
         axes.axvspan(*interval, color=PALETTE[2], alpha=0.15, label="recommended")
     if crossing := found.crossing:
         axes.axvline(crossing, color=INK, linewidth=0.8)
-    _dress(axes, "", epsilons)
-    axes.set_xlabel(f"epsilon per {found.unit}", color=INK, fontsize=9)
+    dress(axes, "", epsilons, f"epsilon per {found.unit}")
     axes.set_ylim(-0.02, 1.02)
     axes.legend(frameon=False, fontsize=8)
     return drawing

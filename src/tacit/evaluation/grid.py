@@ -4,9 +4,11 @@ import json
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Protocol as Interface
+from typing import TypeVar
 
 from tacit.evaluation.journal import Journal
-from tacit.evaluation.results import Row
+from tacit.evaluation.results import AnyRow
 from tacit.evaluation.split import Protocol
 from tacit.ratings import Ratings
 
@@ -49,7 +51,21 @@ class Cell:
         return f"{self.model}, {noise}, {place}"
 
 
-RunCell = Callable[[Cell], Sequence[Row]]
+class Keyed(Interface):
+    """A cell of some grid."""
+
+    @property
+    def key(self) -> str:
+        """All that its rows depend on but chance, as one line of JSON."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """As a progress bar shows it."""
+        ...
+
+
+AnyCell = TypeVar("AnyCell", bound=Keyed)
 Progress = Callable[[str, int, int], None]
 
 
@@ -104,11 +120,11 @@ def cells(
 
 
 def run(
-    cells: Sequence[Cell],
-    run_cell: RunCell,
-    journal: Journal,
+    cells: Sequence[AnyCell],
+    run_cell: Callable[[AnyCell], Sequence[AnyRow]],
+    journal: Journal[AnyRow],
     progress: Progress = lambda label, done, total: None,
-) -> list[Row]:
+) -> list[AnyRow]:
     """Run every cell that the journal lacks, in order; the rows of all of them.
 
     An interrupt or an error leaves the finished cells in the journal and passes through.

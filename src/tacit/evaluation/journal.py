@@ -4,24 +4,25 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Generic
 
 from tacit.errors import DataError
-from tacit.evaluation.results import Row
+from tacit.evaluation.results import AnyRow
 
 
-class Journal:
-    """Finished cells on disk; without a path, in memory only."""
+class Journal(Generic[AnyRow]):
+    """Finished cells on disk, with rows of one `kind`; without a path, in memory only."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, kind: type[AnyRow]) -> None:
         self.path = path
-        self._rows: dict[str, list[Row]] = {}
+        self._rows: dict[str, list[AnyRow]] = {}
         if path is not None and path.exists():
-            self._rows = dict(_entries(path))
+            self._rows = dict(_entries(path, kind))
 
     def __contains__(self, key: str) -> bool:
         return key in self._rows
 
-    def append(self, key: str, rows: Sequence[Row]) -> None:
+    def append(self, key: str, rows: Sequence[AnyRow]) -> None:
         """Keep the rows of a finished cell; they are on disk when this returns."""
         self._rows[key] = list(rows)
         if self.path is None:
@@ -35,7 +36,7 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
 
-    def rows(self, keys: Iterable[str]) -> list[Row]:
+    def rows(self, keys: Iterable[str]) -> list[AnyRow]:
         """The rows of those cells that are finished, in the order of `keys`."""
         return [row for key in keys for row in self._rows.get(key, [])]
 
@@ -45,11 +46,11 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-def _entries(path: Path) -> Iterator[tuple[str, list[Row]]]:
+def _entries(path: Path, kind: type[AnyRow]) -> Iterator[tuple[str, list[AnyRow]]]:
     for line in path.read_bytes().splitlines():
         try:
             entry = json.loads(line)
-            rows = [Row.from_dict(values) for values in entry["rows"]]
+            rows = [kind.from_dict(values) for values in entry["rows"]]
             yield json.dumps(entry["cell"], sort_keys=True), rows
         except (ValueError, KeyError, TypeError, DataError):
             # Torn by a crash, or of another version: that cell is run again.

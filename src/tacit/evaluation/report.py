@@ -40,10 +40,11 @@ def report(rows: Sequence[Row], *, sample: Sample | None = None, split: str = ""
         "<h2>How this was measured</h2>",
         _method(rows, split),
     ]
-    return _page(f"Tacit: {names}", "\n".join(parts))
+    return page(f"Tacit: {names}", "\n".join(parts))
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str) -> str:
+    """A whole page that fetches nothing."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -6,12 +6,30 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import polars as pl
 
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Trust, Unit
+
+
+class Record(Protocol):
+    """A row of some result file: a frozen dataclass of numbers, words and nulls."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as JSON-ready values; a figure that does not exist is null."""
+        ...
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The row that `to_dict` wrote; raises `DataError` for other keys."""
+        ...
+
+
+AnyRow = TypeVar("AnyRow", bound=Record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,19 +86,32 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON-ready values; a figure that does not exist is null."""
-        return {
-            key: None if isinstance(value, float) and math.isnan(value) else value
-            for key, value in asdict(self).items()
-        }
+        return plain(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The row that `to_dict` wrote; raises `DataError` for other keys."""
-        if set(values) != set(KEYS):
-            odd = sorted(set(values) ^ set(KEYS))[0]
-            raise DataError(f"A result row has or lacks the key '{odd}'; run the comparison again.")
-        numbers = {key: _number(key, value) for key, value in values.items()}
-        return cls(**numbers)
+        return cls(**checked(cls, values, METRICS))
+
+
+def plain(row: Record) -> dict[str, Any]:
+    """The values of a row, null where a figure does not exist."""
+    values = asdict(row)
+    return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
+
+
+def checked(
+    kind: type[Record], values: Mapping[str, Any], metrics: Sequence[str]
+) -> dict[str, Any]:
+    """`values` as a row of `kind` takes them, nulls of `metrics` as figures that do not exist.
+
+    Raises `DataError` for other keys than its own.
+    """
+    odd = sorted(set(values) ^ {field.name for field in fields(kind)})
+    if odd:
+        raise DataError(f"A result row has or lacks the key '{odd[0]}'; run the comparison again.")
+    absent = {key: float("nan") for key in metrics if values[key] is None}
+    return {**values, **absent}
 
 
 KEYS = tuple(field.name for field in fields(Row))
@@ -92,25 +123,21 @@ TYPES: dict[Any, pl.DataType] = {
     int | None: pl.Int64(),
     bool | None: pl.Boolean(),
 }
-SCHEMA = {field.name: TYPES.get(field.type, pl.String()) for field in fields(Row)}
 
 
-def _number(key: str, value: Any) -> Any:
-    return float("nan") if value is None and key in METRICS else value
+def to_frame(rows: Sequence[Record], kind: type[Record] = Row) -> pl.DataFrame:
+    """Rows of a kind as a polars frame, a column a field."""
+    schema = {field.name: TYPES.get(field.type, pl.String()) for field in fields(kind)}
+    return pl.DataFrame([row.to_dict() for row in rows], schema=schema)
 
 
-def to_frame(rows: Sequence[Row]) -> pl.DataFrame:
-    """The rows as a polars frame, columns in the order of `KEYS`."""
-    return pl.DataFrame([row.to_dict() for row in rows], schema=SCHEMA)
-
-
-def save(rows: Sequence[Row], path: Path) -> None:
+def save(rows: Sequence[Record], path: Path, kind: type[Record] = Row) -> None:
     """Write the JSON list at `path` and the same rows as Parquet beside it, each at one stroke."""
     text = ",\n".join(json.dumps(row.to_dict(), allow_nan=False) for row in rows)
     replace(path, f"[\n{text}\n]\n".encode())
     parquet = path.with_suffix(".parquet")
     temporary = parquet.with_name(parquet.name + ".part")
-    to_frame(rows).write_parquet(temporary)
+    to_frame(rows, kind).write_parquet(temporary)
     temporary.replace(parquet)
 
 

@@ -33,13 +33,14 @@ class Circle(NamedTuple):
     """Neighbours, in a row for each thing that has any; `row` is -1 for what has none.
 
     `code`: shape (rows, k), -1 where there are fewer. `s`: their similarities. `mean`: to which a
-    told difference is added, by item or by person.
+    told difference is added, by item or by person. `prior`: weight of no difference at all.
     """
 
     row: Ints
     code: Ints
     s: Doubles
     mean: Doubles
+    prior: float
 
 
 class Shared(NamedTuple):
@@ -57,14 +58,14 @@ class Answer(NamedTuple):
 
 
 def by_items(asked: Asked, shared: Shared) -> Answer:
-    """Pred_A(i) = r_i + sum_j s_ij w_Aj (r_Aj - r_j) / sum_j |s_ij| w_Aj, j near i, rated by A."""
+    """Pred_A(i) = r_i + sum_j s_ij w_Aj (r_Aj - r_j) / (sum_j |s_ij| w_Aj + prior)."""
     answer = Answer(np.empty(len(asked.item)), np.zeros(len(asked.item), np.bool_))
     _by_items(asked, shared.profiles, shared.circle, answer)
     return answer
 
 
 def by_people(asked: Asked, shared: Shared) -> Answer:
-    """Pred_A(i) = r_A + sum_B s_AB (r_Bi - r_B) / sum_B |s_AB|, B near A and rating i."""
+    """Pred_A(i) = r_A + sum_B s_AB (r_Bi - r_B) / (sum_B |s_AB| + prior)."""
     answer = Answer(np.empty(len(asked.item)), np.zeros(len(asked.item), np.bool_))
     _by_people(asked, shared.profiles, shared.circle, answer)
     return answer
@@ -93,7 +94,8 @@ def _person_by_items(
                 top += circle.s[near, b] * above[other] * weight[other]
                 bottom += abs(circle.s[near, b]) * weight[other]
         answer.told[a] = bottom > 0
-        answer.value[a] = circle.mean[item] + (top / bottom if bottom > 0 else 0.0)
+        told = top / (bottom + circle.prior) if bottom > 0 else 0.0
+        answer.value[a] = circle.mean[item] + told
 
 
 @njit(parallel=True, cache=True)
@@ -118,5 +120,5 @@ def _person_by_people(
     for a in range(asked.start[row], asked.start[row + 1]):
         item = asked.item[a]
         answer.told[a] = bottom[item] > 0
-        told = top[item] / bottom[item] if bottom[item] > 0 else 0.0
+        told = top[item] / (bottom[item] + circle.prior) if bottom[item] > 0 else 0.0
         answer.value[a] = circle.mean[asked.person[row]] + told

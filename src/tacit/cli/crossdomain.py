@@ -1,0 +1,189 @@
+"""`tacit crossdomain`: what ratings of one catalogue tell of another."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Columns, Format, Rounding, Scale
+from tacit.cli.resumable import Resumable
+
+if TYPE_CHECKING:
+    from tacit.crossdomain.domains import Domains
+    from tacit.crossdomain.engine import Engine
+    from tacit.evaluation.crossed import Crossed
+    from tacit.evaluation.crossing import Crossing
+
+
+def crossdomain(
+    data: Annotated[
+        list[Path],
+        typer.Argument(metavar="SOURCE... TARGET", help="Ratings of each domain, target last."),
+    ],
+    model: Annotated[
+        str | None, typer.Option(help="Systems, separated by commas. [all of them]")
+    ] = None,
+    epsilon: Annotated[str, typer.Option(help="Nats, by commas; what for, each system says.")] = (
+        "1,3"
+    ),
+    neighbour_epsilon: Annotated[
+        str | None,
+        typer.Option(help="Nats for neighbours, by commas, beside those for replacements."),
+    ] = None,
+    delta: Annotated[float, typer.Option(help="Delta of promises that need one.")] = 1e-6,
+    mode: Annotated[str, typer.Option(help="strict, faithful or both.")] = "strict",
+    overlap: Annotated[
+        str, typer.Option(help="Shares of people who link the domains, by commas.")
+    ] = "1",
+    keep: Annotated[
+        str, typer.Option(help="Target ratings that tested people keep, by commas.")
+    ] = "0",
+    k: Annotated[
+        str | None, typer.Option("--k", help="Neighbours, by commas. [each system's own]")
+    ] = None,
+    decay: Annotated[
+        str | None,
+        typer.Option(help="By how much older ratings count less, by commas. [not at all]"),
+    ] = None,
+    test_share: Annotated[float, typer.Option(help="Share of shared people who are tested.")] = 0.2,
+    seeds: Annotated[int, typer.Option(help="Repeat with draws 0, 1, ..")] = 1,
+    user: Annotated[
+        str | None, typer.Option(help="Try nothing: show what X-Map makes of this person.")
+    ] = None,
+    titles: Annotated[
+        Path | None, typer.Option(help="Items' titles, or a folder with them, for --user.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
+    engine: options.Engine = "local",
+    master: options.Master = None,
+) -> None:
+    """Hide what some people rated in one domain, and tell it from what they rated in others.
+
+    People are the same where their ids are. Every system without privacy always runs beside those
+    of the mode. With --json an interrupted run goes on where it stopped when it is started again.
+
+    Examples:
+
+        tacit crossdomain books.csv films.csv --scale 1:5:1 --epsilon 1,3
+
+        tacit crossdomain books.csv films.csv --model item-offset,remote-user --k 5,50 --json o.json
+
+        tacit crossdomain films.csv books.csv --user 17 --titles items.parquet
+    """
+    if len(data) < 2:
+        raise typer.BadParameter("give a source and a target", param_hint="SOURCE... TARGET")
+    options.writable(json, report)
+    place = options.spark_master(engine, master)
+
+    from tacit.crossdomain import SYSTEMS
+    from tacit.evaluation.comparison import epsilons
+    from tacit.evaluation.crossing import Crossing
+
+    crossing = Crossing(
+        models=options.names(model) if model else tuple(SYSTEMS),
+        epsilons=epsilons(epsilon),
+        neighbour_epsilons=epsilons(neighbour_epsilon) if neighbour_epsilon else None,
+        delta=f"{delta:g}",
+        mode=mode,
+        test_share=test_share,
+        overlaps=options.numbers(overlap, float, "--overlap 0.2,0.5,1"),
+        keeps=options.numbers(keep, int, "--keep 0,3,6"),
+        ks=options.numbers(k, int, "--k 10,50") if k else None,
+        decays=options.numbers(decay, float, "--decay 0,0.03") if decay else None,
+        seeds=seeds,
+    )
+    known = domains(data, format, scale, columns, rounding)
+    with _engine(place) as chosen:
+        if user is None:
+            run(known, crossing, chosen, json, report)
+        else:
+            _show(known, crossing, chosen, user, titles)
+
+
+@contextmanager
+def _engine(master: str | None) -> "Generator[Engine]":
+    from tacit.crossdomain.local import Local
+    from tacit.crossdomain.spark import Spark
+
+    if master is None:
+        yield Local()
+    else:
+        with Spark(master) as engine:
+            yield engine
+
+
+def _show(
+    domains: "Domains", crossing: "Crossing", engine: "Engine", user: str, titles: Path | None
+) -> None:
+    from tacit.crossdomain.x_map import XMap
+    from tacit.evaluation.alterego import alterego
+    from tacit.evaluation.tables import text
+    from tacit.readers import titles as read_titles
+
+    named = read_titles(titles) if titles else None
+    names = {} if named is None else dict(zip(named["item"], named["title"], strict=True))
+    private = crossing.mode != "strict"
+    system = XMap(mode="faithful" if private else "none")
+    replaced, best, told = alterego(
+        domains,
+        len(domains.names) - 1,
+        user,
+        system,
+        engine=engine,
+        epsilon=crossing.epsilons[0] if private else None,
+        titles=names,
+    )
+    typer.echo(f"{text(replaced)}\n\n{text(best)}\n\n{told.guarantee.sentence}")
+
+
+def domains(paths: Sequence[Path], *request: str | None) -> "Domains":
+    """The domains in files, the target last; `request` is as for `options.load`."""
+    from tacit.crossdomain.domains import Domains
+
+    joined = Domains.join([options.load(path, *request) for path in paths])
+    options.notice(joined.sentence)
+    return joined
+
+
+def run(
+    domains: "Domains",
+    crossing: "Crossing",
+    engine: "Engine",
+    json: Path | None,
+    report: Path | None,
+) -> None:
+    """Run the trials, write their rows and print their table; exits 130 when interrupted."""
+    from tacit.evaluation.crossed import Crossed
+
+    grid = Resumable(
+        "crossing",
+        Crossed,
+        lambda journal, progress: crossing.run(domains, engine, journal, progress),
+        lambda journal: crossing.finished(domains, journal),
+        _print,
+        json,
+    )
+    grid(report, _report)
+
+
+def _report(rows: "Sequence[Crossed]", path: Path) -> None:
+    from tacit.evaluation.crossing_report import report
+    from tacit.evaluation.results import replace
+
+    replace(path, report(rows).encode())
+
+
+def _print(rows: "Sequence[Crossed]") -> None:
+    from tacit.evaluation.crossed import promises, table
+    from tacit.evaluation.tables import text
+
+    if rows:
+        typer.echo(text(table(rows)) + "\n\n" + "\n".join(promises(rows)))

@@ -1,0 +1,67 @@
+"""Grids that Ctrl-C ends with what is finished, and that go on from there."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
+
+import typer
+
+from tacit.cli import options
+
+if TYPE_CHECKING:
+    from tacit.evaluation.grid import Progress
+    from tacit.evaluation.journal import Journal
+    from tacit.evaluation.results import Record
+
+Rows = TypeVar("Rows", bound="Record")
+
+
+@dataclass(frozen=True)
+class Resumable(Generic[Rows]):
+    """A grid of rows of one `kind`. `run`: all of it, keeping what is done in the journal.
+    `finished`: what the journal has of it. `show`: print tables. `json`: the result file, if any.
+    """
+
+    title: str
+    kind: type[Rows]
+    run: "Callable[[Journal[Rows], Progress], Sequence[Rows]]"
+    finished: "Callable[[Journal[Rows]], Sequence[Rows]]"
+    show: Callable[[Sequence[Rows]], None]
+    json: Path | None
+
+    def __call__(self, report: Path | None, write: Callable[[Sequence[Rows], Path], None]) -> None:
+        """Run it, print its tables, and write the result file, and the `report` by `write`; exits
+        130 when interrupted."""
+        from tacit.evaluation.journal import Journal
+        from tacit.evaluation.progress import bar
+
+        beside = self.json or report
+        path = beside.with_name(beside.name + ".journal") if beside else None
+        journal = Journal(path, self.kind)
+        if done := self.finished(journal):
+            options.notice(f"{len(done)} rows of an earlier run are kept; going on from there.")
+        try:
+            with bar(self.title) as progress:
+                rows = self.run(journal, progress)
+        except KeyboardInterrupt:
+            self._interrupted(self.finished(journal))
+        self._save(rows)
+        if report:
+            write(rows, report)
+            options.notice(f"Open {report} in a browser.")
+        journal.remove()
+        self.show(rows)
+
+    def _interrupted(self, rows: Sequence[Rows]) -> NoReturn:
+        self._save(rows)
+        self.show(rows)
+        kept = f", written to {self.json}; the same command goes on from there" if self.json else ""
+        options.notice(f"Interrupted with {len(rows)} rows finished{kept}.")
+        raise typer.Exit(options.INTERRUPTED)
+
+    def _save(self, rows: Sequence[Rows]) -> None:
+        from tacit.evaluation.results import save
+
+        if self.json:
+            save(rows, self.json, self.kind)

@@ -1,0 +1,128 @@
+"""Figures of cross-domain trials show what is in the rows, and the report says it in words."""
+
+import re
+from html.parser import HTMLParser
+from itertools import product
+
+import pytest
+
+from tacit.evaluation.crossed import Crossed
+from tacit.evaluation.crossing_report import report
+from tacit.evaluation.sweep_drawing import Styles, panel, surface
+from tacit.evaluation.sweeps import Sweep, surfaces, sweeps
+
+ROW = {
+    "model": "near", "variant": "user", "mode": "none", "epsilon": None,
+    "replacement_epsilon": None, "neighbour_epsilon": None, "delta": 0.0, "unit": "none",
+    "trust": "everybody", "claim_valid": None, "promise": "No privacy.", "source": "books",
+    "target": "films & more", "test_share": 0.2, "overlap": 1.0, "keep": 0, "k": None, "decay": None, "seed": 0,
+    "n_train": 900, "n_test": 100, "people": 10, "mae": 0.8, "mae_rounded": 0.7, "coverage": 0.5,
+    "seconds": 0.1,
+}  # fmt: skip
+STRICT = {"mode": "strict", "delta": 1e-6, "unit": "user", "trust": "curator", "claim_valid": True}
+
+
+def make(**values):
+    return Crossed(**{**ROW, **values})
+
+
+def strict(epsilon, **values):
+    return make(model="kept", variant=None, epsilon=epsilon, promise="Kept.", **STRICT, **values)
+
+
+@pytest.fixture
+def rows():
+    """`near` at two k and `kept` at three epsilons, both at two overlaps and two seeds."""
+    places = product((0, 1), (0.5, 1.0))
+    return [
+        row
+        for seed, overlap in places
+        for row in (
+            *(
+                make(k=k, seed=seed, overlap=overlap, mae=k / 100 + overlap + seed)
+                for k in (10, 40)
+            ),
+            *(strict(e, seed=seed, overlap=overlap, mae=e + overlap) for e in (0.5, 1.0, 4.0)),
+        )
+    ]
+
+
+def test_a_line_has_the_means_of_its_rows_where_the_other_axes_stay(rows):
+    near, kept = Sweep("k", rows).lines()
+    assert near.points == (
+        (10, pytest.approx(1.6), pytest.approx(0.5)),
+        (40, pytest.approx(1.9), pytest.approx(0.5)),
+    )
+    assert not near.even
+    assert kept.even
+    assert {mean for _, mean, _ in kept.points} == {2.0}  # epsilon 1, overlap 1
+    near, kept = Sweep("overlap", rows).lines()
+    assert [mean for _, mean, _ in near.points] == pytest.approx([1.4, 1.9])  # k 40
+    near, kept = Sweep("epsilon", rows).lines()
+    assert near.even
+    assert [(x, mean) for x, mean, _ in kept.points] == [(0.5, 1.5), (1, 2), (4, 5)]
+
+
+def test_only_axes_that_vary_are_drawn(rows):
+    assert [sweep.axis for sweep in sweeps(rows)] == ["k", "overlap", "epsilon"]
+    assert sweeps([make()]) == []
+    assert Sweep("k", rows).at_words == ["overlap 1", "the epsilon nearest 1"]
+
+
+def parted(first, second, **values):
+    claim = {**STRICT, "mode": "faithful", "claim_valid": False}
+    parts = {"replacement_epsilon": first, "neighbour_epsilon": second}
+    return make(model="two", epsilon=first + second, promise="Said.", **parts, **claim, **values)
+
+
+def test_a_surface_has_every_pair_and_is_not_drawn_with_a_gap(rows):
+    grid = [parted(a, b, mae=a + b / 10) for a in (0.3, 0.6) for b in (0.8, 1.0, 2.0)]
+    (found,) = surfaces(rows + grid)
+    assert found.method == "two (user), claim fails"
+    assert found.cells()[1, 2] == pytest.approx(0.8)
+    assert len(found.cells()) == 6
+    texts = [text.get_text() for text in surface(found).axes[0].texts]
+    assert sorted(texts) == ["0.380", "0.400", "0.500", "0.680", "0.700", "0.800"]
+    assert surfaces(grid[:-1]) == surfaces(rows) == []
+    shown = [line.method for line in sweeps(rows + grid)[-1].lines()]
+    assert shown == ["near (user)", "kept"]
+
+
+def test_no_two_systems_look_alike():
+    many = Styles([make(model=f"m{k}") for k in range(30)])
+    assert len({many.of(name) for name in many.names}) == 30
+
+
+def test_a_panel_draws_the_points_it_describes(rows):
+    sweep = Sweep("k", rows)
+    lines = panel(sweep, Styles(rows)).axes[0].lines
+    drawn = [list(line.get_ydata()) for line in lines if len(line.get_xdata()) == 2]
+    assert [1.6, 1.9] in [pytest.approx(ys) for ys in drawn]
+    assert "near (user), none: 1.600 at 10, 1.900 at 40." in sweep.describe()
+
+
+class Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.open = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.ids += [value for name, value in attrs if name == "id"]
+
+
+def test_the_report_is_one_page_that_says_the_promise_and_every_figure(rows):
+    grid = [parted(a, b, mae=a + b) for a in (0.3, 0.6) for b in (0.8, 1.0)]
+    text = report(rows + grid)
+    assert len(set(Page(text).ids)) == len(Page(text).ids)
+    assert not re.search(r"(src|href)=\"?https?:", text)
+    assert "films &amp; more" in text
+    assert "kept: Kept. Alike at epsilon = 0.5 or 4." in text
+    assert "at epsilon = 1 per user" in text
+    assert text.count("<svg") == 4
+    assert "no promise" not in text
+    assert all(f"{row.mae:.3f}" in text for row in grid)
+
+
+def test_a_report_of_nothing_is_a_page_too():
+    assert "No trial was finished." in report([])
