@@ -1,9 +1,12 @@
 """Spark in this process: found, started where nothing runs yet, and left as it was found."""
 
+import logging
 import os
 import re
 import shutil
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -38,6 +41,7 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
     _pyspark()
     from pyspark.sql import SparkSession
 
+    logging.getLogger().addFilter(_of_no_gateway)
     running = SparkSession.getActiveSession()
     spark = running or _started(master, memory)
     try:
@@ -49,14 +53,23 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
         yield _of_its_own(spark)
     finally:
         if running is None:
-            spark.stop()
+            with quiet():
+                spark.stop()
+            logging.getLogger().removeFilter(_of_no_gateway)
+
+
+def _of_no_gateway(record: logging.LogRecord) -> bool:
+    """Py4J logs to the root how an interrupt met it, and raises it as well."""
+    return record.module != "java_gateway"
 
 
 @contextmanager
 def quiet() -> Generator[None]:
-    """No word about pandas, of which nothing is used but that PySpark asks for it."""
+    """No word about pandas, which PySpark asks for and nothing here uses, or about a stop after an
+    interrupt."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
+        warnings.filterwarnings("ignore", "Unable to cleanly shutdown", RuntimeWarning)
         yield
 
 
@@ -90,6 +103,7 @@ def _started(master: str, memory: str) -> "SparkSession":
     builder = SparkSession.Builder().master(master).appName("tacit")
     for key, setting in _settings(master, memory).items():
         builder = builder.config(key, setting)
+    interrupted = signal.getsignal(signal.SIGINT)
     try:
         with quiet():
             return builder.getOrCreate()
@@ -98,6 +112,10 @@ def _started(master: str, memory: str) -> "SparkSession":
         raise RequestError(
             f"Spark does not start for the master {master}, which needs Java 17 or later: {reason}"
         ) from None
+    finally:
+        # PySpark's own answer to an interrupt talks to a Java that is in the middle of a sentence.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupted)
 
 
 def _settings(master: str, memory: str) -> dict[str, str]:
