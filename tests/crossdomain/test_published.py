@@ -50,7 +50,7 @@ def drawn_often(table, s, times):
     found = Found(np.arange(times + 1) * n, np.tile(np.arange(n, dtype=np.int32), times),
                   np.tile(s, times))  # fmt: skip
     block = Candidates(np.arange(times, dtype=np.int32), found)
-    key = Draws.secret().key
+    key = Draws.secret().octets
     return np.bincount(draw(block, Lottery(key, table)).target, minlength=n)
 
 
@@ -73,7 +73,7 @@ def test_replacements_follow_the_exponential_law_and_no_other():
 def test_an_item_that_reaches_nothing_has_no_replacement():
     found = Found(np.array([0, 0]), np.zeros(0, np.int32), np.zeros(0))
     block = Candidates(np.array([3], np.int32), found)
-    assert draw(block, Lottery(KNOWN.key, weights("1"))).target.tolist() == [-1]
+    assert draw(block, Lottery(KNOWN.octets, weights("1"))).target.tolist() == [-1]
 
 
 def test_words_depend_on_key_stage_and_item_alone():
@@ -135,10 +135,10 @@ def test_a_negative_sensitivity_is_guarded():
 
 def test_truncation_as_printed():
     s, moved = np.array([0.9, 0.5, 0.2, -0.3]), np.array([0.05, 1e-6, 0.05, 1e-6])
-    shared = Selection(None, b"", 2, 0.8, 10_000)  # pyright: ignore[reportArgumentType]
+    shared = Selection(None, KNOWN.octets, 2, 0.8, 10_000)  # pyright: ignore[reportArgumentType]
     small = 4 * 2 * 1e-6 / 0.8 * math.log(2 * (10_000 - 2) / 0.1)
     assert truncated(s, moved, shared) == pytest.approx([0.9, 0.5, 0.2, 0.5 - small])
-    many = Selection(None, b"", 50, 0.8, 10_000)  # pyright: ignore[reportArgumentType]
+    many = Selection(None, KNOWN.octets, 50, 0.8, 10_000)  # pyright: ignore[reportArgumentType]
     crowd = np.linspace(-0.2, 0.9, 400)
     lowest = truncated(crowd, np.full(400, 0.05), many).min()
     assert lowest == 0.0  # w is all of Sim_k: being near means to be above zero

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.crossdomain import MEMBERS, ItemMeans, RemoteUser, changed, systems
+from tacit.crossdomain import KNN, MEMBERS, ItemMeans, RemoteUser, XMap, changed, systems
+from tacit.crossdomain.draws import Draws
 from tacit.crossdomain.local import Local
 from tacit.crossdomain.protocol import Protocol
 from tacit.crossdomain.remote_user import nearest
@@ -48,6 +49,26 @@ def test_neither_blocks_nor_the_order_of_questions_change_a_digit(system, trial)
     parted = tell(system, asked, Local(blocks=5)).predicted
     assert parted.values.tobytes() == whole.values[order].tobytes()
     assert (parted.covered == whole.covered[order]).all()
+
+
+KNOWN = Draws(bytes(32))
+STAGED = [
+    KNN(k=4),
+    KNN(linked=True, k=4),
+    XMap(k=4),
+    XMap(variant="user", k=4),
+    XMap(mode="faithful", k=4, draws=KNOWN),
+    XMap(variant="user", mode="faithful", k=4, draws=KNOWN),
+]
+
+
+@pytest.mark.parametrize("system", STAGED, ids=lambda s: f"{s.name}-{s.variant}")
+def test_every_engine_gives_the_same_digits(system, trial, engine):
+    """The whole pipeline, with the same draws: one block here is what all others are held to."""
+    here, there = (tell(system, trial, place).predicted for place in (Local(1), engine))
+    assert there.values.tobytes() == here.values.tobytes()
+    assert there.covered.tobytes() == here.covered.tobytes()
+    assert here.covered.any()
 
 
 @pytest.mark.parametrize("system", KINDS)

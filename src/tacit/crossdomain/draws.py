@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
+Octets = NDArray[np.uint8]
 KEY_BYTES = 32
 
 
@@ -25,6 +26,16 @@ class Draws(NamedTuple):
     def secret(cls) -> Self:
         """Under a fresh key from the operating system."""
         return cls(os.urandom(KEY_BYTES))
+
+    @classmethod
+    def of(cls, octets: Octets) -> Self:
+        """From a key that has come to a worker as an array."""
+        return cls(octets.tobytes())
+
+    @property
+    def octets(self) -> Octets:
+        """The key as an array, such as blocks may share."""
+        return np.frombuffer(self.key, np.uint8)
 
     def words(self, stage: str, item: int, count: int) -> Words:
         """`count` uniform 64-bit words; more words begin with the same."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.crossdomain.adjusted import Adjusted
-from tacit.crossdomain.draws import Draws, uniform
+from tacit.crossdomain.draws import Draws, Octets, uniform
 from tacit.crossdomain.engine import Engine, cut
 from tacit.kernels.sensitive import Pairs, pairs
 from tacit.kernels.similar import Near, Things, stacked
@@ -35,7 +35,7 @@ class Selection(NamedTuple):
     """What every block needs: the columns, the key, k, epsilon' and v."""
 
     columns: Things
-    key: bytes
+    key: Octets
     k: int
     epsilon: float
     longest: int
@@ -46,7 +46,7 @@ def drawn(
 ) -> Near:
     """k neighbours of each row, drawn, with noisy similarities; `epsilon`: epsilon', nats a row."""
     longest = int(alike.things.counts.max(initial=0))
-    shared = Selection(alike.columns(columns), draws.key, k, float(epsilon), longest)
+    shared = Selection(alike.columns(columns), draws.octets, k, float(epsilon), longest)
     blocks = [alike.rows(rows[run]) for run in cut(len(rows), engine.blocks)]
     return stacked(engine.over(select, blocks, shared))
 
@@ -81,7 +81,7 @@ def _select(row: int, item: int, of: Pairs, shared: Selection, near: Near) -> No
     count = min(shared.k, len(places))
     if count == 0:
         return
-    draws = Draws(shared.key)
+    draws = Draws.of(shared.key)
     exponent = shared.epsilon * truncated(s, moved, shared) / (4 * shared.k * moved)
     coins = uniform(draws.words(STAGE, item, len(shared.columns.code))[places])
     chosen = in_turn(exponent, coins, count)

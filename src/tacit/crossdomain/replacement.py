@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.certificate import exp_lower
-from tacit.crossdomain.draws import Draws
+from tacit.crossdomain.draws import Draws, Octets
 from tacit.crossdomain.engine import Engine, cut
 from tacit.crossdomain.extender import Extension
 from tacit.crossdomain.generator import NOTHING
@@ -43,7 +43,7 @@ class Candidates(NamedTuple):
 class Lottery(NamedTuple):
     """What every block needs: the key, and the weight of each step from -1 to 1."""
 
-    key: bytes
+    key: Octets
     weights: NDArray[np.int64]
 
 
@@ -81,7 +81,7 @@ def drawn(extension: Extension, n_items: int, epsilon: str, draws: Draws, engine
         ))
         for run in cut(len(codes), engine.blocks)
     ]  # fmt: skip
-    parts = engine.over(draw, blocks, Lottery(draws.key, weights(epsilon)))
+    parts = engine.over(draw, blocks, Lottery(draws.octets, weights(epsilon)))
     chosen = np.full(n_items, NOTHING, np.int32)
     chosen[codes] = np.concatenate([part.target for part in parts])
     return chosen
@@ -89,7 +89,7 @@ def drawn(extension: Extension, n_items: int, epsilon: str, draws: Draws, engine
 
 def draw(candidates: Candidates, lottery: Lottery) -> Drawn:
     """Draw for each item of a block. Secret: the place below the sum of its candidates' weights."""
-    found, draws = candidates.found, Draws(lottery.key)
+    found, draws = candidates.found, Draws.of(lottery.key)
     chosen = np.full(len(candidates.code), NOTHING, np.int32)
     step = np.rint(found.s * STEPS).astype(np.int64) + STEPS
     heavy = lottery.weights[np.clip(step, 0, 2 * STEPS)]
