@@ -33,7 +33,7 @@ class Guess:
 
     mode: str = "none"
     k: int = 5
-    share: float = 0.5
+    neighbour_epsilon: str | None = None
     delta: str = "1e-6"
 
     name, variant = "guess", "item"
@@ -42,7 +42,9 @@ class Guess:
     def budget(self, epsilon):
         if epsilon is None:
             return None
-        return f"{float(epsilon) * self.share:.6g}", f"{float(epsilon) * (1 - self.share):.6g}"
+        if self.neighbour_epsilon:
+            return epsilon, self.neighbour_epsilon
+        return f"{float(epsilon) / 2:g}", f"{float(epsilon) / 2:g}"
 
     def tell(self, trial, *, engine, epsilon):
         Guess.patience -= 1
@@ -51,8 +53,9 @@ class Guess:
         cells = np.ones(len(trial.items))
         claim = NO_PRIVACY
         if epsilon is not None:
+            total = f"{sum(map(float, self.budget(epsilon))):g}"
             claim = Guarantee(
-                epsilon=epsilon, delta=self.delta, unit="user", trust="curator",
+                epsilon=total, delta=self.delta, unit="user", trust="curator",
                 released="a guess", fails="it is a guess",
             )  # fmt: skip
         told = float(epsilon or 3) * cells
@@ -104,6 +107,15 @@ def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, doma
         assert expected < told
     assert [r.epsilon for r in one if r.model == "item-average"] == [None, 1, 2]
     assert {r.k for r in one if r.model == "item-average"} == {None}
+
+
+def test_both_budgets_of_x_map_are_named(domains):
+    crossing = Crossing(
+        models=("x-map",), mode="faithful", epsilons=("0.6", "0.3"), neighbour_epsilons=("0.8", "2")
+    )
+    parts = {(c.system.variant, *c.system.budget(c.epsilon)) for c in crossing.cells(domains)}
+    pairs = [("0.6", "0.8"), ("0.6", "2"), ("0.3", "0.8"), ("0.3", "2")]
+    assert parts == {(variant, *pair) for variant in ("item", "user") for pair in pairs}
 
 
 def test_a_row_says_what_was_run_and_how_far_it_was_off(guess, domains):

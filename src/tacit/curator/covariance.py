@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from tacit.curator import contributions
 from tacit.curator.accounting import Account
 from tacit.curator.contributions import Crowd
-from tacit.curator.means import LABELS, Counted, counted, item_means, own_levels
+from tacit.curator.means import LABELS, Counted, counted, item_means, linked_share, own_levels
 from tacit.curator.noise import MOST_DEVIATION
-from tacit.curator.outline import FIRST, LEFT, MEANS, TASTE_SPREAD, outline
+from tacit.curator.outline import FIRST, FIRST_LINKED, LEFT, MEANS, TASTE_SPREAD, outline
 from tacit.curator.posterior import item_rows
 from tacit.curator.released import released
 from tacit.curator.releases import Releases, SecretReleases
@@ -69,19 +69,21 @@ class DPCovariance:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
         releases: Releases | None = None,
+        links: NDArray[np.bool_] | None = None,
     ) -> Fitted:
         """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
 
         Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
-        Raises as `tacit.curator.dpals.DPALS.fit`.
+        `links`: as there. Raises as `tacit.curator.dpals.DPALS.fit`.
         """
         if len(ratings) == 0:
             raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
-        account.allot(FIRST)
+        account.allot(FIRST if links is None else FIRST_LINKED)
         crowd = Crowd.of(ratings)
         known = counted(crowd, account)
-        plan = outline(known, account.alone, crowd.half, STEPS, self.factors)
+        linked = 1.0 if links is None else linked_share(links, known, account)
+        plan = outline(known, account.alone, crowd.half, STEPS, self.factors, linked)
         head = plan.head & most_rated(known.weights, self.most_items)
         factors = plan.factors > 0 and int(head.sum()) > 1
         account.allot({"means": MEANS, "covariance": LEFT - MEANS} if factors else {"means": LEFT})

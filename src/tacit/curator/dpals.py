@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from tacit.curator import contributions
 from tacit.curator.accounting import Account
 from tacit.curator.contributions import Crowd
-from tacit.curator.means import LABELS, Counted, counted, item_means
-from tacit.curator.outline import FIRST, TASTE_SPREAD, Outline, outline
+from tacit.curator.means import LABELS, Counted, counted, item_means, linked_share
+from tacit.curator.outline import FIRST, FIRST_LINKED, TASTE_SPREAD, Outline, outline
 from tacit.curator.posterior import item_rows, pooled, semidefinite
 from tacit.curator.released import precisions, released
 from tacit.curator.releases import Releases, SecretReleases
@@ -67,20 +67,24 @@ class DPALS:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
         releases: Releases | None = None,
+        links: NDArray[np.bool_] | None = None,
     ) -> Fitted:
         """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
 
-        `rng` seeds the start alone, which is public. `releases` is replaced in tests only. Raises
+        `rng` seeds the start alone, which is public. `releases` is replaced in tests only.
+        `links`: people (people,) through whom alone tastes tell what is asked, if not through all;
+        their number is released with noise, too. Raises
         `RequestError` for an epsilon or a delta that promises nothing, and without the extra
         `curator`; `CertificateError` where the account does not balance.
         """
         if len(ratings) == 0:
             raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
-        account.allot(FIRST)
+        account.allot(FIRST if links is None else FIRST_LINKED)
         crowd = Crowd.of(ratings)
         known = counted(crowd, account)
-        plan = outline(known, account.alone, crowd.half, self.steps, self.factors)
+        linked = 1.0 if links is None else linked_share(links, known, account)
+        plan = outline(known, account.alone, crowd.half, self.steps, self.factors, linked)
         account.allot(plan.shares)
         items = np.zeros((ratings.n_items, 1 + plan.factors))
         items[:, 0] = item_means(crowd, known, account)

@@ -57,6 +57,16 @@ def counted(crowd: Crowd, account: Account) -> Counted:
     return Counted(mu, raters, np.maximum(noisy / bound, noise / 2), noise)
 
 
+def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -> float:
+    """Spend `links`: the noisy share of people with a rating in several domains; `links` says who.
+
+    One person is one of them or not, so that the count has sensitivity 1.
+    """
+    total = np.array([np.count_nonzero(links)], np.int64)
+    noisy = account.gaussian("links", total, sensitivity=1)
+    return float(np.clip(noisy[0] / counted.raters, 0, 1))
+
+
 def item_means(crowd: Crowd, counted: Counted, account: Account) -> Doubles:
     """Spend `means`: b, shape (items,)."""
     labels, most = _labels(crowd, counted.mu), _bound(crowd)

@@ -21,6 +21,7 @@ from tacit.models.likelihood import SPREAD
 
 Doubles = NDArray[np.float64]
 FIRST = {"level": 0.01, "counts": 0.09}  # shares of the budget that are spent before this choice
+FIRST_LINKED = {"level": 0.005, "links": 0.005, "counts": 0.09}  # where people link domains
 LEFT = 0.9
 MEANS, GRAM = 0.35, 0.05  # shares beside factors; what is left goes to the pulls
 GROWTH = np.exp(0.6)  # of the share from one step to the next: later ones are kept
@@ -52,10 +53,13 @@ class Outline:
         return shares
 
 
-def outline(known: Counted, alone: float, half: float, steps: int, factors: int | None) -> Outline:
+def outline(
+    known: Counted, alone: float, half: float, steps: int, factors: int | None, linked: float = 1.0
+) -> Outline:
     """The outline at a budget whose single release would have the multiplier `alone`.
 
-    `factors`: K, or None to choose it. `half`: of the scale's range.
+    `factors`: K, or None to choose it. `half`: of the scale's range. `linked`: the share of people
+    through whom tastes can tell what is asked; across domains, those with ratings in several.
     """
     head = known.weights > CLEAR * known.noise
     if not head.any():
@@ -65,7 +69,7 @@ def outline(known: Counted, alone: float, half: float, steps: int, factors: int 
     guess = _Guess(known, alone, half)
     gains = [guess.gain(K, head, steps) for K in range(1, MOST_FACTORS + 1)]
     best = int(np.argmax(gains))
-    worth = gains[best] > CAUTION * (guess.loss(MEANS) - guess.loss(LEFT))
+    worth = linked * gains[best] > CAUTION * (guess.loss(MEANS) - guess.loss(LEFT))
     return Outline(best + 1 if worth else 0, head, steps)
 
 

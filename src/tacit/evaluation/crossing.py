@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
 from itertools import product
 from typing import Protocol as Interface
 from typing import runtime_checkable
@@ -21,12 +20,17 @@ from tacit.evaluation.cell import Latest
 from tacit.evaluation.crossed import Crossed
 from tacit.evaluation.grid import Progress, fingerprint
 from tacit.evaluation.journal import Journal
-from tacit.scale import shortest
 
 
 @runtime_checkable
 class Parted(Interface):
-    """A system that claims what two parts add up to, the first being a `share` of it."""
+    """A system whose claim has two parts. With a `neighbour_epsilon` the epsilon it is told is for
+    replacements alone; without, it parts what it is told itself."""
+
+    @property
+    def neighbour_epsilon(self) -> str | None:
+        """Nats for neighbours, a decimal string."""
+        ...
 
     def budget(self, epsilon: str | None) -> tuple[str, str] | None:
         """What goes to replacements and to neighbours; decimal strings."""
@@ -138,14 +142,18 @@ class Crossing:
                 yield Protocol(test_share=self.test_share, overlap=overlap, keep=keep)
 
     def _claims(self) -> Iterator[tuple[System, str | None]]:
-        """Every system with every epsilon that it may claim."""
+        """Every system with every epsilon that it may be told."""
         for system in self._systems():
             if system.mode == "none":
                 yield system, None
-            elif isinstance(system, Parted) and self.neighbour_epsilons:
-                yield from _parted(system, self.epsilons, self.neighbour_epsilons)
             else:
-                yield from ((system, epsilon) for epsilon in self.epsilons)
+                yield from product(self._parted(system), self.epsilons)
+
+    def _parted(self, system: System) -> list[System]:
+        """The system at every second epsilon, where its claim has two parts."""
+        if not isinstance(system, Parted) or not self.neighbour_epsilons:
+            return [system]
+        return [crossdomain.changed(system, neighbour_epsilon=e) for e in self.neighbour_epsilons]
 
     def _systems(self) -> Iterator[System]:
         """Every declaration, at every k where it has neighbours."""
@@ -155,14 +163,6 @@ class Crossing:
                 for k in ks:
                     settings = {"delta": self.delta} | ({} if k is None else {"k": k})
                     yield crossdomain.changed(system, **settings)
-
-
-def _parted(
-    system: System, replacements: Sequence[str], neighbours: Sequence[str]
-) -> Iterator[tuple[System, str]]:
-    for first, second in product(replacements, neighbours):
-        total = Decimal(first) + Decimal(second)
-        yield crossdomain.changed(system, share=float(Decimal(first) / total)), shortest(total)
 
 
 class Runner:

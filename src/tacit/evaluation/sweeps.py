@@ -33,8 +33,8 @@ class Line:
 class Sweep:
     """MAE along one axis of `AXES`; every other axis stays where `at` says.
 
-    Overlap stays at the largest, kept ratings and decay at the fewest, k, of systems that have neighbours,
-    nearest to 50, and each system's claim nearest to epsilon 1.
+    Overlap stays at the largest, kept ratings and decay at the fewest, k, of systems that have
+    neighbours, nearest to 50, and each system's claim nearest to epsilon 1.
     """
 
     axis: str
