@@ -1,5 +1,9 @@
 """Reports drawn on Spark's workers: the cells, the law and the promise of a single machine's."""
 
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -154,3 +158,24 @@ def test_from_the_command_line_to_a_model(tmp_path, capsys):
     assert said.out == ""
     assert "500 reports in" in said.err
     assert "Epsilon = 1 per value, trusting nobody" in said.err
+
+
+def test_an_interrupt_in_the_middle_of_the_job_leaves_nothing(tmp_path):
+    """A sentence and status 130; neither reports nor a word of Java's or Python's."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    crowd(people=1500, items=3000, count=60_000).to_polars().write_csv(tmp_path / "r.csv")
+    request = ["perturb", str(tmp_path / "r.csv"), "--scale", "1:5:1", "--plan", "catalogue"]
+    request += ["--channel", "optimal", "--epsilon", "0.1", "--engine", "spark"]
+    request += ["--master", "local[1]", "-o", str(folder / "r.parquet")]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tacit", *request], stderr=subprocess.PIPE, text=True
+    )
+    while not list(folder.glob("*/parts")) and running.poll() is None:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    said = running.communicate()[1].splitlines()
+    assert said[-1] == "Interrupted; nothing was written."
+    assert not [line for line in said if "Traceback" in line or "ERROR" in line]
+    assert running.returncode == 130
+    assert not list(folder.iterdir())
