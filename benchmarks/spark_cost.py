@@ -3,13 +3,13 @@
     python benchmarks/spark_cost.py [--json FILE.json] [--figure FILE.svg] [--millions 5,10,20]
     python benchmarks/spark_cost.py --json FILE.json --figure FILE.svg --millions ''
 
-Made-up ratings of MovieLens 20M's people and items, half stars. Two jobs at each size: the 50 items
-most like each item by adjusted cosine, in 8 x 8 pairs of blocks; and a report of every rating,
-written to Parquet. Each party runs in a process of its own, on two cores: `local`, and `spark` at
-local[2], whose workers' compiled code is on disk. Wall seconds, and CPU seconds of all processes of
-the party (Java's and the workers' too), without reading, laying out or starting a session, which is
-shown apart. Both parties have to find the same neighbours, to the last digit. The second form draws
-the figures of an earlier run again.
+Made-up ratings of MovieLens 20M's people and items, half stars. Jobs at each size: the 50 items
+most like each item by adjusted cosine, in 8 x 8 pairs of blocks; the whole of NX-Map from one half
+of the items to the other; and a report of every rating, written to Parquet. Each party runs in a
+process of its own, on two cores: `local`, and `spark` at local[2], whose workers' compiled code is
+on disk. Wall seconds, and CPU seconds of all processes of the party (Java's and the workers' too),
+without reading, laying out or starting a session, which is shown apart. Both parties have to find
+the same, to the last digit. The second form draws the figures of an earlier run again.
 """
 
 # matplotlib's own annotations leave keyword arguments half typed.
@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +39,21 @@ from tacit.collection.report_file import write_perturbed
 from tacit.collection.spark import write_perturbed_on_spark
 from tacit.collection.spark_session import session
 from tacit.crossdomain.baseliner import compare_items
+from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.engine import Engine
 from tacit.crossdomain.local import Local
+from tacit.crossdomain.protocol import Protocol
 from tacit.crossdomain.spark import Spark
+from tacit.crossdomain.x_map import XMap
 from tacit.kernels.similar import Wanted
-from tacit.ratings import Ratings
+from tacit.ratings import Ratings, Vocabulary
 from tacit.readers import synthetic
 
 PEOPLE, ITEMS, BLOCKS, MASTER, MEMORY = 138_493, 26_744, 8, "local[2]", "4g"
-PARTIES, JOBS = ("local", "spark"), ("neighbours", "perturb")
+PARTIES, JOBS = ("local", "spark"), ("neighbours", "nx-map", "perturb")
 TITLES = {
     "neighbours": f"the 50 nearest of {ITEMS:,} items",
+    "nx-map": "NX-Map between halves of the items",
     "perturb": "a report of every rating",
 }
 COLOURS = {"local": "#0072B2", "spark": "#D55E00"}
@@ -96,6 +101,29 @@ def neighbours(ratings: Ratings, engine: Engine) -> Figures:
     return figures | {"digest": digest, "start": start["wall"]}
 
 
+def pipeline(ratings: Ratings, engine: Engine) -> Figures:
+    """NX-Map from one half of the items to the other, one straddler in a hundred tested."""
+    parts = [half(ratings, rest) for rest in (0, 1)]
+    few = [half(ratings.where(ratings.users < 300), rest) for rest in (0, 1)]
+    trial, small = (
+        Protocol(test_share=0.01).hide(Domains.join(two), 1, seed=0).trial for two in (parts, few)
+    )
+    del parts, few
+    with clocked(start := Figures()):
+        XMap().tell(small, engine=engine, epsilon=None)
+    with clocked(figures := Figures()):
+        told = XMap().tell(trial, engine=engine, epsilon=None).predicted
+    digest = hashlib.sha256(told.values.tobytes() + told.covered.tobytes()).hexdigest()
+    return figures | {"digest": digest, "start": start["wall"], "asked": len(trial.users)}
+
+
+def half(ratings: Ratings, rest: int) -> Ratings:
+    """Every second item."""
+    mine = ratings.where(ratings.items % 2 == rest)
+    ids = Vocabulary(ratings.item_ids.ids.gather_every(2, rest))
+    return replace(mine, items=mine.items // 2, item_ids=ids, name=("even", "odd")[rest])
+
+
 def reports(ratings: Ratings, write: Callable[..., int]) -> Figures:
     """Perturbation to Parquet; tables compiled and kernels warm before the clock starts."""
     plan, figures = Rated(compile("optimal", epsilon="1", scale=ratings.scale)), Figures()
@@ -111,13 +139,14 @@ def reports(ratings: Ratings, write: Callable[..., int]) -> Figures:
 
 def party(name: str, job: str, ratings: Ratings) -> Figures:
     """One job by one party."""
-    if name == "local":
-        return neighbours(ratings, Local(BLOCKS)) if job == "neighbours" else reports(
-            ratings, write_perturbed
-        )  # fmt: skip
-    if job == "neighbours":
+    if job != "perturb":
+        run = neighbours if job == "neighbours" else pipeline
+        if name == "local":
+            return run(ratings, Local(BLOCKS))
         with Spark(MASTER, BLOCKS, MEMORY) as engine:
-            return neighbours(ratings, engine)
+            return run(ratings, engine)
+    if name == "local":
+        return reports(ratings, write_perturbed)
     with session(MASTER, MEMORY):
 
         def write(*given: Any) -> int:
@@ -160,8 +189,8 @@ def loaded(data: Path) -> Ratings:
 def draw(rows: list[Figures], path: Path) -> None:
     """A panel a job: wall (whole lines) and CPU seconds (broken ones) against size."""
     mpl.rcParams["svg.hashsalt"] = "tacit"
-    figure = Figure(figsize=(8, 3.4), layout="constrained")
-    for axes, job in zip(figure.subplots(1, 2), JOBS, strict=True):
+    figure = Figure(figsize=(11, 3.4), layout="constrained")
+    for axes, job in zip(figure.subplots(1, len(JOBS)), JOBS, strict=True):
         for name in PARTIES:
             mine = [row for row in rows if (row["engine"], row["job"]) == (name, job)]
             sizes = [row["millions"] for row in mine]

@@ -99,8 +99,9 @@ def _joinable(parts: Sequence[Ratings]) -> None:
                 f"{parts[0].name} is rated on {parts[0].scale} and {part.name} on {part.scale}; "
                 "give both on one scale."
             )
-    if len({part.name for part in parts}) < len(parts):
-        raise RequestError(f"Two domains are named {parts[0].name}; give each its own name.")
+    names = [part.name for part in parts]
+    if again := [name for name in names if names.count(name) > 1]:
+        raise RequestError(f"Two domains are named {again[0]}; give each its own name.")
     if len({part.user_ids.ids.dtype.is_integer() for part in parts}) > 1:
         raise RequestError(
             "People have numbers for ids in one domain and words in another, so nobody can be "
