@@ -50,6 +50,11 @@ def own(trial: Trial) -> Profile:
     return _profile(trial, trial.in_target, trial.domains.ratings.items)
 
 
+def elsewhere(trial: Trial) -> Profile:
+    """What people rated in the sources, as it is."""
+    return _profile(trial, ~trial.in_target, trial.domains.ratings.items)
+
+
 def whole(trial: Trial) -> Profile:
     """What people rated in any domain, as it is."""
     return _profile(trial, np.ones(len(trial.in_target), np.bool_), trial.domains.ratings.items)

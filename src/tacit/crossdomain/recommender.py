@@ -75,7 +75,7 @@ def tell_by_items(
 ) -> Predicted:
     """The asked ratings; `near`: the items most like each of the target's, in their order."""
     ratings, items = trial.domains.ratings, target_items(trial)
-    means = _means(profile, profile.items, ratings.n_items)
+    means = means_of(profile, profile.items, ratings.n_items)
     above = profile.points / 2**POINT_BITS - means[profile.items]
     weight = np.exp(-how.decay * age(profile)) if how.decay else np.ones(len(above))
     return _ask(
@@ -85,11 +85,19 @@ def tell_by_items(
 
 
 def tell_by_people(
-    profile: Profile, near: Near, trial: Trial, how: Neighbours, engine: Engine
+    profile: Profile,
+    near: Near,
+    trial: Trial,
+    how: Neighbours,
+    engine: Engine,
+    own: Profile | None = None,
 ) -> Predicted:
-    """The asked ratings; `near`: the people most like each of `trial.people`, in their order."""
-    ratings = trial.domains.ratings
-    means = _means(profile, profile.users, ratings.n_users)
+    """The asked ratings; `near`: the people most like each of `trial.people`, in their order.
+
+    `own`: the ratings whose mean is a person's own, if not those of `profile`.
+    """
+    ratings, mine = trial.domains.ratings, own or profile
+    means = means_of(mine, mine.users, ratings.n_users)
     above = profile.points / 2**POINT_BITS - means[profile.users]
     return _ask(
         by_people, trial, _profiles(profile, above, np.ones(len(above)), ratings.n_users),
@@ -140,7 +148,7 @@ def _ask(
     return Predicted(float(scale.low) + float(scale.step) * steps, told)
 
 
-def _means(profile: Profile, of: Codes, n: int) -> Doubles:
+def means_of(profile: Profile, of: Codes, n: int) -> Doubles:
     """Mean points in steps of the scale; for what has none, that of all ratings."""
     counts, totals = np.bincount(of, minlength=n), np.zeros(n, np.int64)
     np.add.at(totals, of, profile.points)
