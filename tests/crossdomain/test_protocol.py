@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.protocol import Protocol, straddlers
+from tacit.crossdomain.protocol import Protocol
 from tacit.crossdomain.scoring import score
 from tacit.crossdomain.trial import Predicted
 from tacit.errors import RequestError
@@ -42,7 +42,7 @@ def test_all_ratings_are_either_known_or_hidden(domains):
 
 
 def test_a_tested_person_keeps_her_source_and_as_many_target_ratings_as_said(domains):
-    shared = straddlers(domains, 1)
+    shared = domains.straddlers(1)
     for keep in (0, 3):
         trial = Protocol(keep=keep).hide(domains, 1, seed=1).trial
         assert len(trial.people) == round(0.2 * len(shared))
@@ -56,7 +56,7 @@ def test_a_tested_person_keeps_her_source_and_as_many_target_ratings_as_said(dom
 
 def test_tested_people_are_those_anybody_would_draw(domains):
     rng = np.random.default_rng(7)
-    shared = straddlers(domains, 0)
+    shared = domains.straddlers(0)
     expected = np.sort(rng.permutation(shared)[: round(0.2 * len(shared))])
     assert Protocol().hide(domains, 0, seed=7).trial.people.tolist() == expected.tolist()
 
@@ -71,7 +71,7 @@ def test_sweeps_are_nested(domains):
 
 def linked(domains, share):
     trial = Protocol(overlap=share).hide(domains, 1, seed=2).trial
-    return set(straddlers(trial.domains, 1).tolist())
+    return set(trial.domains.straddlers(1).tolist())
 
 
 @pytest.mark.parametrize("word", [False, True])
@@ -85,7 +85,7 @@ def test_who_loses_her_link_is_two_people_and_no_rating_is_lost(domains, word):
     whole = Protocol().hide(domains, 1, seed=4).trial.domains.ratings
     parted = Protocol(overlap=0.25).hide(domains, 1, seed=4).trial.domains
     ratings = parted.ratings
-    shared = len(straddlers(domains, 1))
+    shared = len(domains.straddlers(1))
     others = shared - round(0.2 * shared)
     assert ratings.n_users - whole.n_users == others - round(0.25 * others)
     assert ratings.user_ids.ids.n_unique() == ratings.n_users
@@ -112,7 +112,7 @@ def test_odd_domains_work_or_explain_themselves():
     three = Domains.join(
         [part("a", [(1, 1, 5)]), part("c", [(2, 3, 4)]), part("b", [(1, 2, 3), (2, 2, 2)])]
     )
-    assert straddlers(three, 2).tolist() == [0, 1]
+    assert three.straddlers(2).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("odd", [{"test_share": 0}, {"overlap": 1.5}, {"keep": -1}])

@@ -22,7 +22,7 @@ def released(training):
 
     def trained(domains, door):
         links = np.zeros(domains.ratings.n_users, np.bool_)
-        links[domains.straddlers()] = True
+        links[domains.straddlers(1)] = True
         fitted = training.fit(domains.ratings, epsilon="8", releases=door, links=links)
         return fitted.mu, fitted.items
 
@@ -50,9 +50,9 @@ def test_another_profile_stays_within_the_declared_sensitivities(domains, traini
 
 def test_a_raw_count_of_links_is_found(domains):
     def raw(data, door):
-        return [door.public("links", len(data.straddlers()))]
+        return [door.public("links", len(data.straddlers(1)))]
 
-    alone = domains.where(domains.ratings.users != domains.straddlers()[0])
+    alone = domains.where(domains.ratings.users != domains.straddlers(1)[0])
     assert replay(raw, domains, alone, SecretReleases())
 
 

@@ -65,10 +65,10 @@ class Domains:
         found[self.ratings.users[self.rows(domain)]] = True
         return found
 
-    def straddlers(self, *domains: int) -> Codes:
-        """People with ratings in each of the domains, ascending; of all domains without any."""
-        asked = domains or tuple(range(len(self.names)))
-        both = np.logical_and.reduce([self.members(domain) for domain in asked])
+    def straddlers(self, target: int) -> Codes:
+        """People with ratings in the target and in another domain, ascending."""
+        others = [self.members(d) for d in range(len(self.names)) if d != target]
+        both = self.members(target) & np.logical_or.reduce(others)
         return np.flatnonzero(both).astype(np.int32)
 
     def where(self, mask: Mask) -> Self:
@@ -85,7 +85,8 @@ class Domains:
                 zip(self.names, self.bounds, self.bounds[1:], strict=False)
             )
         )
-        return f"{counts}; {len(self.straddlers()):,} people rated in every domain."
+        several = sum(self.members(d).astype(np.int64) for d in range(len(self.names))) > 1
+        return f"{counts}; {np.count_nonzero(several):,} people rated in more than one."
 
 
 def _joinable(parts: Sequence[Ratings]) -> None:

@@ -87,7 +87,7 @@ class Protocol:
         self, domains: Domains, target: int, seed: int
     ) -> tuple[Codes, Codes, NDArray[np.float64]]:
         """Who is tested, who loses her link, and a number for every rating."""
-        shared = straddlers(domains, target)
+        shared = domains.straddlers(target)
         if not len(shared):
             others = " or ".join(n for d, n in enumerate(domains.names) if d != target)
             raise RequestError(
@@ -99,13 +99,6 @@ class Protocol:
         tested = max(1, round(self.test_share * len(shared)))
         linked = tested + round(self.overlap * (len(shared) - tested))
         return shuffled[:tested], shuffled[linked:], chance.random(len(domains.ratings))
-
-
-def straddlers(domains: Domains, target: int) -> Codes:
-    """People with ratings in the target and in another domain, ascending."""
-    elsewhere = np.zeros(domains.ratings.n_users, np.bool_)
-    elsewhere[domains.ratings.users[~domains.rows(target)]] = True
-    return np.flatnonzero(domains.members(target) & elsewhere).astype(np.int32)
 
 
 def _of(domains: Domains, people: Codes) -> Mask:

@@ -44,7 +44,7 @@ class StrictMap:
             raise RequestError(f"{self.name} keeps an epsilon per person; give one, such as 8.")
         ratings = trial.domains.ratings
         links = np.zeros(ratings.n_users, np.bool_)
-        links[trial.domains.straddlers()] = True
+        links[trial.domains.straddlers(trial.target)] = True
         fitted = self.training.fit(ratings, epsilon=epsilon, delta=self.delta, links=links)
         values = device_predict(fitted, ratings, trial.users, trial.items)
         return Told(Predicted(values.astype(np.float64), known(trial)), fitted.guarantee)

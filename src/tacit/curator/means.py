@@ -24,6 +24,7 @@ from tacit.models.mf import OWN_BIAS_RIDGE
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
 LABELS = 0.45  # of half the range: the norm of a person's weighted labels
+CLEAR = 6.0  # deviations of noise by which a count has to be above it to be taken for one
 ITEM_SPREAD = 0.2  # of half the range, to begin with: of item means around the mean of all
 
 
@@ -60,11 +61,13 @@ def counted(crowd: Crowd, account: Account) -> Counted:
 def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -> float:
     """Spend `links`: the noisy share of people with a rating in several domains; `links` says who.
 
-    One person is one of them or not, so that the count has sensitivity 1.
+    One person is one of them or not, so that the count has sensitivity 1. A count that does not
+    stand out of its noise is taken for 0.
     """
     total = np.array([np.count_nonzero(links)], np.int64)
-    noisy = account.gaussian("links", total, sensitivity=1)
-    return float(np.clip(noisy[0] / counted.raters, 0, 1))
+    noisy = float(account.gaussian("links", total, sensitivity=1)[0])
+    told = noisy > CLEAR * account.multiplier("links")
+    return min(noisy / counted.raters, 1.0) if told else 0.0
 
 
 def item_means(crowd: Crowd, counted: Counted, account: Account) -> Doubles:

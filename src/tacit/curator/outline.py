@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.curator.means import ITEM_SPREAD, LABELS, Counted
+from tacit.curator.means import CLEAR, ITEM_SPREAD, LABELS, Counted
 from tacit.models.likelihood import SPREAD
 
 Doubles = NDArray[np.float64]
@@ -25,7 +25,6 @@ FIRST_LINKED = {"level": 0.005, "links": 0.005, "counts": 0.09}  # where people 
 LEFT = 0.9
 MEANS, GRAM = 0.35, 0.05  # shares beside factors; what is left goes to the pulls
 GROWTH = np.exp(0.6)  # of the share from one step to the next: later ones are kept
-CLEAR = 6.0  # deviations of noise by which a count has to be above it for factors
 TASTE_SPREAD, FALL = 0.2, 0.6  # of half the range, for all tastes together; from one to the next
 CAUTION = 4.0
 MOST_FACTORS = 12
