@@ -53,7 +53,6 @@ KEEPS = (0, 3, 6)
 EPSILONS = ("0.1", "0.3", "0.6", "0.9")
 DECAYS = (0.01, 0.03, 0.1)
 AXES = ("k", "overlap", "keep")
-ABOVE = 1.1  # a panel shows no mean absolute error beyond
 
 Asked = tuple[System, str | None, Protocol]
 
@@ -151,9 +150,9 @@ def drawn(ways: Sequence[Measured], path: Path) -> None:
     for column, way in enumerate(ways):
         for row, axis in enumerate(AXES):
             lines(panels[row][column], Sweep(axis, way.shown), styles)
-        cut(list(panels[: len(AXES), column]))
+        alike(list(panels[: len(AXES), column]))
         tiles(panels[len(AXES)][column], Surface("x-map (item), claim fails", way.pairs))
-        panels[0][column].set_title(way.title, fontsize=11, loc="left")
+        panels[0][column].set_title(way.title, fontsize=11, pad=18)
     for row in panels[: len(AXES)]:
         row[0].set_ylabel("mean absolute error", fontsize=9)
     page.legend(
@@ -163,14 +162,11 @@ def drawn(ways: Sequence[Measured], path: Path) -> None:
     page.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
-def cut(panels: Sequence[Axes]) -> None:
-    """One range for all panels of a column; a note where noise goes beyond `ABOVE`."""
+def alike(panels: Sequence[Axes]) -> None:
+    """One range for all panels of a column."""
     ends = [axes.get_ylim() for axes in panels]
-    low, high = min(a for a, _ in ends), min(ABOVE, max(b for _, b in ends))
     for axes in panels:
-        axes.set_ylim(low, high)
-        if (most := axes.dataLim.y1) > high:
-            axes.set_title(f"cut at {high:g}; the largest is {most:.2f}", fontsize=8, loc="right")
+        axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def firsts(rows: Sequence[Crossed]) -> list[Crossed]:

@@ -52,7 +52,14 @@ def lines(axes: Axes, sweep: Sweep, styles: Styles) -> None:
     for line in sweep.lines():
         _draw(axes, line, *styles.of(line.method))
     scale = "log" if sweep.axis in LOGARITHMIC else "linear"
-    dress(axes, "", sweep.places, AXES[sweep.axis], scale)
+    dress(axes, _leaves(sweep), sweep.places, AXES[sweep.axis], scale)
+    if ends := sweep.limits:
+        axes.set_ylim(*ends)
+
+
+def _leaves(sweep: Sweep) -> str:
+    """A title where a line leaves the panel."""
+    return "" if sweep.beyond is None else f"cut; the largest is {sweep.beyond:.2f}"
 
 
 def _draw(axes: Axes, line: Line, hue: int, marker: int) -> None:
