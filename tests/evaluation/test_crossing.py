@@ -109,6 +109,14 @@ def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, doma
     assert {r.k for r in one if r.model == "item-average"} == {None}
 
 
+def test_decays_are_swept_where_a_system_has_one(domains):
+    crossing = Crossing(models=("nx-map", "knn-linked"), ks=(3, 4), decays=(0.0, 0.1))
+    cells = [vars(cell.system) for cell in crossing.cells(domains)]
+    mapped = {(c["variant"], c["k"], c["decay"]) for c in cells if "decay" in c}
+    assert mapped == {(v, k, d) for v in ("item", "user") for k in (3, 4) for d in (0.0, 0.1)}
+    assert len(cells) == len(mapped) + 2
+
+
 def test_both_budgets_of_x_map_are_named(domains):
     crossing = Crossing(
         models=("x-map",), mode="faithful", epsilons=("0.6", "0.3"), neighbour_epsilons=("0.8", "2")

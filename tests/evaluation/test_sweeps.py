@@ -47,6 +47,26 @@ def rows():
     ]
 
 
+def test_noise_does_not_drown_the_other_lines():
+    calm = [make(model=f"near {n}", k=k, mae=0.7 + n / 100) for n in range(4) for k in (10, 40)]
+    loud = Sweep("k", [*calm, make(model="loud", k=10, mae=5.0), make(model="loud", k=40, mae=0.7)])
+    ends = loud.limits
+    assert ends is not None
+    assert ends[0] < 0.7 < 0.73 < ends[1] < 1.0
+    assert loud.beyond == 5.0
+    assert (
+        panel(loud, Styles(loud.rows)).axes[0].get_title(loc="left") == "cut; the largest is 5.00"
+    )
+    quiet = Sweep("k", calm)
+    assert quiet.beyond is None
+    assert panel(quiet, Styles(calm)).axes[0].get_title(loc="left") == ""
+
+
+def test_the_lead_says_where_the_lowest_error_is():
+    rows = [make(keep=keep, mae=0.8 - keep / 100) for keep in (0, 3)]
+    assert "<strong>0.770</strong> (near (user), keep 3) without any privacy" in report(rows)
+
+
 def test_a_line_has_the_means_of_its_rows_where_the_other_axes_stay(rows):
     near, kept = Sweep("k", rows).lines()
     assert near.points == (

@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean, median, pstdev
+from statistics import fmean, pstdev
 
+from tacit.evaluation.axis import beyond, limits
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import Row
 
@@ -64,28 +65,13 @@ class Chart:
 
     @cached_property
     def limits(self) -> tuple[float, float] | None:
-        """The axis that all panels share; None where there is nothing to show.
-
-        Noise may drown a figure so far that nothing else could be told apart. Where the worst is
-        further from the best than four times the median, the axis ends at three times.
-        """
-        means = self._means
-        if not means:
-            return None
-        best, worst = sorted((min(means), max(means)), reverse=self.metric not in ERRORS)
-        usual = median(means) - best
-        if abs(worst - best) > 4 * abs(usual) > 0:
-            worst = best + 3 * usual
-        low, high = sorted((best, worst))
-        margin = 0.06 * (high - low) or 0.01
-        return low - margin, high + margin
+        """The axis that all panels share; None where there is nothing to show."""
+        return limits(self._means, lower_is_better=self.metric in ERRORS)
 
     @property
     def beyond(self) -> float | None:
         """The figure furthest off the axis; None where all are on it."""
-        low, high = self.limits or (-math.inf, math.inf)
-        off = (mean for mean in self._means if not low <= mean <= high)
-        return max(off, key=lambda mean: abs(mean - low), default=None)
+        return beyond(self._means, self.limits)
 
     @cached_property
     def _means(self) -> list[float]:

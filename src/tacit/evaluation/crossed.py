@@ -85,10 +85,15 @@ def mean(rows: Sequence[Crossed], metric: str = "mae") -> float:
     return fmean(float(getattr(row, metric)) for row in rows)
 
 
+def varied(rows: Sequence[Crossed]) -> list[str]:
+    """Which of `SWEPT` differ from row to row."""
+    return [name for name in SWEPT if len({getattr(row, name) for row in rows} - {None}) > 1]
+
+
 def table(rows: Sequence[Crossed]) -> Table:
     """Every system at every place of the sweep, means over seeds; what does not vary is left out
     of the columns."""
-    swept = [name for name in SWEPT if len({getattr(row, name) for row in rows} - {None}) > 1]
+    swept = varied(rows)
     kinds: dict[tuple[object, ...], list[Crossed]] = {}
     for row in rows:
         place = tuple(getattr(row, name) for name in swept)

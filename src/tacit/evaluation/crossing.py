@@ -156,13 +156,18 @@ class Crossing:
         return [crossdomain.changed(system, neighbour_epsilon=e) for e in self.neighbour_epsilons]
 
     def _systems(self) -> Iterator[System]:
-        """Every declaration, at every k where it has neighbours."""
+        """Every declaration, at every k and decay where it has them."""
         for name in self.models:
             for system in crossdomain.systems(name, self.mode):
-                ks = self.ks if self.ks and "k" in vars(system) else [None]
-                for k in ks:
-                    settings = {"delta": self.delta} | ({} if k is None else {"k": k})
-                    yield crossdomain.changed(system, **settings)
+                for settings in self._settings(system):
+                    yield crossdomain.changed(system, delta=self.delta, **settings)
+
+    def _settings(self, system: System) -> Iterator[dict[str, float]]:
+        """What is asked for of the settings that the system has, every combination."""
+        axes = {"k": self.ks, "decay": self.decays}
+        asked = {name: at for name, at in axes.items() if at and name in vars(system)}
+        for places in product(*asked.values()):
+            yield dict(zip(asked, places, strict=True))
 
 
 class Runner:

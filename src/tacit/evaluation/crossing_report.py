@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from tacit.evaluation import sweep_drawing
-from tacit.evaluation.crossed import Crossed, mean, promises, table
+from tacit.evaluation.crossed import SWEPT, Crossed, mean, promises, table, varied
 from tacit.evaluation.markup import plain
 from tacit.evaluation.report import page
 
@@ -31,9 +31,9 @@ def _lead(rows: Sequence[Crossed]) -> str:
     held = [row for row in rows if row.epsilon is not None and row.claim_valid]
     near = min((row.epsilon or 0.0 for row in held), key=lambda e: (abs(e - 1), e), default=None)
     strict = _lowest([row for row in held if row.epsilon == near])
-    said = [f"{_of(free)} without any privacy"] if free else []
+    said = [f"{_of(free, rows)} without any privacy"] if free else []
     if strict:
-        said.insert(0, f"{_of(strict)} at epsilon = {near:g} per {strict[0].unit}")
+        said.insert(0, f"{_of(strict, rows)} at epsilon = {near:g} per {strict[0].unit}")
     return f"<p class=lead>The lowest error is {'; '.join(said)}.</p>" if said else ""
 
 
@@ -41,12 +41,16 @@ def _lowest(rows: Sequence[Crossed]) -> list[Crossed]:
     """The rows, over seeds, of what has the lowest mean error; empty where there is no row."""
     kinds: dict[tuple[object, ...], list[Crossed]] = {}
     for row in rows:
-        kinds.setdefault((row.method, row.epsilon, row.overlap, row.keep, row.k), []).append(row)
+        place = tuple(getattr(row, name) for name in SWEPT)
+        kinds.setdefault((row.method, row.epsilon, *place), []).append(row)
     return min(kinds.values(), key=mean) if kinds else []
 
 
-def _of(rows: Sequence[Crossed]) -> str:
-    return f"<strong>{mean(rows):.3f}</strong> ({escape(rows[0].method)})"
+def _of(rows: Sequence[Crossed], among: Sequence[Crossed]) -> str:
+    """The mean, its system, and where it stands on what varies among all rows."""
+    places = {name: getattr(rows[0], name) for name in varied(among)}
+    said = [rows[0].method, *(f"{name} {at}" for name, at in places.items() if at is not None)]
+    return f"<strong>{mean(rows):.3f}</strong> ({escape(', '.join(said))})"
 
 
 def _promises(rows: Sequence[Crossed]) -> str:

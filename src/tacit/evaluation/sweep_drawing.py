@@ -41,14 +41,25 @@ def html(rows: Sequence[Crossed]) -> list[str]:
 
 
 def panel(sweep: Sweep, styles: Styles) -> Figure:
-    """MAE along one axis; what does not depend on it is a thin line across, marked once."""
+    """A figure of its own for `lines`."""
     drawing = Figure(figsize=PANEL, layout="constrained")
-    axes = drawing.subplots()
+    lines(drawing.subplots(), sweep, styles)
+    return drawing
+
+
+def lines(axes: Axes, sweep: Sweep, styles: Styles) -> None:
+    """MAE along one axis; what does not depend on it is a thin line across, marked once."""
     for line in sweep.lines():
         _draw(axes, line, *styles.of(line.method))
     scale = "log" if sweep.axis in LOGARITHMIC else "linear"
-    dress(axes, "", sweep.places, AXES[sweep.axis], scale)
-    return drawing
+    dress(axes, _leaves(sweep), sweep.places, AXES[sweep.axis], scale)
+    if ends := sweep.limits:
+        axes.set_ylim(*ends)
+
+
+def _leaves(sweep: Sweep) -> str:
+    """A title where a line leaves the panel."""
+    return "" if sweep.beyond is None else f"cut; the largest is {sweep.beyond:.2f}"
 
 
 def _draw(axes: Axes, line: Line, hue: int, marker: int) -> None:
@@ -68,9 +79,14 @@ def _draw(axes: Axes, line: Line, hue: int, marker: int) -> None:
 
 
 def surface(shown: Surface) -> Figure:
-    """MAE at every pair of epsilons: the deeper the colour, the larger; with figures."""
+    """A figure of its own for `tiles`."""
     drawing = Figure(figsize=PANEL, layout="constrained")
-    axes = drawing.subplots()
+    tiles(drawing.subplots(), shown)
+    return drawing
+
+
+def tiles(axes: Axes, shown: Surface) -> None:
+    """MAE at every pair of epsilons: the deeper the colour, the larger; with figures."""
     cells = shown.cells()
     low, high = min(cells.values()), max(cells.values())
     for (x, y), value in cells.items():
@@ -86,7 +102,6 @@ def surface(shown: Surface) -> Figure:
     axes.set_ylim(-0.5, len(shown.neighbours) - 0.5)
     axes.set_ylabel("epsilon of neighbours", color=INK, fontsize=9)
     axes.grid(visible=False)
-    return drawing
 
 
 def _against(found: Sequence[Sweep], styles: Styles) -> str:

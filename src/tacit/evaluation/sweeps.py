@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, pstdev
 
+from tacit.evaluation.axis import beyond, limits
 from tacit.evaluation.crossed import Crossed
 
 AXES = {
@@ -77,6 +78,20 @@ class Sweep:
         """The rows where the other axes stay, at every epsilon."""
         stay = self.at.items()
         return [r for r in self.rows if all(getattr(r, a) in (None, place) for a, place in stay)]
+
+    @cached_property
+    def limits(self) -> tuple[float, float] | None:
+        """The ends of the axis of MAE; None where there is nothing to show."""
+        return limits(self._means, lower_is_better=True)
+
+    @property
+    def beyond(self) -> float | None:
+        """The mean furthest off that axis; None where all are on it."""
+        return beyond(self._means, self.limits)
+
+    @cached_property
+    def _means(self) -> list[float]:
+        return [mean for line in self.lines() for _, mean, _ in line.points]
 
     def lines(self) -> list[Line]:
         """Every system's line, in order of appearance."""

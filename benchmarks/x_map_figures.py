@@ -1,0 +1,228 @@
+"""X-Map's figures remade: MAE against k, links, kept ratings, and over pairs of epsilons.
+
+    python benchmarks/x_map_figures.py SOURCE TARGET [--names A,B] --figure OUT.svg --json OUT.json
+
+Both directions, seed 0. What is not on an axis stays: everybody links, nothing is kept, k is 50,
+`x-map` claims .3 and .8 (items) or .6 and .3 (people), strict systems keep epsilon 8 per person.
+Rows are kept beside OUT.json as they are finished; started again, it goes on from there.
+"""
+
+# matplotlib's own annotations leave keyword arguments and arrays of panels half typed.
+# pyright: reportUnknownMemberType=false, reportArgumentType=false
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tacit import read
+from tacit.crossdomain import changed, systems
+from tacit.crossdomain.domains import Domains
+from tacit.crossdomain.local import Local
+from tacit.crossdomain.protocol import Protocol
+from tacit.crossdomain.trial import System
+from tacit.evaluation import grid
+from tacit.evaluation.crossed import Crossed
+from tacit.evaluation.crossing import Cell, Runner
+from tacit.evaluation.figures import MARKERS, PALETTE
+from tacit.evaluation.journal import Journal
+from tacit.evaluation.progress import bar
+from tacit.evaluation.results import save
+from tacit.evaluation.sweep_drawing import STROKES, Styles, lines, tiles
+from tacit.evaluation.sweeps import PUBLISHED_K, Surface, Sweep
+
+NAMES = (
+    "nx-map", "x-map", "x-map-strict", "x-map-factors", "taste-map", "mf-merged", "item-offset",
+    "item-average", "remote-user", "knn-linked", "knn-single",
+)  # fmt: skip
+# The eighth has the colour of the first, and so on: pairs that nobody mistakes for one another.
+METHODS = (
+    "nx-map (item)", "nx-map (user)", "x-map-strict", "x-map-factors", "knn-linked (item)",
+    "remote-user (user)", "item-average", "x-map (item), claim fails", "x-map (user), claim fails",
+    "taste-map", "mf-merged", "knn-single (item)", "item-offset",
+)  # fmt: skip
+PUBLISHED = {"item": "1.1", "user": "0.9"}
+STRICT = "8"
+KS = (5, 10, 50, 100)
+OVERLAPS = (0.2, 0.5, 0.8, 1.0)
+KEEPS = (0, 3, 6)
+EPSILONS = ("0.1", "0.3", "0.6", "0.9")
+DECAYS = (0.01, 0.03, 0.1)
+AXES = ("k", "overlap", "keep")
+
+Asked = tuple[System, str | None, Protocol]
+
+
+def declared() -> Iterator[tuple[System, str | None]]:
+    """Every system, and what it is told to promise."""
+    for name in NAMES:
+        for system in systems(name, "both"):
+            claims = {
+                "none": None,
+                "faithful": PUBLISHED.get(system.variant or ""),
+                "strict": STRICT,
+            }
+            yield system, claims[system.mode]
+
+
+def swept() -> Iterator[Asked]:
+    """What the lines show: one axis changes at a time."""
+    for system, epsilon in declared():
+        for k in KS if "k" in vars(system) else (PUBLISHED_K,):
+            yield changed(system, k=k), epsilon, Protocol()
+        for overlap in OVERLAPS[:-1]:
+            yield system, epsilon, Protocol(overlap=overlap)
+        for keep in KEEPS[1:]:
+            yield system, epsilon, Protocol(keep=keep)
+
+
+def paired() -> Iterator[Asked]:
+    """`x-map` by items at every pair of epsilons."""
+    (published,) = (s for s in systems("x-map", "faithful") if s.variant == "item")
+    for second in EPSILONS:
+        for first in EPSILONS:
+            yield changed(published, neighbour_epsilon=second), first, Protocol()
+
+
+def decaying() -> Iterator[Asked]:
+    """Both maps by items, older ratings counting less."""
+    for system, epsilon in declared():
+        if system.variant == "item" and "decay" in vars(system):
+            for decay in DECAYS:
+                yield changed(system, decay=decay), epsilon, Protocol()
+
+
+class Measured:
+    """Rows of one direction, measured unless the journal has them."""
+
+    def __init__(self, domains: Domains, target: int, journal: Journal[Crossed]) -> None:
+        self._domains, self._target, self._journal = domains, target, journal
+        self._data = grid.fingerprint(domains.ratings)
+        self._run = Runner(domains, Local())
+        self.lines = self._rows(swept(), "lines")
+        self.pairs = self._rows(paired(), "pairs")
+        self.decays = self._rows(decaying(), "decay")
+
+    @property
+    def title(self) -> str:
+        """The direction."""
+        return f"{self.lines[0].source} to {self.lines[0].target}"
+
+    @property
+    def shown(self) -> list[Crossed]:
+        """The rows that have a line: strict means have one in tables alone."""
+        return [r for r in self.lines if r.mode != "strict" or r.model.startswith("x-map")]
+
+    def at(self, method: str, mode: str, overlap: float) -> Crossed:
+        """The row of a system with nothing kept and the published k."""
+        (row,) = (
+            row for row in self.lines
+            if (row.method, row.mode, row.overlap, row.keep) == (method, mode, overlap, 0)
+            and row.k in (None, PUBLISHED_K)
+        )  # fmt: skip
+        return row
+
+    def _rows(self, asked: Iterator[Asked], title: str) -> list[Crossed]:
+        trials = sorted(asked, key=lambda one: (one[2].overlap, one[2].keep))
+        cells = [
+            Cell(
+                data=self._data, names=self._domains.names, target=self._target,
+                system=system, epsilon=epsilon, protocol=protocol, seed=0,
+            )
+            for system, epsilon, protocol in trials
+        ]  # fmt: skip
+        with bar(title) as progress:
+            grid.run(cells, self._run, self._journal, progress)
+        rows = self._journal.rows(cell.key for cell in cells)
+        return sorted(rows, key=lambda row: METHODS.index(row.method))
+
+
+def drawn(ways: Sequence[Measured], path: Path) -> None:
+    """A column a direction, a row an axis, and the surface below."""
+    mpl.rcParams.update({"svg.hashsalt": "tacit", "svg.fonttype": "none"})
+    page = Figure(figsize=(4.2 * len(ways), 13.2), layout="constrained")
+    panels = page.subplots(len(AXES) + 1, len(ways), squeeze=False)
+    styles = Styles(ways[0].shown)
+    for column, way in enumerate(ways):
+        for row, axis in enumerate(AXES):
+            lines(panels[row][column], Sweep(axis, way.shown), styles)
+        alike(list(panels[: len(AXES), column]))
+        tiles(panels[len(AXES)][column], Surface("x-map (item), claim fails", way.pairs))
+        panels[0][column].set_title(way.title, fontsize=11, pad=18)
+    for row in panels[: len(AXES)]:
+        row[0].set_ylabel("mean absolute error", fontsize=9)
+    page.legend(
+        handles=[entry(row, styles) for row in firsts(ways[0].shown)],
+        loc="outside lower center", ncols=3, frameon=False, fontsize=8,
+    )  # fmt: skip
+    page.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def alike(panels: Sequence[Axes]) -> None:
+    """One range for all panels of a column."""
+    ends = [axes.get_ylim() for axes in panels]
+    for axes in panels:
+        axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def firsts(rows: Sequence[Crossed]) -> list[Crossed]:
+    """One row of each method."""
+    return list({row.method: row for row in reversed(rows)}.values())[::-1]
+
+
+def entry(row: Crossed, styles: Styles) -> Line2D:
+    """A line of the legend: the system, and what it promises."""
+    hue, marker = styles.of(row.method)
+    promise = f", {row.claim} per person" if row.mode == "strict" else ""
+    return Line2D(
+        [], [], color=PALETTE[hue], marker=MARKERS[marker], markersize=4,
+        linestyle=STROKES[row.mode], label=f"{row.method}{promise}",
+    )  # fmt: skip
+
+
+def table(ways: Sequence[Measured], overlap: float) -> str:
+    """Every system at one overlap, a column a direction; rounded to levels in brackets."""
+    said = [f"overlap {overlap:g} | " + " | ".join(way.title for way in ways)]
+    for first in firsts(ways[0].lines) + [r for r in ways[0].lines if r.mode == "strict"]:
+        rows = [way.at(first.method, first.mode, overlap) for way in ways]
+        cells = [f"{row.mae:.4f} ({row.mae_rounded:.4f})" for row in rows]
+        line = " | ".join([f"{first.method}, {first.claim}", *cells])
+        if line not in said:
+            said.append(line)
+    return "\n".join(said)
+
+
+def decay(way: Measured) -> str:
+    """The error at every decay, of both maps by items."""
+    still = [row for row in way.lines if row.method in {r.method for r in way.decays}]
+    rows = [r for r in still if (r.k, r.overlap, r.keep) == (PUBLISHED_K, 1, 0)] + way.decays
+    said = ", ".join(f"{r.method} {r.mae:.5f} at {r.decay:g}" for r in rows)
+    return f"{way.title}, decay: {said}"
+
+
+def main() -> None:
+    """Measure, print, draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ratings", nargs=2)
+    parser.add_argument("--names", type=lambda text: text.split(","), default=[None, None])
+    parser.add_argument("--scale", default="1:5:1")
+    parser.add_argument("--figure", type=Path, required=True)
+    parser.add_argument("--json", type=Path, required=True)
+    asked = parser.parse_args()
+    files = zip(asked.ratings, asked.names, strict=True)
+    domains = Domains.join([read(path, scale=asked.scale, name=name) for path, name in files])
+    journal = Journal(asked.json.with_name(asked.json.name + ".journal"), Crossed)
+    ways = [Measured(domains, target, journal) for target in (1, 0)]
+    save([row for w in ways for row in (*w.lines, *w.pairs, *w.decays)], asked.json, Crossed)
+    for overlap in OVERLAPS:
+        print(table(ways, overlap), end="\n\n")
+    print(*map(decay, ways), sep="\n")
+    drawn(ways, asked.figure)
+
+
+if __name__ == "__main__":
+    main()
