@@ -33,7 +33,19 @@ def test_the_score_is_the_slope_and_the_information_its_variance(name: str, epsi
     q = np.exp(scores.log_q)
     assert np.allclose(q.sum(0), 1)
     variance = (q * scores.table[..., 0] ** 2).sum(0)
-    assert np.allclose(scores.table[0, :, 1], np.maximum(variance, 1e-9), rtol=1e-3, atol=1e-8)
+    on = (scores.theta >= 1) & (scores.theta <= 5)
+    assert np.allclose(scores.table[0, on, 1], np.maximum(variance, 1e-9)[on], rtol=1e-3, atol=1e-8)
+
+
+def test_a_true_rating_pulls_a_taste_back_from_beyond_the_scale_without_overshooting() -> None:
+    scores = score_table(np.eye(5), [slice(0, 5)], SCALE)
+    target = scores.theta + scores.table[..., 0] / scores.table[..., 1]
+    assert target.min() > -3
+    assert target.max() < 9
+    above = scores.theta > 5.1
+    assert (target[3, above] < 5.5).all(), "four stars: back to the scale at once"
+    J = (np.exp(scores.log_q) * scores.table[..., 0] ** 2).sum(0)
+    assert np.abs(scores.table[3, above, 0] / J[above]).max() > 50, "which J alone would not do"
 
 
 def test_channels_side_by_side_keep_their_own_information() -> None:

@@ -16,9 +16,11 @@ from tacit.models import AbstractModel, ChannelMF, evidence
 
 @dataclass(frozen=True, kw_only=True)
 class TasteMap:
-    """`model`: whose draws are posterior draws of people's and items' tastes."""
+    """`model`: whose draws are posterior draws of people's and items' tastes. As it stands it does
+    not read who rated what (`directions=0`): a tested person has rated nothing in the target as it
+    is hidden, and whoever rates in one domain alone may not know the other."""
 
-    model: AbstractModel = field(default_factory=ChannelMF)
+    model: AbstractModel = field(default_factory=lambda: ChannelMF(directions=0))
 
     name = "taste-map"
     variant = None

@@ -72,5 +72,19 @@ def score_table(
     information = np.empty_like(q)
     for block in blocks:
         information[:, block] = (dq[:, block] ** 2 / q[:, block]).sum(1, keepdims=True)
-    table = np.stack([(dq / q).T, np.maximum(information, 1e-9).T], axis=2)
+    score = dq / q
+    weight = np.maximum(information, _curvature(score, theta, low, high))
+    table = np.stack([score.T, np.maximum(weight, 1e-9).T], axis=2)
     return ScoreTable(theta, np.log(q).T, np.ascontiguousarray(table, np.float32), sigma)
+
+
+def _curvature(
+    score: NDArray[np.float64], theta: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
+    """-s' where theta is beyond the scale's ends, 0 on it.
+
+    Beyond the ends nearly every draw is of one symbol, and J next to nothing; but the score of any
+    other symbol is steep there, and a step of s / J overshoots by far.
+    """
+    beyond = (theta < low) | (theta > high)
+    return np.where(beyond[:, None], -np.gradient(score, theta, axis=0), 0.0)
