@@ -42,6 +42,7 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
     from pyspark.sql import SparkSession
 
     logging.getLogger().addFilter(_of_no_gateway)
+    level = _hush(logging.CRITICAL + 1)
     running = SparkSession.getActiveSession()
     spark = running or _started(master, memory)
     try:
@@ -56,11 +57,20 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
             with quiet():
                 spark.stop()
             logging.getLogger().removeFilter(_of_no_gateway)
+            _hush(level)
 
 
 def _of_no_gateway(record: logging.LogRecord) -> bool:
-    """Py4J logs to the root how an interrupt met it, and raises it as well."""
+    """Py4J logs to the root, too, how an interrupt met it, and raises it as well."""
     return record.module != "java_gateway"
+
+
+def _hush(level: int) -> int:
+    """Let Py4J's own loggers speak from a level on; the level until now."""
+    logger = logging.getLogger("py4j")
+    before = logger.level
+    logger.setLevel(level)
+    return before
 
 
 @contextmanager
