@@ -9,27 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.cli import main
 from tacit.evaluation.results import KEYS
 
 
-@pytest.fixture
-def run(capsys, monkeypatch, tools):
-    """Run a command with models simple enough to check; gives (status, output, errors)."""
+@pytest.fixture(autouse=True)
+def simple(monkeypatch, tools):
+    """Models simple enough to check."""
     monkeypatch.setattr("tacit.evaluation.tools.tools", lambda: tools)
     monkeypatch.setattr("tacit.evaluation.tools.check", lambda channels, models, plan: None)
-
-    def command(*arguments):
-        capsys.readouterr()
-        try:
-            main([str(argument) for argument in arguments])
-            status = 0
-        except SystemExit as ended:
-            status = ended.code or 0
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return command
 
 
 @pytest.fixture

@@ -3,25 +3,8 @@
 import polars as pl
 import pytest
 
-from tacit.cli import main
-
 FILMS = [(1, 1, 5), (1, 2, 3), (2, 1, 4), (2, 2, 2), (3, 2, 1), (4, 1, 5), (4, 3, 2), (6, 4, 4)]
 BOOKS = [(1, 7, 5), (2, 7, 3), (2, 8, 4), (3, 7, 2), (3, 8, 1), (9, 8, 4)]
-
-
-@pytest.fixture
-def run(capsys):
-    def command(*arguments):
-        capsys.readouterr()
-        try:
-            main([str(argument) for argument in arguments])
-            status = 0
-        except SystemExit as ended:
-            status = ended.code or 0
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return command
 
 
 @pytest.fixture
