@@ -36,4 +36,4 @@ serve: .venv/ready  ## the demo's report on http://127.0.0.1:8000
 	$(BIN)/python -m http.server --bind 127.0.0.1 8000
 
 lock:  ## pin every dependency with its hashes; needs uv
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra curator --extra dev --extra secure --extra spark pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra collector --extra curator --extra dev --extra postgres --extra secure --extra spark pyproject.toml -o requirements.lock
