@@ -31,9 +31,8 @@ bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md
 docs: .venv/ready  ## every page and example, run as tests
 	$(BIN)/python -m pytest -q docs README.md src --doctest-modules
 
-serve: .venv/ready  ## the demo's report on http://127.0.0.1:8000
-	$(BIN)/tacit demo
-	$(BIN)/python -m http.server --bind 127.0.0.1 8000
+serve: .venv/ready  ## collector and page on http://127.0.0.1:8000
+	$(BIN)/tacit serve
 
 lock:  ## pin every dependency with its hashes; needs uv
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra collector --extra curator --extra dev --extra postgres --extra secure --extra spark pyproject.toml -o requirements.lock
