@@ -14,13 +14,13 @@ from tacit.collection import slots as module
 from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.plans import plan
-from tacit.collection.public_hash import ASK
 from tacit.collection.rated import Rated
 from tacit.collection.sample import Sample
 from tacit.device.answer import answer
 from tacit.errors import CertificateError, RequestError
 from tacit.ratings import Ratings, Vocabulary
 from tacit.scale import RatingScale
+from tacit.wire.schedule import ASK
 
 STARS = RatingScale.parse("1:5:1")
 PEOPLE, ITEMS = 30, 40

@@ -14,9 +14,6 @@ from tacit.ratings import Ratings, Vocabulary
 KEEP = 0xD1B54A32D192ED03
 """The odd multiplier behind a cap: every use has its own, or one would decide for another."""
 
-ASK = 0x8CB92BA72F3D8DD7
-"""The odd multiplier behind the slots that a person is asked about."""
-
 Hashes = NDArray[np.uint64]
 
 

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from tacit.collection.catalogue import Catalogue
 from tacit.collection.keystream import BulkWords
-from tacit.collection.public_hash import ASK, KEEP, Hashes, hashes, pair_keys
+from tacit.collection.public_hash import KEEP, Hashes, hashes, pair_keys
 from tacit.collection.sample import Sample
 from tacit.collection.sampler import Sampler
 from tacit.errors import RequestError
 from tacit.kernels.slots import count_reported, take_reported
 from tacit.ratings import Codes, Ratings
+from tacit.wire.schedule import ASK
 
 BLOCK = 1 << 22
 """Slots a round; what is laid out of them takes some 40 MiB."""

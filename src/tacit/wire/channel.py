@@ -2,22 +2,20 @@
 
 import json
 import re
-from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from tacit.channels.certificate import certify
 from tacit.channels.table import FORMAT, Channel
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.scale import RatingScale, shortest
+from tacit.wire import strict
 
 KEYS = ("format", "scale", "levels", "missing", "outputs", "word_bits", "weights", "epsilon", "id")
 LONGEST = 1 << 26
 """Characters a channel may have; a device reads no further."""
+WHAT = "The channel"
 
-T = TypeVar("T")
-
-_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 _WEIGHT = re.compile(r"[1-9][0-9]{0,19}")
 
 
@@ -48,7 +46,14 @@ def loads(text: str | bytes) -> Channel:
     number that is not a plain decimal), `CertificateError` when the id is not that of the table or
     the table does not prove its epsilon.
     """
-    fields = _fields(text)
+    return of_json(strict.parse(text, "A channel", LONGEST))
+
+
+def of_json(value: Any) -> Channel:
+    """The same from the JSON value, as a task holds it; raises as `loads` does."""
+    fields = strict.fields(value, WHAT, KEYS)
+    if fields["format"] != FORMAT:
+        raise DataError(f"The channel's format is {fields['format']!r}; this reads {FORMAT}.")
     channel = _channel(fields)
     if fields["id"] != channel.id:
         raise CertificateError(
@@ -63,37 +68,14 @@ def _channel(fields: dict[str, Any]) -> Channel:
     try:
         return Channel(
             levels=_levels(fields),
-            outputs=_list(fields["outputs"], "outputs", _output),
-            weights=_list(fields["weights"], "weights", _row),
-            epsilon=_typed(fields, "epsilon", str),
-            missing=_typed(fields, "missing", bool),
-            word_bits=_typed(fields, "word_bits", int),
+            outputs=strict.listed(fields["outputs"], "outputs", _output, WHAT),
+            weights=strict.listed(fields["weights"], "weights", _row, WHAT),
+            epsilon=strict.typed(fields, "epsilon", str, WHAT),
+            missing=strict.typed(fields, "missing", bool, WHAT),
+            word_bits=strict.typed(fields, "word_bits", int, WHAT),
         )
     except RequestError as error:
         raise DataError(f"The channel's table is malformed: {error}") from None
-
-
-def _fields(text: str | bytes) -> dict[str, Any]:
-    if len(text) > LONGEST:
-        raise DataError(f"A channel of {len(text)} characters is longer than {LONGEST}.")
-    try:
-        fields: Any = json.loads(text, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"The channel is not JSON: {error}.") from None
-    if not isinstance(fields, dict):
-        raise DataError("The channel is not a JSON object.")
-    known = cast("dict[str, Any]", fields)
-    if odd := sorted(set(known) ^ set(KEYS)):
-        raise DataError(f"The channel has unknown or missing keys: {', '.join(odd)}.")
-    if known["format"] != FORMAT:
-        raise DataError(f"The channel's format is {known['format']!r}; this reads {FORMAT}.")
-    return known
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) != len(pairs):
-        raise ValueError("a key occurs twice")
-    return dict(pairs)
 
 
 def _scale_of(levels: tuple[Decimal, ...]) -> RatingScale:
@@ -104,8 +86,8 @@ def _scale_of(levels: tuple[Decimal, ...]) -> RatingScale:
 
 
 def _levels(fields: dict[str, Any]) -> tuple[Decimal, ...]:
-    levels = _list(fields["levels"], "levels", _number)
-    text = _typed(fields, "scale", str)
+    levels = strict.listed(fields["levels"], "levels", strict.number, WHAT)
+    text = strict.typed(fields, "scale", str, WHAT)
     try:
         named = RatingScale.parse(text)
         agreed = str(named) == text and named.n_levels == len(levels) and named.levels == levels
@@ -116,34 +98,12 @@ def _levels(fields: dict[str, Any]) -> tuple[Decimal, ...]:
     return levels
 
 
-def _list(value: Any, key: str, read: Callable[[Any], T]) -> tuple[T, ...]:
-    if not isinstance(value, list):
-        raise DataError(f"The channel's {key} are {str(value)[:40]!r}, not a list.")
-    try:
-        return tuple(read(entry) for entry in cast("list[Any]", value))
-    except ValueError as error:
-        raise DataError(f"The channel's {key} hold {error}; give plain decimals.") from None
-
-
-def _typed(fields: dict[str, Any], key: str, kind: type[T]) -> T:
-    value = fields[key]
-    if type(value) is not kind:
-        raise DataError(f"The channel's {key} is {str(value)[:40]!r}, not of type {kind.__name__}.")
-    return value
-
-
-def _number(value: Any) -> Decimal:
-    if not isinstance(value, str) or not _NUMBER.fullmatch(value):
-        raise ValueError(repr(value)[:60])
-    return Decimal(value)
-
-
 def _output(value: Any) -> Decimal | None:
-    return None if value is None else _number(value)
+    return None if value is None else strict.number(value)
 
 
 def _row(value: Any) -> tuple[int, ...]:
-    return _list(value, "weights", _weight)
+    return strict.listed(value, "weights", _weight, WHAT)
 
 
 def _weight(value: Any) -> int:

@@ -1,0 +1,63 @@
+"""The ledger: what a person has spent in her life, in whole nano-epsilon, and what is left.
+
+Integers, and rounded up: no sum of floats can drift below what was really spent.
+"""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Self
+
+from tacit.errors import BudgetError, RequestError
+from tacit.scale import shortest
+
+NANO = 10**9
+
+
+def nano(epsilon: str) -> int:
+    """An epsilon (nats, a decimal string) in nano-epsilon, rounded up.
+
+    >>> nano("0.5"), nano("0.0000000001")
+    (500000000, 1)
+    """
+    whole = Decimal(epsilon) * NANO
+    if not whole.is_finite() or whole < 0:
+        raise RequestError(f"Epsilon {epsilon} is no amount; give a decimal such as 0.5.")
+    return int(whole.to_integral_value(ROUND_CEILING))
+
+
+def nats(amount: int) -> str:
+    """An amount in nano-epsilon as a decimal string, in nats."""
+    return shortest(Decimal(amount) / NANO)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """`spent` of a lifetime `limit`, both in nano-epsilon, summed over every draw of a person.
+
+    The sum bounds what all her answers together tell, values and (where a plan hides it) presence:
+    basic composition, delta = 0.
+    """
+
+    limit: int
+    spent: int = 0
+
+    @property
+    def left(self) -> int:
+        """What may still be spent; never below 0."""
+        return max(self.limit - self.spent, 0)
+
+    def affords(self, amount: int) -> bool:
+        """Whether a debit of `amount` keeps within the limit."""
+        return self.spent + amount <= self.limit
+
+    def debit(self, amount: int) -> Self:
+        """The ledger after a debit; raises `BudgetError` with the amount left when it is too much,
+        and `RequestError` for an amount below 0."""
+        if amount < 0:
+            raise RequestError(f"A debit of {amount} nano-epsilon is no debit.")
+        if not self.affords(amount):
+            raise BudgetError(
+                f"This answer costs epsilon = {nats(amount)} and {nats(self.left)} of "
+                f"{nats(self.limit)} is left for your lifetime: it is not drawn."
+            )
+        return type(self)(self.limit, self.spent + amount)

@@ -1,0 +1,234 @@
+"""The task: what a provider asks, through which channels, when, and how long it keeps answers.
+
+Immutable, and addressed by the SHA-256 of its bytes: a device that knows the address cannot be
+shown another catalogue, title or table than everybody else.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from tacit.channels.table import Channel
+from tacit.channels.thresholds import hash_id
+from tacit.errors import CertificateError, DataError, RequestError
+from tacit.scale import RatingScale
+from tacit.wire import channel as wire_channel
+from tacit.wire import strict
+
+FORMAT = "tacit-task-1"
+KEYS = (
+    "format",
+    "name",
+    "scale",
+    "plan",
+    "items",
+    "titles",
+    "channels",
+    "start",
+    "epoch_seconds",
+    "window",
+    "retention_days",
+)
+LONGEST = 1 << 24
+"""Bytes a task may have."""
+MOST_ITEMS, MOST_CELLS, MOST_CHANNELS = 1_000_000, 4096, 16
+DAY = 86_400
+WHAT = "The task"
+
+_SAMPLE = re.compile(r"sample:([1-9][0-9]{0,3})")
+_ADDRESS = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A question to people: rate `items`, each known by its *place* in that list.
+
+    `plan`: "rated", "catalogue" or "sample:K". `channels`: certified tables over `scale`, with
+    "missing" exactly where the plan hides presence; each person chooses one by her own epsilon.
+    `start` (Unix seconds) begins epoch 0; an epoch lasts `epoch_seconds`; reports are taken up to
+    `window` epochs late, and deleted `retention_days` after their epoch closed.
+
+    Raises `RequestError` for a task that cannot be asked, and says why.
+    """
+
+    name: str
+    scale: RatingScale
+    plan: str
+    items: tuple[int | str, ...]
+    channels: tuple[Channel, ...]
+    start: int
+    titles: tuple[str, ...] | None = None
+    epoch_seconds: int = DAY
+    window: int = 7
+    retention_days: int = 365
+
+    def __post_init__(self) -> None:
+        for wrong, sentence in self._flaws():
+            if wrong:
+                raise RequestError(f"This task cannot be asked: {sentence}.")
+
+    @property
+    def slots(self) -> int | None:
+        """K of "sample:K"; None for another plan."""
+        found = _SAMPLE.fullmatch(self.plan)
+        return int(found[1]) if found else None
+
+    @property
+    def hides_presence(self) -> bool:
+        """Whether what was rated is hidden too."""
+        return self.plan != "rated"
+
+    @property
+    def cells(self) -> int:
+        """How many cells a report has: as many for everybody."""
+        return min(self.slots or len(self.items), len(self.items)) if self.hides_presence else 1
+
+    @cached_property
+    def document(self) -> bytes:
+        """The task as one line of JSON, keys in the order of `KEYS`: its only spelling."""
+        fields: dict[str, Any] = {
+            "format": FORMAT,
+            "name": self.name,
+            "scale": str(self.scale),
+            "plan": self.plan,
+            "items": list(self.items),
+            "titles": self.titles and list(self.titles),
+            "channels": [json.loads(wire_channel.dumps(channel)) for channel in self.channels],
+            "start": self.start,
+            "epoch_seconds": self.epoch_seconds,
+            "window": self.window,
+            "retention_days": self.retention_days,
+        }
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+
+    @cached_property
+    def address(self) -> str:
+        """SHA-256 of `document`, 64 hexadecimal digits."""
+        return sha256(self.document).hexdigest()
+
+    @cached_property
+    def item_hashes(self) -> tuple[int, ...]:
+        """The public hash of each item id, by place."""
+        return tuple(hash_id(item) for item in self.items)
+
+    @cached_property
+    def mechanisms(self) -> dict[str, Channel]:
+        """The channels by id."""
+        return {channel.id: channel for channel in self.channels}
+
+    def epoch(self, now: float) -> int:
+        """The epoch of a moment, Unix seconds; below 0 before the task begins."""
+        return int((now - self.start) // self.epoch_seconds)
+
+    def choose(self, most_epsilon: str) -> Channel:
+        """The channel to answer through: of the largest epsilon not above the person's own maximum
+        (nats per rating, a decimal string), the first of equals. Ratings have no part in it.
+
+        Raises `CertificateError` when the task offers none, before anything is drawn.
+        """
+        most = strict.number(most_epsilon)
+        fit = [channel for channel in self.channels if strict.number(channel.epsilon) <= most]
+        if not fit:
+            least = min((channel.epsilon for channel in self.channels), key=strict.number)
+            raise CertificateError(
+                f"This task asks for epsilon = {least} or more, your maximum is {most_epsilon}: "
+                "it gets no answer."
+            )
+        return max(fit, key=lambda channel: strict.number(channel.epsilon))
+
+    def _flaws(self) -> Sequence[tuple[bool, str]]:
+        slotted = self.plan == "catalogue" or self.slots is not None
+        n, titles = len(self.items), self.titles
+        return (
+            (not 0 < len(self.name) <= 200, f"its name has {len(self.name)} characters, not 1-200"),
+            (self.plan != "rated" and not slotted, f"the plan '{self.plan[:40]}' is none"),
+            (not 0 < n <= MOST_ITEMS, f"a catalogue of {n} items is not among 1 to {MOST_ITEMS}"),
+            (len(set(map(str, self.items))) != n, "an item id occurs twice"),
+            (titles is not None and len(titles) != n, "it has not as many titles as items"),
+            (self.cells > MOST_CELLS, f"{self.cells} cells a report are more than {MOST_CELLS}"),
+            (not 0 < len(self.channels) <= MOST_CHANNELS, f"it needs 1 to {MOST_CHANNELS} tables"),
+            (len(self.mechanisms) != len(self.channels), "a channel occurs twice"),
+            (
+                any(c.levels != self.scale.levels for c in self.channels),
+                "a channel has other levels",
+            ),
+            (
+                any(c.missing != self.hides_presence for c in self.channels),
+                "plans that hide presence need channels with missing, and rated needs them without",
+            ),
+            (
+                not 0 < self.epoch_seconds <= 366 * DAY,
+                f"an epoch of {self.epoch_seconds} s is none",
+            ),
+            (not 0 <= self.window <= 1000, f"a window of {self.window} epochs is none"),
+            (
+                self.retention_days * DAY < self.window * self.epoch_seconds,
+                f"{self.retention_days} days are shorter than the window for late reports",
+            ),
+        )
+
+
+def loads(document: bytes, address: str | None = None) -> Task:
+    """The task of that document, every channel verified; nothing it says of itself is believed.
+
+    `address`: what it was asked for by. Raises `DataError` when the document is not of the form,
+    or not in its only spelling, `CertificateError` when it is not the one of that address or a
+    channel does not hold.
+    """
+    if address is not None and sha256(document).hexdigest() != address:
+        raise CertificateError(
+            f"The task is not the one of address {address[:64]}: it was changed on the way."
+        )
+    fields = strict.fields(strict.parse(document, "A task", LONGEST), WHAT, KEYS)
+    if fields["format"] != FORMAT:
+        raise DataError(
+            f"The task's format is {str(fields['format'])[:40]!r}; this reads {FORMAT}."
+        )
+    try:
+        task = _task(fields)
+        canonical = task.document
+    except (RequestError, UnicodeEncodeError) as error:
+        raise DataError(f"The task is malformed: {error}") from None
+    if canonical != document:
+        raise DataError("The task is not spelled as `tacit task` writes it; write it again.")
+    return task
+
+
+def is_address(text: str) -> bool:
+    """Whether the text could be an address: 64 hexadecimal digits."""
+    return _ADDRESS.fullmatch(text) is not None
+
+
+def _task(fields: dict[str, Any]) -> Task:
+    whole = {key: strict.typed(fields, key, int, WHAT) for key in KEYS[-4:]}
+    return Task(
+        name=strict.typed(fields, "name", str, WHAT),
+        scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
+        plan=strict.typed(fields, "plan", str, WHAT),
+        items=strict.listed(fields["items"], "items", _item, WHAT),
+        titles=_titles(fields["titles"]),
+        channels=strict.listed(fields["channels"], "channels", wire_channel.of_json, WHAT),
+        **whole,
+    )
+
+
+def _item(value: Any) -> int | str:
+    if type(value) is int and abs(value) < 1 << 53:
+        return value
+    if isinstance(value, str) and 0 < len(value) <= 200:
+        return value
+    raise ValueError(repr(value)[:60])
+
+
+def _titles(value: Any) -> tuple[str, ...] | None:
+    return None if value is None else strict.listed(value, "titles", _text, WHAT)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(repr(value)[:60])
+    return value
