@@ -6,7 +6,6 @@
  */
 
 import { flaw } from "./certificate.js";
-import { shortest } from "./decimals.js";
 import { CertificateError, DataError, RequestError } from "./errors.js";
 import { address } from "./hashing.js";
 import { parseScale } from "./scale.js";
@@ -86,8 +85,7 @@ async function formed(known) {
   if (known["format"] !== FORMAT) throw new DataError(`The channel's format is not ${FORMAT}.`);
   const levels = listed(known["levels"], "levels", WHAT, number);
   const scale = parseScale(text(known, "scale", WHAT));
-  const spelt = levels.map(shortest);
-  if (spelt.join() !== scale.levels.join()) {
+  if (levels.join() !== scale.levels.join()) {
     throw new DataError(`The channel's levels are not those of its scale ${scale.text}.`);
   }
   const channel = {
@@ -136,8 +134,7 @@ function identity(channel) {
 
 /** @param {unknown} value */
 function output(value) {
-  const read = value === null ? null : number(value);
-  return read && shortest(read);
+  return value === null ? null : number(value);
 }
 
 /** @param {unknown} value */

@@ -1,6 +1,6 @@
 /** Reading JSON that a stranger wrote: nothing unknown, missing, repeated or of another type. */
 
-import { decimal } from "./decimals.js";
+import { decimal, shortest } from "./decimals.js";
 import { DataError } from "./errors.js";
 
 /** @typedef {{ readonly [key: string]: unknown }} Fields */
@@ -29,7 +29,7 @@ export function parse(text, what) {
 }
 
 /**
- * The JSON object `value`, which must have exactly `keys`.
+ * The JSON object `value`, which must have exactly `keys`, in that order.
  * @param {unknown} value
  * @param {string} what
  * @param {readonly string[]} keys
@@ -40,12 +40,13 @@ export function fields(value, what, keys) {
     throw new DataError(`${what} is not a JSON object.`);
   }
   const found = Object.keys(value);
-  const odd = [
-    ...found.filter((key) => !keys.includes(key)),
-    ...keys.filter((key) => !found.includes(key)),
-  ];
-  if (odd.length > 0) {
-    throw new DataError(`${what} has unknown or missing keys: ${odd.sort().join(", ").slice(0, 200)}.`);
+  if (found.join() !== keys.join()) {
+    const odd = [
+      ...found.filter((key) => !keys.includes(key)),
+      ...keys.filter((key) => !found.includes(key)),
+    ];
+    const said = odd.length > 0 ? `unknown or missing: ${odd.join(", ").slice(0, 200)}` : "in another order";
+    throw new DataError(`${what}'s keys are not those of its form: ${said}.`);
   }
   return /** @type {Fields} */ (value);
 }
@@ -102,11 +103,12 @@ export function listed(value, key, what, read) {
 }
 
 /**
- * A decimal written as a string, or undefined.
+ * A decimal in its shortest spelling as a string, or undefined.
  * @param {unknown} value
  */
 export function number(value) {
-  return typeof value === "string" ? decimal(value) : undefined;
+  const read = typeof value === "string" ? decimal(value) : undefined;
+  return read && shortest(read) === value ? value : undefined;
 }
 
 /**
