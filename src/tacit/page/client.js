@@ -1,0 +1,233 @@
+/**
+ * The device: keeps the ratings, answers through a verified channel, and sends.
+ *
+ * Debit, draw, the answer and the report's bytes reach the disk in one transaction before anything
+ * is sent. A crash may waste epsilon; it never overspends it and never draws twice.
+ */
+
+import { Answers } from "./answers.js";
+import { rowOf } from "./channel.js";
+import { dueRated, dueSlots } from "./due.js";
+import { RequestError } from "./errors.js";
+import { key } from "./hashing.js";
+import { amount } from "./ledger.js";
+import { send, uploads } from "./outbox.js";
+import { SECRET_BYTES, person, reportId } from "./pseudonym.js";
+import { spell } from "./report.js";
+import { asked } from "./schedule.js";
+import { choose, epochOf, readTask } from "./task.js";
+
+/** @typedef {import("./channel.js").Channel} Channel */
+/** @typedef {import("./store.js").Outgoing} Outgoing */
+/** @typedef {import("./store.js").Owner} Owner */
+/** @typedef {import("./store.js").Rows} Rows */
+/** @typedef {import("./task.js").Task} Task */
+
+/**
+ * The outside world; all but `store` and `collector` are replaced in tests only. `now`: Unix
+ * seconds. `alone`: runs one after another, in all tabs of this browser.
+ * @typedef {{ readonly store: import("./store.js").Store,
+ *   readonly collector: Pick<import("./collector.js").Collector, "task" | "send">,
+ *   readonly now?: () => number, readonly words?: import("./draw.js").Words,
+ *   readonly alone?: <T>(work: () => Promise<T>) => Promise<T> }} World
+ */
+
+/**
+ * `refused`: ratings that the lifetime limit left without an answer of their own.
+ * `dropped`: reports that became too old to be taken.
+ * @typedef {{ readonly made: number, readonly refused: number, readonly dropped: number,
+ *   readonly stored: number, readonly waiting: number, readonly complaints: readonly string[],
+ *   readonly again: boolean, readonly retryAfter: number }} Synced
+ */
+
+export class Client {
+  #store;
+  #collector;
+  #now;
+  #words;
+  #alone;
+
+  /** @param {World} world */
+  constructor({ store, collector, now = () => Date.now() / 1000, words, alone = inAllTabs }) {
+    this.#store = store;
+    this.#collector = collector;
+    this.#now = now;
+    this.#words = words;
+    this.#alone = alone;
+  }
+
+  /** Everything the device holds. */
+  read() {
+    return this.#store.read();
+  }
+
+  /**
+   * Agree to answer `task`, with at most `maximum` a rating and `limit` in a lifetime (decimals).
+   * @param {Task} task
+   * @param {{ maximum: string, limit: string, token: string | null }} terms
+   */
+  async enrol(task, { maximum, limit, token }) {
+    choose(task, maximum);
+    const nanos = amount(limit);
+    await this.#alone(async () => {
+      const { owner } = await this.#store.read();
+      const secret = owner[0]?.secret ?? crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+      const terms = { secret, task: task.address, maximum, limit: nanos, token: token ?? owner[0]?.token ?? null };
+      await this.#store.commit({ put: { owner: [{ self: "owner", ...terms }] } });
+    });
+  }
+
+  /**
+   * Remember a true rating, or forget it (null). Nothing is sent.
+   * @param {Task} task
+   * @param {number} place
+   * @param {string | null} level
+   */
+  async rate(task, place, level) {
+    if (task.items[place] === undefined) throw new RequestError(`Place ${place} is not in this catalogue.`);
+    if (level === null) {
+      return this.#store.commit({ remove: { ratings: [{ task: task.address, place, level: "" }] } });
+    }
+    for (const channel of task.channels) rowOf(channel, level);
+    return this.#store.commit({ put: { ratings: [{ task: task.address, place, level }] } });
+  }
+
+  /**
+   * Answer what is due now and send what waits.
+   *
+   * Throws what `readTask` and `choose` throw, before anything is drawn, and `BudgetError` where a
+   * first report costs more than is left.
+   * @returns {Promise<Synced>}
+   */
+  sync() {
+    return this.#alone(async () => {
+      const owner = ownerOf(await this.#store.read());
+      const task = await readTask(await this.#collector.task(owner.task), owner.task);
+      const dropped = await this.#drop();
+      const made = await this.#answer(task, choose(task, owner.maximum));
+      return { ...made, dropped, ...(await this.#send(owner)) };
+    });
+  }
+
+  /**
+   * Send what waits in the outbox, and nothing new.
+   * @returns {Promise<Synced>}
+   */
+  resend() {
+    return this.#alone(async () => {
+      const dropped = await this.#drop();
+      const sent = await this.#send(ownerOf(await this.#store.read()));
+      return { made: 0, refused: 0, dropped, ...sent };
+    });
+  }
+
+  /** Forget everything but the sum spent: starting over does not give it back. */
+  erase() {
+    return this.#alone(async () => {
+      const { ledger: _, ...rest } = await this.#store.read();
+      await this.#store.commit({ remove: rest });
+    });
+  }
+
+  /** Reports that nobody takes any more; what they reported is due again, at no further cost. */
+  async #drop() {
+    const rows = await this.#store.read();
+    const old = rows.outbox.filter(({ until }) => until <= this.#now());
+    const again = rows.reported.filter((last) =>
+      old.some(
+        ({ single, task, epoch, place }) =>
+          single && task === last.task && epoch === last.epoch && place === last.place,
+      ),
+    );
+    if (old.length > 0) await this.#store.commit({ remove: { outbox: old, reported: again } });
+    return old.length;
+  }
+
+  /**
+   * @param {Task} task
+   * @param {Channel} channel
+   */
+  async #answer(task, channel) {
+    const epoch = epochOf(task, this.#now());
+    if (epoch < 0) throw new RequestError("This task has not begun; nothing is answered yet.");
+    const rows = await this.#store.read();
+    const owner = ownerOf(rows);
+    const secret = await key(owner.secret);
+    const me = await person(secret, task.address);
+    const places = task.hidesPresence ? await asked(task, me) : [];
+    const ledger = { limit: owner.limit, spent: rows.ledger[0]?.spent ?? 0n };
+    const answers = new Answers(task.address, channel, rows.answers, ledger, this.#words);
+    const past = pastOf(rows, task.address);
+    const { reports, refused } = task.hidesPresence
+      ? dueSlots(past, answers, epoch, places, channel.id)
+      : dueRated(past, answers, epoch);
+    const until = task.start + (epoch + task.window + 1) * task.epochSeconds;
+    const outbox = await Promise.all(
+      reports.map(async (cells) => {
+        const place = cells[0]?.place ?? 0;
+        const id = await reportId(secret, task.address, epoch, task.hidesPresence ? null : place);
+        const symbols = cells.map((cell) => cell.symbol);
+        const report = { id, epoch, person: me, places: cells.map((cell) => cell.place), symbols };
+        const bytes = spell(report, channel);
+        return { task: task.address, epoch, place, id, bytes, single: !task.hidesPresence, until };
+      }),
+    );
+    const reported = reports
+      .flat()
+      .map(({ place, value }) => ({ task: task.address, place, value, channel: channel.id, epoch }));
+    const spent = { self: /** @type {const} */ ("lifetime"), spent: answers.ledger.spent };
+    await this.#store.commit({ put: { ledger: [spent], answers: answers.drawn, reported, outbox } });
+    return { made: reports.length, refused };
+  }
+
+  /** @param {Owner} owner */
+  async #send({ token }) {
+    let stored = 0;
+    /** @type {string[]} */
+    const complaints = [];
+    const { outbox } = await this.#store.read();
+    let waiting = outbox.length;
+    for (const rows of uploads(outbox)) {
+      const sent = await send(rows, this.#collector, token);
+      await this.#store.commit({ remove: { outbox: [...sent.stored, ...sent.refused] } });
+      stored += sent.stored.length;
+      waiting -= rows.length - sent.kept.length;
+      complaints.push(...sent.complaints);
+      const { again, retryAfter } = sent;
+      if (again) return { stored, waiting, complaints, again, retryAfter };
+    }
+    return { stored, waiting, complaints, again: false, retryAfter: 0 };
+  }
+}
+
+/**
+ * @param {Rows} rows
+ * @returns {Owner}
+ */
+export function ownerOf({ owner: [owner] }) {
+  if (owner === undefined) throw new RequestError("You have not agreed to answer anything yet.");
+  return owner;
+}
+
+/**
+ * @param {Rows} rows
+ * @param {string} task
+ * @returns {import("./due.js").Past}
+ */
+export function pastOf({ ratings, reported }, task) {
+  const mine = ratings.filter((rating) => rating.task === task);
+  const last = reported.filter((one) => one.task === task);
+  return {
+    levels: new Map(mine.map(({ place, level }) => [place, level])),
+    last: new Map(last.map((one) => [one.place, one])),
+  };
+}
+
+/**
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+async function inAllTabs(work) {
+  return await navigator.locks.request("tacit", work);
+}
