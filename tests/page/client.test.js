@@ -119,7 +119,7 @@ test("a task that changed, or asks too much, gets no answer and costs nothing", 
   await client.rate(task, 0, "5");
   shop.document = Uint8Array.from(shop.document, (byte, at) => (at === 40 ? byte ^ 1 : byte));
   await assert.rejects(client.sync(), CertificateError);
-  await assert.rejects(client.enrol(task, { maximum: "0.49", limit: "9", token: null }), CertificateError);
+  await assert.rejects(client.enrol(task, { maximum: "0.49", limit: "9" }), CertificateError);
   assert.equal(await spent(store), 0n);
   assert.equal(shop.bodies.length, 0);
 });
@@ -132,7 +132,7 @@ test("erasing forgets all but the sum spent, and the sum counts for the next sec
   const { ledger, ...rest } = await store.read();
   assert(Object.values(rest).every((rows) => rows.length === 0));
   assert.equal(ledger[0]?.spent, amount("1"));
-  await client.enrol(task, { maximum: "1", limit: "1.5", token: null });
+  await client.enrol(task, { maximum: "1", limit: "1.5" });
   await client.rate(task, 1, "5");
   assert.equal((await client.sync()).refused, 1);
 });
@@ -183,6 +183,6 @@ test("through crashes and losses: one payload an id, one symbol a value, never o
 test("nobody can enrol for less than the task asks", async () => {
   const { task } = await example("rated");
   const { client } = await device("rated");
-  await assert.rejects(client.enrol(task, { maximum: "x", limit: "1", token: null }), /no plain decimal/);
-  await assert.rejects(client.enrol(task, { maximum: "1", limit: "-1", token: null }), /no amount/);
+  await assert.rejects(client.enrol(task, { maximum: "x", limit: "1" }), /no plain decimal/);
+  await assert.rejects(client.enrol(task, { maximum: "1", limit: "-1" }), /no amount/);
 });

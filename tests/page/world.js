@@ -100,7 +100,7 @@ export async function device(plan, { maximum = "1", limit = "100", ...world } = 
   const [store, shop] = [new Memory(), new Shop(document)];
   let time = task.start;
   const client = new Client({ store, collector: shop, now: () => time, alone: (work) => work(), ...world });
-  await client.enrol(task, { maximum, limit, token: null });
+  await client.enrol(task, { maximum, limit });
   const set = (/** @type {number} */ epoch) => (time = task.start + epoch * task.epochSeconds);
   return { client, store, shop, task, set };
 }

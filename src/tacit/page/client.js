@@ -64,17 +64,25 @@ export class Client {
   /**
    * Agree to answer `task`, with at most `maximum` a rating and `limit` in a lifetime (decimals).
    * @param {Task} task
-   * @param {{ maximum: string, limit: string, token: string | null }} terms
+   * @param {{ maximum: string, limit: string }} terms
    */
-  async enrol(task, { maximum, limit, token }) {
+  async enrol(task, { maximum, limit }) {
     choose(task, maximum);
     const nanos = amount(limit);
     await this.#alone(async () => {
       const { owner } = await this.#store.read();
       const secret = owner[0]?.secret ?? crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-      const terms = { secret, task: task.address, maximum, limit: nanos, token: token ?? owner[0]?.token ?? null };
+      const terms = { secret, task: task.address, maximum, limit: nanos };
       await this.#store.commit({ put: { owner: [{ self: "owner", ...terms }] } });
     });
+  }
+
+  /**
+   * Keep the token that the provider gave her; it goes with every upload.
+   * @param {string} token
+   */
+  admit(token) {
+    return this.#store.commit({ put: { enrolment: [{ self: "token", token }] } });
   }
 
   /**
@@ -105,7 +113,7 @@ export class Client {
       const task = await readTask(await this.#collector.task(owner.task), owner.task);
       const dropped = await this.#drop();
       const made = await this.#answer(task, choose(task, owner.maximum));
-      return { ...made, dropped, ...(await this.#send(owner)) };
+      return { ...made, dropped, ...(await this.#send()) };
     });
   }
 
@@ -116,7 +124,7 @@ export class Client {
   resend() {
     return this.#alone(async () => {
       const dropped = await this.#drop();
-      const sent = await this.#send(ownerOf(await this.#store.read()));
+      const sent = await this.#send();
       return { made: 0, refused: 0, dropped, ...sent };
     });
   }
@@ -180,12 +188,12 @@ export class Client {
     return { made: reports.length, refused };
   }
 
-  /** @param {Owner} owner */
-  async #send({ token }) {
+  async #send() {
     let stored = 0;
     /** @type {string[]} */
     const complaints = [];
-    const { outbox } = await this.#store.read();
+    const { outbox, enrolment } = await this.#store.read();
+    const token = enrolment[0]?.token ?? null;
     let waiting = outbox.length;
     for (const rows of uploads(outbox)) {
       const sent = await send(rows, this.#collector, token);

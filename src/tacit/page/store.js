@@ -8,11 +8,11 @@
 
 /**
  * Who she is here and what she allows: `secret` names her, `maximum` is her most epsilon a rating
- * (nats, a decimal), `limit` her lifetime limit in nano-epsilon, `token` her enrolment's, if any.
+ * (nats, a decimal), `limit` her lifetime limit in nano-epsilon.
  * @typedef {{ readonly self: "owner", readonly secret: import("./hashing.js").Bytes,
- *   readonly task: string, readonly maximum: string, readonly limit: bigint,
- *   readonly token: string | null }} Owner
+ *   readonly task: string, readonly maximum: string, readonly limit: bigint }} Owner
  */
+/** @typedef {{ readonly self: "token", readonly token: string }} Enrolment her leave to send */
 /** @typedef {{ readonly self: "lifetime", readonly spent: bigint }} Spent in nano-epsilon */
 /** @typedef {{ readonly task: string, readonly place: number, readonly level: string }} Rating */
 /**
@@ -33,8 +33,8 @@
  *   readonly id: string, readonly bytes: string, readonly single: boolean, readonly until: number }} Outgoing
  */
 /**
- * @typedef {{ owner: readonly Owner[], ledger: readonly Spent[], ratings: readonly Rating[],
- *   answers: readonly Answer[], reported: readonly Reported[], outbox: readonly Outgoing[] }} Rows
+ * @typedef {{ owner: readonly Owner[], enrolment: readonly Enrolment[], ledger: readonly Spent[],
+ *   ratings: readonly Rating[], answers: readonly Answer[], reported: readonly Reported[], outbox: readonly Outgoing[] }} Rows
  */
 /** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
 /**
@@ -46,6 +46,7 @@
 /** What identifies a row, store by store. @type {{ readonly [name in keyof Rows]: string[] }} */
 export const KEYS = {
   owner: ["self"],
+  enrolment: ["self"],
   ledger: ["self"],
   ratings: ["task", "place"],
   answers: ["task", "channel", "place", "value"],

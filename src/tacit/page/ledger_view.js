@@ -1,0 +1,127 @@
+/** The ledger: for each rating what was true, what left, and what can be inferred from it. */
+
+import { barsView } from "./bars_view.js";
+import { MISSING } from "./channel.js";
+import { make } from "./dom.js";
+import { amount, nats } from "./ledger.js";
+import { count, short, titleOf, unit } from "./words.js";
+
+/** @typedef {import("./channel.js").Channel} Channel */
+/** @typedef {import("./store.js").Answer} Answer */
+/** @typedef {import("./store.js").Reported} Reported */
+/** @typedef {import("./store.js").Rows} Rows */
+/** @typedef {import("./task.js").Task} Task */
+
+/**
+ * Everything that left for places she rated, by place; others are counted.
+ * @param {Task} task
+ * @param {Rows} rows
+ * @param {number} shown how many entries
+ * @param {() => void} more asks for more of them
+ * @returns {HTMLElement}
+ */
+export function ledgerView(task, rows, shown, more) {
+  const entries = entriesOf(task, rows);
+  const others = rows.reported.filter((one) => one.task === task.address).length - entries.filter(({ last }) => last).length;
+  const list = entries.slice(0, shown).map((entry) => entryView(task, entry));
+  const rest = entries.length - list.length;
+  const button = make("button", { type: "button", click: more }, `Show more (${rest} left)`);
+  return make("div", {},
+    entries.length === 0 ? make("p", { class: "quiet" }, "You have rated nothing yet.") : make("ul", { class: "entries" }, ...list),
+    rest > 0 ? button : "",
+    others > 0 ? make("p", { class: "quiet" }, othersInWords(task, others)) : "",
+  );
+}
+
+/**
+ * @typedef {{ readonly place: number, readonly level: string | undefined,
+ *   readonly last: Reported | undefined, readonly answers: readonly Answer[],
+ *   readonly waits: boolean }} Entry
+ */
+
+/**
+ * @param {Task} task
+ * @param {Rows} rows
+ * @returns {Entry[]}
+ */
+function entriesOf(task, { ratings, reported, answers, outbox }) {
+  const here = (/** @type {{ task: string }} */ row) => row.task === task.address;
+  const levels = new Map(ratings.filter(here).map(({ place, level }) => [place, level]));
+  const last = new Map(reported.filter(here).map((one) => [one.place, one]));
+  const told = answers.filter((answer) => here(answer) && answer.value !== MISSING);
+  const byPlace = Map.groupBy(answers.filter(here), ({ place }) => place);
+  const waiting = new Set(outbox.filter(here).map(({ epoch, place }) => (task.hidesPresence ? `${epoch}` : `${epoch} ${place}`)));
+  const places = new Set([...levels.keys(), ...told.map(({ place }) => place)]);
+  return [...places].sort((a, b) => a - b).map((place) => {
+    const one = last.get(place);
+    const waits = one !== undefined && waiting.has(task.hidesPresence ? `${one.epoch}` : `${one.epoch} ${place}`);
+    return { place, level: levels.get(place), last: one, answers: byPlace.get(place) ?? [], waits };
+  });
+}
+
+/**
+ * @param {Task} task
+ * @param {Entry} entry
+ */
+function entryView(task, { place, level, last, answers, waits }) {
+  const channel = task.channels.find(({ id }) => id === last?.channel);
+  const answer = answers.find(({ channel: id, value }) => id === last?.channel && value === last.value);
+  const title = make("h3", {}, titleOf(task, place));
+  const truth = level ?? (task.hidesPresence ? "not rated" : "cleared");
+  if (channel === undefined || answer === undefined) {
+    return make("li", { class: "entry" }, title, facts([["True", truth], ["Left", "nothing yet"]]));
+  }
+  const said = facts([
+    ["True", truth],
+    ["Left", `${outputInWords(channel, answer.symbol)}${waits ? ", waiting to be sent" : ""}`],
+    ["Cost", costInWords(task, answers)],
+  ]);
+  const current = level ?? (task.hidesPresence ? MISSING : answer.value);
+  const changed = current === answer.value ? "" : make("p", { class: "quiet" }, changedInWords(answer.value));
+  return make("li", { class: "entry" }, title, said, changed,
+    make("p", { class: "bars-title" }, "What that tells, to one who thought every rating as likely:"),
+    barsView(channel, answer.symbol, level ?? (task.hidesPresence ? MISSING : "")));
+}
+
+/** @param {string} value */
+function changedInWords(value) {
+  const was = value === MISSING ? "not rated" : value;
+  return `This answered for your earlier “${was}”. A changed rating is answered in a later period.`;
+}
+
+/**
+ * @param {Channel} channel
+ * @param {number} symbol
+ */
+function outputInWords({ outputs }, symbol) {
+  const output = outputs[symbol];
+  const stands = output === null || output === undefined ? "“not rated”" : short(Number(output));
+  return `symbol ${symbol}, which stands for ${stands}`;
+}
+
+/**
+ * @param {Task} task
+ * @param {readonly Answer[]} answers
+ */
+function costInWords(task, answers) {
+  const spent = answers.reduce((sum, answer) => {
+    const channel = task.channels.find(({ id }) => id === answer.channel);
+    return sum + (channel ? amount(channel.epsilon) : 0n);
+  }, 0n);
+  const drawn = answers.length === 1 ? "" : `, for ${count(answers.length, "answer")}`;
+  return `epsilon = ${nats(spent)} on this ${unit(task)}${drawn}`;
+}
+
+/** @param {readonly (readonly [string, string])[]} pairs */
+function facts(pairs) {
+  const rows = pairs.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+  return make("dl", { class: "facts" }, ...rows);
+}
+
+/**
+ * @param {Task} task
+ * @param {number} others
+ */
+function othersInWords({ items }, others) {
+  return `${count(others, "other place")} of ${items.length} left too, as an answer for “not rated”.`;
+}
