@@ -79,7 +79,6 @@ function entryView(task, { place, level, last, answers, waits }) {
   const current = level ?? (task.hidesPresence ? MISSING : answer.value);
   const changed = current === answer.value ? "" : make("p", { class: "quiet" }, changedInWords(answer.value));
   return make("li", { class: "entry" }, title, said, changed,
-    make("p", { class: "bars-title" }, "What that tells, to one who thought every rating as likely:"),
     barsView(channel, answer.symbol, level ?? (task.hidesPresence ? MISSING : "")));
 }
 

@@ -22,7 +22,7 @@ export function questionView(task) {
     ["Public", publicInWords(task)],
     ["Linkable", "Your answers to this question, with each other: they carry one made-up name. It is not your name anywhere else."],
     ["Hidden", `How you rated, behind noise drawn on this device. On offer: epsilon = ${offered} per ${unit(task)}, each proved in whole numbers by this page just now.`],
-    ["Kept", `${count(task.retentionDays, "day")} after the ${duration(task.epochSeconds)} in which you answered. What has left cannot be called back.`],
+    ["Kept", `${count(task.retentionDays, "day")}, from the end of the period (${duration(task.epochSeconds)}) in which you answered. What has left cannot be called back.`],
   ];
   const list = rows.map(([name = "", text = ""]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)));
   return make("div", {},
@@ -56,9 +56,9 @@ export function termsForm(task, terms, verb, agreed) {
   explain();
   return make("form", { class: "agree", novalidate: true, submit, input: explain },
     make("div", { class: "field" },
-      make("label", { for: "maximum" }, `At most, epsilon per ${unit(task)}`), maximum, meaning),
+      make("label", { for: "maximum" }, `Your maximum: epsilon per ${unit(task)}, for one answer`), maximum, meaning),
     make("div", { class: "field" },
-      make("label", { for: "limit" }, "At most in your life, epsilon in all"), limit, enough),
+      make("label", { for: "limit" }, "Your lifetime limit: epsilon per user, for all answers together"), limit, enough),
     make("button", { class: "primary" }, verb),
   );
 }
@@ -85,8 +85,10 @@ function enoughInWords(task, maximum, limit) {
   if (cost === 0n) return "Answers cost nothing.";
   const many = count(Number(all / cost), "answer");
   const cells = BigInt(Math.min(task.slots ?? task.items.length, task.items.length));
-  const short = task.hidesPresence && !affords({ limit: all, spent: 0n }, cells * cost);
-  return short ? `Enough for ${many}; a first report takes ${cells}.` : `Enough for ${many}. It counts for all questions, and erasing does not reset it.`;
+  if (task.hidesPresence && !affords({ limit: all, spent: 0n }, cells * cost)) {
+    return `Enough for ${many}; a first report takes ${cells}.`;
+  }
+  return `Enough for ${many}. It counts for all questions, and erasing does not reset it.`;
 }
 
 /** @param {() => string} words */
