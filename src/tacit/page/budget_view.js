@@ -18,9 +18,9 @@ export function budgetView(task, owner, spent) {
   meter.style.setProperty("--share", String(Math.min(1, Number(spent) / Math.max(1, Number(owner.limit)))));
   const more = amount(cost) === 0n ? "" : `, enough for ${count(Number(left(ledger) / amount(cost)), "new answer")}`;
   return make("div", {},
-    make("p", { class: "amount" }, make("strong", {}, nats(spent)), ` of ${nats(owner.limit)} per user, spent in your life`),
+    make("p", { class: "amount" }, make("strong", {}, nats(spent)), ` of ${nats(owner.limit)} spent`),
     meter,
     make("p", { class: "quiet" },
-      `Epsilon = ${nats(left(ledger))} per user is left${more}. Each costs epsilon = ${cost} per ${unit(task)}, once: the same rating is never answered twice.`),
+      `Epsilon per user, over your whole life. ${nats(left(ledger))} is left${more}. Each costs epsilon = ${cost} per ${unit(task)}, once: the same rating is never answered for twice.`),
   );
 }

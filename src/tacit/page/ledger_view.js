@@ -22,8 +22,9 @@ import { count, short, titleOf, unit } from "./words.js";
  */
 export function ledgerView(task, rows, shown, more) {
   const entries = entriesOf(task, rows);
-  const others = rows.reported.filter((one) => one.task === task.address).length - entries.filter(({ last }) => last).length;
-  const list = entries.slice(0, shown).map((entry) => entryView(task, entry));
+  const reported = rows.reported.filter((one) => one.task === task.address).length;
+  const others = reported - entries.filter(({ last }) => last).length;
+  const list = entries.slice(0, shown).map((entry) => entryView(task, entry, reported > 0));
   const rest = entries.length - list.length;
   const button = make("button", { type: "button", click: more }, `Show more (${rest} left)`);
   return make("div", {},
@@ -62,14 +63,16 @@ function entriesOf(task, { ratings, reported, answers, outbox }) {
 /**
  * @param {Task} task
  * @param {Entry} entry
+ * @param {boolean} begun whether anything left for this task
  */
-function entryView(task, { place, level, last, answers, waits }) {
+function entryView(task, { place, level, last, answers, waits }, begun) {
   const channel = task.channels.find(({ id }) => id === last?.channel);
   const answer = answers.find(({ channel: id, value }) => id === last?.channel && value === last.value);
   const title = make("h3", {}, titleOf(task, place));
   const truth = level ?? (task.hidesPresence ? "not rated" : "cleared");
   if (channel === undefined || answer === undefined) {
-    return make("li", { class: "entry" }, title, facts([["True", truth], ["Left", "nothing yet"]]));
+    const left = begun && task.hidesPresence ? "nothing: you are not asked about it" : "nothing yet";
+    return make("li", { class: "entry" }, title, facts([["True", truth], ["Left", left]]));
   }
   const said = facts([
     ["True", truth],
