@@ -44,6 +44,7 @@ def asked() -> list[Request]:
 def page(browser: Browser, provider, asked) -> Iterator[Page]:
     """An empty tab at the provider's address; whatever the console complains of fails the test."""
     context = browser.new_context(viewport=PHONE)
+    context.set_default_timeout(5_000)
     page = context.new_page()
     complaints: list[str] = []
     page.on("request", lambda request: asked.append(request))
@@ -62,11 +63,11 @@ def start(page: Page, maximum: str = "1", limit: str = "50") -> None:
 
 
 def rate(page: Page, count: int = 12) -> list[str]:
-    """Rates the first items through the control's own labels; the levels it chose."""
+    """Rates the first items; the levels it chose."""
     levels = [LEVELS[k % len(LEVELS)] for k in range(count)]
     for place, level in enumerate(levels):
         control = page.locator("#catalogue li").nth(place)
-        control.get_by_text(level, exact=True).click()
+        control.get_by_role("radio", name=level, exact=True).click()
     return levels
 
 
@@ -249,7 +250,7 @@ def test_everything_can_be_done_from_the_keyboard(page: Page, provider) -> None:
     keys.press("Tab")
     keys.press("Enter")
     expect(checked).to_have_count(0)
-    expect(page.locator("#catalogue input").first).to_be_focused()
+    expect(page.get_by_role("radio").first).to_be_focused()
     keys.press("Space")
     expect(checked).to_have_value("1")
     for _ in range(20):
