@@ -26,12 +26,13 @@ TITLES = (
     "Metropolis", "The General", "Sunrise", "Nosferatu", "Faust", "Potemkin", "The Gold Rush",
     "City Lights", "M", "It Happened One Night", "The 39 Steps", "Modern Times", "Stagecoach",
     "The Rules of the Game", "Rebecca", "His Girl Friday", "Citizen Kane", "Casablanca",
-    "Brief Encounter", "Les Enfants du paradis", "Notorious", "The Third Man", "Rashômon", "Vertigo",
+    "Brief Encounter", "Les Enfants du paradis", "Notorious", "The Third Man", "Rashômon",
+    "Vertigo",
 )  # fmt: skip
 
 
 def question(plan: str = "rated", mechanism: str = "duchi") -> Task:
-    """24 films; Duchi's tables have the symbols 0 and 1 only, which no rating from 2 to 5 equals."""
+    """24 films; Duchi's tables have the symbols 0 and 1 alone, and no rating from 2 up is one."""
     tables = tuple(
         compile(mechanism, epsilon=e, scale=STARS, missing=plan != "rated") for e in ("0.5", "1")
     )
