@@ -7,7 +7,8 @@ import { amount } from "../../src/tacit/page/ledger.js";
 import { chance, device, example } from "./world.js";
 
 const LEVELS = ["1", "2", "3", "4", "5"];
-const REPORT = /^\{"id":"[0-9a-f]{32}","mech":"[0-9a-f]{64}","schema":1,"epoch":\d+,"person":"[0-9a-f]{32}","cells":\[\[\d+, *\d+\](,\[\d+, *\d+\])*\]\}$/;
+const REPORT =
+  /^\{"id":"[0-9a-f]{32}","mech":"[0-9a-f]{64}","schema":1,"epoch":\d+,"person":"[0-9a-f]{32}","cells":\[\[\d+, *\d+\](,\[\d+, *\d+\])*\]\}$/;
 
 /** @param {import("./world.js").Memory} store */
 async function spent(store) {
@@ -34,7 +35,13 @@ test("a rating is answered for once, whatever is pressed", async () => {
 test("another rating waits for the next epoch; the old one is answered as before, free", async () => {
   const { client, store, shop, task, set } = await device("rated");
   const said = [];
-  for (const [epoch, level, made] of /** @type {const} */ ([[0, "4", 1], [0, "1", 0], [1, "1", 1], [2, "4", 1], [3, "1", 1]])) {
+  for (const [epoch, level, made] of /** @type {const} */ ([
+    [0, "4", 1],
+    [0, "1", 0],
+    [1, "1", 1],
+    [2, "4", 1],
+    [3, "1", 1],
+  ])) {
     set(epoch);
     await client.rate(task, 2, level);
     assert.equal((await client.sync()).made, made);
@@ -74,7 +81,9 @@ for (const plan of ["catalogue", "sample:3"]) {
 async function shape(plan, random) {
   const { client, store, shop, task, set } = await device(plan, { limit: "7" });
   const { owner } = await store.read();
-  await store.commit({ put: { owner: owner.map((one) => ({ ...one, secret: new Uint8Array(32) })) } });
+  await store.commit({
+    put: { owner: owner.map((one) => ({ ...one, secret: new Uint8Array(32) })) },
+  });
   for (let epoch = 0; epoch < 4; epoch++) {
     set(epoch);
     for (const place of task.items.keys()) {
@@ -83,7 +92,9 @@ async function shape(plan, random) {
     await client.sync();
   }
   assert((await spent(store)) <= amount("7"));
-  return shop.bodies.map((body) => body.replace(/(\[\d+,) *\d+\]/g, (cell) => `${cell.length}${cell.split(",")[0]}`));
+  return shop.bodies.map((body) =>
+    body.replace(/(\[\d+,) *\d+\]/g, (cell) => `${cell.length}${cell.split(",")[0]}`),
+  );
 }
 
 test("a first report over slots is all or nothing", async () => {
@@ -110,7 +121,10 @@ test("what a device sends is of the report's form and holds no rating", async ()
 
 test("a rating off the scale is refused and its value is in no sentence", async () => {
   const { client, store, task } = await device("rated");
-  await assert.rejects(client.rate(task, 0, "4.25"), (error) => error instanceof Error && !error.message.includes("4.25"));
+  await assert.rejects(
+    client.rate(task, 0, "4.25"),
+    (error) => error instanceof Error && !error.message.includes("4.25"),
+  );
   assert.equal((await store.read()).ratings.length, 0);
 });
 

@@ -10,12 +10,24 @@ import { LONGEST_UPLOAD, MOST_REPORTS, upload } from "../../src/tacit/page/repor
  * @param {{ task?: string, epoch?: number, length?: number }} [how]
  */
 function row(place, { task = "a", epoch = 0, length = 10 } = {}) {
-  return { task, epoch, place, id: String(place), bytes: "x".repeat(length), single: true, until: 0 };
+  return {
+    task,
+    epoch,
+    place,
+    id: String(place),
+    bytes: "x".repeat(length),
+    single: true,
+    until: 0,
+  };
 }
 
 test("uploads are ordered, to one task each, and within both bounds", () => {
   const rows = Array.from({ length: 450 }, (_, k) => row((k * 7) % 450, { epoch: k % 2 }));
-  const mixed = [...rows, row(0, { task: "b" }), ...[1, 2, 3, 4].map((k) => row(k, { task: "c", length: 100_000 }))];
+  const mixed = [
+    ...rows,
+    row(0, { task: "b" }),
+    ...[1, 2, 3, 4].map((k) => row(k, { task: "c", length: 100_000 })),
+  ];
   const found = uploads(mixed);
   assert.equal(found.flat().length, mixed.length);
   for (const part of found) {
@@ -25,7 +37,10 @@ test("uploads are ordered, to one task each, and within both bounds", () => {
   }
   const first = found.flat().filter(({ task }) => task === "a");
   const order = first.map(({ epoch, place }) => 1000 * epoch + place);
-  assert.deepEqual(order, [...order].sort((a, b) => a - b));
+  assert.deepEqual(
+    order,
+    [...order].sort((a, b) => a - b),
+  );
 });
 
 test("an upload may be as long as the bound and no longer", () => {
@@ -55,9 +70,21 @@ test("what each answer means", async () => {
 });
 
 test("a pause is at least what was asked, grows to two hours, and is spread", () => {
-  for (const [attempt, most] of [[0, 60], [1, 120], [5, 1920], [7, 7200], [50, 7200]]) {
-    assert.equal(pause(attempt ?? 0, 9, () => 0), 9);
-    assert.equal(pause(attempt ?? 0, 9, () => 1), 9 + (most ?? 0));
+  for (const [attempt, most] of [
+    [0, 60],
+    [1, 120],
+    [5, 1920],
+    [7, 7200],
+    [50, 7200],
+  ]) {
+    assert.equal(
+      pause(attempt ?? 0, 9, () => 0),
+      9,
+    );
+    assert.equal(
+      pause(attempt ?? 0, 9, () => 1),
+      9 + (most ?? 0),
+    );
   }
   const drawn = Array.from({ length: 200 }, () => pause(0, 0));
   assert(Math.min(...drawn) < 15 && Math.max(...drawn) > 45);

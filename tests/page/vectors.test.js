@@ -50,7 +50,8 @@ async function agree(reading, { verdict, sentence }) {
   return assert.rejects(reading, (error) => {
     assert(error instanceof TacitError);
     assert.equal(error.constructor.name, verdict, error.message);
-    if (verdict === "CertificateError") assert.equal(error.message.replace("id null", "id None"), sentence);
+    if (verdict === "CertificateError")
+      assert.equal(error.message.replace("id null", "id None"), sentence);
     return true;
   });
 }
@@ -61,7 +62,9 @@ async function agree(reading, { verdict, sentence }) {
  */
 function close(found, wanted) {
   assert.equal(found.length, wanted.length);
-  found.forEach((value, k) => assert(Math.abs(value - (wanted[k] ?? NaN)) <= 1e-9, `${value} is not ${wanted[k]}`));
+  found.forEach((value, k) =>
+    assert(Math.abs(value - (wanted[k] ?? NaN)) <= 1e-9, `${value} is not ${wanted[k]}`),
+  );
 }
 
 test("numbers", async () => {
@@ -135,7 +138,8 @@ async function agreeOnTask(task, { epochs, chosen, people }) {
     const own = await key(Uint8Array.from(Buffer.from(secret, "hex")));
     const me = await person(own, task.address);
     assert.equal(me, wanted);
-    for (const [epoch, place, id] of ids) assert.equal(await reportId(own, task.address, epoch, place), id);
+    for (const [epoch, place, id] of ids)
+      assert.equal(await reportId(own, task.address, epoch, place), id);
     assert.deepEqual(await asked(task, me), places);
   }
 }
@@ -156,7 +160,10 @@ test("profiles, to 1e-9", () => {
     for (const [draw, row] of profile.rows.entries()) close(row, rows[draw]);
     for (const [item, wanted] of predictions) close([profile.predict(item)], [wanted]);
     const best = profile.recommend(recommended.length);
-    assert.deepEqual(best.map((one) => one.item), recommended.map((/** @type {unknown[]} */ pair) => pair[0]));
+    assert.deepEqual(
+      best.map((one) => one.item),
+      recommended.map((/** @type {unknown[]} */ pair) => pair[0]),
+    );
   }
 });
 
@@ -167,5 +174,7 @@ test("a model that was cut, or is none, is refused", () => {
     assert.throws(() => readModel(whole.slice(0, left)), /cut short/);
   }
   assert.throws(() => readModel(bytes("{}")), /no item model/);
+  const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");
+  assert.throws(() => readModel(empty), /header of this item model lacks/);
   assert.throws(() => readModel(Uint8Array.from([...whole, 0, 0, 0, 0])), /longer than it says/);
 });

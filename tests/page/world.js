@@ -13,14 +13,18 @@ import { readTask } from "../../src/tacit/page/task.js";
 
 const ENCODER = new TextEncoder();
 /** @type {{ task: string, address: string, verdict: string }[]} */
-const EXAMPLES = JSON.parse(readFileSync(new URL("../vectors/tasks.json", import.meta.url), "utf8"));
+const EXAMPLES = JSON.parse(
+  readFileSync(new URL("../vectors/tasks.json", import.meta.url), "utf8"),
+);
 
 /**
  * The worked example of that plan: 6 items, tables of epsilon 0.5, 1 and 2.
  * @param {string} plan
  */
 export async function example(plan) {
-  const found = EXAMPLES.find((one) => one.verdict === "holds" && one.task.includes(`"plan":"${plan}"`));
+  const found = EXAMPLES.find(
+    (one) => one.verdict === "holds" && one.task.includes(`"plan":"${plan}"`),
+  );
   if (found === undefined) throw new Error(`no example of ${plan}`);
   const document = ENCODER.encode(found.task);
   return { document, task: await readTask(document, found.address) };
@@ -46,7 +50,8 @@ export class Memory {
     for (const name of NAMES) {
       const rows = this.#stores.get(name);
       for (const row of remove[name] ?? []) rows?.delete(JSON.stringify(keyOf(name, row)));
-      for (const row of put[name] ?? []) rows?.set(JSON.stringify(keyOf(name, row)), structuredClone(row));
+      for (const row of put[name] ?? [])
+        rows?.set(JSON.stringify(keyOf(name, row)), structuredClone(row));
     }
   }
 }
@@ -81,9 +86,13 @@ export class Shop {
     /** @type {{ reports: Report[] }} */
     const { reports } = JSON.parse(body);
     const refused = reports
-      .filter((report) => JSON.stringify(this.reports.get(report.id) ?? report) !== JSON.stringify(report))
+      .filter(
+        (report) =>
+          JSON.stringify(this.reports.get(report.id) ?? report) !== JSON.stringify(report),
+      )
       .map(({ id }) => id);
-    for (const report of reports) if (!this.reports.has(report.id)) this.reports.set(report.id, report);
+    for (const report of reports)
+      if (!this.reports.has(report.id)) this.reports.set(report.id, report);
     return refused.length > 0
       ? { status: 409, detail: "", refused, retryAfter: 0 }
       : { status: 200, detail: "", refused: null, retryAfter: 0 };
@@ -99,7 +108,13 @@ export async function device(plan, { maximum = "1", limit = "100", ...world } = 
   const { document, task } = await example(plan);
   const [store, shop] = [new Memory(), new Shop(document)];
   let time = task.start;
-  const client = new Client({ store, collector: shop, now: () => time, alone: (work) => work(), ...world });
+  const client = new Client({
+    store,
+    collector: shop,
+    now: () => time,
+    alone: (work) => work(),
+    ...world,
+  });
   await client.enrol(task, { maximum, limit });
   const set = (/** @type {number} */ epoch) => (time = task.start + epoch * task.epochSeconds);
   return { client, store, shop, task, set };
@@ -116,4 +131,3 @@ export function chance(seed) {
     return state / 2 ** 32;
   };
 }
-

@@ -47,7 +47,7 @@ export class Answers {
    * @returns {number | undefined}
    */
   give(place, value) {
-    const row = rowOf(this.#channel, value); // before the debit: what is off the scale costs nothing
+    const row = rowOf(this.#channel, value); // first: what is off the scale costs nothing
     const known = this.#known.get(keyOf(place, value));
     if (known !== undefined || !affords(this.ledger, this.cost)) return known;
     this.ledger = debit(this.ledger, this.cost);

@@ -19,8 +19,14 @@ export function barsView(channel, symbol, truth) {
     bar.style.setProperty("--share", String(share));
     const name = value === MISSING ? "not rated" : value;
     const mark = value === truth ? make("span", { class: "yours" }, "true") : "";
-    return make("li", { class: value === truth ? "true" : "" },
-      make("span", { class: "level" }, name), bar, make("span", { class: "share" }, percent(share)), mark);
+    return make(
+      "li",
+      { class: value === truth ? "true" : "" },
+      make("span", { class: "level" }, name),
+      bar,
+      make("span", { class: "share" }, percent(share)),
+      mark,
+    );
   });
   return make("ol", { class: "bars" }, ...bars);
 }

@@ -16,7 +16,12 @@ export class CatalogueView {
   #list = make("ul", { class: "items" });
   #found = make("p", { class: "quiet", role: "status" });
   #more = make("button", { type: "button", click: () => this.#grow() }, "Show more");
-  #search = make("input", { type: "search", id: "search", autocomplete: "off", input: () => this.show() });
+  #search = make("input", {
+    type: "search",
+    id: "search",
+    autocomplete: "off",
+    input: () => this.show(),
+  });
   #mine = make("input", { type: "checkbox", change: () => this.show() });
   /** @type {number[]} */
   #waiting = [];
@@ -31,13 +36,19 @@ export class CatalogueView {
     this.#levels = new Map(levels);
     this.#folded = task.items.map((_, place) => fold(titleOf(task, place)));
     this.#rated = rated;
-    this.view = make("div", {},
-      make("div", { class: "find" },
+    this.view = make(
+      "div",
+      {},
+      make(
+        "div",
+        { class: "find" },
         make("label", { for: "search" }, "Find"),
         this.#search,
         make("label", { class: "mine" }, this.#mine, "only what I rated"),
       ),
-      this.#found, this.#list, this.#more,
+      this.#found,
+      this.#list,
+      this.#more,
     );
     this.show();
   }
@@ -49,7 +60,8 @@ export class CatalogueView {
       const wanted = !this.#mine.checked || this.#levels.has(place);
       return wanted && words.every((word) => this.#folded[place]?.includes(word));
     });
-    this.#found.textContent = places.length === 0 ? "Nothing is called that." : count(places.length, "title");
+    this.#found.textContent =
+      places.length === 0 ? "Nothing is called that." : count(places.length, "title");
     this.#waiting = places;
     this.#list.replaceChildren();
     this.#grow();
@@ -58,9 +70,13 @@ export class CatalogueView {
   /** Shows the next few; the first of them takes the focus when the button was pressed. */
   #grow() {
     const pressed = document.activeElement === this.#more;
-    const next = this.#waiting.splice(0, AT_ONCE).map((place) =>
-      ratingView(this.#task, place, this.#levels.get(place), (...change) => this.#changed(...change)),
-    );
+    const next = this.#waiting
+      .splice(0, AT_ONCE)
+      .map((place) =>
+        ratingView(this.#task, place, this.#levels.get(place), (...change) =>
+          this.#changed(...change),
+        ),
+      );
     this.#list.append(...next);
     this.#more.hidden = this.#waiting.length === 0;
     const first = next[0]?.querySelector("input, select");
@@ -83,5 +99,8 @@ export class CatalogueView {
  * @param {string} text
  */
 function fold(text) {
-  return text.normalize("NFD").replace(/\p{Mark}/gu, "").toLowerCase();
+  return text
+    .normalize("NFD")
+    .replace(/\p{Mark}/gu, "")
+    .toLowerCase();
 }

@@ -67,7 +67,8 @@ function unequal(weights, epsilon) {
     const most = column.reduce((a, b) => (a > b ? a : b));
     const least = column.reduce((a, b) => (a < b ? a : b));
     if (most * ratio.denominator > least * ratio.numerator) {
-      return `Symbol ${symbol} has ratio ${most}/${least}, above e^${epsilon}; claim a larger epsilon.`;
+      const worst = `${most}/${least}`;
+      return `Symbol ${symbol} has ratio ${worst}, above e^${epsilon}; claim a larger epsilon.`;
     }
   }
   return null;

@@ -30,7 +30,17 @@ import { fields, listed, number, text, truth, whole } from "./strict.js";
 
 export const FORMAT = "tacit-channel-1";
 export const MISSING = "missing";
-const KEYS = ["format", "scale", "levels", "missing", "outputs", "word_bits", "weights", "epsilon", "id"];
+const KEYS = [
+  "format",
+  "scale",
+  "levels",
+  "missing",
+  "outputs",
+  "word_bits",
+  "weights",
+  "epsilon",
+  "id",
+];
 const WHAT = "The channel";
 const WEIGHT = /^[1-9][0-9]{0,19}$/;
 const MOST_SYMBOLS = 1 << 15;
@@ -110,7 +120,9 @@ function refuseShape({ levels, missing, outputs, weights }) {
     throw new DataError(`Every row of the channel needs ${outputs.length} weights.`);
   }
   if (outputs.length < 1 || outputs.length > MOST_SYMBOLS) {
-    throw new DataError(`A channel of ${outputs.length} symbols is not among 1 to ${MOST_SYMBOLS}.`);
+    throw new DataError(
+      `A channel of ${outputs.length} symbols is not among 1 to ${MOST_SYMBOLS}.`,
+    );
   }
 }
 

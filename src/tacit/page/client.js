@@ -5,16 +5,13 @@
  * is sent. A crash may waste epsilon; it never overspends it and never draws twice.
  */
 
-import { Answers } from "./answers.js";
 import { rowOf } from "./channel.js";
-import { dueRated, dueSlots } from "./due.js";
+import { secretWord } from "./draw.js";
 import { RequestError } from "./errors.js";
-import { key } from "./hashing.js";
 import { amount } from "./ledger.js";
 import { send, uploads } from "./outbox.js";
-import { SECRET_BYTES, person, reportId } from "./pseudonym.js";
-import { spell } from "./report.js";
-import { asked } from "./schedule.js";
+import { SECRET_BYTES } from "./pseudonym.js";
+import { round } from "./round.js";
 import { choose, epochOf, readTask } from "./task.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
@@ -92,9 +89,12 @@ export class Client {
    * @param {string | null} level
    */
   async rate(task, place, level) {
-    if (task.items[place] === undefined) throw new RequestError(`Place ${place} is not in this catalogue.`);
+    if (task.items[place] === undefined)
+      throw new RequestError(`Place ${place} is not in this catalogue.`);
     if (level === null) {
-      return this.#store.commit({ remove: { ratings: [{ task: task.address, place, level: "" }] } });
+      return this.#store.commit({
+        remove: { ratings: [{ task: task.address, place, level: "" }] },
+      });
     }
     for (const channel of task.channels) rowOf(channel, level);
     return this.#store.commit({ put: { ratings: [{ task: task.address, place, level }] } });
@@ -159,33 +159,10 @@ export class Client {
     const epoch = epochOf(task, this.#now());
     if (epoch < 0) throw new RequestError("This task has not begun; nothing is answered yet.");
     const rows = await this.#store.read();
-    const owner = ownerOf(rows);
-    const secret = await key(owner.secret);
-    const me = await person(secret, task.address);
-    const places = task.hidesPresence ? await asked(task, me) : [];
-    const ledger = { limit: owner.limit, spent: rows.ledger[0]?.spent ?? 0n };
-    const answers = new Answers(task.address, channel, rows.answers, ledger, this.#words);
-    const past = pastOf(rows, task.address);
-    const { reports, refused } = task.hidesPresence
-      ? dueSlots(past, answers, epoch, places, channel.id)
-      : dueRated(past, answers, epoch);
-    const until = task.start + (epoch + task.window + 1) * task.epochSeconds;
-    const outbox = await Promise.all(
-      reports.map(async (cells) => {
-        const place = cells[0]?.place ?? 0;
-        const id = await reportId(secret, task.address, epoch, task.hidesPresence ? null : place);
-        const symbols = cells.map((cell) => cell.symbol);
-        const report = { id, epoch, person: me, places: cells.map((cell) => cell.place), symbols };
-        const bytes = spell(report, channel);
-        return { task: task.address, epoch, place, id, bytes, single: !task.hidesPresence, until };
-      }),
-    );
-    const reported = reports
-      .flat()
-      .map(({ place, value }) => ({ task: task.address, place, value, channel: channel.id, epoch }));
-    const spent = { self: /** @type {const} */ ("lifetime"), spent: answers.ledger.spent };
-    await this.#store.commit({ put: { ledger: [spent], answers: answers.drawn, reported, outbox } });
-    return { made: reports.length, refused };
+    const words = this.#words ?? secretWord;
+    const { change, made, refused } = await round(ownerOf(rows), rows, task, channel, epoch, words);
+    await this.#store.commit(change);
+    return { made, refused };
   }
 
   async #send() {
@@ -215,20 +192,6 @@ export class Client {
 export function ownerOf({ owner: [owner] }) {
   if (owner === undefined) throw new RequestError("You have not agreed to answer anything yet.");
   return owner;
-}
-
-/**
- * @param {Rows} rows
- * @param {string} task
- * @returns {import("./due.js").Past}
- */
-export function pastOf({ ratings, reported }, task) {
-  const mine = ratings.filter((rating) => rating.task === task);
-  const last = reported.filter((one) => one.task === task);
-  return {
-    levels: new Map(mine.map(({ place, level }) => [place, level])),
-    last: new Map(last.map((one) => [one.place, one])),
-  };
 }
 
 /**

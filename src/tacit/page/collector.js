@@ -51,7 +51,9 @@ export class Collector {
   async newestModel(task) {
     const answer = await this.#answer(`/v1/tasks/${task}/model`, { cache: "no-cache" });
     if (answer.status === 404) return null;
-    const { model } = fields(await (await accepted(answer)).json(), "The model's answer", ["model"]);
+    const { model } = fields(await (await accepted(answer)).json(), "The model's answer", [
+      "model",
+    ]);
     return addressOrNothing(model) ?? null;
   }
 
@@ -76,7 +78,12 @@ export class Collector {
       const request = { method: "POST", body, headers };
       return await outcome(await this.#answer(`/v1/tasks/${task}/reports`, request));
     } catch {
-      return { status: 0, detail: "The collector cannot be reached.", refused: null, retryAfter: 0 };
+      return {
+        status: 0,
+        detail: "The collector cannot be reached.",
+        refused: null,
+        retryAfter: 0,
+      };
     }
   }
 
@@ -107,7 +114,9 @@ export class Collector {
 /** @param {Response} answer */
 async function accepted(answer) {
   if (answer.ok) return answer;
-  throw new TacitError(`The collector answers ${answer.status} instead of a document; try again later.`);
+  throw new TacitError(
+    `The collector answers ${answer.status} instead of a document; try again later.`,
+  );
 }
 
 /**
@@ -128,7 +137,8 @@ async function outcome(answer) {
   const problem = await answer.json().catch(() => null);
   const known = typeof problem === "object" && problem !== null ? problem : {};
   const detail = "detail" in known && typeof known.detail === "string" ? known.detail : "";
-  const refused = "refused" in known && Array.isArray(known.refused) ? known.refused.map(why) : null;
+  const refused =
+    "refused" in known && Array.isArray(known.refused) ? known.refused.map(why) : null;
   return { status: answer.status, detail, refused, retryAfter: wait > 0 ? wait : 0 };
 }
 

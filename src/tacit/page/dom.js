@@ -1,7 +1,8 @@
 /** Elements, made from values; text is text, so that no title can become markup. */
 
 /** @typedef {Node | string} Child */
-/** @typedef {{ readonly [name: string]: string | boolean | ((event: Event) => void) }} Attributes */
+/** @typedef {string | boolean | ((event: Event) => void)} Attribute */
+/** @typedef {{ readonly [name: string]: Attribute }} Attributes */
 
 /**
  * An element with attributes (true: present, false: left out; a function: a listener) and children.

@@ -1,11 +1,10 @@
-/** What is due in an epoch, under each plan: the cells of the reports to send, and their symbols. */
+/** What is due in an epoch, under each plan: the cells of the reports, and their symbols. */
 
 import { MISSING } from "./channel.js";
 import { BudgetError } from "./errors.js";
 import { left, nats } from "./ledger.js";
 
 /** @typedef {import("./answers.js").Answers} Answers */
-/** @typedef {import("./store.js").Rating} Rating */
 /** @typedef {import("./store.js").Reported} Reported */
 /** @typedef {{ readonly place: number, readonly value: string, readonly symbol: number }} Cell */
 
@@ -15,6 +14,20 @@ import { left, nats } from "./ledger.js";
  */
 
 /** @typedef {{ readonly reports: readonly (readonly Cell[])[], readonly refused: number }} Due */
+
+/**
+ * @param {import("./store.js").Rows} rows
+ * @param {string} task
+ * @returns {Past}
+ */
+export function pastOf({ ratings, reported }, task) {
+  const mine = ratings.filter((rating) => rating.task === task);
+  const last = reported.filter((one) => one.task === task);
+  return {
+    levels: new Map(mine.map(({ place, level }) => [place, level])),
+    last: new Map(last.map((one) => [one.place, one])),
+  };
+}
 
 /**
  * Plan "rated": one report for each rating that is not the one reported last, at most one an epoch.
@@ -33,7 +46,9 @@ export function dueRated({ levels, last }, answers, epoch) {
   const cells = due
     .sort(([a], [b]) => a - b)
     .map(([place, value]) => ({ place, value, symbol: answers.give(place, value) }));
-  const given = cells.flatMap(({ symbol, ...cell }) => (symbol === undefined ? [] : [{ ...cell, symbol }]));
+  const given = cells.flatMap(({ symbol, ...cell }) =>
+    symbol === undefined ? [] : [{ ...cell, symbol }],
+  );
   return { reports: given.map((cell) => [cell]), refused: cells.length - given.length };
 }
 
@@ -80,6 +95,7 @@ export function dueSlots({ levels, last }, answers, epoch, places, channel) {
 function repeated(place, answers, last) {
   const value = last.get(place)?.value ?? MISSING;
   const symbol = answers.give(place, value);
-  if (symbol === undefined) throw new BudgetError("A place was never answered for: nothing is drawn.");
+  if (symbol === undefined)
+    throw new BudgetError("A place was never answered for: nothing is drawn.");
   return { place, value, symbol };
 }

@@ -20,7 +20,7 @@ export function erfc(x) {
 function series(x) {
   let term = x;
   let total = x;
-  for (let n = 1; term > total * Number.EPSILON / 4; n++) {
+  for (let n = 1; term > (total * Number.EPSILON) / 4; n++) {
     term *= (2 * x * x) / (2 * n + 1);
     total += term;
   }
@@ -28,7 +28,7 @@ function series(x) {
 }
 
 /**
- * erfc(x) = exp(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + (3/2) / ..))), from the inside out.
+ * erfc(x) = exp(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + (3/2) / ..))), from inside out.
  * @param {number} x
  */
 function fraction(x) {

@@ -1,7 +1,8 @@
 /**
  * The item model: what a provider publishes and a device downloads.
  *
- *     theta_ui = mu + x_u[0] + item_bias_i + x_u[1:] . item_factors_i,   x_u ~ N(prior, 1 / precision)
+ *     theta_ui = mu + x_u[0] + item_bias_i + x_u[1:] . item_factors_i
+ *     x_u ~ N(prior, 1 / precision)
  *
  * for each of 1 to 32 draws; a prediction is the mean over draws of the link.
  */
@@ -9,6 +10,7 @@
 import { DataError } from "./errors.js";
 import { parseScale } from "./scale.js";
 
+const MOST_DRAWS = 32;
 const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
 
 /** @typedef {string | number} Item */
@@ -41,14 +43,17 @@ const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
  */
 
 /**
- * The model in the bytes of a published one; throws `DataError` when they are cut or something else.
+ * The model in the bytes of a published one; throws `DataError` when they are something else.
  * @param {import("./hashing.js").Bytes} bytes
  * @returns {ItemModel}
  */
 export function readModel(bytes) {
   if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw new DataError("This is no item model.");
   const start = MAGIC.length + 4;
-  const length = bytes.length < start ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
+  const length =
+    bytes.length < start
+      ? 0
+      : new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
   const header = readHeader(bytes.subarray(start, start + length));
   const take = reader(bytes.slice(start + length));
   const [n, K, features] = [header.items.length, header.factors, header.features];
@@ -61,7 +66,12 @@ export function readModel(bytes) {
   }));
   const { presence, link, sigma, items } = header;
   const model = {
-    scale: parseScale(header.scale), items, factors: K, link, sigma, draws,
+    scale: parseScale(header.scale),
+    items,
+    factors: K,
+    link,
+    sigma,
+    draws,
     presence: presence && {
       vectors: take(n * (features - 1)),
       centre: take(features - 1),
@@ -79,11 +89,36 @@ export function readModel(bytes) {
  * @returns {Header}
  */
 function readHeader(bytes) {
+  /** @type {unknown} */
+  let header;
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw cut();
   }
+  if (!isHeader(header)) throw new DataError("The header of this item model lacks something.");
+  return header;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Header}
+ */
+function isHeader(value) {
+  if (typeof value !== "object" || value === null) return false;
+  /** @type {{ readonly [key: string]: unknown }} */
+  const { scale, items, factors, link, sigma, mu, features, presence } = { ...value };
+  return (
+    typeof scale === "string" &&
+    (link === "linear" || link === "cells") &&
+    [factors, sigma, features].every((one) => typeof one === "number" && one >= 0) &&
+    Array.isArray(items) &&
+    Array.isArray(mu) &&
+    mu.length >= 1 &&
+    mu.length <= MOST_DRAWS &&
+    mu.every((one) => typeof one === "number") &&
+    (presence === null || typeof presence === "object")
+  );
 }
 
 /**

@@ -3,12 +3,13 @@
 import { barsView } from "./bars_view.js";
 import { MISSING } from "./channel.js";
 import { make } from "./dom.js";
+import { entriesOf } from "./entries.js";
 import { amount, nats } from "./ledger.js";
 import { count, short, titleOf, unit } from "./words.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./store.js").Answer} Answer */
-/** @typedef {import("./store.js").Reported} Reported */
+/** @typedef {import("./entries.js").Entry} Entry */
 /** @typedef {import("./store.js").Rows} Rows */
 /** @typedef {import("./task.js").Task} Task */
 
@@ -27,37 +28,15 @@ export function ledgerView(task, rows, shown, more) {
   const list = entries.slice(0, shown).map((entry) => entryView(task, entry, reported > 0));
   const rest = entries.length - list.length;
   const button = make("button", { type: "button", click: more }, `Show more (${rest} left)`);
-  return make("div", {},
-    entries.length === 0 ? make("p", { class: "quiet" }, "You have rated nothing yet.") : make("ul", { class: "entries" }, ...list),
+  return make(
+    "div",
+    {},
+    entries.length === 0
+      ? make("p", { class: "quiet" }, "You have rated nothing yet.")
+      : make("ul", { class: "entries" }, ...list),
     rest > 0 ? button : "",
     others > 0 ? make("p", { class: "quiet" }, othersInWords(task, others)) : "",
   );
-}
-
-/**
- * @typedef {{ readonly place: number, readonly level: string | undefined,
- *   readonly last: Reported | undefined, readonly answers: readonly Answer[],
- *   readonly waits: boolean }} Entry
- */
-
-/**
- * @param {Task} task
- * @param {Rows} rows
- * @returns {Entry[]}
- */
-function entriesOf(task, { ratings, reported, answers, outbox }) {
-  const here = (/** @type {{ task: string }} */ row) => row.task === task.address;
-  const levels = new Map(ratings.filter(here).map(({ place, level }) => [place, level]));
-  const last = new Map(reported.filter(here).map((one) => [one.place, one]));
-  const told = answers.filter((answer) => here(answer) && answer.value !== MISSING);
-  const byPlace = Map.groupBy(answers.filter(here), ({ place }) => place);
-  const waiting = new Set(outbox.filter(here).map(({ epoch, place }) => (task.hidesPresence ? `${epoch}` : `${epoch} ${place}`)));
-  const places = new Set([...levels.keys(), ...told.map(({ place }) => place)]);
-  return [...places].sort((a, b) => a - b).map((place) => {
-    const one = last.get(place);
-    const waits = one !== undefined && waiting.has(task.hidesPresence ? `${one.epoch}` : `${one.epoch} ${place}`);
-    return { place, level: levels.get(place), last: one, answers: byPlace.get(place) ?? [], waits };
-  });
 }
 
 /**
@@ -67,12 +46,23 @@ function entriesOf(task, { ratings, reported, answers, outbox }) {
  */
 function entryView(task, { place, level, last, answers, waits }, begun) {
   const channel = task.channels.find(({ id }) => id === last?.channel);
-  const answer = answers.find(({ channel: id, value }) => id === last?.channel && value === last.value);
+  const answer = answers.find(
+    ({ channel: id, value }) => id === last?.channel && value === last.value,
+  );
   const title = make("h3", {}, titleOf(task, place));
   const truth = level ?? (task.hidesPresence ? "not rated" : "cleared");
   if (channel === undefined || answer === undefined) {
-    const left = begun && task.hidesPresence ? "nothing: you are not asked about it" : "nothing yet";
-    return make("li", { class: "entry" }, title, facts([["True", truth], ["Left", left]]));
+    const left =
+      begun && task.hidesPresence ? "nothing: you are not asked about it" : "nothing yet";
+    return make(
+      "li",
+      { class: "entry" },
+      title,
+      facts([
+        ["True", truth],
+        ["Left", left],
+      ]),
+    );
   }
   const said = facts([
     ["True", truth],
@@ -80,9 +70,16 @@ function entryView(task, { place, level, last, answers, waits }, begun) {
     ["Cost", costInWords(task, answers)],
   ]);
   const current = level ?? (task.hidesPresence ? MISSING : answer.value);
-  const changed = current === answer.value ? "" : make("p", { class: "quiet" }, changedInWords(answer.value));
-  return make("li", { class: "entry" }, title, said, changed,
-    barsView(channel, answer.symbol, level ?? (task.hidesPresence ? MISSING : "")));
+  const changed =
+    current === answer.value ? "" : make("p", { class: "quiet" }, changedInWords(answer.value));
+  return make(
+    "li",
+    { class: "entry" },
+    title,
+    said,
+    changed,
+    barsView(channel, answer.symbol, level ?? (task.hidesPresence ? MISSING : "")),
+  );
 }
 
 /** @param {string} value */
@@ -116,7 +113,9 @@ function costInWords(task, answers) {
 
 /** @param {readonly (readonly [string, string])[]} pairs */
 function facts(pairs) {
-  const rows = pairs.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+  const rows = pairs.map(([name, value]) =>
+    make("div", {}, make("dt", {}, name), make("dd", {}, value)),
+  );
   return make("dl", { class: "facts" }, ...rows);
 }
 

@@ -46,7 +46,11 @@ export function uploads(rows) {
  */
 export async function send(rows, collector, token) {
   const body = upload(rows.map((row) => row.bytes));
-  const { status, detail, refused, retryAfter } = await collector.send(rows[0]?.task ?? "", body, token);
+  const { status, detail, refused, retryAfter } = await collector.send(
+    rows[0]?.task ?? "",
+    body,
+    token,
+  );
   /** @type {Sent} */
   const nothing = { stored: [], refused: [], kept: [], complaints: [], again: false, retryAfter };
   if (status === 200) return { ...nothing, stored: [...rows] };
@@ -58,7 +62,7 @@ export async function send(rows, collector, token) {
   if (status === 0 || status === 408 || status === 429 || status >= 500) {
     return { ...nothing, kept: [...rows], again: true };
   }
-  const complaint = `The collector refuses the request (${status}): ${detail} Your answers are kept.`;
+  const complaint = `The collector refuses this (${status}): ${detail} Your answers are kept.`;
   return { ...nothing, kept: [...rows], complaints: [complaint] };
 }
 
@@ -79,5 +83,7 @@ export function pause(attempt, retryAfter, random = Math.random) {
  * @param {Outgoing} b
  */
 function inOrder(a, b) {
-  return Number(a.task > b.task) - Number(a.task < b.task) || a.epoch - b.epoch || a.place - b.place;
+  return (
+    Number(a.task > b.task) - Number(a.task < b.task) || a.epoch - b.epoch || a.place - b.place
+  );
 }

@@ -2,9 +2,10 @@
 
 import { budgetView } from "./budget_view.js";
 import { CatalogueView } from "./catalogue_view.js";
-import { Client, pastOf } from "./client.js";
+import { Client } from "./client.js";
 import { Collector } from "./collector.js";
 import { find } from "./dom.js";
+import { pastOf } from "./due.js";
 import { sentence } from "./errors.js";
 import { download, exported } from "./export.js";
 import { ledgerView } from "./ledger_view.js";
@@ -60,7 +61,8 @@ class Page {
     const terms = owner ? { maximum: owner.maximum, limit: nats(owner.limit) } : modestTerms(task);
     const form = termsForm(task, terms, "Start", (chosen) => heard(() => this.#agree(chosen)));
     fill("agree", form);
-    if (owner) say("alert", "The provider asks something else now. Read it, and agree if you will.");
+    if (owner)
+      say("alert", "The provider asks something else now. Read it, and agree if you will.");
   }
 
   /** @param {{ maximum: string, limit: string }} terms */
@@ -96,7 +98,9 @@ class Page {
     fill("budget", budgetView(this.task, owner, rows.ledger[0]?.spent ?? 0n));
     fill("ledger", ledgerView(this.task, rows, this.#entries, more));
     const { levels } = pastOf(rows, this.task.address);
-    await heard(async () => fill("recommendations", recommendationsView(this.task, this.#model, levels)));
+    await heard(async () =>
+      fill("recommendations", recommendationsView(this.task, this.#model, levels)),
+    );
   }
 
   /** @param {() => Promise<Synced>} work */
@@ -119,14 +123,22 @@ class Page {
   async #tell({ made, stored, waiting, refused, dropped, complaints, again, retryAfter }) {
     const said = [];
     if (stored > 0) said.push(`${count(stored, "report")} sent and stored.`);
-    if (made === 0 && stored === 0 && waiting === 0) said.push("Nothing new to answer in this period.");
-    if (refused > 0) said.push(`${count(refused, "rating")} not answered: your lifetime limit allows no more.`);
+    if (made === 0 && stored === 0 && waiting === 0)
+      said.push("Nothing new to answer in this period.");
+    if (refused > 0)
+      said.push(`${count(refused, "rating")} not answered: your lifetime limit allows no more.`);
     if (dropped > 0) said.push(`${count(dropped, "report")} became too old to be taken.`);
     this.#attempt = again ? this.#attempt + 1 : 0;
     if (again) {
       const seconds = pause(this.#attempt - 1, retryAfter);
-      said.push(`The collector does not take answers just now; the next attempt, with the same bytes, is in ${duration(Math.max(1, seconds))}.`);
-      this.#timer = window.setTimeout(() => heard(() => this.#try(() => this.client.resend())), 1000 * seconds);
+      said.push(
+        "The collector does not take answers just now; the next attempt, with the same bytes, " +
+          `is in ${duration(Math.max(1, seconds))}.`,
+      );
+      this.#timer = window.setTimeout(
+        () => heard(() => this.#try(() => this.client.resend())),
+        1000 * seconds,
+      );
     }
     say("status", said.join(" "));
     say("alert", complaints.join(" "));
@@ -138,7 +150,10 @@ class Page {
     find("erasing", HTMLDialogElement).close();
     const { ledger } = await this.client.read();
     await this.show();
-    say("alert", `Erased. Only the epsilon you have spent is kept: ${nats(ledger[0]?.spent ?? 0n)} per user.`);
+    say(
+      "alert",
+      `Erased. Only the epsilon you have spent is kept: ${nats(ledger[0]?.spent ?? 0n)} per user.`,
+    );
     find("maximum", HTMLInputElement).focus();
   }
 }
@@ -190,7 +205,8 @@ async function admit(client) {
 }
 
 await heard(async () => {
-  if (!isSecureContext) throw new Error("This page needs a secure connection (https) to keep and hash anything.");
+  if (!isSecureContext)
+    throw new Error("This page needs a secure connection (https) to keep and hash anything.");
   const collector = new Collector();
   const client = new Client({ store: await openStore(), collector });
   await admit(client);

@@ -65,7 +65,10 @@ export class Profile {
       const taste = theta(draw, this.rows[index] ?? [], place);
       total += link === "cells" ? expected(taste, scale.values, sigma) : taste;
     });
-    return Math.min(Math.max(total / draws.length, Math.min(...scale.values)), Math.max(...scale.values));
+    return Math.min(
+      Math.max(total / draws.length, Math.min(...scale.values)),
+      Math.max(...scale.values),
+    );
   }
 
   /** @param {ItemDraw} draw */

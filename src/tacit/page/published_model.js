@@ -20,7 +20,9 @@ export async function newestModel(collector, task) {
   }
   const model = readModel(bytes);
   if (model.scale.text !== task.scale.text) {
-    throw new DataError(`The item model is for the scale ${model.scale.text}; nothing is recommended.`);
+    throw new DataError(
+      `The item model is for the scale ${model.scale.text}; nothing is recommended.`,
+    );
   }
   return model;
 }

@@ -18,12 +18,16 @@ export function ratingView(task, place, level, rated) {
   const { levels } = task.scale;
   const title = titleOf(task, place);
   const control = levels.length > MOST_RADIOS ? list : radios;
-  const clear = make("button", {
-    type: "button",
-    class: "clear",
-    "aria-label": `Clear the rating of ${title}`,
-    disabled: level === undefined,
-  }, "Clear");
+  const clear = make(
+    "button",
+    {
+      type: "button",
+      class: "clear",
+      "aria-label": `Clear the rating of ${title}`,
+      disabled: level === undefined,
+    },
+    "Clear",
+  );
   const change = (/** @type {string | null} */ value) => {
     clear.disabled = value === null;
     rated(place, value);
@@ -33,7 +37,12 @@ export function ratingView(task, place, level, rated) {
     reset().focus(); // before the button is disabled and takes the focus away with it
     change(null);
   });
-  const set = make("fieldset", {}, make("legend", {}, title), make("div", { class: "control" }, input, clear));
+  const set = make(
+    "fieldset",
+    {},
+    make("legend", {}, title),
+    make("div", { class: "control" }, input, clear),
+  );
   return make("li", { class: "item" }, set);
 }
 
@@ -46,7 +55,13 @@ export function ratingView(task, place, level, rated) {
  */
 function radios(name, levels, level, change) {
   const inputs = levels.map((value) =>
-    make("input", { type: "radio", name, value, checked: value === level, change: () => change(value) }),
+    make("input", {
+      type: "radio",
+      name,
+      value,
+      checked: value === level,
+      change: () => change(value),
+    }),
   );
   const labels = inputs.map((input) => make("label", {}, input, make("span", {}, input.value)));
   const reset = () => {
@@ -64,7 +79,9 @@ function radios(name, levels, level, change) {
  * @returns {[HTMLElement, () => HTMLElement]}
  */
 function list(name, levels, level, change) {
-  const options = levels.map((value) => make("option", { value, selected: value === level }, value));
+  const options = levels.map((value) =>
+    make("option", { value, selected: value === level }, value),
+  );
   const none = make("option", { value: "", disabled: true, selected: level === undefined }, "rate");
   const select = make("select", { name, "aria-label": "Your rating" }, none, ...options);
   select.addEventListener("change", () => change(select.value));

@@ -14,7 +14,11 @@ const BEST = 8;
  */
 export function recommendationsView(task, model, levels) {
   if (model === null) {
-    return make("p", { class: "quiet" }, "The provider has published no model yet. Once it has, this device picks for you here.");
+    return make(
+      "p",
+      { class: "quiet" },
+      "The provider has published no model yet. Once it has, this device picks for you here.",
+    );
   }
   const places = new Map(task.items.map((item, place) => [item, place]));
   const ratings = new Map(
@@ -26,8 +30,21 @@ export function recommendationsView(task, model, levels) {
   const best = new Profile(model, ratings).recommend(BEST).map(({ item, score }) => {
     const place = places.get(item);
     const title = place === undefined ? String(item) : titleOf(task, place);
-    return make("li", {}, make("span", { class: "title" }, title), make("span", { class: "score" }, score.toFixed(1)));
+    return make(
+      "li",
+      {},
+      make("span", { class: "title" }, title),
+      make("span", { class: "score" }, score.toFixed(1)),
+    );
   });
-  const basis = levels.size === 0 ? "Nothing of yours is known yet: these please most people." : "From your true ratings, which stay here.";
-  return make("div", {}, make("p", { class: "quiet" }, basis), make("ol", { class: "best" }, ...best));
+  const basis =
+    levels.size === 0
+      ? "Nothing of yours is known yet: these please most people."
+      : "From your true ratings, which stay here.";
+  return make(
+    "div",
+    {},
+    make("p", { class: "quiet" }, basis),
+    make("ol", { class: "best" }, ...best),
+  );
 }

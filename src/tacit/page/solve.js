@@ -2,8 +2,8 @@
  * One person's row, solved from her own true ratings, which never leave.
  *
  * Maximises  sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
- * Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with constant
- * weight 1 / sigma^2, which climb without step sizes.
+ * Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with
+ * constant weight 1 / sigma^2, which climb without step sizes.
  */
 
 import { erfc } from "./erfc.js";
@@ -100,7 +100,10 @@ function cellScore(taste, rating, levels, sigma) {
  */
 function climb(draw, known, prior, weight, rounds, score) {
   const K = prior.length - 1;
-  const designs = known.map(([place]) => [1, ...draw.itemFactors.subarray(place * K, (place + 1) * K)]);
+  const designs = known.map(([place]) => [
+    1,
+    ...draw.itemFactors.subarray(place * K, (place + 1) * K),
+  ]);
   const L = cholesky(gram(designs, draw.precision, weight));
   let x = [...prior];
   for (let round = 0; round < rounds; round++) {
@@ -127,7 +130,9 @@ function gram(designs, precision, weight) {
     Array.from({ length: k + 1 }, (_, j) => (j === k ? value : 0)),
   );
   for (const design of designs) {
-    H.forEach((row, k) => row.forEach((value, j) => (row[j] = value + weight * at(design, k) * at(design, j))));
+    H.forEach((row, k) =>
+      row.forEach((value, j) => (row[j] = value + weight * at(design, k) * at(design, j))),
+    );
   }
   return H;
 }

@@ -30,11 +30,13 @@
  * only one (plan "rated"), due again if nobody takes the report. `until`: when the collector stops
  * taking it, Unix seconds.
  * @typedef {{ readonly task: string, readonly epoch: number, readonly place: number,
- *   readonly id: string, readonly bytes: string, readonly single: boolean, readonly until: number }} Outgoing
+ *   readonly id: string, readonly bytes: string, readonly single: boolean,
+ *   readonly until: number }} Outgoing
  */
 /**
  * @typedef {{ owner: readonly Owner[], enrolment: readonly Enrolment[], ledger: readonly Spent[],
- *   ratings: readonly Rating[], answers: readonly Answer[], reported: readonly Reported[], outbox: readonly Outgoing[] }} Rows
+ *   ratings: readonly Rating[], answers: readonly Answer[], reported: readonly Reported[],
+ *   outbox: readonly Outgoing[] }} Rows
  */
 /** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
 /**

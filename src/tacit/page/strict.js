@@ -45,7 +45,8 @@ export function fields(value, what, keys) {
       ...found.filter((key) => !keys.includes(key)),
       ...keys.filter((key) => !found.includes(key)),
     ];
-    const said = odd.length > 0 ? `unknown or missing: ${odd.join(", ").slice(0, 200)}` : "in another order";
+    const said =
+      odd.length > 0 ? `unknown or missing: ${odd.join(", ").slice(0, 200)}` : "in another order";
     throw new DataError(`${what}'s keys are not those of its form: ${said}.`);
   }
   return /** @type {Fields} */ (value);

@@ -35,8 +35,17 @@ import { fields, listed, parse, text, whole } from "./strict.js";
 
 const FORMAT = "tacit-task-1";
 const KEYS = [
-  "format", "name", "scale", "plan", "items", "titles", "channels",
-  "start", "epoch_seconds", "window", "retention_days",
+  "format",
+  "name",
+  "scale",
+  "plan",
+  "items",
+  "titles",
+  "channels",
+  "start",
+  "epoch_seconds",
+  "window",
+  "retention_days",
 ];
 const WHAT = "The task";
 const LONGEST = 1 << 24;
@@ -55,9 +64,12 @@ const DAY = 86_400;
 export async function readTask(document, address) {
   if ((await addressOf(document)) !== address) {
     const short = address.slice(0, 64);
-    throw new CertificateError(`The task is not the one of address ${short}: it was changed on the way.`);
+    throw new CertificateError(
+      `The task is not the one of address ${short}: it was changed on the way.`,
+    );
   }
-  if (document.length > LONGEST) throw new DataError(`A task of ${document.length} bytes is too long.`);
+  if (document.length > LONGEST)
+    throw new DataError(`A task of ${document.length} bytes is too long.`);
   const known = fields(parse(decoded(document), WHAT), WHAT, KEYS);
   if (known["format"] !== FORMAT) throw new DataError(`The task's format is not ${FORMAT}.`);
   const plan = text(known, "plan", WHAT);
@@ -70,7 +82,9 @@ export async function readTask(document, address) {
     hidesPresence: plan !== "rated",
     items: listed(known["items"], "items", WHAT, item),
     titles: known["titles"] === null ? null : listed(known["titles"], "titles", WHAT, title),
-    channels: await Promise.all(listed(known["channels"], "channels", WHAT, (entry) => entry).map(readChannel)),
+    channels: await Promise.all(
+      listed(known["channels"], "channels", WHAT, (entry) => entry).map(readChannel),
+    ),
     start: whole(known, "start", WHAT),
     epochSeconds: whole(known, "epoch_seconds", WHAT),
     window: whole(known, "window", WHAT),
@@ -102,7 +116,8 @@ export function epochOf({ start, epochSeconds }, now) {
  */
 export function choose({ channels }, maximum) {
   const most = decimal(maximum);
-  if (most === undefined) throw new RequestError(`A maximum of '${maximum}' is no plain decimal such as 0.5.`);
+  if (most === undefined)
+    throw new RequestError(`A maximum of '${maximum}' is no plain decimal such as 0.5.`);
   const ranked = [...channels].sort((a, b) => compare(epsilonOf(b), epsilonOf(a)));
   const chosen = ranked.find((channel) => compare(epsilonOf(channel), most) <= 0);
   if (chosen !== undefined) return chosen;
@@ -121,7 +136,10 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
   const cells = hidesPresence ? Math.min(slots ?? n, n) : 1;
   return [
     [!within([...name].length, 1, 200), "its name has not 1 to 200 characters"],
-    [hidesPresence && plan !== "catalogue" && slots === null, `the plan '${plan.slice(0, 40)}' is none`],
+    [
+      hidesPresence && plan !== "catalogue" && slots === null,
+      `the plan '${plan.slice(0, 40)}' is none`,
+    ],
     [!within(n, 1, MOST_ITEMS), `a catalogue of ${n} items is not among 1 to ${MOST_ITEMS}`],
     [new Set(items.map(String)).size !== n, "an item id occurs twice"],
     [titles !== null && titles.length !== n, "it has not as many titles as items"],

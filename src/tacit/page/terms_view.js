@@ -20,14 +20,36 @@ export function questionView(task) {
     ["Who asks", `${location.host}, once and for all: what is asked cannot change under you.`],
     ["What", planInWords(task)],
     ["Public", publicInWords(task)],
-    ["Linkable", "Your answers to this question, with each other: they carry one made-up name. It is not your name anywhere else."],
-    ["Hidden", `How you rated, behind noise drawn on this device. On offer: epsilon = ${offered} per ${unit(task)}, each proved in whole numbers by this page just now.`],
-    ["Kept", `${count(task.retentionDays, "day")}, from the end of the period (${duration(task.epochSeconds)}) in which you answered. What has left cannot be called back.`],
+    [
+      "Linkable",
+      "Your answers to this question, with each other: they carry one made-up name. " +
+        "It is not your name anywhere else.",
+    ],
+    [
+      "Hidden",
+      `How you rated, behind noise drawn on this device. On offer: epsilon = ${offered} ` +
+        `per ${unit(task)}, each proved in whole numbers by this page just now.`,
+    ],
+    [
+      "Kept",
+      `${count(task.retentionDays, "day")}, from the end of the period ` +
+        `(${duration(task.epochSeconds)}) in which you answered. ` +
+        "What has left cannot be called back.",
+    ],
   ];
-  const list = rows.map(([name = "", text = ""]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)));
-  return make("div", {},
+  const list = rows.map(([name = "", text = ""]) =>
+    make("div", {}, make("dt", {}, name), make("dd", {}, text)),
+  );
+  return make(
+    "div",
+    {},
     make("dl", { class: "terms" }, ...list),
-    make("details", {}, make("summary", {}, "The exact question"), make("p", { class: "address" }, `SHA-256 ${task.address}`)),
+    make(
+      "details",
+      {},
+      make("summary", {}, "The exact question"),
+      make("p", { class: "address" }, `SHA-256 ${task.address}`),
+    ),
   );
 }
 
@@ -41,8 +63,18 @@ export function questionView(task) {
  */
 export function termsForm(task, terms, verb, agreed) {
   const number = { type: "text", inputmode: "decimal", autocomplete: "off", required: true };
-  const maximum = make("input", { ...number, id: "maximum", value: terms.maximum, "aria-describedby": "meaning" });
-  const limit = make("input", { ...number, id: "limit", value: terms.limit, "aria-describedby": "enough" });
+  const maximum = make("input", {
+    ...number,
+    id: "maximum",
+    value: terms.maximum,
+    "aria-describedby": "meaning",
+  });
+  const limit = make("input", {
+    ...number,
+    id: "limit",
+    value: terms.limit,
+    "aria-describedby": "enough",
+  });
   const meaning = make("p", { class: "quiet", id: "meaning", "aria-live": "polite" });
   const enough = make("p", { class: "quiet", id: "enough", "aria-live": "polite" });
   const explain = () => {
@@ -54,11 +86,27 @@ export function termsForm(task, terms, verb, agreed) {
     agreed({ maximum: maximum.value, limit: limit.value });
   };
   explain();
-  return make("form", { class: "agree", novalidate: true, submit, input: explain },
-    make("div", { class: "field" },
-      make("label", { for: "maximum" }, `Your maximum: epsilon per ${unit(task)}, for one answer`), maximum, meaning),
-    make("div", { class: "field" },
-      make("label", { for: "limit" }, "Your lifetime limit: epsilon per user, for all answers together"), limit, enough),
+  return make(
+    "form",
+    { class: "agree", novalidate: true, submit, input: explain },
+    make(
+      "div",
+      { class: "field" },
+      make("label", { for: "maximum" }, `Your maximum: epsilon per ${unit(task)}, for one answer`),
+      maximum,
+      meaning,
+    ),
+    make(
+      "div",
+      { class: "field" },
+      make(
+        "label",
+        { for: "limit" },
+        "Your lifetime limit: epsilon per user, for all answers together",
+      ),
+      limit,
+      enough,
+    ),
     make("button", { class: "primary" }, verb),
   );
 }
@@ -69,8 +117,12 @@ export function termsForm(task, terms, verb, agreed) {
  * @returns {Terms}
  */
 export function modestTerms(task) {
-  const [least = "1"] = task.channels.map(({ epsilon }) => epsilon).sort((a, b) => Number(a) - Number(b));
-  const answers = task.hidesPresence ? 2 * Math.min(task.slots ?? task.items.length, task.items.length) : 100;
+  const [least = "1"] = task.channels
+    .map(({ epsilon }) => epsilon)
+    .sort((a, b) => Number(a) - Number(b));
+  const answers = task.hidesPresence
+    ? 2 * Math.min(task.slots ?? task.items.length, task.items.length)
+    : 100;
   return { maximum: least, limit: String(Math.ceil(answers * Number(least))) };
 }
 

@@ -22,7 +22,8 @@ export function planInWords({ plan, slots, items }) {
   const which =
     many === items.length
       ? `all ${count(many, "thing")} of the catalogue`
-      : `${count(many, "thing")} of the catalogue, picked by a public rule that your ratings have no part in`;
+      : `${count(many, "thing")} of the catalogue, picked by a public rule ` +
+        "that your ratings have no part in";
   return `The same answers from everybody: one for each of ${which}, rated or not.`;
 }
 
@@ -68,7 +69,11 @@ export function count(many, noun) {
  * @returns {string}
  */
 export function duration(seconds) {
-  const units = /** @type {const} */ ([["day", 86_400], ["hour", 3600], ["minute", 60]]);
+  const units = /** @type {const} */ ([
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+  ]);
   const [noun, size] = units.find(([, length]) => seconds >= length) ?? ["second", 1];
   return count(Math.round(seconds / size), noun);
 }
