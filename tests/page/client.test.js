@@ -182,7 +182,7 @@ test("through crashes and losses: one payload an id, one symbol a value, never o
       return random() < 0.3 ? { status: 0 } : null;
     };
     for (let step = 0; step < 25; step++) {
-      set(Math.floor(step / 4));
+      set(step / 4);
       const place = Math.floor(6 * random());
       await client.rate(task, place, LEVELS[Math.floor(5 * random())] ?? "1").catch(() => {});
       await client.sync().catch((error) => assert.match(error.message, /the power is out/));
@@ -199,4 +199,18 @@ test("nobody can enrol for less than the task asks", async () => {
   const { client } = await device("rated");
   await assert.rejects(client.enrol(task, { maximum: "x", limit: "1" }), /no plain decimal/);
   await assert.rejects(client.enrol(task, { maximum: "1", limit: "-1" }), /no amount/);
+});
+
+test("no attempt comes before the collector asked for it, and then with the same bytes", async () => {
+  const { client, shop, task, set } = await device("rated");
+  await client.rate(task, 0, "5");
+  shop.outcome = () => ({ status: 503, retryAfter: 600 });
+  const { again } = await client.sync();
+  assert(again !== null && again >= 600 && again <= 660);
+  assert(Math.abs(((await client.resend()).again ?? 0) - again) < 1e-6);
+  assert.equal(shop.bodies.length, 1);
+  shop.outcome = () => null;
+  set(0.01);
+  assert.equal((await client.resend()).stored, 1);
+  assert.equal(shop.bodies[0], shop.bodies[1]);
 });

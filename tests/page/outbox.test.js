@@ -58,7 +58,7 @@ test("what each answer means", async () => {
     [422, ["why"], "refused", false],
     [422, null, "kept", false],
     ...[400, 401, 403, 404, 413, 415].map((status) => [status, null, "kept", false]),
-    ...[408, 429, 503, 500, 502, 0].map((status) => [status, null, "kept", true]),
+    ...[408, 429, 431, 503, 500, 502, 0].map((status) => [status, null, "kept", true]),
   ]);
   for (const [status, refused, fate, again] of meaning) {
     const collector = { send: async () => ({ status, detail: "why", refused, retryAfter: 7 }) };

@@ -9,7 +9,7 @@ import { rowOf } from "./channel.js";
 import { secretWord } from "./draw.js";
 import { RequestError } from "./errors.js";
 import { amount } from "./ledger.js";
-import { send, uploads } from "./outbox.js";
+import { pause, send, uploads } from "./outbox.js";
 import { SECRET_BYTES } from "./pseudonym.js";
 import { round } from "./round.js";
 import { choose, epochOf, readTask } from "./task.js";
@@ -31,10 +31,11 @@ import { choose, epochOf, readTask } from "./task.js";
 
 /**
  * `refused`: ratings that the lifetime limit left without an answer of their own.
- * `dropped`: reports that became too old to be taken.
+ * `dropped`: reports that became too old to be taken. `again`: seconds until another attempt is due;
+ * none is made before.
  * @typedef {{ readonly made: number, readonly refused: number, readonly dropped: number,
  *   readonly stored: number, readonly waiting: number, readonly complaints: readonly string[],
- *   readonly again: boolean, readonly retryAfter: number }} Synced
+ *   readonly again: number | null }} Synced
  */
 
 export class Client {
@@ -43,6 +44,8 @@ export class Client {
   #now;
   #words;
   #alone;
+  #attempt = 0;
+  #next = -Infinity; // Unix seconds
 
   /** @param {World} world */
   constructor({ store, collector, now = () => Date.now() / 1000, words, alone = inAllTabs }) {
@@ -166,22 +169,31 @@ export class Client {
   }
 
   async #send() {
-    let stored = 0;
-    /** @type {string[]} */
-    const complaints = [];
     const { outbox, enrolment } = await this.#store.read();
     const token = enrolment[0]?.token ?? null;
-    let waiting = outbox.length;
+    const sent = { stored: 0, waiting: outbox.length, complaints: /** @type {string[]} */ ([]) };
+    if (this.#now() < this.#next) return { ...sent, again: this.#next - this.#now() };
     for (const rows of uploads(outbox)) {
-      const sent = await send(rows, this.#collector, token);
-      await this.#store.commit({ remove: { outbox: [...sent.stored, ...sent.refused] } });
-      stored += sent.stored.length;
-      waiting -= rows.length - sent.kept.length;
-      complaints.push(...sent.complaints);
-      const { again, retryAfter } = sent;
-      if (again) return { stored, waiting, complaints, again, retryAfter };
+      const { stored, refused, complaints, again, retryAfter } = await send(
+        rows,
+        this.#collector,
+        token,
+      );
+      await this.#store.commit({ remove: { outbox: [...stored, ...refused] } });
+      sent.stored += stored.length;
+      sent.waiting -= stored.length + refused.length;
+      sent.complaints.push(...complaints);
+      if (again) return { ...sent, again: this.#postpone(retryAfter) };
     }
-    return { stored, waiting, complaints, again: false, retryAfter: 0 };
+    this.#attempt = 0;
+    return { ...sent, again: null };
+  }
+
+  /** @param {number} retryAfter */
+  #postpone(retryAfter) {
+    const seconds = pause(this.#attempt++, retryAfter);
+    this.#next = this.#now() + seconds;
+    return seconds;
   }
 }
 

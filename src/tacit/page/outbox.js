@@ -59,7 +59,7 @@ export async function send(rows, collector, token) {
     const complaints = refused.map((why) => `The collector refused a report for good: ${why}`);
     return { ...nothing, refused: [...rows], complaints };
   }
-  if (status === 0 || status === 408 || status === 429 || status >= 500) {
+  if ([0, 408, 429, 431].includes(status) || status >= 500) {
     return { ...nothing, kept: [...rows], again: true };
   }
   const complaint = `The collector refuses this (${status}): ${detail} Your answers are kept.`;

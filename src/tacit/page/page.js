@@ -10,7 +10,6 @@ import { sentence } from "./errors.js";
 import { download, exported } from "./export.js";
 import { ledgerView } from "./ledger_view.js";
 import { nats } from "./ledger.js";
-import { pause } from "./outbox.js";
 import { newestModel } from "./published_model.js";
 import { recommendationsView } from "./recommendations_view.js";
 import { openStore } from "./store.js";
@@ -27,7 +26,6 @@ class Page {
   /** @type {import("./item_model.js").ItemModel | null} */
   #model = null;
   #entries = ENTRIES;
-  #attempt = 0;
   #timer = 0;
 
   /**
@@ -120,7 +118,7 @@ class Page {
   }
 
   /** @param {Synced} synced */
-  async #tell({ made, stored, waiting, refused, dropped, complaints, again, retryAfter }) {
+  async #tell({ made, stored, waiting, refused, dropped, complaints, again }) {
     const said = [];
     if (stored > 0) said.push(`${count(stored, "report")} sent and stored.`);
     if (made === 0 && stored === 0 && waiting === 0)
@@ -128,17 +126,13 @@ class Page {
     if (refused > 0)
       said.push(`${count(refused, "rating")} not answered: your lifetime limit allows no more.`);
     if (dropped > 0) said.push(`${count(dropped, "report")} became too old to be taken.`);
-    this.#attempt = again ? this.#attempt + 1 : 0;
-    if (again) {
-      const seconds = pause(this.#attempt - 1, retryAfter);
+    if (again !== null) {
       said.push(
         "The collector does not take answers just now; the next attempt, with the same bytes, " +
-          `is in ${duration(Math.max(1, seconds))}.`,
+          `is in ${duration(Math.max(1, again))}.`,
       );
-      this.#timer = window.setTimeout(
-        () => heard(() => this.#try(() => this.client.resend())),
-        1000 * seconds,
-      );
+      const retry = () => heard(() => this.#try(() => this.client.resend()));
+      this.#timer = window.setTimeout(retry, 1000 * again + 50);
     }
     say("status", said.join(" "));
     say("alert", complaints.join(" "));

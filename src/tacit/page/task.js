@@ -142,6 +142,10 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
     ],
     [!within(n, 1, MOST_ITEMS), `a catalogue of ${n} items is not among 1 to ${MOST_ITEMS}`],
     [new Set(items.map(String)).size !== n, "an item id occurs twice"],
+    [
+      new Set(items.map((one) => typeof one)).size > 1,
+      "its ids are not all numbers or all strings",
+    ],
     [titles !== null && titles.length !== n, "it has not as many titles as items"],
     [cells > MOST_CELLS, `${cells} cells a report are more than ${MOST_CELLS}`],
     [!within(channels.length, 1, MOST_CHANNELS), `it needs 1 to ${MOST_CHANNELS} tables`],
