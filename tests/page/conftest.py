@@ -1,26 +1,26 @@
-"""A provider for the page's tests: the page itself, a task, a model, and what was sent to it."""
+"""A provider for the page's tests: a collector with the page, a task and a model."""
 
-import json
 import threading
+import time
 from array import array
 from collections.abc import Iterator
 from hashlib import sha256
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
+import uvicorn
 
-import tacit
 from tacit.channels import compile
+from tacit.collector.app import application
+from tacit.collector.enrolment import Enrolment
+from tacit.collector.server import configured
+from tacit.collector.shelf import Shelf
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.scale import RatingScale
 from tacit.wire.item_model import ItemDraw, ItemModel
 from tacit.wire.task import Task
 
-PAGE = Path(tacit.__file__).parent / "page"
-POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 STARS = RatingScale.parse("1:5:1")
 TITLES = (
     "Metropolis", "The General", "Sunrise", "Nosferatu", "Faust", "Potemkin", "The Gold Rush",
@@ -53,64 +53,35 @@ def published() -> ItemModel:
 
 
 class Provider:
-    """Serves one task; `bodies` and `tokens` are all that was posted, in order."""
+    """A collector of one task on a port of its own, with a model of it already published.
 
-    def __init__(self, task: Task) -> None:
-        self.task, self.model = task, published().to_bytes()
-        self.bodies: list[str] = []
-        self.tokens: list[str | None] = []
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+    `tokens`: who may send; everybody unless given.
+    """
 
-    @property
-    def documents(self) -> dict[str, bytes]:
-        """What is served besides the page, by path."""
-        task, model = self.task.address, sha256(self.model).hexdigest()
-        return {
-            "/v1/tasks": json.dumps({"tasks": [task]}).encode(),
-            f"/v1/tasks/{task}": self.task.document,
-            f"/v1/tasks/{task}/model": json.dumps({"model": model}).encode(),
-            f"/v1/models/{model}": self.model,
-        }
+    def __init__(self, folder: Path, task: Task, *tokens: str) -> None:
+        self.task = task
+        shelf = Shelf(folder / "models")
+        shelf.publish(task.address, published())
+        digests = [sha256(token.encode()).hexdigest() for token in tokens]
+        enrolment = Enrolment(digests, most=100) if tokens else None
+        app = application(str(folder / "reports.db"), [task], shelf=shelf, enrolment=enrolment)
+        self.server = uvicorn.Server(configured(app, "127.0.0.1", 0))
+        self.thread = threading.Thread(target=self.server.run)
+        self.thread.start()
+        while not self.server.started and self.thread.is_alive():
+            time.sleep(0.01)
+        port = self.server.servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}/"
 
-    def _handler(self) -> type[SimpleHTTPRequestHandler]:
-        provider = self
-
-        class Handler(SimpleHTTPRequestHandler):
-            def __init__(self, *request: Any) -> None:
-                super().__init__(*request, directory=str(PAGE))
-
-            def log_message(self, *_: Any) -> None:
-                """Nothing is logged."""
-
-            def end_headers(self) -> None:
-                self.send_header("content-security-policy", POLICY)
-                super().end_headers()
-
-            def do_GET(self) -> None:
-                document = provider.documents.get(self.path)
-                super().do_GET() if document is None else self.give(document)
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                provider.bodies.append(body.decode())
-                provider.tokens.append(self.headers["authorization"])
-                self.give(b"{}")
-
-            def give(self, body: bytes) -> None:
-                self.send_response(200)
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        return Handler
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.thread.join()
 
 
 @pytest.fixture
-def provider(request: pytest.FixtureRequest) -> Iterator[Provider]:
-    """A provider of `question`; another plan by `indirect` parametrisation."""
-    provider = Provider(question(*getattr(request, "param", ())))
+def provider(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Provider]:
+    """A provider of `question`; other plans and tokens by `indirect` parametrisation."""
+    plan, mechanism, *tokens = getattr(request, "param", ("rated", "duchi"))
+    provider = Provider(tmp_path, question(plan, mechanism), *tokens)
     yield provider
-    provider.server.shutdown()
-    provider.server.server_close()
+    provider.stop()

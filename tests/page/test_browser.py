@@ -76,12 +76,17 @@ def send(page: Page) -> None:
     expect(page.locator("#status")).to_contain_text("sent and stored")
 
 
-def reports(provider) -> list[str]:
-    bodies = (body.removeprefix('{"reports":[').removesuffix("]}") for body in provider.bodies)
+def posts(asked: list[Request]) -> list[Request]:
+    return [one for one in asked if one.method != "GET"]
+
+
+def reports(asked: list[Request]) -> list[str]:
+    bodies = ((one.post_data or "") for one in posts(asked))
+    bodies = (body.removeprefix('{"reports":[').removesuffix("]}") for body in bodies)
     return [report for body in bodies for report in re.split(r',(?=\{"id")', body)]
 
 
-def test_a_person_from_the_first_visit_to_the_last(page: Page, provider) -> None:
+def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Films")
     expect(page.locator("#question")).to_contain_text("which things you rated")
     start(page)
@@ -92,7 +97,7 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider) -> None
     entries = page.locator("#ledger .entry")
     expect(entries).to_have_count(12)
     symbols = {json.loads(one)["cells"][0][0]: json.loads(one)["cells"][0][1]
-               for one in reports(provider)}  # fmt: skip
+               for one in reports(asked)}  # fmt: skip
     for place, level in enumerate(levels):
         expect(entries.nth(place)).to_contain_text(f"True{level}")
         expect(entries.nth(place)).to_contain_text(f"symbol {symbols[place]}, which stands for")
@@ -105,7 +110,7 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider) -> None
     expect(page.locator("#catalogue input:checked")).to_have_count(12)
     page.get_by_role("button", name="Send answers").click()
     expect(page.locator("#status")).to_contain_text("Nothing new to answer")
-    assert len(provider.bodies) == 1
+    assert len(posts(asked)) == 1
 
     page.get_by_role("button", name="Erase …").click()
     page.get_by_role("button", name="Erase", exact=True).click()
@@ -116,7 +121,7 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider) -> None
     rate(page, 1)
     page.get_by_role("button", name="Send answers").click()
     expect(page.locator("#status")).to_contain_text("1 rating not answered")
-    assert len(provider.bodies) == 1
+    assert len(posts(asked)) == 1
 
 
 @pytest.mark.parametrize(
@@ -132,25 +137,32 @@ def test_what_leaves_is_reports_alone_and_to_one_origin(page: Page, provider, as
     assert {urlsplit(one.url).netloc for one in asked} == {urlsplit(provider.url).netloc}
     assert all("?" not in one.url and one.post_data is None for one in asked if one.method == "GET")
     assert {one.method for one in asked} == {"GET", "POST"}
-    assert provider.tokens == [None]
-    for report in reports(provider):
+    assert all("authorization" not in one.headers for one in posts(asked))
+    for report in reports(asked):
         assert REPORT.fullmatch(report)
-    cells = [cell for one in reports(provider) for cell in json.loads(one)["cells"]]
+    cells = [cell for one in reports(asked) for cell in json.loads(one)["cells"]]
     expected = {"rated": 12, "catalogue": 24, "sample:6": 6}[provider.task.plan]
     assert len({place for place, _ in cells}) == len(cells) == expected
     if provider.task.plan == "rated":  # every rating is from 2 to 5, every symbol of Duchi's 0 or 1
         assert {symbol for _, symbol in cells} <= {0, 1}
 
 
-def test_a_token_goes_with_what_is_sent_and_out_of_the_address(page: Page, provider) -> None:
-    page.goto(provider.url + "#token=open-sesame")
-    page.reload()
-    page.wait_for_selector("#terms:not([hidden])")
-    assert "token" not in page.url
+@pytest.mark.parametrize("provider", [("rated", "duchi", "open-sesame")], indirect=True)
+def test_a_token_goes_with_what_is_sent_and_out_of_the_address(page: Page, provider, asked) -> None:
     start(page)
     rate(page, 1)
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.get_by_role("alert")).to_contain_text("need an enrolment token")
+    page.goto(provider.url + "#token=open-sesame")
+    page.reload()
+    page.wait_for_selector("#home:not([hidden])")
+    assert "token" not in page.url
     send(page)
-    assert provider.tokens == ["Bearer open-sesame"]
+    assert [one.headers.get("authorization") for one in posts(asked)] == [
+        None,
+        "Bearer open-sesame",
+    ]
+    assert posts(asked)[0].post_data == posts(asked)[1].post_data
 
 
 @pytest.mark.parametrize(
@@ -160,14 +172,16 @@ def test_a_token_goes_with_what_is_sent_and_out_of_the_address(page: Page, provi
         (b'"epsilon":"1"', b'"epsilon":"9"', "changed on the way"),
     ],
 )
-def test_a_task_changed_on_the_way_is_refused(page: Page, provider, old, new, sentence) -> None:
+def test_a_task_changed_on_the_way_is_refused(
+    page: Page, provider, asked, old, new, sentence
+) -> None:
     forged = provider.task.document.replace(old, new)
     assert forged != provider.task.document
     page.route("**/v1/tasks/*", lambda route: route.fulfill(body=forged))
     page.reload()
     expect(page.get_by_role("alert")).to_contain_text(sentence)
     expect(page.get_by_role("button")).to_have_count(0)
-    assert not provider.bodies
+    assert not posts(asked)
 
 
 def test_a_table_that_lies_about_its_epsilon_is_refused(page: Page, provider) -> None:
@@ -180,7 +194,7 @@ def test_a_table_that_lies_about_its_epsilon_is_refused(page: Page, provider) ->
     expect(page.get_by_role("button")).to_have_count(0)
 
 
-def test_a_table_swapped_after_she_agreed_draws_nothing(page: Page, provider) -> None:
+def test_a_table_swapped_after_she_agreed_draws_nothing(page: Page, provider, asked) -> None:
     start(page)
     rate(page, 1)
     page.route("**/v1/tasks/*", lambda route: route.fulfill(body=b"{}"))
@@ -188,7 +202,18 @@ def test_a_table_swapped_after_she_agreed_draws_nothing(page: Page, provider) ->
     expect(page.get_by_role("alert")).to_contain_text("changed on the way")
     expect(page.locator("#status")).to_have_text("Nothing was sent.")
     expect(page.locator("#budget")).to_contain_text("0 of 50 spent")
-    assert not provider.bodies
+    assert not posts(asked)
+
+
+def test_without_a_connection_nothing_is_lost_and_it_is_said_in_a_sentence(page: Page) -> None:
+    start(page)
+    rate(page, 1)
+    page.route("**/v1/**", lambda route: route.abort())
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.get_by_role("alert")).to_have_text(
+        "The collector cannot be reached; try again later."
+    )
+    expect(page.locator("#catalogue input:checked")).to_have_count(1)
 
 
 def test_more_than_her_own_maximum_is_refused(page: Page, provider) -> None:
@@ -197,7 +222,7 @@ def test_more_than_her_own_maximum_is_refused(page: Page, provider) -> None:
     expect(page.get_by_role("button", name="Send answers")).to_be_hidden()
 
 
-def test_what_was_not_taken_is_sent_again_to_the_byte(page: Page, provider) -> None:
+def test_what_was_not_taken_is_sent_again_to_the_byte(page: Page, provider, asked) -> None:
     refused: list[str | None] = []
 
     def busy(route) -> None:
@@ -213,7 +238,7 @@ def test_what_was_not_taken_is_sent_again_to_the_byte(page: Page, provider) -> N
     page.unroute("**/reports")
     page.reload()
     send(page)
-    assert provider.bodies == refused
+    assert [one.post_data for one in posts(asked)] == refused * 2
 
 
 def test_the_export_is_all_that_the_device_holds(page: Page, provider) -> None:

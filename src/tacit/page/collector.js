@@ -106,8 +106,12 @@ export class Collector {
    * @param {string} path
    * @param {RequestInit} [request]
    */
-  #answer(path, request) {
-    return this.#fetch(path, { ...QUIET, ...request });
+  async #answer(path, request) {
+    try {
+      return await this.#fetch(path, { ...QUIET, ...request });
+    } catch {
+      throw new TacitError("The collector cannot be reached; try again later.");
+    }
   }
 }
 

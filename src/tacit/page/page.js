@@ -57,7 +57,7 @@ class Page {
     find(agreed ? "agreed" : "question", HTMLElement).replaceChildren(questionView(task));
     if (agreed) return this.#open();
     const terms = owner ? { maximum: owner.maximum, limit: nats(owner.limit) } : modestTerms(task);
-    const form = termsForm(task, terms, "Start", (chosen) => heard(() => this.#agree(chosen)));
+    const form = termsForm(task, terms, "Start", (chosen) => acted(() => this.#agree(chosen)));
     fill("agree", form);
     if (owner)
       say("alert", "The provider asks something else now. Read it, and agree if you will.");
@@ -66,6 +66,8 @@ class Page {
   /** @param {{ maximum: string, limit: string }} terms */
   async #agree(terms) {
     await this.client.enrol(this.task, terms);
+    // A ledger that the browser may clear to make room would forget what was spent.
+    await navigator.storage.persist();
     await this.show();
     find("search", HTMLInputElement).focus();
   }
@@ -74,7 +76,7 @@ class Page {
     const rows = await this.client.read();
     const { levels } = pastOf(rows, this.task.address);
     const rated = (/** @type {number} */ place, /** @type {string | null} */ level) =>
-      heard(async () => {
+      acted(async () => {
         await this.client.rate(this.task, place, level);
         await this.refresh();
       });
@@ -126,6 +128,8 @@ class Page {
     if (refused > 0)
       said.push(`${count(refused, "rating")} not answered: your lifetime limit allows no more.`);
     if (dropped > 0) said.push(`${count(dropped, "report")} became too old to be taken.`);
+    if (again === null && waiting > 0)
+      said.push(`${count(waiting, "report")} kept on this device.`);
     if (again !== null) {
       said.push(
         "The collector does not take answers just now; the next attempt, with the same bytes, " +
@@ -153,17 +157,27 @@ class Page {
 }
 
 /**
- * Runs a button's work; what goes wrong is said on screen.
  * @param {string} id
  * @param {() => Promise<void>} work
  */
 function on(id, work) {
-  find(id, HTMLButtonElement).addEventListener("click", () => heard(work));
+  find(id, HTMLButtonElement).addEventListener("click", () => acted(work));
 }
 
-/** @param {() => Promise<unknown>} work */
-async function heard(work) {
+/**
+ * What she does: what was said of the last thing she did is over.
+ * @param {() => Promise<unknown>} work
+ */
+function acted(work) {
   say("alert", "");
+  return heard(work);
+}
+
+/**
+ * What goes wrong in it is said on screen.
+ * @param {() => Promise<unknown>} work
+ */
+async function heard(work) {
   try {
     await work();
   } catch (error) {
