@@ -13,6 +13,7 @@ import pytest
 
 from tacit.channels import compile
 from tacit.channels.table import Channel
+from tacit.cli import main
 from tacit.collection.rated import Rated
 from tacit.evaluation.cell import Tools
 from tacit.privacy.guarantee import Guarantee
@@ -211,3 +212,20 @@ def ask():
         return Task(**fields | changes)
 
     return made
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; gives (status, output, errors)."""
+
+    def command(*arguments):
+        capsys.readouterr()
+        try:
+            main([str(argument) for argument in arguments])
+            status = 0
+        except SystemExit as ended:
+            status = ended.code or 0
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return command
