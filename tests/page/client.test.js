@@ -32,7 +32,7 @@ test("a rating is answered for once, whatever is pressed", async () => {
   assert.equal(shop.bodies.length, 1);
 });
 
-test("another rating waits for the next epoch; the old one is answered as before, free", async () => {
+test("another rating waits for the next epoch; the old one is answered as before", async () => {
   const { client, store, shop, task, set } = await device("rated");
   const said = [];
   for (const [epoch, level, made] of /** @type {const} */ ([
@@ -97,6 +97,50 @@ async function shape(plan, random) {
   );
 }
 
+test("a limit is kept to the nano-epsilon", async () => {
+  for (const [limit, made] of /** @type {const} */ ([
+    ["2", 2],
+    ["1.999999999", 1],
+  ])) {
+    const { client, task } = await device("rated", { limit });
+    for (const place of [0, 1, 2]) await client.rate(task, place, "5");
+    assert.equal((await client.sync()).made, made);
+  }
+});
+
+test("a cleared rating is answered as not rated, when there is epsilon for it", async () => {
+  for (const [limit, refused] of /** @type {const} */ ([
+    ["7", 0],
+    ["6", 1],
+  ])) {
+    const { client, store, task, set } = await device("catalogue", { limit });
+    await client.rate(task, 0, "5");
+    await client.sync();
+    await client.rate(task, 0, null);
+    set(1);
+    assert.equal((await client.sync()).refused, refused);
+    const last = (await store.read()).reported.find(({ place }) => place === 0);
+    assert.equal(last?.value, refused === 0 ? "missing" : "5");
+  }
+});
+
+test("a channel she goes back to repeats what it said, so that silence never tells", async () => {
+  const { client, store, shop, task, set } = await device("catalogue", { limit: "9.1" });
+  for (const [epoch, maximum, level] of /** @type {const} */ ([
+    [0, "1", "5"],
+    [1, "0.5", "4"],
+    [2, "1", "3"],
+  ])) {
+    set(epoch);
+    await client.enrol(task, { maximum, limit: "9.1" });
+    for (const place of task.items.keys()) await client.rate(task, place, level);
+    assert.equal((await client.sync()).made, 1);
+  }
+  const [first, , third] = [...shop.reports.values()];
+  assert.deepEqual(first?.cells, third?.cells);
+  assert.equal(await spent(store), amount("9"));
+});
+
 test("a first report over slots is all or nothing", async () => {
   const { client, store, shop } = await device("catalogue", { limit: "5.9" });
   await assert.rejects(client.sync(), BudgetError);
@@ -151,7 +195,7 @@ test("erasing forgets all but the sum spent, and the sum counts for the next sec
   assert.equal((await client.sync()).refused, 1);
 });
 
-test("a report too old to be taken is dropped; its answer goes into a later one, free", async () => {
+test("a report too old is dropped; its answer goes into a later one, free", async () => {
   const { client, store, shop, task, set } = await device("rated");
   await client.rate(task, 0, "5");
   shop.outcome = () => ({ status: 503 });
@@ -165,7 +209,7 @@ test("a report too old to be taken is dropped; its answer goes into a later one,
   assert.equal(await spent(store), amount("1"));
 });
 
-test("through crashes and losses: one payload an id, one symbol a value, never overspent", async () => {
+test("through crashes: one payload an id, one symbol a value, never overspent", async () => {
   const random = chance(2);
   for (let life = 0; life < 60; life++) {
     const plan = ["rated", "catalogue", "sample:3"][life % 3] ?? "rated";
@@ -201,7 +245,7 @@ test("nobody can enrol for less than the task asks", async () => {
   await assert.rejects(client.enrol(task, { maximum: "1", limit: "-1" }), /no amount/);
 });
 
-test("no attempt comes before the collector asked for it, and then with the same bytes", async () => {
+test("no attempt comes before the collector asked for it, and of the same bytes", async () => {
   const { client, shop, task, set } = await device("rated");
   await client.rate(task, 0, "5");
   shop.outcome = () => ({ status: 503, retryAfter: 600 });

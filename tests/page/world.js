@@ -1,4 +1,4 @@
-/** A world for the device's tests: a store in memory, a collector that obeys, a clock that stands. */
+/** A world for the device's tests: a store in memory, an obedient collector, a standing clock. */
 
 import { readFileSync } from "node:fs";
 import { Client } from "../../src/tacit/page/client.js";

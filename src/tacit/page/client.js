@@ -31,8 +31,8 @@ import { choose, epochOf, readTask } from "./task.js";
 
 /**
  * `refused`: ratings that the lifetime limit left without an answer of their own.
- * `dropped`: reports that became too old to be taken. `again`: seconds until another attempt is due;
- * none is made before.
+ * `dropped`: reports that became too old to be taken. `again`: seconds until another attempt; none
+ * is made before.
  * @typedef {{ readonly made: number, readonly refused: number, readonly dropped: number,
  *   readonly stored: number, readonly waiting: number, readonly complaints: readonly string[],
  *   readonly again: number | null }} Synced

@@ -1,4 +1,4 @@
-/** What the ledger shows of each place she rated: her value, what was answered, what still waits. */
+/** What the ledger shows of each place she rated: her value, its answers, what still waits. */
 
 import { MISSING } from "./channel.js";
 import { pastOf } from "./due.js";

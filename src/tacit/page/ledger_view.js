@@ -3,6 +3,7 @@
 import { barsView } from "./bars_view.js";
 import { MISSING } from "./channel.js";
 import { make } from "./dom.js";
+import { pastOf } from "./due.js";
 import { entriesOf } from "./entries.js";
 import { amount, nats } from "./ledger.js";
 import { count, short, titleOf, unit } from "./words.js";
@@ -23,7 +24,7 @@ import { count, short, titleOf, unit } from "./words.js";
  */
 export function ledgerView(task, rows, shown, more) {
   const entries = entriesOf(task, rows);
-  const reported = rows.reported.filter((one) => one.task === task.address).length;
+  const reported = pastOf(rows, task.address).last.size;
   const others = reported - entries.filter(({ last }) => last).length;
   const list = entries.slice(0, shown).map((entry) => entryView(task, entry, reported > 0));
   const rest = entries.length - list.length;

@@ -29,8 +29,10 @@ export async function round(owner, rows, task, channel, epoch, words) {
   const ledger = { limit: owner.limit, spent: rows.ledger[0]?.spent ?? 0n };
   const answers = new Answers(task.address, channel, rows.answers, ledger, words);
   const past = pastOf(rows, task.address);
+  const own = rows.reported.filter((one) => one.channel === channel.id);
+  const through = pastOf({ ratings: [], reported: own }, task.address);
   const { reports, refused } = task.hidesPresence
-    ? dueSlots(past, answers, epoch, await asked(task, me), channel.id)
+    ? dueSlots(past, answers, epoch, await asked(task, me), through.last)
     : dueRated(past, answers, epoch);
   const names = { secret, me, epoch };
   const outbox = await Promise.all(reports.map((cells) => outgoing(task, channel, cells, names)));

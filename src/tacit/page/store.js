@@ -21,7 +21,7 @@
  *   readonly value: string, readonly symbol: number }} Answer
  */
 /**
- * The value reported last, through which channel and in which epoch.
+ * The value reported last through a channel, and in which epoch.
  * @typedef {{ readonly task: string, readonly place: number, readonly value: string,
  *   readonly channel: string, readonly epoch: number }} Reported
  */
@@ -52,7 +52,7 @@ export const KEYS = {
   ledger: ["self"],
   ratings: ["task", "place"],
   answers: ["task", "channel", "place", "value"],
-  reported: ["task", "place"],
+  reported: ["task", "channel", "place"],
   outbox: ["task", "epoch", "place"],
 };
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
