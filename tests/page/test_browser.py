@@ -180,6 +180,7 @@ def test_a_task_changed_on_the_way_is_refused(
     page.route("**/v1/tasks/*", lambda route: route.fulfill(body=forged))
     page.reload()
     expect(page.get_by_role("alert")).to_contain_text(sentence)
+    expect(page.get_by_role("alert")).to_contain_text("Nothing can be sent.")
     expect(page.get_by_role("button")).to_have_count(0)
     assert not posts(asked)
 

@@ -212,13 +212,17 @@ async function admit(client) {
   history.replaceState(null, "", location.pathname);
 }
 
-await heard(async () => {
-  if (!isSecureContext)
+/** @returns {Promise<void>} */
+async function begin() {
+  if (!isSecureContext) {
     throw new Error("This page needs a secure connection (https) to keep and hash anything.");
+  }
   const collector = new Collector();
   const client = new Client({ store: await openStore(), collector });
   await admit(client);
   const address = await collector.firstTask();
   const task = await readTask(await collector.task(address), address);
   await new Page(client, collector, task).show();
-});
+}
+
+await begin().catch((error) => say("alert", `${sentence(error)} Nothing can be sent.`));
