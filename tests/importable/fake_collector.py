@@ -1,5 +1,6 @@
 """A collector in a few lines: keeps whatever it is sent, and fails when told to."""
 
+import itertools
 import json
 from dataclasses import dataclass, field
 
@@ -62,5 +63,5 @@ class FakeCollector:
 
 def _split(body, reports):
     """The text of each report, as it was sent."""
-    starts = [body.index('{"id":"' + report["id"]) for report in reports] + [len(body) - 1]
-    return [body[a:b].rstrip(",") for a, b in zip(starts, starts[1:], strict=False)]
+    starts = [body.index('{"id":"' + report["id"]) for report in reports] + [len(body) - 2]
+    return [body[a:b].rstrip(",") for a, b in itertools.pairwise(starts)]
