@@ -18,9 +18,9 @@ from tacit.channels.draw import Words, secret_word
 from tacit.device.answering import Question, answer
 from tacit.device.documents import Documents
 from tacit.device.export import export
-from tacit.device.outbox import Chance, Outbox, Outcome, some_share
+from tacit.device.outbox import Outbox, Outcome, some_share
 from tacit.device.profile import Item, Profile
-from tacit.device.provider import Provider
+from tacit.device.provider import Chance, Provider
 from tacit.device.store import Store
 from tacit.device.transport import Http, Transport
 from tacit.errors import RequestError
@@ -32,13 +32,16 @@ from tacit.wire.task import Task, is_address
 class Client:
     """One person's device: her ratings in the store at `path`, and a collector at `url`.
 
+    Nothing talks to the collector but `sync`, and the opening of a store that knows no task yet.
+    Call `sync` on a schedule that has nothing to do with her ratings: when it calls can be seen.
+
     `most_epsilon`: what one answer may cost at most, `lifetime`: what all of them together may, in
     nats, as decimal strings. `token`: what the collector knows enrolled devices by. `task`: the
     address of the one task to answer; the one that the collector names first, unless given.
     `transport`, `clock` (Unix seconds), `words` and `chance` are replaced in tests only.
 
-    What is told, when, and under which name is said in docs/wire.md. Call `sync` on a schedule
-    that has nothing to do with her ratings. Raises `RequestError` where the store is in use.
+    What is told, when, and under which name is said in docs/wire.md. Raises `RequestError` where
+    the store is in use, and what `sync` raises for a first task.
     """
 
     def __init__(
@@ -67,6 +70,11 @@ class Client:
         self._provider = Provider(self._store, url)
         self._documents = Documents(self._provider, self._transport, clock, chance)
         self._known: tuple[Task, int, dict[str, int]] | None = None
+        try:
+            self._meet(self._documents.known(task) or self._documents.asked(task))
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -117,7 +125,7 @@ class Client:
         self._store.rate(number, place, level)
 
     def sync(self) -> Outcome:
-        """Answer what is due, and send what is not yet acknowledged.
+        """Answer what is due, send what is not acknowledged, fetch a newer item model.
 
         Everything is verified, paid for, drawn and on disk before anything is sent. Does not
         wait: `Outcome.again` says when to call again after a failure.
@@ -127,12 +135,14 @@ class Client:
         that could be sent was, and the rest is more than her lifetime limit allows.
         """
         now = self._clock()
-        task, number, _ = self._task(ask=True)
+        self._meet(self._documents.asked(self._pinned))
+        task, number, _ = self._task()
         question = Question(task, number, task.choose(self._most))
         outbox = Outbox(self._provider, now, self._chance)
         outbox.drop_late()
         refusal = answer(self._store, question, task.epoch(now), self._words)
         outcome = outbox.send(self._transport)
+        self._documents.fetch_model(task)
         if refusal is not None:
             raise refusal
         return outcome
@@ -146,10 +156,9 @@ class Client:
         return self.profile().recommend(n)
 
     def profile(self) -> Profile:
-        """Her row under the newest item model, from her true ratings, which stay here.
+        """Her row under the item model fetched last, from her true ratings, which stay here.
 
-        Every device fetches the same bytes. Raises `RequestError` while there is no model,
-        `DataError` for one that is malformed, `CertificateError` for one that was forged.
+        Raises `RequestError` while there is no model, `DataError` for one that is malformed.
         """
         model = self._documents.model(self.task)
         return Profile(model, {item: float(rating) for item, rating in self.ratings.items()})
@@ -163,11 +172,13 @@ class Client:
         self._store.erase()
         self._known = None
 
-    def _task(self, ask: bool = False) -> tuple[Task, int, dict[str, int]]:
+    def _meet(self, task: Task | None) -> None:
+        if task is not None and (self._known is None or self._known[0].address != task.address):
+            places = {str(item): place for place, item in enumerate(task.items)}
+            self._known = task, self._provider.adopt(task), places
+
+    def _task(self) -> tuple[Task, int, dict[str, int]]:
         """The task, its number in the store, and the place of each item id as text."""
-        if self._known is None or ask:
-            task = self._documents.task(self._pinned)
-            if self._known is None or self._known[0].address != task.address:
-                places = {str(item): place for place, item in enumerate(task.items)}
-                self._known = task, self._provider.adopt(task), places
+        if self._known is None:
+            raise RequestError("No task is known yet; sync when the collector can be reached.")
         return self._known

@@ -5,11 +5,11 @@ The same bytes every time: whether a lost answer meant "stored" or "never seen" 
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from tacit.device.provider import Provider
+from tacit.device.provider import Chance, Provider
 from tacit.device.transport import Answer, Transport
 from tacit.wire.report import LONGEST_UPLOAD, MOST_REPORTS, upload
 from tacit.wire.task import loads
@@ -26,8 +26,6 @@ NEWEST = (
     "AND NOT EXISTS (SELECT 1 FROM report"
     " WHERE task = :task AND place = late.place AND epoch > late.epoch)"
 )
-Chance = Callable[[], float]
-"""A number from 0 to 1, at random."""
 Batch = Sequence[tuple[str, bytes]]
 
 
@@ -77,6 +75,8 @@ class Outbox:
             for number, address, _ in self._provider.tasks():
                 if not self._send(number, address, transport):
                     break
+            else:
+                self._provider.relieve()
         self.outcome.waiting = sum(
             len(self._waiting(number)) for number, *_ in self._provider.tasks()
         )
@@ -88,7 +88,7 @@ class Outbox:
         for batch in _batches(self._waiting(number)):
             body = upload([document for _, document in batch])
             answer = transport("POST", f"/v1/tasks/{address}/reports", body)
-            if self._provider.postpones(answer, self._now, self._chance()):
+            if self._provider.postpones(answer, self._now, self._chance):
                 return False
             if answer is not None and not self._settle(answer, batch):
                 return True

@@ -1,11 +1,14 @@
 """What a store knows of one provider: its tasks, its newest model, and when not to call it."""
 
+from collections.abc import Callable
 from typing import Any
 
 from tacit.device.store import Store
 from tacit.device.transport import Answer
 from tacit.wire.task import Task
 
+Chance = Callable[[], float]
+"""A number from 0 to 1, at random."""
 FIRST_WAIT, LONGEST_WAIT = 60.0, 7200.0
 """Seconds to wait after a failure: at most so long at first, and in the end."""
 LATER = (408, 429)
@@ -66,21 +69,24 @@ class Provider:
         moment = self._get("not_before") or 0.0
         return moment if now < moment < now + FORGIVEN else None
 
-    def postpones(self, answer: Answer | None, now: float, share: float) -> bool:
+    def postpones(self, answer: Answer | None, now: float, chance: Chance) -> bool:
         """Whether this answer, or none, means "not now".
 
-        If so, it is not called again for as long as it says, and after that for the `share`,
-        0 to 1, of a time that doubles with every failure.
+        If so, it is not called for as long as it says, and after that for a random part of a time
+        that doubles with every failure, until `relieve`.
         """
-        failures = self._get("failures") or 0
         if answer is not None and answer.status not in LATER and answer.status < 500:
-            if failures:
-                self._wait(0, 0.0)
             return False
+        failures = self._get("failures") or 0
         longest = min(FIRST_WAIT * 2 ** min(failures, 16), LONGEST_WAIT)
         asked = answer.retry_after if answer is not None else 0
-        self._wait(failures + 1, now + asked + share * longest)
+        self._wait(failures + 1, now + asked + chance() * longest)
         return True
+
+    def relieve(self) -> None:
+        """It took all there was: the next failure is a first one."""
+        if self._get("failures"):
+            self._wait(0, 0.0)
 
     def _wait(self, failures: int, until: float) -> None:
         with self.store.transaction():

@@ -100,6 +100,7 @@ def _read(response: HTTPResponse, longest: int) -> bytes | None:
             raise TimeoutError
     if response.length:
         raise ConnectionError
+    response.close()  # all of it was read: the connection may serve another request
     return bytes(content)
 
 
