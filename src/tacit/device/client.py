@@ -7,13 +7,13 @@ with Client("alice.db", "https://films.example", most_epsilon="2", lifetime="50"
 """
 
 import os
+import re
 import time
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from types import TracebackType
 from typing import Any, Self
 
-from tacit.channels.certificate import DECIMAL
 from tacit.channels.draw import Words, secret_word
 from tacit.device.answering import Question, answer
 from tacit.device.documents import Documents
@@ -27,6 +27,8 @@ from tacit.errors import RequestError
 from tacit.privacy.ledger import Ledger, nano
 from tacit.scale import shortest
 from tacit.wire.task import Task, is_address
+
+_AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
 
 class Client:
@@ -59,7 +61,7 @@ class Client:
         chance: Chance = some_share,
     ) -> None:
         for epsilon in (most_epsilon, lifetime):
-            if not DECIMAL.fullmatch(epsilon):
+            if not _AMOUNT.fullmatch(epsilon):
                 raise RequestError(f"Epsilon '{epsilon}' is not a plain decimal such as 0.5.")
         if task is not None and not is_address(task):
             raise RequestError(f"'{task[:64]}' is no address of a task: 64 hexadecimal digits.")
