@@ -15,7 +15,6 @@ from random import randrange
 from tacit.device import outbox
 from tacit.device.client import Client
 from tacit.device.store import Store
-from tacit.errors import BudgetError
 from tacit.wire.report import upload
 
 
@@ -59,10 +58,7 @@ def main(path, url, begin, flaw):
     while True:
         for _ in range(3):
             me.rate(randrange(items), randrange(1, 6))
-        try:
-            me.sync()
-        except BudgetError:
-            print("spent", flush=True)
+        me.sync()
         if flaw == "late" and me._store.db.in_transaction:
             me._store.db.execute("COMMIT")
 

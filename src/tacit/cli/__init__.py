@@ -23,6 +23,7 @@ from tacit.cli.fit import fit
 from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
 from tacit.cli.recommend import recommend
+from tacit.cli.simulate import simulate
 from tacit.cli.split_domains import split_domains
 from tacit.errors import TacitError
 
@@ -42,6 +43,7 @@ for verb in (
     choose_epsilon,
     split_domains,
     crossdomain,
+    simulate,
     download,
 ):
     app.command()(interruptible(verb))

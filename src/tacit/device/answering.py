@@ -4,6 +4,8 @@ One transaction: debit, draw, remember, and the very bytes of the report. A cras
 has drawn nothing; after it everything is there to be sent, as often as it takes, unchanged.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tacit.channels.draw import Words, draw, secret_word
@@ -31,23 +33,23 @@ def answer(
 ) -> BudgetError | None:
     """Put the reports that are due in `epoch` into the outbox: all of them on disk, or none.
 
-    Gives back why something is not answered for where the limit does not allow it. `words` is
-    replaced in tests only; a source that fails draws nothing.
+    Gives back the first refusal where the lifetime limit leaves ratings without an answer of their
+    own; raises `BudgetError` where it does not allow a first report for slots. `words` is replaced
+    in tests only; when the source fails nothing is drawn.
     """
     if epoch < 0:
         return None
-    try:
-        with store.transaction():
-            sitting = _Sitting(store, question, epoch, words)
-            refusal = sitting.slots() if question.task.hides_presence else sitting.rated()
-            store.spend(sitting.ledger)
-            return refusal
-    except BudgetError as error:
-        return error
+    with store.transaction():
+        sitting = _Sitting(store, question, epoch, words)
+        sitting.slots() if question.task.hides_presence else sitting.rated()
+        store.spend(sitting.ledger)
+    return sitting.refusal
 
 
 class _Sitting:
-    """One transaction's view: what is known, and the ledger as it goes."""
+    """One transaction's view: what is known, the ledger as it goes, and its first refusal."""
+
+    refusal: BudgetError | None = None
 
     def __init__(self, store: Store, question: Question, epoch: int, words: Words) -> None:
         self.ledger = store.ledger
@@ -61,17 +63,12 @@ class _Sitting:
         last = "SELECT place, row FROM last WHERE task = ?"
         self._last: dict[int, int] = dict(self._db.execute(last, self._key[:1]))
 
-    def rated(self) -> BudgetError | None:
-        """A report for each rating that is not the one told last; the first refusal, if any."""
-        refusal = None
+    def rated(self) -> None:
+        """A report for each rating that is not the one told last."""
         for place, row in sorted(self._rows.items()):
-            if self._last.get(place) == row or self._is_made(place):
-                continue
-            try:
-                self._report(place, {place: row}, [self._symbol(place, row)])
-            except BudgetError as error:
-                refusal = refusal or error
-        return refusal
+            if self._last.get(place) != row and not self._is_made(place):
+                with self._refusing():
+                    self._report(place, {place: row}, [self._symbol(place, row)])
 
     def slots(self) -> None:
         """One report for every place asked about, whatever was rated.
@@ -100,11 +97,17 @@ class _Sitting:
 
         A report is sent all the same: to stay silent would tell that she rated anew.
         """
-        try:
+        with self._refusing():
             self._symbol(place, row)
             return row
-        except BudgetError:
-            return self._last[place]
+        return self._last[place]
+
+    @contextmanager
+    def _refusing(self) -> Generator[None]:
+        try:
+            yield
+        except BudgetError as error:
+            self.refusal = self.refusal or error
 
     def _symbol(self, place: int, row: int) -> int:
         """The answer given before, at no cost; or debit, draw and remember, in this order."""

@@ -10,6 +10,7 @@ import os
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from types import TracebackType
 from typing import Any, Self
@@ -34,7 +35,7 @@ _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 class Client:
     """One person's device: her ratings in the store at `path`, and a collector at `url`.
 
-    Nothing talks to the collector but `sync`, and the opening of a store that knows no task yet.
+    Nothing talks to the collector but `sync`, `fetch_model`, and opening a store without a task.
     Call `sync` on a schedule that has nothing to do with her ratings: when it calls can be seen.
 
     `most_epsilon`: what one answer may cost at most, `lifetime`: what all of them together may, in
@@ -133,8 +134,9 @@ class Client:
         wait: `Outcome.again` says when to call again after a failure.
 
         Raises `CertificateError` for a task that was forged or asks for more than her maximum,
-        `RequestError` where no task is known; both before any draw. Raises `BudgetError` when all
-        that could be sent was, and the rest is more than her lifetime limit allows.
+        `RequestError` where no task is known; both before any draw. Raises `BudgetError` where the
+        lifetime limit does not allow a first report for slots. Of single ratings those that it
+        allows are told, and `Outcome.refusal` says why the others are not.
         """
         now = self._clock()
         self._meet(self._documents.asked(self._pinned))
@@ -142,12 +144,16 @@ class Client:
         question = Question(task, number, task.choose(self._most))
         outbox = Outbox(self._provider, now, self._chance)
         outbox.drop_late()
-        refusal = answer(self._store, question, task.epoch(now), self._words)
-        outcome = outbox.send(self._transport)
-        self._documents.fetch_model(task)
-        if refusal is not None:
-            raise refusal
-        return outcome
+        try:
+            refusal = answer(self._store, question, task.epoch(now), self._words)
+        finally:
+            outcome = outbox.send(self._transport)
+        self.fetch_model()
+        return replace(outcome, refusal=refusal)
+
+    def fetch_model(self) -> None:
+        """Fetch a newer item model, if there is one, and tell nothing; `sync` does this, too."""
+        self._documents.fetch_model(self.task)
 
     def predict(self, item: Item) -> float:
         """The rating she would give, worked out here from her true ratings."""

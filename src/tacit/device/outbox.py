@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from tacit.device.provider import Chance, Provider
 from tacit.device.transport import Answer, Transport
+from tacit.errors import BudgetError
 from tacit.wire.report import LONGEST_UPLOAD, MOST_REPORTS, upload
 from tacit.wire.task import loads
 
@@ -35,8 +36,9 @@ class Outcome:
 
     `stored`: acknowledged by the collector. `given_up`: refused by it for good. `late`: dropped,
     because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix
-    seconds before which another sync sends nothing; None when it may send at once. `notes`: a
-    sentence for each thing that did not go well.
+    seconds before which another sync sends nothing; None when it may send at once. `refusal`: why
+    the lifetime limit left ratings without an answer. `notes`: a sentence for each thing that the
+    collector did not like.
     """
 
     stored: int = 0
@@ -44,6 +46,7 @@ class Outcome:
     late: int = 0
     waiting: int = 0
     again: float | None = None
+    refusal: BudgetError | None = None
     notes: list[str] = field(default_factory=list[str])
 
 
