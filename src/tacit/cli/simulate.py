@@ -19,7 +19,7 @@ def simulate(
     ] = None,
     test_share: Annotated[
         float | None,
-        typer.Option(help="Hold out this share, as compare does. [none; 0.1 to score]"),
+        typer.Option(help="Hold out this share. [none; 0.1 to score]"),
     ] = None,
     seed: Annotated[int, typer.Option(help="The split.")] = 0,
     score: Annotated[
