@@ -11,13 +11,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tacit.channels import compile
 from tacit.channels.table import Channel
+from tacit.cli import main
 from tacit.collection.rated import Rated
 from tacit.evaluation.cell import Tools
 from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
 from tacit.reports import Reports
+from tacit.scale import RatingScale
+from tacit.wire.task import Task
 
+STARS = RatingScale.parse("1:5:1")
 HEADER = b"user,item,rating\n"
 MOVIE = b"1\t2\t3\t881250949\n"
 JOKES = b"2,1.5,99,-3.25\n"
@@ -183,3 +188,44 @@ def tools() -> Tools:
         return trained
 
     return Tools(even, coins, fit, train, device_predict)
+
+
+@pytest.fixture
+def ask():
+    """Makes a small task; `missing` follows the plan."""
+
+    def made(
+        plan: str = "rated", epsilons: tuple[str, ...] = ("1",), items=range(100, 106), **changes
+    ):
+        channels = tuple(
+            compile("randomized-response", epsilon=e, scale=STARS, missing=plan != "rated")
+            for e in epsilons
+        )
+        fields = {
+            "name": "Films",
+            "scale": STARS,
+            "plan": plan,
+            "items": tuple(items),
+            "channels": channels,
+            "start": 1_000,
+        }
+        return Task(**fields | changes)
+
+    return made
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; gives (status, output, errors)."""
+
+    def command(*arguments):
+        capsys.readouterr()
+        try:
+            main([str(argument) for argument in arguments])
+            status = 0
+        except SystemExit as ended:
+            status = ended.code or 0
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return command

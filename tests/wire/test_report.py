@@ -5,18 +5,16 @@ import json
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.channels import compile
 from tacit.collection.sample import Sample
 from tacit.collection.slots import slot_reports
-from tacit.errors import DataError
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
 from tacit.wire import pseudonym
-from tacit.wire.report import Report, dumps, of_json, upload
+from tacit.wire.report import Report, dumps, upload
 from tacit.wire.schedule import asked
 
 FINE = compile("bounded-laplace", epsilon="1", scale=RatingScale.parse("1:5:0.5"))
@@ -29,45 +27,23 @@ def report(symbols) -> Report:
 
 
 @given(st.lists(st.integers(0, len(FINE.outputs) - 1), min_size=8, max_size=8))
-def test_round_trip_at_one_length(symbols):
+def test_every_answer_has_one_length_and_says_what_it_means(symbols):
     sent = dumps(report(symbols), FINE)
     assert len(sent) == len(dumps(report([0] * 8), FINE))
-    assert of_json(json.loads(sent)) == report(symbols)
+    assert json.loads(sent) == {
+        "id": "0a" * 16,
+        "mech": FINE.id,
+        "schema": 1,
+        "epoch": 17,
+        "person": "ff" * 16,
+        "cells": [[place, symbol] for place, symbol in enumerate(symbols)],
+    }
 
 
 def test_an_upload_is_json():
     sent = [dumps(report([k]), FINE) for k in range(3)]
     held = json.loads(upload(sent))
-    assert [of_json(entry).symbols for entry in held["reports"]] == [(0,), (1,), (2,)]
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"id": "0A" * 16},
-        {"id": "0a" * 15},
-        {"id": None},
-        {"mech": "zz" * 32},
-        {"schema": 2},
-        {"schema": True},
-        {"epoch": 1.0},
-        {"epoch": True},
-        {"person": 5},
-        {"cells": []},
-        {"cells": {}},
-        {"cells": [[1]]},
-        {"cells": [[1, 2, 3]]},
-        {"cells": [[1, 2.0]]},
-        {"cells": [[1, True]]},
-        {"cells": [[1, "2"]]},
-        {"cells": "ab"},
-        {"cells": ["ab"]},
-        {"rating": 5},
-    ],
-)
-def test_what_is_malformed_is_refused(changes):
-    with pytest.raises(DataError):
-        of_json(json.loads(dumps(report([1]), FINE)) | changes)
+    assert [each["cells"] for each in held["reports"]] == [[[0, k]] for k in range(3)]
 
 
 def test_names_are_what_the_contract_says():

@@ -42,7 +42,7 @@ def test_a_changed_title_is_another_task(ask):
         {"start": 1.0},
         {"start": True},
         {"items": [1, 2, 3, 4, 5, 1]},
-        {"items": [1, 2, 3, 4, 5, "1"]},
+        {"items": [1, 2, 3, 4, 5, "6"]},
         {"items": [1, 2, 3, 4, 5, 1 << 53]},
         {"items": [1, 2, 3, 4, 5, ""]},
         {"items": "abc"},

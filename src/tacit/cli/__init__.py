@@ -15,6 +15,7 @@ import typer
 
 from tacit.cli import channel
 from tacit.cli.choose_epsilon import choose_epsilon
+from tacit.cli.collect import collect
 from tacit.cli.compare import compare
 from tacit.cli.crossdomain import crossdomain
 from tacit.cli.demo import demo
@@ -25,6 +26,7 @@ from tacit.cli.perturb import perturb
 from tacit.cli.recommend import recommend
 from tacit.cli.simulate import simulate
 from tacit.cli.split_domains import split_domains
+from tacit.cli.task import task
 from tacit.errors import TacitError
 
 app = typer.Typer(
@@ -40,6 +42,8 @@ for verb in (
     perturb,
     fit,
     recommend,
+    task,
+    collect,
     choose_epsilon,
     split_domains,
     crossdomain,

@@ -1,5 +1,6 @@
 """`tacit fit`: learn a model from reports, or from ratings sent through a channel first."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +11,30 @@ from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
+    from tacit.models import Fitted
     from tacit.ratings import Ratings
     from tacit.reports import Reports
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="Reports that `tacit perturb` wrote, or ratings.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The model to write.")],
+    data: Annotated[
+        Path | None, typer.Argument(help="Reports that `tacit perturb` wrote, or ratings.")
+    ] = None,
+    db: Annotated[
+        str | None,
+        typer.Option(help="Reports that `tacit collect` keeps.", rich_help_panel="Store"),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(help="The task's address; the latest by default.", rich_help_panel="Store"),
+    ] = None,
+    publish: Annotated[
+        Path | None,
+        typer.Option(
+            help="Put the item model where a collector serves it.", rich_help_panel="Store"
+        ),
+    ] = None,
     model: Annotated[str, typer.Option(help="The model to fit.")] = "channel-mf",
     epsilon: Annotated[
         str | None, typer.Option(help="Send ratings through a channel, or train, at this epsilon.")
@@ -44,7 +62,13 @@ def fit(
         tacit fit ml-100k/u.data --epsilon 1 -o model
 
         tacit fit ml-100k/u.data --model pg-mf --epsilon 8 -o model
+
+        tacit fit --db reports.db --publish models -o model
     """
+    if (data is None) == (db is None):
+        raise RequestError("Give reports or ratings, or a store of reports by --db: one of them.")
+    if publish is not None and db is None:
+        raise RequestError("Only what a store's reports taught is published: give --db.")
     if mode not in ("strict", "faithful"):
         raise typer.BadParameter(f"'{mode}' is not strict or faithful", param_hint="--mode")
     options.writable(output)
@@ -55,10 +79,12 @@ def fit(
     tools.check([channel], [model], plan)
     if epsilon is not None:
         (epsilon,) = epsilons(epsilon)
-    told = is_reports(data)
+    told = data is None or is_reports(data)
     trained = is_training(model, epsilon, told)
     chosen = {} if factors is None else {"factors": factors}
-    ratings = None if told else options.load(data, format, scale, columns, rounding)
+    ratings = None
+    if data is not None and not told:
+        ratings = options.load(data, format, scale, columns, rounding)
     if ratings is not None and epsilon and trained:
         told_delta = f"{delta:g}"
         source, fitted = (
@@ -68,12 +94,19 @@ def fit(
             ),
         )
     else:
-        source = _reports(data) if ratings is None else _collected(ratings, plan, channel, epsilon)
+        source = (
+            _reports(data, db, task)
+            if ratings is None
+            else _collected(ratings, plan, channel, epsilon)
+        )
         fitted = tools.fit(model, source, rng=seed, **chosen)
     partial = output.with_name(output.name + ".part")
     fitted.save(partial)
     partial.replace(output)
     options.notice(f"{output}: {model} from {len(source):,} rows. {fitted.guarantee.sentence}")
+    if publish is not None and db is not None:
+        address = _publish(fitted, db, task, publish)
+        options.notice(f"Published in {publish} as {address}.")
 
 
 def is_training(model: str, epsilon: str | None, told: bool) -> bool:
@@ -88,10 +121,26 @@ def is_training(model: str, epsilon: str | None, told: bool) -> bool:
     return model in STRICT
 
 
-def _reports(file: Path) -> "Reports":
+def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
     from tacit.collection.report_file import read_reports
+    from tacit.collector import training
+    from tacit.collector.store import open_reader
 
-    return read_reports(file)
+    if file is not None:
+        return read_reports(file)
+    with closing(open_reader(str(db))) as reader:
+        return training.reports(reader, task)
+
+
+def _publish(fitted: "Fitted", db: str, task: str | None, folder: Path) -> str:
+    from tacit.collector import training
+    from tacit.collector.shelf import Shelf
+    from tacit.collector.store import open_reader
+    from tacit.models import item_model
+
+    with closing(open_reader(db)) as reader:
+        _, asked = training.find(reader, task)
+    return Shelf(folder).publish(asked.address, item_model(fitted))
 
 
 def _collected(

@@ -148,6 +148,7 @@ class Task:
             (self.plan != "rated" and not slotted, f"the plan '{self.plan[:40]}' is none"),
             (not 0 < n <= MOST_ITEMS, f"a catalogue of {n} items is not among 1 to {MOST_ITEMS}"),
             (len(set(map(str, self.items))) != n, "an item id occurs twice"),
+            (len(set(map(type, self.items))) > 1, "its ids are not all numbers or all strings"),
             (titles is not None and len(titles) != n, "it has not as many titles as items"),
             (self.cells > MOST_CELLS, f"{self.cells} cells a report are more than {MOST_CELLS}"),
             (not 0 < len(self.channels) <= MOST_CHANNELS, f"it needs 1 to {MOST_CHANNELS} tables"),

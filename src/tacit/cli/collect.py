@@ -1,0 +1,57 @@
+"""`tacit collect`: take reports, keep them, and serve what people need to send them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.errors import RequestError
+
+
+def collect(
+    db: Annotated[str, typer.Option(help="Where reports are kept: a file, or postgresql://...")],
+    task: Annotated[
+        list[Path], typer.Option(help="A task that `tacit task` wrote; the newest first.")
+    ],
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port.")] = 8000,
+    publish: Annotated[
+        Path | None, typer.Option(help="The folder that `tacit fit --publish` fills.")
+    ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(help="SHA-256 of each enrolment token, one a line; anybody may send without."),
+    ] = None,
+    most: Annotated[
+        int, typer.Option(min=1, help="Reports that one token may have stored in an epoch.")
+    ] = 1000,
+) -> None:
+    """Run the collector: uploads, tasks, published models and the page, on one address.
+
+    A report is acknowledged when it is on disk. Nothing is logged of who sent what. Put TLS in
+    front of it (the page on operating says how); stop it with Ctrl-C, and what waits is stored.
+
+    Examples:
+
+        tacit collect --db reports.db --task task.json
+
+        tacit collect --db postgresql://localhost/tacit --task task.json --publish models
+    """
+    from tacit.wire.task import loads
+
+    try:
+        from tacit.collector.app import application
+        from tacit.collector.enrolment import Enrolment
+        from tacit.collector.server import serve
+        from tacit.collector.shelf import Shelf
+        from tacit.collector.store import open_store
+    except ImportError as error:
+        raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
+
+    asked = [loads(path.read_bytes()) for path in task]
+    enrolment = None if tokens is None else Enrolment(tokens.read_text().split(), most)
+    shelf = None if publish is None else Shelf(publish)
+    open_store(db).close()  # what cannot be opened is said before the server starts
+    options.notice(f"Collecting {asked[0].name} on http://{host}:{port}, task {asked[0].address}")
+    serve(application(db, asked, shelf=shelf, enrolment=enrolment), host, port)

@@ -1,0 +1,98 @@
+"""`tacit task`: write down what people will be asked, once and for all."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Format
+from tacit.errors import DataError, RequestError
+
+
+def task(
+    items: Annotated[Path, typer.Argument(help="A csv of item[,title], u.item, or ratings.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The task to write.")],
+    epsilon: Annotated[
+        str, typer.Option(help="Nats per value or slot; several to choose from, as in 1,2,4.")
+    ],
+    name: Annotated[str, typer.Option(help="What people are asked to rate.")] = "Ratings",
+    scale: Annotated[str, typer.Option(help="The rating scale, low:high:step.")] = "1:5:1",
+    channel: Annotated[str, typer.Option(help="A channel, or auto.")] = "auto",
+    plan: options.PlanName = "rated",
+    epoch: Annotated[int, typer.Option(min=1, help="Seconds of an epoch.")] = 86_400,
+    window: Annotated[int, typer.Option(min=0, help="Epochs that a report may be late.")] = 7,
+    retention: Annotated[int, typer.Option(min=1, help="Days that reports are kept.")] = 365,
+    titles: Annotated[
+        Path | None, typer.Option(help="u.item, movies.dat or movies.csv, for titles.")
+    ] = None,
+    format: Format = None,
+) -> None:
+    """Write a task: the catalogue, the channels with their certificates, epochs, retention.
+
+    A task never changes; its address is the hash of its bytes. Epoch 0 begins now. A table without
+    a column of ratings is the catalogue itself; of ratings only the item ids are taken.
+
+    Examples:
+
+        tacit task films.csv --name Films --epsilon 1,2,4 -o task.json
+
+        tacit task ml-100k/u.data --titles ml-100k/u.item --epsilon 2 -o task.json
+    """
+    options.writable(output)
+
+    from tacit.collection import plans
+    from tacit.evaluation import tools
+    from tacit.scale import RatingScale
+    from tacit.wire.task import Task
+
+    tools.check([channel], [], plan)
+    on = RatingScale.parse(scale)
+    missing = plans.protects_presence(plan)
+    ids, named = _catalogue(items, scale, format)
+    if titles is not None:
+        named = _titles(titles, ids)
+    asked = Task(
+        name=name,
+        scale=on,
+        plan=plan,
+        items=tuple(ids),
+        titles=None if named is None else tuple(named),
+        channels=tuple(
+            tools.channel(channel, each, on, missing=missing) for each in options.names(epsilon)
+        ),
+        start=int(time.time()),
+        epoch_seconds=epoch,
+        window=window,
+        retention_days=retention,
+    )
+    output.write_bytes(asked.document)
+    options.notice(f"{output}: {len(ids):,} items, plan {plan}. Address {asked.address}")
+
+
+def _catalogue(path: Path, scale: str, format: str | None) -> tuple[list[Any], list[str] | None]:
+    """Ids and, where the table has them, titles."""
+    import polars as pl
+
+    if path.suffix != ".csv" or format is not None:
+        return options.load(path, format, scale).item_ids.ids.to_list(), None
+    try:
+        table = pl.read_csv(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{path} is no catalogue ({reason}); give a csv of item,title.") from None
+    if "item" not in table.columns:
+        raise DataError(f"{path} has no column named item; its first line should be item,title.")
+    table = table.unique("item", keep="first", maintain_order=True)
+    named = table["title"].cast(pl.String).to_list() if "title" in table.columns else None
+    return table["item"].to_list(), named
+
+
+def _titles(path: Path, ids: list[Any]) -> list[str]:
+    from tacit.readers import titles
+
+    known = dict(titles(path).select("item", "title").iter_rows())
+    if not known.keys() & set(ids):
+        raise RequestError(f"{path} has a title for none of the {len(ids)} items.")
+    return [known.get(item, str(item)) for item in ids]

@@ -1,0 +1,172 @@
+"""The collector as an ASGI application: one process, one writer, five routes and the page."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from tacit.collector import metrics, problems, retention
+from tacit.collector.door import Door
+from tacit.collector.enrolment import Enrolment
+from tacit.collector.intake import Intake
+from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
+from tacit.collector.shelf import Shelf
+from tacit.collector.store import Store, open_store
+from tacit.collector.upload import Upload
+from tacit.collector.writer import Writer
+from tacit.wire.task import Task
+
+FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
+A_MINUTE = {"cache-control": "public, max-age=60"}
+PAGE = Path(__file__).parent.parent / "page"
+
+
+class Collector:
+    """What the routes share. `tasks`: the one to answer first, first; older ones go on.
+
+    `clock`: Unix seconds. `opened`: makes the store, once the application starts.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[], Store],
+        tasks: Sequence[Task],
+        *,
+        shelf: Shelf | None = None,
+        enrolment: Enrolment | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._opened = opened
+        self._tasks = tuple(tasks)
+        self._shelf = shelf
+        self._clock = clock
+        self._writer: Writer | None = None
+        self.intakes: dict[str, Intake] = {}
+        self.upload = Upload(self.intakes, lambda: self.writer, clock, enrolment)
+
+    @property
+    def writer(self) -> Writer:
+        """The writer, while the application runs."""
+        assert self._writer is not None, "the collector has not started"
+        return self._writer
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncGenerator[None]:
+        """Open the store, take reports, delete what is due; at the end store what waits."""
+        self._writer = Writer(self._opened())
+        for task in self._tasks:
+            document = task.document
+            held = await self.writer.run(lambda store, d=document: store.hold(d))
+            self.intakes[task.address] = Intake(task, held)
+        keeping = asyncio.create_task(
+            retention.keep(self.intakes.values(), self.writer, self._clock)
+        )
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeping
+            await self.writer.close()
+
+    async def tasks(self, request: Request) -> Response:
+        """GET /v1/tasks"""
+        return JSONResponse({"tasks": [task.address for task in self._tasks]}, headers=A_MINUTE)
+
+    async def task(self, request: Request) -> Response:
+        """GET /v1/tasks/{task}"""
+        intake = self.intakes.get(request.path_params["task"])
+        if intake is None:
+            raise ProblemError(problems.NO_SUCH_TASK)
+        return Response(intake.task.document, media_type="application/json", headers=FOR_EVER)
+
+    async def only_post(self, request: Request) -> Response:
+        """Any other method of the address that takes uploads; those never come here."""
+        raise ProblemError(problems.METHOD)
+
+    async def newest(self, request: Request) -> Response:
+        """GET /v1/tasks/{task}/model"""
+        address = self._shelf and self._shelf.newest(request.path_params["task"])
+        if not address:
+            raise ProblemError(problems.NOT_FOUND)
+        return JSONResponse({"model": address}, headers=A_MINUTE)
+
+    async def model(self, request: Request) -> Response:
+        """GET /v1/models/{model}"""
+        content = self._shelf and self._shelf.model(request.path_params["model"])
+        if not content:
+            raise ProblemError(problems.NOT_FOUND)
+        return Response(content, media_type="application/octet-stream", headers=FOR_EVER)
+
+    async def health(self, request: Request) -> Response:
+        """GET /healthz: the process answers."""
+        return PlainTextResponse("alive\n")
+
+    async def ready(self, request: Request) -> Response:
+        """GET /readyz: reports can be stored."""
+        if self.writer.failing:
+            raise ProblemError(problems.UNAVAILABLE)
+        return PlainTextResponse("ready\n")
+
+    async def metrics(self, request: Request) -> Response:
+        """GET /metrics"""
+        return PlainTextResponse(metrics.text(self.upload, self.writer))
+
+    def routes(self) -> list[BaseRoute]:
+        """The contract's paths, and the page for every other one."""
+        return [
+            Route("/v1/tasks/{task}/reports", self.only_post),
+            Route("/v1/tasks", self.tasks),
+            Route("/v1/tasks/{task}", self.task),
+            Route("/v1/tasks/{task}/model", self.newest),
+            Route("/v1/models/{model}", self.model),
+            Route("/healthz", self.health),
+            Route("/readyz", self.ready),
+            Route("/metrics", self.metrics),
+            Mount("/", StaticFiles(directory=PAGE, html=True)),
+        ]
+
+
+def application(
+    store: str | Callable[[], Store],
+    tasks: Sequence[Task],
+    *,
+    shelf: Shelf | None = None,
+    enrolment: Enrolment | None = None,
+    clock: Callable[[], float] = time.time,
+) -> ASGIApp:
+    """The application over a store (an address for `open_store`, or what opens one)."""
+    opened = (lambda: open_store(store)) if isinstance(store, str) else store
+    collector = Collector(opened, tasks, shelf=shelf, enrolment=enrolment, clock=clock)
+    app = Starlette(
+        routes=collector.routes(),
+        lifespan=collector.lifespan,
+        exception_handlers={ProblemError: _problem, HTTPException: _http_problem},
+    )
+    return Door(collector.upload, app)
+
+
+def _problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ProblemError)
+    return _answer(error.problem)
+
+
+def _http_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _answer(problems.METHOD if error.status_code == 405 else problems.NOT_FOUND)
+
+
+def _answer(problem: Problem) -> Response:
+    wait = {} if problem.retry_after is None else {"retry-after": str(problem.retry_after)}
+    return Response(
+        problem.document(), problem.status, media_type=MEDIA_TYPE.decode(), headers=wait
+    )

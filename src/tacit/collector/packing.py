@@ -1,0 +1,36 @@
+"""Cells as bytes, as few as they need: under a plan over slots the places are known already."""
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+RATED = np.dtype([("place", "<u4"), ("symbol", "<u2")])
+"""One cell under the plan rated."""
+
+_RATED = struct.Struct("<IH")
+
+
+def pack_rated(place: int, symbol: int) -> bytes:
+    """A place of the device's own choice, and its symbol."""
+    return _RATED.pack(place, symbol)
+
+
+def pack_slots(symbols: Sequence[int]) -> bytes:
+    """Symbols below 2^16 of the places that were asked, in their order: a byte each, or two."""
+    try:
+        return b"\1" + bytes(symbols)
+    except ValueError:
+        return b"\2" + struct.pack(f"<{len(symbols)}H", *symbols)
+
+
+def unpack_rated(cells: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+    """Places and symbols of many reports, shapes (reports,)."""
+    table = np.frombuffer(b"".join(cells), RATED)
+    return table["place"].astype(np.int64), table["symbol"].astype(np.uint16)
+
+
+def unpack_slots(cells: bytes) -> NDArray[np.uint16]:
+    """The symbols of one report, shape (slots,)."""
+    return np.frombuffer(cells[1:], "u1" if cells[0] == 1 else "<u2").astype(np.uint16)

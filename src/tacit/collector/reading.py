@@ -1,0 +1,42 @@
+"""The JSON of an upload: its form is checked while it is parsed. Whether anybody asked for what it
+says is for `tacit.collector.intake`."""
+
+from typing import Annotated
+
+from msgspec import DecodeError, Meta, Struct
+from msgspec.json import Decoder
+
+from tacit.collector.problems import Problem, ProblemError
+from tacit.wire.report import MOST_REPORTS
+
+Name = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+
+
+class Sent(Struct, forbid_unknown_fields=True, gc=False):
+    """A report as it was sent; the fields are those of `tacit.wire.report.Report`."""
+
+    id: Name
+    mech: str
+    schema: int
+    epoch: int
+    person: Name
+    cells: Annotated[list[tuple[int, int]], Meta(min_length=1)]
+
+
+class Upload(Struct, forbid_unknown_fields=True):
+    """The body of a request."""
+
+    reports: Annotated[list[Sent], Meta(min_length=1, max_length=MOST_REPORTS)]
+
+
+_DECODER = Decoder(Upload)
+
+
+def read(body: bytes) -> list[Sent]:
+    """The reports of an upload. Raises `ProblemError` for anything but JSON of that form: numbers
+    that are not whole, keys that are unknown or missing, more reports than one upload may have."""
+    try:
+        return _DECODER.decode(body).reports
+    except (DecodeError, RecursionError, UnicodeDecodeError) as error:
+        # The sentence names the place and the types; it repeats nothing of what was sent.
+        raise ProblemError(Problem("malformed", 400, f"{error}.")) from None

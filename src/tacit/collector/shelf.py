@@ -1,0 +1,52 @@
+"""Published item models: files that never change, and one line that says which is newest."""
+
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from tacit.wire.item_model import ItemModel
+
+_ADDRESS = re.compile(r"[0-9a-f]{64}")
+
+
+class Shelf:
+    """A folder that `tacit fit --publish` fills and a collector serves; any number may read it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def publish(self, task: str, model: ItemModel) -> str:
+        """Add the model and make it the task's newest; returns its address, the SHA-256 of its
+        bytes."""
+        content = model.to_bytes()
+        address = sha256(content).hexdigest()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        _write(self._folder / f"{address}.items", content)
+        _write(self._folder / f"{task}.newest", address.encode())
+        return address
+
+    def newest(self, task: str) -> str | None:
+        """The address of the task's newest model; None before the first."""
+        content = self._read(f"{task}.newest") if _ADDRESS.fullmatch(task) else None
+        return None if content is None else content.decode()
+
+    def model(self, address: str) -> bytes | None:
+        """The bytes of a model; None where there is none of that address."""
+        return self._read(f"{address}.items") if _ADDRESS.fullmatch(address) else None
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            return (self._folder / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """All of it or nothing: a collector may be reading."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)

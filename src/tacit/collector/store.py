@@ -1,0 +1,137 @@
+"""What a store of reports does, whichever database it is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from types import ModuleType
+from typing import NamedTuple, Protocol
+
+from tacit.errors import RequestError
+
+READ_AT_ONCE = 4096
+"""Rows of a scan that are in memory together."""
+
+
+class Row(NamedTuple):
+    """One report as it is stored: no time but the epoch, nothing about how it came.
+
+    `task`: the store's number of the task. `mech`: the place of the channel in the task. `cells`:
+    the symbols, packed (`tacit.collector.packing`).
+    """
+
+    id: bytes
+    task: int
+    epoch: int
+    mech: int
+    person: bytes
+    cells: bytes
+
+
+class Held(NamedTuple):
+    """A task that the store holds. Epochs up to `closed` were deleted and stay shut for ever."""
+
+    number: int
+    document: bytes
+    closed: int
+
+
+class Outcome(Enum):
+    """What became of a report: durable now, durable before, or refused for an earlier one."""
+
+    STORED = "stored"
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+
+
+class StoreError(Exception):
+    """The database does not answer; nothing of the batch was stored."""
+
+
+class Store(Protocol):
+    """One writer's connection. Every method but `scan` is called from one thread."""
+
+    def hold(self, document: bytes) -> Held:
+        """Keep a task, once."""
+        ...
+
+    def insert(self, rows: Sequence[Row]) -> list[Outcome]:
+        """Store rows in one transaction that is durable on return, and say what became of each.
+
+        The first row of an id wins, here or before. Raises `StoreError` when nothing was stored.
+        """
+        ...
+
+    def shut(self, task: int, epoch: int) -> None:
+        """Take no report of epochs up to `epoch` any more, whatever the clock will say."""
+        ...
+
+    def forget(self, task: int, epoch: int, first_byte: int) -> int:
+        """Delete the reports of epochs up to `epoch` whose ids begin with a byte; how many."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...
+
+
+def outcomes(rows: Sequence[Row], before: Mapping[bytes, Row]) -> list[Outcome]:
+    """What became of `rows`; `before`: what was stored under their ids already."""
+    stored = dict(before)
+    found: list[Outcome] = []
+    for row in rows:
+        first = row.id not in stored
+        same = stored.setdefault(row.id, row) == row
+        found.append(Outcome.STORED if first else Outcome.DUPLICATE if same else Outcome.CONFLICT)
+    return found
+
+
+class Reader(Protocol):
+    """A connection that only reads, beside a running collector or without one."""
+
+    def tasks(self) -> list[Held]:
+        """Every task, the latest first."""
+        ...
+
+    def scan(self, task: int) -> Iterator[list[Row]]:
+        """The reports of a task, some thousands at a time, in no order that means anything."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...
+
+
+def open_store(url: str) -> Store:
+    """The store at a path (SQLite) or a `postgresql://` address, made where there is none.
+
+    Raises `RequestError` where it cannot be opened.
+    """
+    if is_postgres(url):
+        return _postgres().PostgresStore(url)
+    from tacit.collector.sqlite import SqliteStore
+
+    return SqliteStore(url)
+
+
+def open_reader(url: str) -> Reader:
+    """The same, to read; raises `RequestError` where there is no store."""
+    if is_postgres(url):
+        return _postgres().PostgresReader(url)
+    from tacit.collector.sqlite import SqliteReader
+
+    return SqliteReader(url)
+
+
+def is_postgres(url: str) -> bool:
+    """Whether it is PostgreSQL's; raises `RequestError` for another scheme."""
+    scheme, found, _ = url.partition("://")
+    if found and scheme not in ("postgresql", "postgres"):
+        raise RequestError(f"There is no store for {scheme}://; give a path or postgresql://...")
+    return bool(found)
+
+
+def _postgres() -> ModuleType:
+    try:
+        from tacit.collector import postgres
+    except ImportError as error:
+        raise RequestError(f"A PostgreSQL store needs tacit[postgres]: {error}.") from None
+    return postgres

@@ -1,0 +1,73 @@
+"""A collector in this process, on a clock that tests turn, and reports by the handful."""
+
+import os
+import secrets
+from dataclasses import replace
+
+import pytest
+from starlette.testclient import TestClient
+
+from tacit.collector.app import application
+from tacit.wire.report import Report, dumps, upload
+from tacit.wire.schedule import asked
+
+NOW = 1_000 + 20 * 86_400 + 5
+
+
+class Clock:
+    """Unix seconds that only a test moves: the 20th epoch of the tasks of `ask`."""
+
+    def __init__(self):
+        self.now = NOW
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def collector(tmp_path, clock):
+    """Runs a collector of some tasks over one store; gives a client of it."""
+    running = []
+
+    def started(*tasks, store=None, **settings):
+        app = application(store or str(tmp_path / "reports.db"), tasks, clock=clock, **settings)
+        client = TestClient(app, raise_server_exceptions=True)
+        running.append(client.__enter__())
+        return client
+
+    yield started
+    for client in running:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def report():
+    """Makes a report that a task takes, but for `changes`."""
+
+    def made(task, **changes) -> Report:
+        person = changes.get("person", secrets.token_hex(16))
+        places = asked(task, person) if task.hides_presence else (secrets.randbelow(6),)
+        symbols = tuple(b % len(task.channels[0].outputs) for b in os.urandom(len(places)))
+        plain = Report(secrets.token_hex(16), task.channels[0].id, 20, person, places, symbols)
+        return replace(plain, **changes)
+
+    return made
+
+
+@pytest.fixture
+def send():
+    """Uploads reports; gives the response."""
+
+    def sent(client, task, *reports, **headers):
+        body = upload([dumps(each, task.channels[0]) for each in reports])
+        path = f"/v1/tasks/{task.address}/reports"
+        return client.post(
+            path, content=body, headers={"content-type": "application/json"} | headers
+        )
+
+    return sent

@@ -1,0 +1,118 @@
+"""What is learnt from is what was reported last, and nothing of it is moved or lost."""
+
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit.collector import training
+from tacit.collector.shelf import Shelf
+from tacit.collector.store import open_reader
+from tacit.errors import RequestError
+from tacit.models.fitted import Fitted
+from tacit.wire.item_model import ItemModel
+
+
+def learnt(path, address=None):
+    with closing(open_reader(str(path))) as reader:
+        return training.reports(reader, address)
+
+
+def cells(reports):
+    """{(person, item): (symbol, channel)}"""
+    people, items = reports.user_ids.take(reports.users), reports.item_ids.take(reports.items)
+    values = zip(reports.symbols.tolist(), reports.channel_of.tolist(), strict=True)
+    return dict(zip(zip(people, items, strict=True), values, strict=True))
+
+
+def test_the_latest_report_of_a_person_and_item_counts(ask, collector, report, send, tmp_path):
+    task = ask(epsilons=("1", "2"))
+    client, me = collector(task), "ab" * 16
+    for epoch, symbol in ((18, 1), (20, 3), (19, 2)):
+        each = report(task, person=me, places=(4,), symbols=(symbol,), epoch=epoch)
+        assert send(client, task, each).status_code == 200
+    other = report(task, mech=task.channels[1].id, places=(4,), symbols=(0,))
+    assert send(client, task, other).status_code == 200
+    found = learnt(tmp_path / "reports.db")
+    assert cells(found) == {(me, 104): (3, 0), (other.person, 104): (0, 1)}
+    assert found.guarantee.epsilon == "2"
+    assert found.guarantee.unit == "value"
+    assert "which reports to this task are one person's" in found.guarantee.public
+
+
+@pytest.mark.parametrize("plan", ["catalogue", "sample:3"])
+def test_slots(ask, collector, report, send, tmp_path, plan):
+    task = ask(plan)
+    client, me = collector(task), "ab" * 16
+    first, second = (report(task, person=me, epoch=epoch) for epoch in (19, 20))
+    others = [report(task) for _ in range(20)]
+    assert send(client, task, second, first, *others).status_code == 200
+    want = {
+        (each.person, task.items[place]): (symbol, 0)
+        for each in [second, *others]
+        for place, symbol in zip(each.places, each.symbols, strict=True)
+        if plan != "catalogue" or task.channels[0].outputs[symbol] is not None
+    }
+    found = learnt(tmp_path / "reports.db", task.address)
+    assert cells(found) == want
+    assert found.plan == plan
+    assert found.n_users == 21
+    assert (np.diff(found.users) >= 0).all()
+
+
+def test_items_keep_their_ids_in_any_order_of_the_catalogue(ask, collector, report, send, tmp_path):
+    task = ask(items=["b", "c", "a", "f", "e", "d"])
+    each = report(task, places=(2,))
+    assert send(collector(task), task, each).status_code == 200
+    found = learnt(tmp_path / "reports.db")
+    assert found.item_ids.ids.to_list() == list("abcdef")
+    assert list(cells(found)) == [(each.person, "a")]
+
+
+def test_nothing_to_learn_from_is_said(ask, collector, tmp_path):
+    task = ask()
+    collector(task)
+    with pytest.raises(RequestError, match="Nobody has reported"):
+        learnt(tmp_path / "reports.db")
+    with pytest.raises(RequestError, match="has no task 00; it has"):
+        learnt(tmp_path / "reports.db", "00")
+    with pytest.raises(RequestError, match="is no store of reports"):
+        learnt(tmp_path / "elsewhere.db")
+    (tmp_path / "text.db").write_text("no database")
+    with pytest.raises(RequestError, match="is no store of reports"):
+        learnt(tmp_path / "text.db")
+
+
+def test_fit_and_publish(ask, collector, report, send, run, tmp_path):
+    task = ask()
+    shelf = Shelf(tmp_path / "models")
+    client = collector(task, shelf=shelf)
+    sent = [report(task, places=(k % 6,)) for k in range(150)]
+    assert send(client, task, *sent).status_code == 200
+    status, _, said = run(
+        "fit", "--db", tmp_path / "reports.db", "--model", "mf", "--publish", tmp_path / "models",
+        "-o", tmp_path / "model",
+    )  # fmt: skip
+    assert (status, "psilon = 1 per value" in said) == (0, True)
+    address = client.get(f"/v1/tasks/{task.address}/model").json()["model"]
+    served = client.get(f"/v1/models/{address}")
+    assert "immutable" in served.headers["cache-control"]
+    assert ItemModel.from_bytes(served.content).items == task.items
+    assert len(Fitted.load(tmp_path / "model").user_ids) == 150
+
+
+@pytest.mark.parametrize("arguments", [[], ["ratings.csv", "--db", "x.db"]])
+def test_fit_takes_one_source(run, tmp_path, arguments):
+    status, _, said = run("fit", *arguments, "-o", tmp_path / "model")
+    assert (status, "one of them" in said) == (1, True)
+
+
+def test_a_long_life_of_one_person(ask, collector, report, send, tmp_path):
+    """A re-rating in every epoch leaves one cell."""
+    task = ask(window=20)
+    client, me = collector(task), "ab" * 16
+    base = report(task, person=me, places=(1,))
+    sent = [replace(base, id=f"{k:032x}", epoch=k, symbols=(k % 5,)) for k in range(1, 21)]
+    assert send(client, task, *reversed(sent)).status_code == 200
+    assert cells(learnt(tmp_path / "reports.db")) == {(me, 101): (0, 0)}

@@ -1,0 +1,245 @@
+"""What the door takes, what it refuses, and that it says so in problem documents."""
+
+import asyncio
+import json
+import sqlite3
+from dataclasses import replace
+
+import pytest
+
+from tacit.collector import problems, upload
+from tacit.wire.report import MOST_REPORTS, dumps
+from tacit.wire.report import upload as body_of
+
+PLANS = ("rated", "catalogue", "sample:3")
+
+
+def rows(tmp_path):
+    with sqlite3.connect(tmp_path / "reports.db") as database:
+        return database.execute("SELECT * FROM reports").fetchall()
+
+
+def refusals(response):
+    return {each["id"]: each["problem"] for each in response.json()["refused"]}
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_what_is_acknowledged_is_stored(ask, collector, report, send, tmp_path, plan):
+    task = ask(plan)
+    client = collector(task)
+    sent = [report(task) for _ in range(5)]
+    assert send(client, task, *sent).status_code == 200
+    stored = {row[0].hex(): row for row in rows(tmp_path)}
+    assert stored.keys() == {each.id for each in sent}
+    assert {row[4].hex() for row in stored.values()} == {each.person for each in sent}
+
+
+def test_the_same_bytes_again_change_nothing(ask, collector, report, send, tmp_path):
+    task = ask()
+    client, once = collector(task), report(task)
+    for _ in range(3):
+        assert send(client, task, once).status_code == 200
+    assert send(client, task, once, once, report(task)).status_code == 200
+    assert len(rows(tmp_path)) == 2
+    assert 'outcome="duplicate"} 4' in client.get("/metrics").text
+
+
+@pytest.mark.parametrize("change", ["symbols", "person", "epoch", "mech"])
+def test_other_bytes_under_a_used_id_are_refused(ask, collector, report, send, tmp_path, change):
+    task = ask(epsilons=("1", "2"))
+    client = collector(task)
+    first = report(task, symbols=(1,), places=(2,))
+    other = {
+        "symbols": {"symbols": (2,)},
+        "person": {"person": "ab" * 16},
+        "epoch": {"epoch": 21},
+        "mech": {"mech": task.channels[1].id},
+    }[change]
+    assert send(client, task, first).status_code == 200
+    kept = rows(tmp_path)
+    response = send(client, task, replace(first, **other), report(task))
+    assert response.status_code == 409
+    assert refusals(response) == {first.id: "conflict"}
+    assert response.headers["content-type"] == "application/problem+json"
+    assert kept[0] in rows(tmp_path)
+    assert len(rows(tmp_path)) == 2  # the other report of the upload is stored
+
+
+def test_of_two_in_one_upload_the_first_wins(ask, collector, report, send, tmp_path):
+    task = ask()
+    client = collector(task)
+    first = report(task, symbols=(0,))
+    response = send(client, task, first, replace(first, symbols=(1,)))
+    assert response.status_code == 409
+    assert rows(tmp_path)[0][5][-2:] == b"\0\0"
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_what_was_not_asked_is_refused(ask, collector, report, send, plan, tmp_path):
+    task = ask(plan)
+    client, good = collector(task), report(task)
+    n = len(task.channels[0].outputs)
+    wrong = {
+        "symbol": {"symbols": (*good.symbols[:-1], n)},
+        "place": {"places": (*good.places[:-1], 6)},
+        "more": {"places": (*good.places, 5), "symbols": (*good.symbols, 0)},
+        "below": {"places": (-1, *good.places[1:])},
+    }
+    if plan != "rated":
+        wrong["fewer"] = {"places": good.places[:-1], "symbols": good.symbols[:-1]}
+        wrong["order"] = {"places": good.places[::-1]}
+        wrong["twice"] = {"places": (good.places[0], *good.places[:-1])}
+    if plan == "sample:3":
+        others = tuple(p for p in range(6) if p not in good.places)
+        wrong["other places"] = {"places": others}
+        wrong["other person"] = {"person": "00" * 16, "places": others}
+    for name, change in wrong.items():
+        response = send(client, task, replace(good, **change))
+        assert (response.status_code, refusals(response)) == (422, {good.id: "cells"}), name
+    assert rows(tmp_path) == []
+
+
+def test_mechanisms_and_schemas_that_nobody_offered(ask, collector, report, send):
+    task = ask()
+    client, good = collector(task), report(task)
+    response = send(client, task, replace(good, mech="00" * 32))
+    assert (response.status_code, refusals(response)) == (422, {good.id: "unknown-mechanism"})
+    later = json.loads(body_of([dumps(good, task.channels[0])]))
+    later["reports"][0]["schema"] = 2
+    response = client.post(f"/v1/tasks/{task.address}/reports", json=later)
+    assert response.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("epoch", "status"), [(12, 422), (13, 200), (20, 200), (21, 200), (22, 422), (-1, 422)]
+)
+def test_epochs(ask, collector, report, send, epoch, status):
+    task = ask()
+    assert send(collector(task), task, report(task, epoch=epoch)).status_code == status
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "0A" * 16},
+        {"id": "0a" * 15},
+        {"id": None},
+        {"epoch": 1.0},
+        {"epoch": True},
+        {"epoch": "20"},
+        {"person": 5},
+        {"cells": []},
+        {"cells": [[1]]},
+        {"cells": [[1, 2, 3]]},
+        {"cells": [[1, 2.0]]},
+        {"cells": [[1, True]]},
+        {"cells": [[1, "2"]]},
+        {"cells": "ab"},
+        {"rating": 5},
+    ],
+)
+def test_what_is_malformed_is_refused_whole(ask, collector, report, tmp_path, change):
+    task = ask()
+    client = collector(task)
+    good = json.loads(dumps(report(task), task.channels[0]))
+    response = client.post(
+        f"/v1/tasks/{task.address}/reports", json={"reports": [good, good | change]}
+    )
+    assert response.status_code == 400
+    assert response.json()["type"] == "urn:tacit:problem:malformed"
+    assert rows(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"null",
+        b'{"reports":[]}',
+        b'{"reports":{}}',
+        b'{"reports":[],"more":1}',
+        b"\xff\xfe",
+        b"[" * 50_000,
+        b'{"reports":' + b"[" * 50_000,
+    ],
+)
+def test_what_is_no_upload_is_refused(ask, collector, body):
+    task = ask()
+    response = collector(task).post(
+        f"/v1/tasks/{task.address}/reports",
+        content=body,
+        headers={"content-type": "application/json"},
+    )
+    assert response.status_code == 400
+
+
+def test_limits(ask, collector, report, send):
+    task = ask()
+    client = collector(task)
+    assert send(client, task, *[report(task) for _ in range(MOST_REPORTS)]).status_code == 200
+    assert send(client, task, *[report(task) for _ in range(MOST_REPORTS + 1)]).status_code == 400
+    path = f"/v1/tasks/{task.address}/reports"
+    plain = {"content-type": "application/json"}
+    assert client.post(path, content=b" " * (1 << 18) + b"{", headers=plain).status_code == 413
+    assert client.post(path, content=b"{}", headers={"content-type": "a/b"}).status_code == 415
+    zipped = plain | {"content-encoding": "gzip"}
+    assert client.post(path, content=b"{}", headers=zipped).status_code == 415
+
+
+def test_a_stream_ends_at_the_limit():
+    asked = 0
+
+    async def receive():
+        nonlocal asked
+        asked += 1
+        return {"type": "http.request", "body": b" " * 65_536, "more_body": True}
+
+    async def reading():
+        scope = {"headers": [(b"content-type", b"application/json")]}
+        await upload.body.read(scope, receive)
+
+    with pytest.raises(problems.ProblemError, match="too-large"):
+        asyncio.run(reading())
+    assert asked == 5
+
+
+def test_addresses(ask, collector):
+    task = ask()
+    client = collector(task)
+    assert client.get("/v1/tasks").json() == {"tasks": [task.address]}
+    served = client.get(f"/v1/tasks/{task.address}")
+    assert served.content == task.document
+    assert "immutable" in served.headers["cache-control"]
+    assert client.get("/healthz").status_code == client.get("/readyz").status_code == 200
+    for path, status in {
+        "/v1/tasks/00": 404,
+        "/v1/models/00": 404,
+        f"/v1/tasks/{task.address}/model": 404,
+        f"/v1/tasks/{task.address}/reports": 405,
+        "/nowhere": 404,
+        "/../pyproject.toml": 404,
+    }.items():
+        response = client.get(path)
+        assert response.status_code == status, path
+        assert response.headers["content-type"] == "application/problem+json"
+        assert "default-src 'self'" in response.headers["content-security-policy"]
+    assert client.post("/v1/tasks/00/reports", json={}).status_code == 404
+
+
+def test_too_many_at_once_are_refused_unread(ask, clock):
+    task = ask()
+    door = upload.Upload({}, lambda: None, clock)
+    door.inside = upload.MOST_INSIDE
+    said = []
+
+    async def receive():
+        raise AssertionError("nothing of a refused request is read")
+
+    async def send(message):
+        said.append(message)
+
+    asyncio.run(door(task.address, {"headers": []}, receive, send))
+    assert said[0]["status"] == 503
+    assert dict(said[0]["headers"])[b"retry-after"] == b"2"
