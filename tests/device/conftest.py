@@ -1,14 +1,8 @@
-from decimal import Decimal
-
 import pytest
 from fake_collector import FakeCollector
 
-from tacit.channels import compile
 from tacit.device.client import Client
-from tacit.scale import RatingScale
-from tacit.wire.task import Task
 
-STARS = RatingScale.parse("1:5:1")
 START = 1_000
 
 
@@ -30,26 +24,9 @@ def clock():
 
 
 @pytest.fixture
-def ask():
-    """Makes a small task whose epochs have 60 s; `missing` follows the plan."""
-
-    def made(plan="rated", epsilons=("1",), items=range(100, 106), scale=STARS, **changes):
-        channels = tuple(
-            compile("randomized-response", epsilon=e, scale=scale, missing=plan != "rated")
-            for e in epsilons
-        )
-        fields = {
-            "name": "Films",
-            "scale": scale,
-            "plan": plan,
-            "items": tuple(items),
-            "channels": channels,
-            "start": START,
-            "epoch_seconds": 60,
-        }
-        return Task(**fields | changes)
-
-    return made
+def ask(ask):
+    """Makes a small task whose epochs have 60 s."""
+    return lambda *given, **named: ask(*given, **{"epoch_seconds": 60} | named)
 
 
 @pytest.fixture
@@ -74,8 +51,3 @@ def device(clock):
 def collector(ask):
     """A fake collector that asks a task made by `ask` with these arguments."""
     return lambda *given, **named: FakeCollector([ask(*given, **named)])
-
-
-def spent(mine):
-    """Epsilon spent in a life, in nats."""
-    return Decimal(mine.ledger.spent) / 10**9

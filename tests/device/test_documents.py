@@ -1,6 +1,7 @@
 """Nothing forged is answered: every check comes before the first draw."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -9,6 +10,8 @@ from tacit.device.transport import Answer
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.models import evidence, item_model, model
 from tacit.readers import synthetic
+from tacit.scale import RatingScale
+from tacit.wire.item_model import ItemModel
 
 
 def changed(document, **changes):
@@ -203,9 +206,9 @@ def test_a_forged_or_foreign_model_is_refused(collector, device, published):
     mine = device(asks)
     with pytest.raises(CertificateError, match="changed on the way"):
         mine.sync()
-    asks = collector(scale=type(published[0].scale).parse("1:4:1"))
-    publish(asks, published[1])
+    asks, foreign = collector(), ItemModel.from_bytes(published[1])
+    publish(asks, replace(foreign, scale=RatingScale.parse("1:9:2")).to_bytes())
     mine = device(asks)
     mine.sync()
-    with pytest.raises(DataError, match=r"scale 1:5:1, the task 1:4:1"):
+    with pytest.raises(DataError, match="scale 1:9:2, the task 1:5:1"):
         mine.recommend(1)

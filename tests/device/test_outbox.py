@@ -50,7 +50,7 @@ def test_a_kept_store_sends_the_same_bytes_after_it_was_closed(collector, device
     assert asks.conflicts() == []
 
 
-@pytest.mark.parametrize("failure", [None, Answer(408), Answer(429), Answer(500), Answer(503)])
+@pytest.mark.parametrize("failure", [None, *map(Answer, (408, 429, 431, 500, 503))])
 def test_not_now_is_tried_again_later_and_later(collector, device, clock, failure):
     shares = iter([0.0, 1.0, 0.5] + [1.0] * 9)
     asks, mine = rated(collector, device, chance=lambda: next(shares))

@@ -11,7 +11,7 @@ Chance = Callable[[], float]
 """A number from 0 to 1, at random."""
 FIRST_WAIT, LONGEST_WAIT = 60.0, 7200.0
 """Seconds to wait after a failure: at most so long at first, and in the end."""
-LATER = (408, 429)
+LATER = (408, 429, 431)
 """Statuses that mean "not now", as does any from 500 on, and no answer at all."""
 FORGIVEN = 100_000.0
 """Seconds: a longer wait than any that was ever set comes from a clock that was wrong."""
