@@ -10,6 +10,7 @@ import os
 import re
 import time
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from types import TracebackType
@@ -67,9 +68,10 @@ class Client:
         if task is not None and not is_address(task):
             raise RequestError(f"'{task[:64]}' is no address of a task: 64 hexadecimal digits.")
         self._most, self._pinned = most_epsilon, task
-        self._transport = transport or Http(url, token)
         self._clock, self._words, self._chance = clock, words, chance
-        self._store = Store(path, nano(lifetime))
+        self._open = ExitStack()
+        self._transport = transport or self._open.enter_context(closing(Http(url, token)))
+        self._store = self._open.enter_context(closing(Store(path, nano(lifetime))))
         self._provider = Provider(self._store, url)
         self._documents = Documents(self._provider, self._transport, clock, chance)
         self._known: tuple[Task, int, dict[str, int]] | None = None
@@ -91,8 +93,8 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store."""
-        self._store.close()
+        """Let go of the store and the connection."""
+        self._open.close()
 
     @property
     def task(self) -> Task:
