@@ -3,8 +3,11 @@
 import os
 import secrets
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from processes import CollectorProcess, PostgresProcess
 from starlette.testclient import TestClient
 
 from tacit.collector.app import application
@@ -71,3 +74,26 @@ def send():
         )
 
     return sent
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Starts collectors as processes of their own, and ends them."""
+    running = []
+
+    def start(task, **options):
+        running.append(CollectorProcess(tmp_path, task, **options))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.kill()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of the tests' own, in a folder that its user may enter."""
+    with TemporaryDirectory(prefix="postgres") as folder:
+        server = PostgresProcess(Path(folder))
+        yield server
+        server.stop()
