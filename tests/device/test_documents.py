@@ -166,7 +166,7 @@ def publish(asks, document):
     asks.models.append((sha256(document).hexdigest(), document))
 
 
-def test_recommendations_are_made_at_home(collector, device, published):
+def test_recommendations_are_made_at_home(collector, device, published, ask):
     crowd, document = published
     ids = crowd.item_ids.ids.to_list()
     asks = collector(items=ids)
@@ -186,6 +186,10 @@ def test_recommendations_are_made_at_home(collector, device, published):
     mine.sync()
     assert mine.recommend(49) == top  # the one fetched last
     assert mine.ledger.spent == 10**9
+    asks.tasks.insert(0, ask(items=ids, name="Books"))
+    mine.sync()
+    with pytest.raises(RequestError, match="No item model has been fetched"):
+        mine.recommend(3)
 
 
 @pytest.mark.parametrize(

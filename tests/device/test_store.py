@@ -109,7 +109,7 @@ def test_a_commit_is_forced_to_disk(tmp_path):
     store = Store(tmp_path / "me.db", 5)
     pragmas = ("synchronous", "journal_mode", "locking_mode", "secure_delete")
     found = [store.db.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
-    assert found == [2, "wal", "exclusive", 1]
+    assert found == [3, "wal", "exclusive", 1]
     store.close()
 
 

@@ -1,9 +1,11 @@
 """The device: a person's ratings at home, and the little about them that she agreed to tell.
 
-with Client("alice.db", "https://films.example", most_epsilon="2", lifetime="50") as me:
-    me.rate(42, "4")
-    me.sync()
-    print(me.recommend(5))
+    with Client("alice.db", "https://films.example", most_epsilon="2", lifetime="50") as me:
+        me.rate(42, "4")
+        me.sync()
+        print(me.recommend(5))
+
+Standard library only, as is all that it imports.
 """
 
 import os
@@ -25,7 +27,7 @@ from tacit.device.profile import Item, Profile
 from tacit.device.provider import Chance, Provider
 from tacit.device.store import Store
 from tacit.device.transport import Http, Transport
-from tacit.errors import RequestError
+from tacit.errors import BudgetError, RequestError
 from tacit.privacy.ledger import Ledger, nano
 from tacit.scale import shortest
 from tacit.wire.task import Task, is_address
@@ -148,8 +150,10 @@ class Client:
         outbox.drop_late()
         try:
             refusal = answer(self._store, question, task.epoch(now), self._words)
-        finally:
-            outcome = outbox.send(self._transport)
+        except BudgetError:
+            outbox.send(self._transport)
+            raise
+        outcome = outbox.send(self._transport)
         self.fetch_model()
         return replace(outcome, refusal=refusal)
 

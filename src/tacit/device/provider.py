@@ -31,7 +31,10 @@ class Provider:
         ).fetchall()
 
     def adopt(self, task: Task) -> int:
-        """Make a verified task the current one; gives its number in the store."""
+        """Make a verified task the current one; gives its number in the store.
+
+        A model for another task is dropped: its ids may mean other things.
+        """
         with self.store.transaction():
             self.store.db.execute(
                 "INSERT INTO task (address, provider, document) VALUES (?1, ?2, ?3) "
@@ -39,7 +42,9 @@ class Provider:
                 (task.address, self._url, task.document),
             )
             number = self._one("SELECT number FROM task WHERE address = ?", task.address)
-            self._set("task", number)
+            if number != self._get("task"):
+                self._set("model", None)
+                self._set("task", number)
         return number
 
     def document(self, address: str) -> bytes | None:

@@ -136,7 +136,8 @@ class Store:
         self.db.execute("PRAGMA locking_mode = EXCLUSIVE")
         self.db.execute("PRAGMA journal_mode = WAL")
         # A report may leave only after its answers are on disk, or a power cut draws them anew.
-        self.db.execute("PRAGMA synchronous = FULL")
+        # EXTRA is FULL, and holds where the file system has no write-ahead log, too.
+        self.db.execute("PRAGMA synchronous = EXTRA")
         self.db.execute("PRAGMA fullfsync = ON")
         self.db.execute("PRAGMA secure_delete = ON")
         with self.transaction():
