@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tacit.collector import problems, upload
+from tacit.collector.body import Bodies
 from tacit.wire.report import MOST_REPORTS, dumps
 from tacit.wire.report import upload as body_of
 
@@ -198,7 +199,7 @@ def test_a_stream_ends_at_the_limit():
 
     async def reading():
         scope = {"headers": [(b"content-type", b"application/json")]}
-        await upload.body.read(scope, receive)
+        await Bodies().read(scope, receive)
 
     with pytest.raises(problems.ProblemError, match="too-large"):
         asyncio.run(reading())

@@ -1,30 +1,60 @@
 """Reading a body with a limit that holds while it streams, whatever its headers say."""
 
+from typing import TypeVar
+
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope
+from starlette.types import Message, Receive, Scope
 
 from tacit.collector import problems
 from tacit.collector.problems import ProblemError
 from tacit.wire.report import LONGEST_UPLOAD
 
+MOST_HELD = 1 << 26
+"""Bytes of unfinished bodies together; slow ones hold little, and must not keep others out."""
 
-async def read(scope: Scope, receive: Receive) -> bytes:
-    """The body of an upload. Raises `ProblemError` for one that is too long or not plain JSON: what
-    cannot be counted as it arrives, such as a compressed body, is not read at all. How long it may
-    take is for `tacit.collector.server` to say."""
-    headers = dict(scope["headers"])
-    media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    if media != b"application/json" or b"content-encoding" in headers:
-        raise ProblemError(problems.MEDIA)
-    parts: list[bytes] = []
-    length = 0
-    while True:
+
+class Bodies:
+    """Reads bodies, and knows how much it holds of those that are not complete. `held`: bytes."""
+
+    def __init__(self) -> None:
+        self.held = 0
+
+    async def read(self, scope: Scope, receive: Receive) -> bytes:
+        """The body of an upload. Raises `ProblemError` for one that is too long or not plain JSON:
+        what cannot be counted as it arrives, such as a compressed body, is not read at all. How
+        long it may take is for `tacit.collector.server` to say."""
+        headers = dict(scope["headers"])
+        media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if media != b"application/json" or b"content-encoding" in headers:
+            raise ProblemError(problems.MEDIA)
         message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        parts.append(message.get("body", b""))
-        length += len(parts[-1])
-        if length > LONGEST_UPLOAD:
-            raise ProblemError(problems.TOO_LARGE)
-        if not message.get("more_body", False):
-            return b"".join(parts)
+        if not message.get("more_body", False) and message["type"] == "http.request":
+            return _checked(message["body"])  # nearly always: it came with the headers
+        parts = bytearray()
+        try:
+            return await self._rest(message, receive, parts)
+        finally:
+            self.held -= len(parts)
+
+    async def _rest(self, message: Message, receive: Receive, parts: bytearray) -> bytes:
+        while True:
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            part = message.get("body", b"")
+            parts += part
+            self.held += len(part)
+            _checked(parts)
+            if self.held > MOST_HELD:
+                raise ProblemError(problems.BUSY)
+            if not message.get("more_body", False):
+                return bytes(parts)
+            message = await receive()
+
+
+Bytes = TypeVar("Bytes", bytes, bytearray)
+
+
+def _checked(body: Bytes) -> Bytes:
+    if len(body) > LONGEST_UPLOAD:
+        raise ProblemError(problems.TOO_LARGE)
+    return body

@@ -39,10 +39,6 @@ class Protocol(HttpToolsProtocol):
         if self._in_header and self._header_bytes > HEADER_BYTES:
             self._refuse(b"431 Request Header Fields Too Large")
 
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._in_header, self._header_bytes = True, 0
-
     def on_headers_complete(self) -> None:
         self._in_header = False
         self._wait(BODY_SECONDS)
@@ -53,6 +49,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._calm()
+        self._in_header, self._header_bytes = True, 0
         super().on_message_complete()
 
     def _wait(self, seconds: float) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from tacit.collector import body, problems
+from tacit.collector import problems
+from tacit.collector.body import Bodies
 from tacit.collector.enrolment import Enrolment
 from tacit.collector.intake import Intake, Refused, refusal
 from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
@@ -16,9 +17,7 @@ from tacit.collector.store import Outcome, Row, StoreError
 from tacit.collector.writer import Writer
 
 MOST_INSIDE = 128
-"""Uploads that are read or wait for their commit together: some 30 MiB at the worst."""
-MOST_WAITING = 8192
-"""Reports that wait for their commit together: a fraction of a second's work."""
+"""Uploads that wait for their commit together: a fraction of a second's work."""
 PATIENCE = 0.1
 """Seconds before a refused client hears of it: one that does not wait by itself is made to."""
 
@@ -28,7 +27,7 @@ Answer = tuple[int, bytes, int | None]
 class Upload:
     """The door for reports. `counts`: answers by the name of their problem, or "accepted".
 
-    `inside`: uploads that are being read or stored.
+    `inside`: uploads that wait for their commit.
     """
 
     def __init__(
@@ -44,22 +43,20 @@ class Upload:
         self._enrolment = enrolment
         self.counts: Counter[str] = Counter()
         self.inside = 0
+        self._bodies = Bodies()
 
     async def __call__(self, task: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request to the task of an address."""
         # Nothing of a request is looked at while there is too much to do already: reading it
         # first would cost as much as storing it.
-        if self.inside >= MOST_INSIDE or self._writer().waiting >= MOST_WAITING:
+        if self.inside >= MOST_INSIDE:
             await asyncio.sleep(PATIENCE)
             answer = self._refused(problems.BUSY)
         else:
-            self.inside += 1
             try:
                 answer = await self._answer(task, scope, receive)
             except ClientDisconnect:
                 return
-            finally:
-                self.inside -= 1
         await _send(send, *answer)
 
     async def _answer(self, task: str, scope: Scope, receive: Receive) -> Answer:
@@ -70,8 +67,9 @@ class Upload:
             now = self._clock()
             enrolment = self._enrolment
             name = enrolment.admit(scope, intake.task.epoch(now)) if enrolment else b""
-            rows, refused = intake.rows(read(await body.read(scope, receive)), now)
-            outcomes = await self._writer().put(rows) if rows else []
+            body = await self._bodies.read(scope, receive)
+            rows, refused = intake.rows(read(body), now)
+            outcomes = await self._put(rows)
         except ProblemError as error:
             return self._refused(error.problem)
         except StoreError:
@@ -79,6 +77,13 @@ class Upload:
         if enrolment:
             enrolment.count(name, outcomes.count(Outcome.STORED))
         return self._accepted(rows, outcomes, refused)
+
+    async def _put(self, rows: list[Row]) -> list[Outcome]:
+        self.inside += 1
+        try:
+            return await self._writer().put(rows) if rows else []
+        finally:
+            self.inside -= 1
 
     def _accepted(self, rows: list[Row], outcomes: list[Outcome], refused: Refused) -> Answer:
         """All stored, or the list of those that are not; every other one is durable."""

@@ -1,0 +1,251 @@
+"""What the collector stores a second, the generator on the same two cores, every commit on disk.
+
+    python benchmarks/collector.py [--seconds 6] [--rounds 3] [--json FILE.json]
+
+Reports of 32 cells, as under the plan catalogue, of people and ids that never repeat. In turn: a
+bare Starlette route that reads the body and answers 200; one report a request on 64 connections;
+50 a request on 16; and three times as many connections that send again at once, whatever they are
+told. Server and generator are processes of their own. Bars: single requests at .65 of the bare
+route's and 6,000 a second; 45,000 reports a second; p99 at most 50 ms; under overload nothing but
+200 and 503, half of the peak stored, accepted p99 at most 500 ms, at most 256 MiB.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tacit.channels import compile
+from tacit.collector.app import application
+from tacit.collector.server import serve
+from tacit.scale import RatingScale
+from tacit.wire.report import Report, dumps, upload
+from tacit.wire.task import Task
+
+STARS = RatingScale.parse("1:5:1")
+CELLS = 32
+TASK = Task(
+    name="Load",
+    scale=STARS,
+    plan="catalogue",
+    items=tuple(range(CELLS)),
+    channels=(compile("randomized-response", epsilon="1", scale=STARS, missing=True),),
+    start=0,
+    epoch_seconds=366 * 86_400,
+    retention_days=4000,
+)
+PATHS = {"bare": "/bare", "collector": f"/v1/tasks/{TASK.address}/reports"}
+
+
+class Load(NamedTuple):
+    """What one generator run sends, and to whom."""
+
+    party: str
+    each: int
+    connections: int
+
+
+SINGLE, BATCH = Load("collector", 1, 64), Load("collector", 50, 16)
+BARE = Load("bare", 1, 64)
+OVERLOADS = (Load("collector", 1, 192), Load("collector", 50, 48), Load("collector", 50, 256))
+
+
+class Connection(asyncio.Protocol):
+    """Sends a request, reads the answer, sends the next: no library's cost in between."""
+
+    def __init__(self, load: Load, until: float, answers: list[tuple[int, float]]) -> None:
+        self._load, self._until, self._answers = load, until, answers
+        self._template = _template(load.each)
+        self._got = b""
+        self.done = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._next()
+
+    def data_received(self, data: bytes) -> None:
+        self._got += data
+        head, found, body = self._got.partition(b"\r\n\r\n")
+        length = head.partition(b"content-length: ")[2].partition(b"\r\n")[0]
+        if found and len(body) >= int(length):
+            self._answers.append((int(head[9:12]), time.perf_counter() - self._sent))
+            self._got = b""
+            self._next()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.done.done():
+            self.done.set_result(None)
+
+    def _next(self) -> None:
+        self._sent = time.perf_counter()
+        if self._sent > self._until:
+            self._transport.close()
+            return
+        names = secrets.token_hex(32 * self._load.each)
+        parts = [names[k : k + 32] for k in range(0, len(names), 32)]
+        body = (self._template % tuple(parts)).encode()
+        path = PATHS[self._load.party]
+        head = (
+            f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\n\r\n"
+        )
+        self._transport.write(head.encode() + body)
+
+
+def _template(each: int) -> str:
+    """An upload with holes for ids and people."""
+    channel, epoch = TASK.channels[0], TASK.epoch(time.time())
+    reports: list[bytes] = []
+    for _ in range(each):
+        symbols = tuple(secrets.randbelow(len(channel.outputs)) for _ in range(CELLS))
+        reports.append(
+            dumps(Report("%s", channel.id, epoch, "%s", tuple(range(CELLS)), symbols), channel)
+        )
+    return upload(reports).decode()
+
+
+async def _generate(load: Load, port: int, seconds: float) -> dict[str, Any]:
+    answers: list[tuple[int, float]] = []
+    begun = time.perf_counter()
+    loop, waiting = asyncio.get_running_loop(), []
+    for _ in range(load.connections):
+        connection = Connection(load, begun + seconds, answers)
+        await loop.create_connection(lambda c=connection: c, "127.0.0.1", port)
+        waiting.append(connection.done)
+    await asyncio.gather(*waiting)
+    took = time.perf_counter() - begun
+    accepted = sorted(wait for status, wait in answers if status == 200)
+    return {
+        "requests": len(accepted) / took,
+        "reports": len(accepted) * load.each / took,
+        "p50": accepted[len(accepted) // 2] * 1000,
+        "p99": accepted[int(len(accepted) * 0.99)] * 1000,
+        "statuses": dict(Counter(status for status, _ in answers)),
+    }
+
+
+def measure(load: Load, seconds: float) -> dict[str, Any]:
+    """One run: a fresh server, a fresh store, a generator."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        this = [sys.executable, __file__]
+        server = subprocess.Popen([*this, "--serve", load.party, folder, str(port)])
+        try:
+            _await(port)
+            given = [load.party, str(load.each), str(load.connections), str(port), str(seconds)]
+            said = subprocess.run(
+                [*this, "--generate", *given], check=True, capture_output=True
+            ).stdout
+            status = Path(f"/proc/{server.pid}/status").read_text()
+        finally:
+            server.terminate()
+            server.wait()
+    figures: dict[str, Any] = json.loads(said)
+    return figures | {"MiB": int(status.split("VmHWM:")[1].split()[0]) // 1024}
+
+
+def _await(port: int) -> None:
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+
+
+async def _bare(request: Request) -> Response:
+    await request.body()
+    return Response(b"{}", media_type="application/json")
+
+
+def main() -> int:
+    """Measure, print, and say which bars are met."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=6)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--serve", nargs=3)
+    parser.add_argument("--generate", nargs=5)
+    asked = parser.parse_args()
+    if asked.serve:
+        party, folder, port = asked.serve
+        app = application(os.path.join(folder, "reports.db"), [TASK])
+        bare = Starlette(routes=[Route("/bare", _bare, methods=["POST"])])
+        serve(bare if party == "bare" else app, "127.0.0.1", int(port))
+    elif asked.generate:
+        party, each, connections, port, seconds = asked.generate
+        load = Load(party, int(each), int(connections))
+        print(json.dumps(asyncio.run(_generate(load, int(port), float(seconds)))))
+    else:
+        return _report(asked.rounds, asked.seconds, asked.json)
+    return 0
+
+
+def _report(rounds: int, seconds: float, file: Path | None) -> int:
+    loads = (BARE, SINGLE, BATCH, *OVERLOADS)
+    runs = {load: [] for load in loads}
+    for _ in range(rounds):
+        for load in loads:
+            runs[load].append(measure(load, seconds))
+            _show(load, runs[load][-1])
+    best = {load: _middle(figures) for load, figures in runs.items()}
+    bars = {
+        "one report a request: 6,000 a second": best[SINGLE]["requests"] >= 6000,
+        "one report a request: .65 of the bare route": best[SINGLE]["requests"]
+        >= 0.65 * best[BARE]["requests"],
+        "one report a request: p99 50 ms": best[SINGLE]["p99"] <= 50,
+        "50 a request: 45,000 reports a second": best[BATCH]["reports"] >= 45_000,
+        "50 a request: p99 50 ms": best[BATCH]["p99"] <= 50,
+    }
+    for load in OVERLOADS:
+        peak = best[SINGLE if load.each == 1 else BATCH]["reports"]
+        name = f"{load.connections} connections of {load.each}"
+        bars[f"{name}: half of the peak"] = best[load]["reports"] >= peak / 2
+        bars[f"{name}: p99 500 ms, 256 MiB"] = best[load]["p99"] <= 500 and best[load]["MiB"] <= 256
+        bars[f"{name}: 200 and 503 alone"] = all(
+            set(figures["statuses"]) <= {"200", "503"} for figures in runs[load]
+        )
+    for bar, met in bars.items():
+        print(f"{'met  ' if met else 'SHORT'} {bar}")
+    if file:
+        file.write_text(json.dumps([load._asdict() | figures for load, figures in best.items()]))
+    return 0 if all(bars.values()) else 1
+
+
+def _middle(figures: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        key: median(each[key] for each in figures)
+        for key in ("requests", "reports", "p50", "p99", "MiB")
+    }
+
+
+def _show(load: Load, figures: dict[str, Any]) -> None:
+    print(
+        f"{load.party:9} {load.each:3} a request, {load.connections:3} connections: "
+        f"{figures['requests']:8,.0f} requests/s {figures['reports']:8,.0f} reports/s, "
+        f"p50 {figures['p50']:5.1f} p99 {figures['p99']:5.1f} ms, {figures['MiB']} MiB, "
+        f"{figures['statuses']}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
