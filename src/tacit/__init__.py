@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from tacit.collection.perturb import perturb as perturb
     from tacit.collection.rated import Rated as Rated
     from tacit.collection.sample import Sample as Sample
+    from tacit.device.client import Client as Client
     from tacit.device.profile import Profile as Profile
+    from tacit.errors import BudgetError as BudgetError
     from tacit.errors import CertificateError as CertificateError
     from tacit.errors import DataError as DataError
     from tacit.errors import RequestError as RequestError
@@ -36,9 +38,11 @@ if TYPE_CHECKING:
     from tacit.wire.item_model import ItemModel as ItemModel
 
 _HOMES = {
+    "BudgetError": "errors",
     "Catalogue": "collection.catalogue",
     "CertificateError": "errors",
     "Channel": "channels.table",
+    "Client": "device.client",
     "DataError": "errors",
     "Fitted": "models",
     "Guarantee": "privacy.guarantee",

@@ -16,7 +16,6 @@ from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
 from tacit.collection.sample import Sample
-from tacit.device.answer import answer
 from tacit.errors import CertificateError, RequestError
 from tacit.ratings import Ratings, Vocabulary
 from tacit.scale import RatingScale
@@ -136,35 +135,6 @@ def test_a_message_has_one_shape_for_any_two_profiles():
         assert (one.users == other.users).all()
         assert (one.items == other.items).all()
         assert (one.symbols != other.symbols).any()
-    catalogue = list(range(ITEMS))
-    for one, other in zip(messages(first, catalogue), messages(second, catalogue), strict=True):
-        assert len(one) == len(other) == ITEMS
-        assert {type(symbol) for symbol in one} == {type(symbol) for symbol in other} == {int}
-
-
-def messages(truth, catalogue):
-    """What 1,000 devices send, and how many words each drew for it."""
-    rows = laid_out(truth)
-    for row in rows:
-        profile = {item: STARS.levels[x - 1] for item, x in enumerate(row) if x}
-        drawn = []
-
-        def words(drawn=drawn):
-            drawn.append(0)
-            return int(np.random.default_rng(len(drawn)).integers(0, 1 << 63))
-
-        sent = answer(CHANNEL, catalogue[:3], profile, words)
-        assert len(drawn) == 3
-        yield sent + answer(CHANNEL, catalogue[3:], profile)
-
-
-def test_a_device_answers_from_its_rows_in_order():
-    sent = answer(hiding(epsilon="16"), [5, "x", 7], {7: Decimal(2), 5: Decimal(5)})
-    assert sent == [5, 0, 2] or sum(a != b for a, b in zip(sent, [5, 0, 2], strict=True)) == 1
-    with pytest.raises(RequestError, match="answer through one that has"):
-        answer(compile("duchi", epsilon="1", scale=STARS), [1], {})
-    with pytest.raises(RequestError, match="The rating 9 is no input"):
-        answer(CHANNEL, [1, 2], {2: Decimal(9)})
 
 
 @pytest.mark.parametrize(

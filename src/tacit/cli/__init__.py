@@ -25,6 +25,7 @@ from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
 from tacit.cli.recommend import recommend
 from tacit.cli.serve import serve
+from tacit.cli.simulate import simulate
 from tacit.cli.split_domains import split_domains
 from tacit.cli.task import task
 from tacit.errors import TacitError
@@ -48,6 +49,7 @@ for verb in (
     choose_epsilon,
     split_domains,
     crossdomain,
+    simulate,
     download,
 ):
     app.command()(interruptible(verb))

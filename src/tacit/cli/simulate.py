@@ -1,0 +1,89 @@
+"""`tacit simulate`: people of a ratings file as devices, against a running collector."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Columns, Data, Format, Rounding, Scale
+
+if TYPE_CHECKING:
+    from tacit.evaluation.fleet import Tally
+
+
+def simulate(
+    data: Data,
+    url: Annotated[str, typer.Option(help="The collector, as in http://127.0.0.1:8000.")],
+    devices: Annotated[
+        int | None, typer.Option(help="How many; people take turns. [one for each person]")
+    ] = None,
+    test_share: Annotated[
+        float | None,
+        typer.Option(help="Hold out this share. [none; 0.1 to score]"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The split.")] = 0,
+    score: Annotated[
+        bool, typer.Option("--score", help="Tell nothing: predict what is held out, at home.")
+    ] = False,
+    most_epsilon: Annotated[str, typer.Option(help="What one answer may cost, in nats.")] = "8",
+    lifetime: Annotated[str, typer.Option(help="What all answers of one may cost.")] = "1000000",
+    token: Annotated[
+        str | None, typer.Option(help="The enrolment token.", envvar="TACIT_TOKEN")
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Devices at a time.", min=1)] = 8,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
+) -> None:
+    """Play a ratings file against a collector: each person a device of her own, over real HTTP.
+
+    Raw ids of items must be those of the collector's task. What leaves this machine is what would
+    leave the devices: noise from the operating system, one ledger a person. They are new devices
+    each time: a second run reports everybody again, under other names.
+
+    Examples:
+
+        tacit simulate ml-100k.zip --url http://127.0.0.1:8000 --test-share 0.1
+
+        tacit simulate ml-100k.zip --url http://127.0.0.1:8000 --score
+    """
+    from tacit.evaluation.fleet import Fleet
+    from tacit.evaluation.progress import bar
+    from tacit.evaluation.split import Protocol
+
+    fleet = Fleet(
+        url=url, most_epsilon=most_epsilon, lifetime=lifetime, token=token, threads=threads
+    )
+    ratings = options.load(data, format, scale, columns, rounding)
+    count = devices if devices is not None else ratings.n_users
+    known, held_out = ratings, None
+    if score or test_share is not None:
+        mask = Protocol(share=test_share or 0.1).test(ratings, seed, None)
+        known, held_out = ratings.where(~mask), ratings.where(mask)
+    with bar("simulating") as progress:
+        if score and held_out is not None:
+            tally = fleet.score(known, held_out, count, progress)
+        else:
+            tally = fleet.report(known, count, progress)
+    _print(tally)
+    if tally.interrupted:
+        options.notice(f"Interrupted after {tally.counts['devices']:,} of {count:,} devices.")
+        raise typer.Exit(options.INTERRUPTED)
+
+
+def _print(tally: "Tally") -> None:
+    counts = tally.counts
+    typer.echo(f"{counts['devices']:,} devices with {counts['ratings']:,} ratings at home")
+    if tally.errors:
+        typer.echo(f"RMSE {tally.rmse:.4f} on {len(tally.errors):,} held-out ratings, at home")
+    else:
+        typer.echo(f"{counts['stored']:,} reports stored, {counts['waiting']:,} not yet")
+    for name, meaning in (
+        ("not asked", "ratings of items that the task does not have"),
+        ("given up", "reports refused by the collector"),
+        ("refused", "devices whose lifetime limit was too low"),
+        ("unreached", "devices that were told no task"),
+    ):
+        if counts[name]:
+            typer.echo(f"{counts[name]:,} {meaning}")

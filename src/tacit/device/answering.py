@@ -1,0 +1,142 @@
+"""What a sync draws: every answer that is due, paid for and remembered before any of it leaves.
+
+One transaction: debit, draw, remember, and the very bytes of the report. A crash before its end
+has drawn nothing; after it everything is there to be sent, as often as it takes, unchanged.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tacit.channels.draw import Words, draw, secret_word
+from tacit.channels.table import Channel
+from tacit.device.store import Store
+from tacit.errors import BudgetError
+from tacit.privacy.ledger import nano
+from tacit.wire import pseudonym
+from tacit.wire.report import Report, dumps
+from tacit.wire.schedule import asked
+from tacit.wire.task import Task
+
+
+@dataclass(frozen=True)
+class Question:
+    """A verified task, its number in the store, and the channel of it that she answers through."""
+
+    task: Task
+    number: int
+    channel: Channel
+
+
+def answer(
+    store: Store, question: Question, epoch: int, words: Words = secret_word
+) -> BudgetError | None:
+    """Put the reports that are due in `epoch` into the outbox: all of them on disk, or none.
+
+    Gives back the first refusal where the lifetime limit leaves ratings without an answer of their
+    own; raises `BudgetError` where it does not allow a first report for slots. `words` is replaced
+    in tests only; when the source fails nothing is drawn.
+    """
+    if epoch < 0:
+        return None
+    with store.transaction():
+        sitting = _Sitting(store, question, epoch, words)
+        sitting.slots() if question.task.hides_presence else sitting.rated()
+        store.spend(sitting.ledger)
+    return sitting.refusal
+
+
+class _Sitting:
+    """One transaction's view: what is known, the ledger as it goes, and its first refusal."""
+
+    refusal: BudgetError | None = None
+
+    def __init__(self, store: Store, question: Question, epoch: int, words: Words) -> None:
+        self.ledger = store.ledger
+        self._db, self._question, self._epoch, self._words = store.db, question, epoch, words
+        self._secret, self._address = store.secret, question.task.address
+        self._key = (question.number, question.task.channels.index(question.channel))
+        missing = question.channel.missing
+        self._rows = {p: n + missing for p, n in store.ratings(question.number).items()}
+        told = "SELECT place, row, symbol FROM answer WHERE task = ? AND channel = ?"
+        self._known = {(p, row): symbol for p, row, symbol in self._db.execute(told, self._key)}
+        last = "SELECT place, row FROM last WHERE task = ?"
+        self._last: dict[int, int] = dict(self._db.execute(last, self._key[:1]))
+
+    def rated(self) -> None:
+        """A report for each rating that is not the one told last."""
+        for place, row in sorted(self._rows.items()):
+            if self._last.get(place) != row and not self._is_made(place):
+                with self._refusing():
+                    self._report(place, {place: row}, [self._symbol(place, row)])
+
+    def slots(self) -> None:
+        """One report for every place asked about, whatever was rated.
+
+        Raises `BudgetError` where the limit does not allow a cell that has no answer to repeat.
+        """
+        if self._is_made(None):
+            return
+        places = asked(self._question.task, pseudonym.person(self._secret, self._address))
+        rows = {place: self._rows.get(place, 0) for place in places}
+        bare = [
+            p for p in places if not self._has(p, rows[p]) and not self._has(p, self._last.get(p))
+        ]
+        self.ledger.debit(self._cost * len(bare))
+        for place in bare:
+            self._symbol(place, rows[place])
+        rows = {place: self._affordable(place, row) for place, row in rows.items()}
+        self._report(None, rows, [self._known[cell] for cell in rows.items()])
+
+    @property
+    def _cost(self) -> int:
+        return nano(self._question.channel.epsilon)
+
+    def _affordable(self, place: int, row: int) -> int:
+        """The row to answer from: hers, or the last one again where nothing is left for hers.
+
+        A report is sent all the same: to stay silent would tell that she rated anew.
+        """
+        with self._refusing():
+            self._symbol(place, row)
+            return row
+        return self._last[place]
+
+    @contextmanager
+    def _refusing(self) -> Generator[None]:
+        try:
+            yield
+        except BudgetError as error:
+            self.refusal = self.refusal or error
+
+    def _symbol(self, place: int, row: int) -> int:
+        """The answer given before, at no cost; or debit, draw and remember, in this order."""
+        if (place, row) not in self._known:
+            self.ledger = self.ledger.debit(self._cost)
+            # One fresh word a cell and value, and never a second one: two draws on the same rating
+            # add up, and two cells that shared a word would tell on each other.
+            symbol = draw(self._question.channel, row, self._words)
+            values = (*self._key, place, row, symbol)
+            self._db.execute("INSERT INTO answer VALUES (?, ?, ?, ?, ?)", values)
+            self._known[place, row] = symbol
+        return self._known[place, row]
+
+    def _has(self, place: int, row: int | None) -> bool:
+        return (place, row) in self._known
+
+    def _is_made(self, slot: int | None) -> bool:
+        found = self._db.execute("SELECT 1 FROM report WHERE id = ?", (self._id(slot),))
+        return found.fetchone() is not None
+
+    def _id(self, slot: int | None) -> str:
+        return pseudonym.report_id(self._secret, self._address, self._epoch, slot)
+
+    def _report(self, slot: int | None, rows: dict[int, int], symbols: list[int]) -> None:
+        """The bytes of one report into the outbox; an id that was made before is refused there."""
+        channel, task = self._question.channel, self._key[0]
+        me = pseudonym.person(self._secret, self._address)
+        report = Report(self._id(slot), channel.id, self._epoch, me, tuple(rows), tuple(symbols))
+        values = (report.id, task, self._epoch, slot, dumps(report, channel))
+        self._db.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?)", values)
+        told = [(task, place, row) for place, row in rows.items()]
+        self._db.executemany("INSERT OR REPLACE INTO last VALUES (?, ?, ?)", told)

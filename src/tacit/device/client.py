@@ -1,0 +1,198 @@
+"""The device: a person's ratings at home, and the little about them that she agreed to tell.
+
+    with Client("alice.db", "https://films.example", most_epsilon="2", lifetime="50") as me:
+        me.rate(42, "4")
+        me.sync()
+        print(me.recommend(5))
+
+Standard library only, as is all that it imports.
+"""
+
+import os
+import re
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from types import TracebackType
+from typing import Any, Self
+
+from tacit.channels.draw import Words, secret_word
+from tacit.device.answering import Question, answer
+from tacit.device.documents import Documents
+from tacit.device.export import export
+from tacit.device.outbox import Outbox, Outcome, some_share
+from tacit.device.profile import Item, Profile
+from tacit.device.provider import Chance, Provider
+from tacit.device.store import Store
+from tacit.device.transport import Http, Transport
+from tacit.errors import BudgetError, RequestError
+from tacit.privacy.ledger import Ledger, nano
+from tacit.scale import shortest
+from tacit.wire.task import Task, is_address
+
+_AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
+
+
+class Client:
+    """One person's device: her ratings in the store at `path`, and a collector at `url`.
+
+    Nothing talks to the collector but `sync`, `fetch_model`, and opening a store without a task.
+    Call `sync` on a schedule that has nothing to do with her ratings: when it calls can be seen.
+
+    `most_epsilon`: what one answer may cost at most, `lifetime`: what all of them together may, in
+    nats, as decimal strings. `token`: what the collector knows enrolled devices by. `task`: the
+    address of the one task to answer; the one that the collector names first, unless given.
+    `transport`, `clock` (Unix seconds), `words` and `chance` are replaced in tests only.
+
+    What is told, when, and under which name is said in docs/wire.md. Raises `RequestError` where
+    the store is in use, and what `sync` raises for a first task.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        url: str,
+        *,
+        most_epsilon: str,
+        lifetime: str,
+        token: str | None = None,
+        task: str | None = None,
+        transport: Transport | None = None,
+        clock: Callable[[], float] = time.time,
+        words: Words = secret_word,
+        chance: Chance = some_share,
+    ) -> None:
+        for epsilon in (most_epsilon, lifetime):
+            if not _AMOUNT.fullmatch(epsilon):
+                raise RequestError(f"Epsilon '{epsilon}' is not a plain decimal such as 0.5.")
+        if task is not None and not is_address(task):
+            raise RequestError(f"'{task[:64]}' is no address of a task: 64 hexadecimal digits.")
+        self._most, self._pinned = most_epsilon, task
+        self._clock, self._words, self._chance = clock, words, chance
+        self._open = ExitStack()
+        self._transport = transport or self._open.enter_context(closing(Http(url, token)))
+        self._store = self._open.enter_context(closing(Store(path, nano(lifetime))))
+        self._provider = Provider(self._store, url)
+        self._documents = Documents(self._provider, self._transport, clock, chance)
+        self._known: tuple[Task, int, dict[str, int]] | None = None
+        try:
+            self._meet(self._documents.known(task) or self._documents.asked(task))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store and the connection."""
+        self._open.close()
+
+    @property
+    def task(self) -> Task:
+        """The task that is answered: its catalogue, titles and scale."""
+        return self._task()[0]
+
+    @property
+    def ledger(self) -> Ledger:
+        """What all draws of her life cost so far, and the limit, in nano-epsilon."""
+        return self._store.ledger
+
+    @property
+    def ratings(self) -> dict[Item, str]:
+        """Her true ratings of the task's items, as decimals."""
+        task, number, _ = self._task()
+        levels = task.scale.levels
+        found = self._store.ratings(number).items()
+        return {task.items[place]: shortest(levels[level]) for place, level in sorted(found)}
+
+    def rate(self, item: Item, rating: str | int | Decimal | None) -> None:
+        """Keep her true rating of an item at home, or forget it (None). Tells nobody.
+
+        Raises `RequestError` for an item that is not in the catalogue and a rating off its scale.
+        The sentences name neither: they may end up in a log.
+        """
+        task, number, places = self._task()
+        if (place := places.get(str(item))) is None:
+            raise RequestError("This item is not in the catalogue of the task.")
+        try:
+            level = None if rating is None else task.scale.levels.index(Decimal(rating))
+        except (ValueError, InvalidOperation):
+            raise RequestError(f"This rating is not on the scale {task.scale}.") from None
+        self._store.rate(number, place, level)
+
+    def sync(self) -> Outcome:
+        """Answer what is due, send what is not acknowledged, fetch a newer item model.
+
+        Everything is verified, paid for, drawn and on disk before anything is sent. Does not
+        wait: `Outcome.again` says when to call again after a failure.
+
+        Raises `CertificateError` for a task that was forged or asks for more than her maximum,
+        `RequestError` where no task is known; both before any draw. Raises `BudgetError` where the
+        lifetime limit does not allow a first report for slots. Of single ratings those that it
+        allows are told, and `Outcome.refusal` says why the others are not.
+        """
+        now = self._clock()
+        self._meet(self._documents.asked(self._pinned))
+        task, number, _ = self._task()
+        question = Question(task, number, task.choose(self._most))
+        outbox = Outbox(self._provider, now, self._chance)
+        outbox.drop_late()
+        try:
+            refusal = answer(self._store, question, task.epoch(now), self._words)
+        except BudgetError:
+            outbox.send(self._transport)
+            raise
+        outcome = outbox.send(self._transport)
+        self.fetch_model()
+        return replace(outcome, refusal=refusal)
+
+    def fetch_model(self) -> None:
+        """Fetch a newer item model, if there is one, and tell nothing; `sync` does this, too."""
+        self._documents.fetch_model(self.task)
+
+    def predict(self, item: Item) -> float:
+        """The rating she would give, worked out here from her true ratings."""
+        return self.profile().predict(item)
+
+    def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
+        """The n best items she has not rated, and the ratings she would give, best first."""
+        return self.profile().recommend(n)
+
+    def profile(self) -> Profile:
+        """Her row under the item model fetched last, from her true ratings, which stay here.
+
+        Raises `RequestError` while there is no model, `DataError` for one that is malformed.
+        """
+        model = self._documents.model(self.task)
+        return Profile(model, {item: float(rating) for item, rating in self.ratings.items()})
+
+    def export(self) -> dict[str, Any]:
+        """All that the store holds about her but her secret, for her eyes, as JSON values."""
+        return export(self._store)
+
+    def erase(self) -> None:
+        """Forget everything, her names too, but the sum spent: that cannot be taken back."""
+        self._store.erase()
+        self._known = None
+
+    def _meet(self, task: Task | None) -> None:
+        if task is not None and (self._known is None or self._known[0].address != task.address):
+            places = {str(item): place for place, item in enumerate(task.items)}
+            self._known = task, self._provider.adopt(task), places
+
+    def _task(self) -> tuple[Task, int, dict[str, int]]:
+        """The task, its number in the store, and the place of each item id as text."""
+        if self._known is None:
+            raise RequestError("No task is known yet; sync when the collector can be reached.")
+        return self._known

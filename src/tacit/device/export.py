@@ -1,0 +1,49 @@
+"""What a store holds about a person, for her to read."""
+
+from typing import Any
+
+from tacit.device.store import Store
+from tacit.privacy.ledger import nats
+from tacit.scale import shortest
+from tacit.wire.task import Task, loads
+
+
+def export(store: Store) -> dict[str, Any]:
+    """Her ratings, every answer ever drawn, and what is spent, as JSON values; not her secret.
+
+    An answer is (item, the value it was drawn for, epsilon, the symbol); the value is None where
+    the item was not rated.
+    """
+    ledger = store.ledger
+    met = store.db.execute("SELECT number, address, document FROM task ORDER BY number").fetchall()
+    return {
+        "spent": nats(ledger.spent),
+        "lifetime": nats(ledger.limit),
+        "tasks": [
+            _task(store, number, loads(document, address)) for number, address, document in met
+        ],
+    }
+
+
+def _task(store: Store, number: int, task: Task) -> dict[str, Any]:
+    levels = [shortest(level) for level in task.scale.levels]
+    values = [None, *levels] if task.hides_presence else levels
+    epsilons = [channel.epsilon for channel in task.channels]
+    answers = "SELECT place, row, channel, symbol FROM answer WHERE task = ? ORDER BY place, row"
+    reports = "SELECT epoch, document FROM report WHERE task = ? ORDER BY epoch, place"
+    return {
+        "task": task.address,
+        "name": task.name,
+        "ratings": [
+            (task.items[place], levels[level])
+            for place, level in sorted(store.ratings(number).items())
+        ],
+        "answers": [
+            (task.items[place], values[row], epsilons[channel], symbol)
+            for place, row, channel, symbol in store.db.execute(answers, (number,)).fetchall()
+        ],
+        "reports": [
+            {"epoch": epoch, "waiting": document is not None}
+            for epoch, document in store.db.execute(reports, (number,))
+        ],
+    }

@@ -1,0 +1,169 @@
+"""The outbox: the bytes of every report that the collector has not acknowledged, sent until it has.
+
+The same bytes every time: whether a lost answer meant "stored" or "never seen" makes no difference.
+"""
+
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from tacit.device.provider import Chance, Provider
+from tacit.device.transport import Answer, Transport
+from tacit.errors import BudgetError
+from tacit.wire.report import LONGEST_UPLOAD, MOST_REPORTS, upload
+from tacit.wire.task import loads
+
+WRONG = {
+    401: "the collector wants another token",
+    403: "the collector takes no reports from this device",
+    404: "the collector does not know this task",
+    413: "the upload is too large for the collector",
+}
+
+LATE = "FROM report AS late WHERE task = :task AND epoch < :oldest AND late.document IS NOT NULL"
+NEWEST = (
+    "AND NOT EXISTS (SELECT 1 FROM report"
+    " WHERE task = :task AND place = late.place AND epoch > late.epoch)"
+)
+Batch = Sequence[tuple[str, bytes]]
+
+
+@dataclass
+class Outcome:
+    """What became of reports in a sync.
+
+    `stored`: acknowledged by the collector. `given_up`: refused by it for good. `late`: dropped,
+    because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix
+    seconds before which another sync sends nothing; None when it may send at once. `refusal`: why
+    the lifetime limit left ratings without an answer. `notes`: a sentence for each thing that the
+    collector did not like.
+    """
+
+    stored: int = 0
+    given_up: int = 0
+    late: int = 0
+    waiting: int = 0
+    again: float | None = None
+    refusal: BudgetError | None = None
+    notes: list[str] = field(default_factory=list[str])
+
+
+def some_share() -> float:
+    """Full jitter: a number from 0 to 1 from the operating system."""
+    return secrets.randbelow(1 << 32) / (1 << 32)
+
+
+class Outbox:
+    """What one provider has not acknowledged, and what became of it."""
+
+    def __init__(self, provider: Provider, now: float, chance: Chance = some_share) -> None:
+        self._provider, self._db, self._now, self._chance = provider, provider.store.db, now, chance
+        self.outcome = Outcome()
+
+    def drop_late(self) -> None:
+        """Forget the bytes of reports that the collector would not take any more.
+
+        What they told is due again, from the answers that are kept: it costs nothing more.
+        """
+        with self._provider.store.transaction():
+            for number, address, document in self._provider.tasks():
+                task = loads(document, address)
+                self._drop(number, task.epoch(self._now) - task.window)
+
+    def send(self, transport: Transport) -> Outcome:
+        """Send what waits, oldest first, unless it is too early after a failure."""
+        if self._provider.again(self._now) is None:
+            for number, address, _ in self._provider.tasks():
+                if not self._send(number, address, transport):
+                    break
+            else:
+                self._provider.relieve()
+        self.outcome.waiting = sum(
+            len(self._waiting(number)) for number, *_ in self._provider.tasks()
+        )
+        self.outcome.again = self._provider.again(self._now)
+        return self.outcome
+
+    def _send(self, number: int, address: str, transport: Transport) -> bool:
+        """Send the reports to one task; whether to go on with another one."""
+        for batch in _batches(self._waiting(number)):
+            body = upload([document for _, document in batch])
+            answer = transport("POST", f"/v1/tasks/{address}/reports", body)
+            if self._provider.postpones(answer, self._now, self._chance):
+                return False
+            if answer is not None and not self._settle(answer, batch):
+                return True
+        return True
+
+    def _settle(self, answer: Answer, batch: Batch) -> bool:
+        """Forget what is acknowledged or refused for good; false where neither is said."""
+        ids = {report for report, _ in batch}
+        refused = _refused(answer, ids) if answer.status != 200 else {}
+        if refused is None:
+            reason = WRONG.get(answer.status, "the collector cannot read this upload")
+            self.outcome.notes.append(f"Reports are kept: {reason} (status {answer.status}).")
+            return False
+        with self._provider.store.transaction():
+            self._forget(ids)
+        self.outcome.stored += len(ids) - len(refused)
+        self.outcome.given_up += len(refused)
+        if refused:
+            kinds = ", ".join(sorted(set(refused.values())))
+            self.outcome.notes.append(f"The collector refuses {len(refused)} reports ({kinds}).")
+        return True
+
+    def _waiting(self, number: int) -> Batch:
+        return self._db.execute(
+            "SELECT id, document FROM report WHERE task = ? AND document IS NOT NULL "
+            "ORDER BY epoch, place",
+            (number,),
+        ).fetchall()
+
+    def _drop(self, number: int, oldest: int) -> None:
+        asked = {"task": number, "oldest": oldest}
+        # What was told last is due again, unless something newer was told about it since.
+        told = f"DELETE FROM last WHERE task = :task AND place IN (SELECT place {LATE} {NEWEST})"
+        self._db.execute(told, asked)
+        dropped = f"UPDATE report SET document = NULL WHERE id IN (SELECT id {LATE})"
+        self.outcome.late += self._db.execute(dropped, asked).rowcount
+
+    def _forget(self, ids: set[str]) -> None:
+        forget = "UPDATE report SET document = NULL WHERE id = ?"
+        self._db.executemany(forget, [(report,) for report in ids])
+
+
+def _batches(waiting: Batch) -> Iterator[Batch]:
+    """Uploads of at most `MOST_REPORTS` reports and `LONGEST_UPLOAD` bytes."""
+    batch: list[tuple[str, bytes]] = []
+    length = frame = len(upload([]))
+    for report, document in waiting:
+        if batch and (len(batch) == MOST_REPORTS or length + len(document) + 1 > LONGEST_UPLOAD):
+            yield batch
+            batch, length = [], frame
+        batch.append((report, document))
+        length += len(document) + 1
+    if batch:
+        yield batch
+
+
+def _refused(answer: Answer, ids: set[str]) -> dict[str, str] | None:
+    """The kind of problem of each refused report; None when the answer does not say which.
+
+    Nothing of it is believed but ids that were sent and a short word: it may be shown or logged.
+    """
+    if answer.status not in (409, 422):
+        return None
+    try:
+        entries = json.loads(answer.body)["refused"]
+        told = {entry["id"]: _word(entry.get("problem")) for entry in entries}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return {report: told[report] for report in ids if report in told}
+
+
+def _word(problem: Any) -> str:
+    word = cast("object", problem)
+    short = isinstance(word, str) and len(word) <= 40 and word.replace("-", "").isalpha()
+    return str(word) if short else "no reason given"

@@ -1,0 +1,108 @@
+"""The way to the collector: one kept connection, short patience, a limit on what is read."""
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from tacit.errors import DataError, RequestError
+
+TIMEOUT = 15.0
+"""Seconds that one step of a request may take."""
+DEADLINE = 120.0
+"""Seconds until an answer must have been read."""
+MOST_ANSWER = 1 << 18
+"""Bytes of an answer that is read when no other length is asked for."""
+MOST_WAIT = 86_400
+"""Seconds that a Retry-After is believed."""
+
+_TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A status, the body, and the seconds to wait that the collector asks for."""
+
+    status: int
+    body: bytes = b""
+    retry_after: int = 0
+
+
+class Transport(Protocol):
+    """Asks the collector; None where no answer came, whether or not the request did."""
+
+    def __call__(
+        self, method: str, path: str, body: bytes | None = None, longest: int = MOST_ANSWER
+    ) -> Answer | None: ...
+
+
+class Http:
+    """HTTP to the collector at `url`, by http.client; follows no redirect, keeps no cookie.
+
+    Raises `RequestError` for a URL that is none, and for a token that would go out unencrypted;
+    when called, `DataError` for an answer longer than `longest` bytes.
+    """
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+            raise RequestError("The collector's URL is not of the form https://host:port.")
+        if token is not None and not _TOKEN.fullmatch(token):
+            raise RequestError("This token is not one line of plain characters.")
+        if token is not None and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+            raise RequestError("A token goes over https only; ask for the collector's https URL.")
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._connection = kind(parts.hostname, parts.port, timeout=TIMEOUT)
+        self._prefix = parts.path.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    def __call__(
+        self, method: str, path: str, body: bytes | None = None, longest: int = MOST_ANSWER
+    ) -> Answer | None:
+        kept = self._connection.sock is not None
+        answer = self._ask(method, path, body, longest)
+        # A kept connection may have been closed meanwhile. To ask again is safe: same bytes.
+        return self._ask(method, path, body, longest) if answer is None and kept else answer
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._connection.close()
+
+    def _ask(self, method: str, path: str, body: bytes | None, longest: int) -> Answer | None:
+        headers: Mapping[str, str] = self._headers
+        if body is not None:
+            headers = {**headers, "Content-Type": "application/json"}
+        try:
+            self._connection.request(method, self._prefix + path, body, headers)
+            response = self._connection.getresponse()
+            content = _read(response, longest)
+        except (OSError, HTTPException):
+            self.close()
+            return None
+        if content is None:
+            self.close()
+            raise DataError(f"The collector's answer is longer than {longest} bytes; not read.")
+        return Answer(response.status, content, _seconds(response.getheader("Retry-After")))
+
+
+def _read(response: HTTPResponse, longest: int) -> bytes | None:
+    """The body; None when it is too long. Raises `OSError` when it trickles or is cut."""
+    end, content = time.monotonic() + DEADLINE, bytearray()
+    while chunk := response.read1(1 << 16):
+        content += chunk
+        if len(content) > longest:
+            return None
+        if time.monotonic() > end:
+            raise TimeoutError
+    if response.length:
+        raise ConnectionError
+    response.close()  # all of it was read: the connection may serve another request
+    return bytes(content)
+
+
+def _seconds(text: str | None) -> int:
+    return min(int(text), MOST_WAIT) if text and re.fullmatch("[0-9]{1,9}", text) else 0

@@ -1,0 +1,168 @@
+"""A device that is killed at any moment never answers twice, and never spends what it did not note.
+
+The collector of this test loses requests and answers at random, and forgets nothing.
+"""
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from fake_collector import FakeCollector
+
+import tacit
+
+CHILD = Path(__file__).with_name("crashing.py")
+LIMIT, COST = 1500 * 10**9, 10**9
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+
+
+class Door(BaseHTTPRequestHandler):
+    """One in ten uploads is lost, three in ten answers are, one in ten is a 503."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = 5
+
+    def do_GET(self):
+        with self.server.lock:
+            answer = self.server.collector("GET", self.path)
+        self.tell(answer.status, answer.body)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        fate = random.random()
+        if fate >= 0.1 and body.endswith(b"]}]}"):
+            with self.server.lock:
+                self.server.collector("POST", self.path, body)
+        if fate < 0.4:
+            self.close_connection = True
+        else:
+            self.tell(503 if fate < 0.5 else 200, b"{}")
+
+    def tell(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def handle(self):
+        with suppress(OSError):  # the device was killed
+            super().handle()
+
+    def log_message(self, *said):
+        pass
+
+
+@pytest.fixture
+def door(ask):
+    """Opens a recording server that asks a task; gives it and its URL."""
+    opened = []
+
+    def made(plan):
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
+        server.daemon_threads, server.lock = True, threading.Lock()
+        server.collector = FakeCollector([ask(plan, items=range(400), window=20)])
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        opened.append(server)
+        return server, f"http://127.0.0.1:{server.server_port}"
+
+    yield made
+    for server in opened:
+        server.shutdown()
+        server.server_close()
+
+
+def life(store, url, begin, flaw):
+    """Start a device on its store, and kill it: up to 60 ms after it began to work, or, one time in
+    five, at any moment from its start on."""
+    home = str(Path(tacit.__file__).parent.parent)
+    command = [sys.executable, "-S", str(CHILD), str(store), url, str(begin), flaw]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PYTHONPATH": home}
+    )
+    early = random.random() < 0.2
+    if not early:
+        assert running.stdout.readline() == b"ready\n", running.stderr.read().decode()
+    time.sleep(random.random() * (0.3 if early else 0.06))
+    running.kill()
+    _, said = running.communicate()
+    assert not said, said.decode()
+
+
+def remains(store, folder):
+    """Tables of a copy of what a kill left: reading the original would mend it."""
+    for file in store.parent.glob(f"{store.name}*"):
+        shutil.copy(file, folder)
+    db = sqlite3.connect(folder / store.name)
+    assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    begun = db.execute("SELECT 1 FROM sqlite_master").fetchone()
+    queries = (
+        "SELECT spent FROM person", "SELECT id FROM report", "SELECT place, symbol FROM answer"
+    )  # fmt: skip
+    rows = [db.execute(query).fetchall() if begun else [] for query in queries]
+    db.close()
+    return rows
+
+
+def check(store, collector):
+    """What must hold after any kill; gives how many reports were seen, and what was spent."""
+    with tempfile.TemporaryDirectory() as folder:
+        ledger, reports, answers = remains(store, Path(folder))
+    spent, kept = sum(amount for (amount,) in ledger), defaultdict(set)
+    for place, symbol in answers:
+        kept[place].add(symbol)
+    assert collector.conflicts() == [], "an id came with two payloads"
+    unknown = set(collector.payloads) - {report for (report,) in reports}
+    assert not unknown, "a report left that the device does not know of"
+    seen = {tuple(cell) for report in collector.reports for cell in report["cells"]}
+    assert all(symbol in kept[place] for place, symbol in seen), "an answer left that was not kept"
+    assert COST * len(answers) <= spent <= LIMIT, "an answer was not paid for"
+    return len(collector.payloads), spent
+
+
+def killed(door, folder, plan, kills, flaw=""):
+    """So many kills of one device; checked after each of them."""
+    server, url = door(plan)
+    begin, found = time.time(), (0, 0)
+    for _ in range(kills):
+        life(folder / "me.db", url, begin, flaw)
+        with server.lock:
+            found = check(folder / "me.db", server.collector)
+    return *found, server.collector
+
+
+@pytest.mark.parametrize(("plan", "kills"), [("rated", 13), ("sample:20", 12)])
+def test_kills(door, tmp_path, plan, kills):
+    seen, spent, _ = killed(door, tmp_path, plan, kills)
+    assert seen > 0
+    assert spent > 10 * COST
+
+
+@pytest.mark.parametrize("flaw", ["redraw", "late", "unpaid"])
+def test_a_planted_flaw_does_not_survive(door, tmp_path, flaw):
+    with pytest.raises(AssertionError, match=r"two payloads|does not know of|not paid|not kept"):
+        killed(door, tmp_path, "rated", 60, flaw)
+
+
+@pytest.mark.long
+def test_five_hundred_kills(door, tmp_path):
+    repeated = 0
+    for part in range(20):
+        folder = tmp_path / str(part)
+        folder.mkdir()
+        seen, spent, collector = killed(door, folder, "rated" if part % 2 else "sample:20", 25)
+        assert seen > 0
+        assert spent > 10 * COST
+        repeated += sum(len(sent) > 1 for sent in collector.payloads.values())
+    assert repeated > 100

@@ -1,0 +1,174 @@
+"""The store: one process, its owner alone, and nothing lost or left where it should not be."""
+
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from tacit.device.store import Store
+from tacit.errors import DataError, RequestError
+from tacit.privacy.ledger import Ledger
+
+HOLD = "import sys, time; from tacit.device.store import Store; Store(sys.argv[1], 5); print()"
+WAIT = "; sys.stdout.flush(); time.sleep(60)"
+
+
+def test_a_store_keeps_what_it_had(tmp_path):
+    with_secret = Store(tmp_path / "me.db", 7)
+    secret = with_secret.secret
+    with with_secret.transaction():
+        with_secret.spend(Ledger(7, 3))
+    with_secret.close()
+    again = Store(tmp_path / "me.db", 9)
+    assert (again.secret, again.ledger, len(secret)) == (secret, Ledger(9, 3), 32)
+    again.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["me.db"]
+
+
+def test_secrets_differ():
+    stores = [Store(":memory:", 1) for _ in range(50)]
+    assert len({store.secret for store in stores}) == 50
+    for store in stores:
+        store.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+def test_nobody_else_may_read_it(tmp_path):
+    path = tmp_path / "me.db"
+    old = os.umask(0)
+    try:
+        store = Store(path, 5)
+        assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o600}
+        assert len(list(tmp_path.iterdir())) == 2  # the file and its log
+        store.close()
+    finally:
+        os.umask(old)
+    path.chmod(0o644)
+    Store(path, 5).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_one_process_has_it_at_a_time(tmp_path):
+    path = tmp_path / "me.db"
+    other = subprocess.Popen([sys.executable, "-c", HOLD + WAIT, path], stdout=subprocess.PIPE)
+    try:
+        assert other.stdout.readline() == b"\n"
+        with pytest.raises(RequestError, match="in use by another process"):
+            Store(path, 5)
+    finally:
+        other.kill()
+        other.communicate()
+    mine = Store(path, 5)
+    # A second try in the same process is refused, and does not loosen the lock of the first.
+    with pytest.raises(RequestError, match="in use"):
+        Store(path, 5)
+    ran = subprocess.run([sys.executable, "-c", HOLD, path], capture_output=True, text=True)
+    assert "in use by another process" in ran.stderr
+    mine.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_forked_child_may_not_draw(tmp_path):
+    store = Store(tmp_path / "me.db", 5)
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with store.transaction():
+                os.write(writes, b"drawn")
+        except RequestError as error:
+            os.write(writes, str(error).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reads, 99).startswith(b"This store was opened before a fork")
+    os.close(reads)
+    os.close(writes)
+    store.close()
+
+
+def test_what_is_no_store_is_refused(tmp_path):
+    path = tmp_path / "letter.txt"
+    path.write_bytes(b"Dear diary," * 99)
+    with pytest.raises(DataError, match="no store of this version"):
+        Store(path, 5)
+    assert path.read_bytes().startswith(b"Dear diary,")
+    other = sqlite3.connect(tmp_path / "other.db")
+    other.execute("CREATE TABLE films (title)")
+    other.close()
+    with pytest.raises(DataError, match="no store of this version"):
+        Store(tmp_path / "other.db", 5)
+    with pytest.raises(OSError, match="nowhere"):
+        Store(tmp_path / "nowhere" / "me.db", 5)
+
+
+def test_a_commit_is_forced_to_disk(tmp_path):
+    store = Store(tmp_path / "me.db", 5)
+    pragmas = ("synchronous", "journal_mode", "locking_mode", "secure_delete")
+    found = [store.db.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
+    assert found == [3, "wal", "exclusive", 1]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (KeyboardInterrupt(), KeyboardInterrupt),
+        (ValueError(), ValueError),
+        (sqlite3.OperationalError("disk is full"), DataError),
+    ],
+)
+def test_a_transaction_is_all_or_nothing(error, seen):
+    store = Store(":memory:", 5)
+
+    def spend_and_fail():
+        with store.transaction():
+            store.spend(Ledger(5, 4))
+            raise error
+
+    with pytest.raises(seen):
+        spend_and_fail()
+    assert store.ledger.spent == 0
+    store.close()
+
+
+def test_export_shows_everything_but_the_secret(collector, device, clock):
+    asks = collector("catalogue")
+    mine = device(asks)
+    mine.rate(101, 4)
+    asks.script = [None]
+    mine.sync()
+    held = mine.export()
+    assert (held["spent"], held["lifetime"]) == ("6", "50")
+    (task,) = held["tasks"]
+    assert task["ratings"] == [(101, "4")]
+    assert [(item, value) for item, value, *_ in task["answers"]] == [
+        (item, "4" if item == 101 else None) for item in range(100, 106)
+    ]
+    assert task["reports"] == [{"epoch": 0, "waiting": True}]
+    assert mine._store.secret.hex() not in json.dumps(held)
+
+
+def test_erased_is_erased_but_what_was_spent(collector, device, clock, tmp_path):
+    asks = collector(items=["a secret book", "b"])
+    path = tmp_path / "me.db"
+    mine = device(asks, path)
+    mine.rate("a secret book", 4)
+    mine.sync()
+    secret = mine._store.secret
+    mine.erase()
+    everything = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert secret not in everything
+    assert b"a secret book" not in everything
+    assert mine.export() == {"spent": "1", "lifetime": "50", "tasks": []}
+    mine.sync()
+    mine.rate("b", 1)
+    mine.sync()
+    mine.close()
+    again = device(asks, path)
+    assert again.ledger.spent == 2 * 10**9
+    assert again.ratings == {"b": "1"}
+    assert len({report["person"] for report in asks.reports}) == 2

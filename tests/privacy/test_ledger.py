@@ -1,0 +1,55 @@
+"""The ledger against fractions: never below what was spent, never above the limit."""
+
+import random
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from tacit.errors import BudgetError, RequestError
+from tacit.privacy.ledger import NANO, Ledger, nano, nats
+
+
+def epsilon(chance):
+    """A decimal of up to 12 places, often one that nano-epsilon cannot hold."""
+    return f"{chance.randrange(4)}.{chance.randrange(10 ** chance.randrange(1, 13))}"
+
+
+def test_ten_thousand_lives_equal_fractions():
+    chance = random.Random(7)
+    for _ in range(10_000):
+        limit, true, pessimistic, refused = epsilon(chance), Fraction(0), Fraction(0), False
+        ledger = Ledger(nano(limit))
+        for price in (epsilon(chance) for _ in range(chance.randrange(1, 12))):
+            whole = -(-Fraction(price) * NANO // 1) / Fraction(NANO)
+            if pessimistic + whole <= Fraction(ledger.limit, NANO):
+                ledger = ledger.debit(nano(price))
+                true, pessimistic = true + Fraction(price), pessimistic + whole
+            else:
+                refused = True
+                with pytest.raises(BudgetError):
+                    ledger.debit(nano(price))
+            assert Fraction(ledger.spent, NANO) == pessimistic >= true
+            assert ledger.spent <= ledger.limit
+        assert refused or true <= Fraction(limit) + Fraction(1, NANO)
+
+
+def test_amounts_are_rounded_up_and_written_back():
+    assert nano("0.1") * 10 == nano("1") == NANO
+    assert nano("0.3333333331") == 333_333_334
+    assert nats(nano("12.5")) == "12.5"
+    assert nats(1) == "0.000000001"
+
+
+def test_what_is_no_amount_is_refused():
+    with pytest.raises(RequestError):
+        nano("-1")
+    with pytest.raises(RequestError):
+        Ledger(5).debit(-1)
+
+
+def test_the_refusal_says_what_is_left():
+    with pytest.raises(BudgetError, match=r"costs epsilon = 2 and 1\.5 of 50 is left"):
+        Ledger(nano("50"), nano("48.5")).debit(nano("2"))
+    assert Ledger(limit=5, spent=9).left == 0
+    assert Decimal(nats(Ledger(7).left)) * NANO == 7
