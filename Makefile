@@ -31,8 +31,8 @@ check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import r
 	$(BIN)/lint-imports
 	$(NODE) tests/page/node_modules/typescript/bin/tsc --project tests/page
 
-long: .venv/ready $(MODULES)  ## full counts: every epsilon, long audits; Spark, which needs Java; PostgreSQL; the page, in Chromium
-	$(BIN)/python -m pytest -q -m "long or spark or postgres or browser"
+long: .venv/ready $(MODULES)  ## full counts, and what needs Java, PostgreSQL, Chromium or strace
+	$(BIN)/python -m pytest -q -m "long or full or spark or postgres or browser"
 
 bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md
 	$(BIN)/python benchmarks/peers.py

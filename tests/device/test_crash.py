@@ -155,7 +155,7 @@ def test_a_planted_flaw_does_not_survive(door, tmp_path, flaw):
         killed(door, tmp_path, "rated", 60, flaw)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_five_hundred_kills(door, tmp_path):
     repeated = 0
     for part in range(20):

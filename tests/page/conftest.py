@@ -1,5 +1,6 @@
 """A provider for the page's tests: a collector with the page, a task and a model."""
 
+import shutil
 import threading
 import time
 from array import array
@@ -10,6 +11,7 @@ from random import Random
 
 import pytest
 import uvicorn
+from playwright.sync_api import Browser, sync_playwright
 
 from tacit.channels import compile
 from tacit.collector.app import application
@@ -21,6 +23,8 @@ from tacit.scale import RatingScale
 from tacit.wire.item_model import ItemDraw, ItemModel
 from tacit.wire.task import Task
 
+CHROMIUM = shutil.which("chromium")
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 STARS = RatingScale.parse("1:5:1")
 TITLES = (
     "Metropolis", "The General", "Sunrise", "Nosferatu", "Faust", "Potemkin", "The Gold Rush",
@@ -85,3 +89,13 @@ def provider(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Provide
     provider = Provider(tmp_path, question(plan, mechanism), *tokens)
     yield provider
     provider.stop()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM, "the page is tried in Chromium; install it"
+    assert AXE.exists(), "`make check` installs axe, which looks for barriers"
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield chromium
+        chromium.close()

@@ -2,16 +2,14 @@
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 LEVELS = ("5", "4", "2", "3")
@@ -20,18 +18,7 @@ REPORT = re.compile(
     r'"cells":\[\[\d+, *\d+\](,\[\d+, *\d+\])*\]\}'
 )
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM)
-        yield chromium
-        chromium.close()
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -287,7 +274,6 @@ def test_everything_can_be_done_from_the_keyboard(page: Page, provider) -> None:
     expect(page.locator("#status")).to_contain_text("1 report sent and stored")
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is installed by `make check`")
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("provider", [("catalogue", "randomized-response")], indirect=True)
