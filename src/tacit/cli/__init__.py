@@ -24,6 +24,7 @@ from tacit.cli.fit import fit
 from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
 from tacit.cli.recommend import recommend
+from tacit.cli.serve import serve
 from tacit.cli.simulate import simulate
 from tacit.cli.split_domains import split_domains
 from tacit.cli.task import task
@@ -44,6 +45,7 @@ for verb in (
     recommend,
     task,
     collect,
+    serve,
     choose_epsilon,
     split_domains,
     crossdomain,

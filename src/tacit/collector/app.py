@@ -28,6 +28,7 @@ from tacit.wire.task import Task
 FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
 A_MINUTE = {"cache-control": "public, max-age=60"}
 PAGE = Path(__file__).parent.parent / "page"
+OPENAPI = Path(__file__).with_name("openapi.json")
 
 
 class Collector:
@@ -107,6 +108,10 @@ class Collector:
             raise ProblemError(problems.NOT_FOUND)
         return Response(content, media_type="application/octet-stream", headers=FOR_EVER)
 
+    async def description(self, request: Request) -> Response:
+        """GET /v1/openapi.json"""
+        return Response(OPENAPI.read_bytes(), media_type="application/json", headers=A_MINUTE)
+
     async def health(self, request: Request) -> Response:
         """GET /healthz: the process answers."""
         return PlainTextResponse("alive\n")
@@ -129,6 +134,7 @@ class Collector:
             Route("/v1/tasks/{task}", self.task),
             Route("/v1/tasks/{task}/model", self.newest),
             Route("/v1/models/{model}", self.model),
+            Route("/v1/openapi.json", self.description),
             Route("/healthz", self.health),
             Route("/readyz", self.ready),
             Route("/metrics", self.metrics),

@@ -1,0 +1,105 @@
+"""`tacit serve`: a collector and its page on made-up films, to try everything at once."""
+
+import time
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.ratings import Ratings
+    from tacit.wire.task import Task
+
+EPSILONS = ("1", "2", "4")
+
+
+def serve(
+    folder: Annotated[
+        Path, typer.Option(help="Where task, reports and models are kept; made if absent.")
+    ] = Path("served"),
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8000,
+) -> None:
+    """Serve the page over 300 made-up films that 600 made-up people have rated already.
+
+    The people are devices that report over HTTP, as anybody's would; a model is learnt from what
+    they sent and published, and the page recommends with it. A second run goes on from the folder.
+
+    Example: tacit serve
+    """
+    from tacit.wire.task import loads
+
+    try:
+        from tacit.collector.app import application
+        from tacit.collector.server import serve as run
+        from tacit.collector.shelf import Shelf
+    except ImportError as error:
+        raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
+
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / "task.json"
+    if not kept.exists():
+        kept.write_bytes(made_up_task(made_up_people()).document)
+    task, shelf = loads(kept.read_bytes()), Shelf(folder / "models")
+    if shelf.newest(task.address) is None:
+        # In a process of its own: learning holds Python's lock, and the page should answer.
+        crowd = get_context("spawn").Process(
+            target=populate, args=(folder, f"http://{host}:{port}"), daemon=True
+        )
+        crowd.start()
+    options.notice(f"Open http://{host}:{port} in a browser; Ctrl-C ends it.")
+    run(application(str(folder / "reports.db"), [task], shelf=shelf), host, port)
+
+
+def populate(folder: Path, url: str) -> None:
+    """Play the made-up people against the collector at `url`, learn from its store, publish."""
+    from contextlib import closing
+
+    from tacit import models
+    from tacit.collector import training
+    from tacit.collector.shelf import Shelf
+    from tacit.collector.store import open_reader
+    from tacit.evaluation.fleet import Fleet
+    from tacit.wire.task import loads
+
+    task = loads((folder / "task.json").read_bytes())
+    people = made_up_people()
+    Fleet(url=url, most_epsilon=EPSILONS[-1], lifetime="1000000", token=None, threads=4).report(
+        people, people.n_users
+    )
+    with closing(open_reader(str(folder / "reports.db"))) as reader:
+        reports = training.reports(reader, task.address)
+    fitted = models.fit("channel-mf", reports, rng=0)
+    address = Shelf(folder / "models").publish(task.address, models.item_model(fitted))
+    options.notice(f"Learnt from {len(reports):,} reports; item model {address[:12]} is published.")
+
+
+def made_up_people() -> "Ratings":
+    """What 600 people think of 300 films: the same people every time."""
+    from tacit.readers import synthetic
+
+    return synthetic(n_users=600, n_items=300, n_ratings=24_000)
+
+
+def made_up_task(people: "Ratings") -> "Task":
+    """The question behind the page: channels of three epsilons to choose from, an epoch a day."""
+    from tacit import channels
+    from tacit.readers.made_up_titles import made_up_titles
+    from tacit.wire.task import Task
+
+    return Task(
+        name="Films",
+        scale=people.scale,
+        plan="rated",
+        items=tuple(people.item_ids.ids),
+        titles=tuple(made_up_titles(people.n_items)),
+        channels=tuple(
+            channels.compile("randomized-response", epsilon=epsilon, scale=people.scale)
+            for epsilon in EPSILONS
+        ),
+        start=int(time.time()),
+    )

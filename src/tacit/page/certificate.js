@@ -1,0 +1,84 @@
+/**
+ * The verifier: proves in integers that a table keeps its epsilon, or says why it does not.
+ *
+ * If no symbol is more than R times likelier under one input than under another, and
+ * R <= e^epsilon, then one report is epsilon-locally private over every pair of inputs: rows have
+ * equal totals, which cancel. Who made the table does not matter.
+ */
+
+const DECIMAL = /^[0-9]{1,3}(\.[0-9]{1,18})?$/;
+
+/** @typedef {{ readonly numerator: bigint, readonly denominator: bigint }} Fraction */
+
+/**
+ * A rational at most e^epsilon, epsilon >= 0: its Taylor sum; what it drops is positive.
+ * @param {Fraction} epsilon
+ * @param {number} [terms]
+ * @returns {Fraction}
+ */
+export function expLower(epsilon, terms = 80) {
+  let [numerator, denominator] = [1n, 1n];
+  for (let k = terms; k > 0; k--) {
+    numerator *= epsilon.numerator;
+    denominator *= epsilon.denominator * BigInt(k);
+    numerator += denominator;
+  }
+  return { numerator, denominator };
+}
+
+/**
+ * Why the table does not prove `epsilon` nats a report, as a sentence; null when it does.
+ * @param {readonly (readonly bigint[])[]} weights
+ * @param {number} wordBits
+ * @param {string} epsilon
+ * @returns {string | null}
+ */
+export function flaw(weights, wordBits, epsilon) {
+  if (!DECIMAL.test(epsilon)) return `Epsilon '${epsilon}' is not a plain decimal such as 0.5.`;
+  if (!(wordBits >= 1 && wordBits <= 64)) {
+    return `A word of ${wordBits} bits is not among 1 to 64.`;
+  }
+  const width = weights[0]?.length ?? 0;
+  if (width === 0 || weights.some((row) => row.length !== width)) {
+    return "The table is empty or its rows differ in length.";
+  }
+  if (weights.some((row) => row.some((weight) => weight < 1n))) {
+    return "A weight is not a positive integer; leave out a symbol that never occurs.";
+  }
+  for (const [number, row] of weights.entries()) {
+    const total = row.reduce((sum, weight) => sum + weight, 0n);
+    if (total !== 1n << BigInt(wordBits)) {
+      return `Row ${number} of the table sums to ${total}, not to 2^${wordBits}.`;
+    }
+  }
+  return unequal(weights, epsilon);
+}
+
+/**
+ * The first symbol whose probabilities differ by more than e^epsilon, as a sentence.
+ * @param {readonly (readonly bigint[])[]} weights
+ * @param {string} epsilon
+ * @returns {string | null}
+ */
+function unequal(weights, epsilon) {
+  const ratio = expLower(fraction(epsilon));
+  for (const symbol of weights[0]?.keys() ?? []) {
+    const column = weights.map((row) => row[symbol] ?? 0n);
+    const most = column.reduce((a, b) => (a > b ? a : b));
+    const least = column.reduce((a, b) => (a < b ? a : b));
+    if (most * ratio.denominator > least * ratio.numerator) {
+      const worst = `${most}/${least}`;
+      return `Symbol ${symbol} has ratio ${worst}, above e^${epsilon}; claim a larger epsilon.`;
+    }
+  }
+  return null;
+}
+
+/**
+ * @param {string} epsilon a plain decimal
+ * @returns {Fraction}
+ */
+function fraction(epsilon) {
+  const [before = "0", after = ""] = epsilon.split(".");
+  return { numerator: BigInt(before + after), denominator: 10n ** BigInt(after.length) };
+}

@@ -1,0 +1,62 @@
+/** Plain decimals, exactly: a whole number of units of 10^-places. */
+
+/** @typedef {{ readonly units: bigint, readonly places: number }} Decimal */
+
+const PLAIN = /^(-?[0-9]{1,40})(?:\.([0-9]{1,40}))?$/;
+
+/**
+ * The decimal that `text` writes without an exponent; undefined when it is something else.
+ * @param {string} text
+ * @returns {Decimal | undefined}
+ */
+export function decimal(text) {
+  const parts = PLAIN.exec(text);
+  if (parts === null) return undefined;
+  const [, before = "", after = ""] = parts;
+  return { units: BigInt(before + after), places: after.length };
+}
+
+/**
+ * The shortest plain decimal: no exponent, no trailing zeros, `0` never signed.
+ * @param {Decimal} value
+ * @returns {string}
+ */
+export function shortest(value) {
+  const size = value.units < 0n ? -value.units : value.units;
+  const digits = size.toString().padStart(value.places + 1, "0");
+  const cut = digits.length - value.places;
+  const after = digits.slice(cut).replace(/0+$/, "");
+  return (value.units < 0n ? "-" : "") + digits.slice(0, cut) + (after && `.${after}`);
+}
+
+/**
+ * The same value as a number of units of 10^-places, for `places` at least its own.
+ * @param {Decimal} value
+ * @param {number} places
+ * @returns {bigint}
+ */
+export function scaled(value, places) {
+  return value.units * 10n ** BigInt(places - value.places);
+}
+
+/**
+ * Below, at or above zero as a is below, at or above b.
+ * @param {Decimal} a
+ * @param {Decimal} b
+ * @returns {number}
+ */
+export function compare(a, b) {
+  const places = Math.max(a.places, b.places);
+  const [left, right] = [scaled(a, places), scaled(b, places)];
+  return left < right ? -1 : Number(left > right);
+}
+
+/**
+ * The value times 10^9, rounded up: an epsilon in whole nano-epsilon.
+ * @param {Decimal} value at least 0
+ * @returns {bigint}
+ */
+export function nano(value) {
+  const whole = 10n ** BigInt(value.places);
+  return (value.units * 1_000_000_000n + whole - 1n) / whole;
+}

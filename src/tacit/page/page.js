@@ -1,0 +1,228 @@
+/** The page: reads the task, lets her agree, rate, send, see, take along and erase. */
+
+import { budgetView } from "./budget_view.js";
+import { CatalogueView } from "./catalogue_view.js";
+import { Client } from "./client.js";
+import { Collector } from "./collector.js";
+import { find } from "./dom.js";
+import { pastOf } from "./due.js";
+import { sentence } from "./errors.js";
+import { download, exported } from "./export.js";
+import { ledgerView } from "./ledger_view.js";
+import { nats } from "./ledger.js";
+import { newestModel } from "./published_model.js";
+import { recommendationsView } from "./recommendations_view.js";
+import { openStore } from "./store.js";
+import { readTask } from "./task.js";
+import { modestTerms, questionView, termsForm } from "./terms_view.js";
+import { count, duration } from "./words.js";
+
+/** @typedef {import("./task.js").Task} Task */
+/** @typedef {import("./client.js").Synced} Synced */
+
+const ENTRIES = 12;
+
+class Page {
+  /** @type {import("./item_model.js").ItemModel | null} */
+  #model = null;
+  #entries = ENTRIES;
+  #timer = 0;
+
+  /**
+   * @param {Client} client
+   * @param {Collector} collector
+   * @param {Task} task
+   */
+  constructor(client, collector, task) {
+    this.client = client;
+    this.collector = collector;
+    this.task = task;
+    on("sync", () => this.#try(() => this.client.sync()));
+    on("export", async () => download(exported(await this.client.read()), "tacit-device.json"));
+    on("erase", async () => find("erasing", HTMLDialogElement).showModal());
+    on("erase-no", async () => find("erasing", HTMLDialogElement).close());
+    on("erase-yes", () => this.#erase());
+  }
+
+  /** The terms where she has not agreed to this task yet, everything else where she has. */
+  async show() {
+    const { task } = this;
+    find("name", HTMLElement).textContent = task.name;
+    document.title = `${task.name} – Tacit`;
+    const rows = await this.client.read();
+    const [owner] = rows.owner;
+    const agreed = owner?.task === task.address;
+    find("terms", HTMLElement).hidden = agreed;
+    find("home", HTMLElement).hidden = !agreed;
+    find(agreed ? "agreed" : "question", HTMLElement).replaceChildren(questionView(task));
+    if (agreed) return this.#open();
+    const terms = owner ? { maximum: owner.maximum, limit: nats(owner.limit) } : modestTerms(task);
+    const form = termsForm(task, terms, "Start", (chosen) => acted(() => this.#agree(chosen)));
+    fill("agree", form);
+    if (owner)
+      say("alert", "The provider asks something else now. Read it, and agree if you will.");
+  }
+
+  /** @param {{ maximum: string, limit: string }} terms */
+  async #agree(terms) {
+    await this.client.enrol(this.task, terms);
+    // A ledger that the browser may clear to make room would forget what was spent.
+    await navigator.storage.persist();
+    await this.show();
+    find("search", HTMLInputElement).focus();
+  }
+
+  async #open() {
+    const rows = await this.client.read();
+    const { levels } = pastOf(rows, this.task.address);
+    const rated = (/** @type {number} */ place, /** @type {string | null} */ level) =>
+      acted(async () => {
+        await this.client.rate(this.task, place, level);
+        await this.refresh();
+      });
+    fill("catalogue", new CatalogueView(this.task, levels, rated).view);
+    await this.refresh();
+    await heard(async () => (this.#model = await newestModel(this.collector, this.task)));
+    await this.refresh();
+  }
+
+  /** Draws all that follows from what the device holds; the list to rate in is left as it is. */
+  async refresh() {
+    const rows = await this.client.read();
+    const [owner] = rows.owner;
+    if (owner === undefined) return;
+    const more = () => {
+      this.#entries += ENTRIES;
+      void this.refresh();
+    };
+    fill("budget", budgetView(this.task, owner, rows.ledger[0]?.spent ?? 0n));
+    fill("ledger", ledgerView(this.task, rows, this.#entries, more));
+    const { levels } = pastOf(rows, this.task.address);
+    await heard(async () =>
+      fill("recommendations", recommendationsView(this.task, this.#model, levels)),
+    );
+  }
+
+  /** @param {() => Promise<Synced>} work */
+  async #try(work) {
+    clearTimeout(this.#timer);
+    find("sync", HTMLButtonElement).setAttribute("aria-disabled", "true");
+    say("status", "Answering …");
+    try {
+      await this.#tell(await work());
+    } catch (error) {
+      say("status", "Nothing was sent.");
+      throw error;
+    } finally {
+      find("sync", HTMLButtonElement).removeAttribute("aria-disabled");
+      await this.refresh();
+    }
+  }
+
+  /** @param {Synced} synced */
+  async #tell({ made, stored, waiting, refused, dropped, complaints, again }) {
+    const said = [];
+    if (stored > 0) said.push(`${count(stored, "report")} sent and stored.`);
+    if (made === 0 && stored === 0 && waiting === 0)
+      said.push("Nothing new to answer in this period.");
+    if (refused > 0)
+      said.push(`${count(refused, "rating")} not answered: your lifetime limit allows no more.`);
+    if (dropped > 0) said.push(`${count(dropped, "report")} became too old to be taken.`);
+    if (again === null && waiting > 0)
+      said.push(`${count(waiting, "report")} kept on this device.`);
+    if (again !== null) {
+      said.push(
+        "The collector does not take answers just now; the next attempt, with the same bytes, " +
+          `is in ${duration(Math.max(1, again))}.`,
+      );
+      const retry = () => heard(() => this.#try(() => this.client.resend()));
+      this.#timer = window.setTimeout(retry, 1000 * again + 50);
+    }
+    say("status", said.join(" "));
+    say("alert", complaints.join(" "));
+  }
+
+  async #erase() {
+    clearTimeout(this.#timer);
+    await this.client.erase();
+    find("erasing", HTMLDialogElement).close();
+    const { ledger } = await this.client.read();
+    await this.show();
+    say(
+      "alert",
+      `Erased. Only the epsilon you have spent is kept: ${nats(ledger[0]?.spent ?? 0n)} per user.`,
+    );
+    find("maximum", HTMLInputElement).focus();
+  }
+}
+
+/**
+ * @param {string} id
+ * @param {() => Promise<void>} work
+ */
+function on(id, work) {
+  find(id, HTMLButtonElement).addEventListener("click", () => acted(work));
+}
+
+/**
+ * What she does: what was said of the last thing she did is over.
+ * @param {() => Promise<unknown>} work
+ */
+function acted(work) {
+  say("alert", "");
+  return heard(work);
+}
+
+/**
+ * What goes wrong in it is said on screen.
+ * @param {() => Promise<unknown>} work
+ */
+async function heard(work) {
+  try {
+    await work();
+  } catch (error) {
+    say("alert", sentence(error));
+  }
+}
+
+/**
+ * @param {"alert" | "status"} place
+ * @param {string} text
+ */
+function say(place, text) {
+  find(place, HTMLElement).textContent = text;
+}
+
+/**
+ * @param {string} id
+ * @param {HTMLElement} view
+ */
+function fill(id, view) {
+  find(id, HTMLElement).replaceChildren(view);
+}
+
+/**
+ * Takes the enrolment token out of the address, where it would stay in the history.
+ * @param {Client} client
+ */
+async function admit(client) {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null) return;
+  await client.admit(token);
+  history.replaceState(null, "", location.pathname);
+}
+
+/** @returns {Promise<void>} */
+async function begin() {
+  if (!isSecureContext) {
+    throw new Error("This page needs a secure connection (https) to keep and hash anything.");
+  }
+  const collector = new Collector();
+  const client = new Client({ store: await openStore(), collector });
+  await admit(client);
+  const address = await collector.firstTask();
+  const task = await readTask(await collector.task(address), address);
+  await new Page(client, collector, task).show();
+}
+
+await begin().catch((error) => say("alert", `${sentence(error)} Nothing can be sent.`));

@@ -1,0 +1,35 @@
+/** The report: what leaves a device. Hashes and small integers; no float, no rating, no time. */
+
+export const MOST_REPORTS = 200;
+/** Bytes of one upload. */
+export const LONGEST_UPLOAD = 1 << 18;
+
+/**
+ * `symbols[k]` is the column of the channel's table that answered for place `places[k]`.
+ * @typedef {{ readonly id: string, readonly epoch: number, readonly person: string,
+ *   readonly places: readonly number[], readonly symbols: readonly number[] }} Report
+ */
+
+/**
+ * What leaves the device, all of it ASCII: as long for every answer, because symbols are padded.
+ * @param {Report} report
+ * @param {import("./channel.js").Channel} channel
+ * @returns {string}
+ */
+export function spell({ id, epoch, person, places, symbols }, channel) {
+  const width = String(channel.outputs.length - 1).length;
+  const cells = places.map((place, k) => `[${place},${String(symbols[k]).padStart(width)}]`);
+  return (
+    `{"id":"${id}","mech":"${channel.id}","schema":1,"epoch":${epoch},` +
+    `"person":"${person}","cells":[${cells.join()}]}`
+  );
+}
+
+/**
+ * The body of a request that sends these reports, 1 to `MOST_REPORTS` of one task.
+ * @param {readonly string[]} reports
+ * @returns {string}
+ */
+export function upload(reports) {
+  return `{"reports":[${reports.join()}]}`;
+}

@@ -1,0 +1,63 @@
+/** One round of answers: what is due in an epoch, as the one change that puts it on disk. */
+
+import { Answers } from "./answers.js";
+import { dueRated, dueSlots, pastOf } from "./due.js";
+import { key } from "./hashing.js";
+import { person, reportId } from "./pseudonym.js";
+import { spell } from "./report.js";
+import { asked } from "./schedule.js";
+
+/** @typedef {import("./channel.js").Channel} Channel */
+/** @typedef {import("./due.js").Cell} Cell */
+/** @typedef {import("./store.js").Outgoing} Outgoing */
+/** @typedef {import("./task.js").Task} Task */
+
+/**
+ * Nothing is written and nothing leaves: the debit, the answers and the reports' bytes are for the
+ * caller to commit together. `refused`: ratings that the limit left without an answer of their own.
+ * @param {import("./store.js").Owner} owner
+ * @param {import("./store.js").Rows} rows
+ * @param {Task} task verified
+ * @param {Channel} channel of the task
+ * @param {number} epoch
+ * @param {import("./draw.js").Words} words
+ * @returns {Promise<{ change: import("./store.js").Change, made: number, refused: number }>}
+ */
+export async function round(owner, rows, task, channel, epoch, words) {
+  const secret = await key(owner.secret);
+  const me = await person(secret, task.address);
+  const ledger = { limit: owner.limit, spent: rows.ledger[0]?.spent ?? 0n };
+  const answers = new Answers(task.address, channel, rows.answers, ledger, words);
+  const past = pastOf(rows, task.address);
+  const own = rows.reported.filter((one) => one.channel === channel.id);
+  const through = pastOf({ ratings: [], reported: own }, task.address);
+  const { reports, refused } = task.hidesPresence
+    ? dueSlots(past, answers, epoch, await asked(task, me), through.last)
+    : dueRated(past, answers, epoch);
+  const names = { secret, me, epoch };
+  const outbox = await Promise.all(reports.map((cells) => outgoing(task, channel, cells, names)));
+  const reported = reports
+    .flat()
+    .map(({ place, value }) => ({ task: task.address, place, value, channel: channel.id, epoch }));
+  const spent = { self: /** @type {const} */ ("lifetime"), spent: answers.ledger.spent };
+  const change = { put: { ledger: [spent], answers: answers.drawn, reported, outbox } };
+  return { change, made: reports.length, refused };
+}
+
+/**
+ * @param {Task} task
+ * @param {Channel} channel
+ * @param {readonly Cell[]} cells
+ * @param {{ readonly secret: CryptoKey, readonly me: string, readonly epoch: number }} names
+ * @returns {Promise<Outgoing>}
+ */
+async function outgoing(task, channel, cells, { secret, me, epoch }) {
+  const places = cells.map((cell) => cell.place);
+  const symbols = cells.map((cell) => cell.symbol);
+  const place = places[0] ?? 0;
+  const single = !task.hidesPresence;
+  const id = await reportId(secret, task.address, epoch, single ? place : null);
+  const bytes = spell({ id, epoch, person: me, places, symbols }, channel);
+  const until = task.start + (epoch + task.window + 1) * task.epochSeconds;
+  return { task: task.address, epoch, place, id, bytes, single, until };
+}

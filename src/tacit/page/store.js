@@ -1,0 +1,124 @@
+/**
+ * What the device keeps, in one IndexedDB that survives a crash at any point.
+ *
+ * Rows carry their own keys. A `commit` is one transaction, one synchronous batch of requests: an
+ * IndexedDB transaction ends by itself when anything else is awaited, so whatever takes time is
+ * computed before. It is on disk when the promise is fulfilled.
+ */
+
+/**
+ * Who she is here and what she allows: `secret` names her, `maximum` is her most epsilon a rating
+ * (nats, a decimal), `limit` her lifetime limit in nano-epsilon.
+ * @typedef {{ readonly self: "owner", readonly secret: import("./hashing.js").Bytes,
+ *   readonly task: string, readonly maximum: string, readonly limit: bigint }} Owner
+ */
+/** @typedef {{ readonly self: "token", readonly token: string }} Enrolment her leave to send */
+/** @typedef {{ readonly self: "lifetime", readonly spent: bigint }} Spent in nano-epsilon */
+/** @typedef {{ readonly task: string, readonly place: number, readonly level: string }} Rating */
+/**
+ * The symbol that answers for a value, drawn once and for all. `value`: a level, or "missing".
+ * @typedef {{ readonly task: string, readonly channel: string, readonly place: number,
+ *   readonly value: string, readonly symbol: number }} Answer
+ */
+/**
+ * The value reported last through a channel, and in which epoch.
+ * @typedef {{ readonly task: string, readonly place: number, readonly value: string,
+ *   readonly channel: string, readonly epoch: number }} Reported
+ */
+/**
+ * The bytes of a report not yet acknowledged. `place`: the first it answers for. `single`: the
+ * only one (plan "rated"), due again if nobody takes the report. `until`: when the collector stops
+ * taking it, Unix seconds.
+ * @typedef {{ readonly task: string, readonly epoch: number, readonly place: number,
+ *   readonly id: string, readonly bytes: string, readonly single: boolean,
+ *   readonly until: number }} Outgoing
+ */
+/**
+ * @typedef {{ owner: readonly Owner[], enrolment: readonly Enrolment[], ledger: readonly Spent[],
+ *   ratings: readonly Rating[], answers: readonly Answer[], reported: readonly Reported[],
+ *   outbox: readonly Outgoing[] }} Rows
+ */
+/** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
+/**
+ * `commit` removes first, then puts: all of it, durably, or nothing.
+ * @typedef {{ readonly read: () => Promise<Rows>,
+ *   readonly commit: (change: Change) => Promise<void> }} Store
+ */
+
+/** What identifies a row, store by store. @type {{ readonly [name in keyof Rows]: string[] }} */
+export const KEYS = {
+  owner: ["self"],
+  enrolment: ["self"],
+  ledger: ["self"],
+  ratings: ["task", "place"],
+  answers: ["task", "channel", "place", "value"],
+  reported: ["task", "channel", "place"],
+  outbox: ["task", "epoch", "place"],
+};
+export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
+
+/**
+ * @param {string} [name]
+ * @returns {Promise<Store>}
+ */
+export async function openStore(name = "tacit") {
+  const request = indexedDB.open(name, 1);
+  request.onupgradeneeded = () => {
+    for (const store of NAMES) request.result.createObjectStore(store, { keyPath: KEYS[store] });
+  };
+  const database = await fulfilled(request);
+  return {
+    read: async () => {
+      const transaction = database.transaction(NAMES, "readonly");
+      const all = NAMES.map((store) => fulfilled(transaction.objectStore(store).getAll()));
+      const rows = await Promise.all(all);
+      /** @type {unknown} */
+      const named = Object.fromEntries(NAMES.map((store, k) => [store, rows[k]]));
+      return /** @type {Rows} */ (named);
+    },
+    commit: ({ put = {}, remove = {} }) => {
+      const transaction = database.transaction(NAMES, "readwrite", { durability: "strict" });
+      for (const store of NAMES) {
+        const rows = transaction.objectStore(store);
+        for (const row of remove[store] ?? []) rows.delete(keyOf(store, row));
+        for (const row of put[store] ?? []) rows.put(row);
+      }
+      return ended(transaction);
+    },
+  };
+}
+
+/**
+ * The key of a row.
+ * @template {keyof Rows} Name
+ * @param {Name} store
+ * @param {Rows[Name][number]} row
+ * @returns {(string | number)[]}
+ */
+export function keyOf(store, row) {
+  const values = new Map(Object.entries(row));
+  return KEYS[store].map((key) => values.get(key));
+}
+
+/**
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
+ */
+function fulfilled(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/**
+ * @param {IDBTransaction} transaction
+ * @returns {Promise<void>}
+ */
+function ended(transaction) {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+  });
+}

@@ -1,0 +1,98 @@
+/** Numbers and plans in plain words; no epsilon is said without its unit. */
+
+/** @typedef {import("./task.js").Task} Task */
+
+/**
+ * The unit of the task's epsilon.
+ * @param {Task} task
+ * @returns {"value" | "slot"}
+ */
+export function unit(task) {
+  return task.hidesPresence ? "slot" : "value";
+}
+
+/**
+ * What the plan asks of her, in one sentence.
+ * @param {Task} task
+ * @returns {string}
+ */
+export function planInWords({ plan, slots, items }) {
+  if (plan === "rated") return "One answer for each thing you rate, and none for the others.";
+  const many = Math.min(slots ?? items.length, items.length);
+  const which =
+    many === items.length
+      ? `all ${count(many, "thing")} of the catalogue`
+      : `${count(many, "thing")} of the catalogue, picked by a public rule ` +
+        "that your ratings have no part in";
+  return `The same answers from everybody: one for each of ${which}, rated or not.`;
+}
+
+/**
+ * What everybody may learn for certain, whatever epsilon is.
+ * @param {Task} task
+ * @returns {string}
+ */
+export function publicInWords(task) {
+  const when = `and, to within ${duration(task.epochSeconds)}, when you answered`;
+  return task.hidesPresence
+    ? `That you take part, ${when}. Not what you rated, and not how.`
+    : `That you take part, which things you rated, ${when}. Not how you rated them.`;
+}
+
+/**
+ * What epsilon means for one answer.
+ * @param {string} epsilon
+ * @param {Task} task
+ * @returns {string}
+ */
+export function epsilonInWords(epsilon, task) {
+  const times = Math.exp(Number(epsilon));
+  const most = times < 10 ? times.toFixed(2) : Math.round(times).toLocaleString("en");
+  return (
+    `Epsilon = ${epsilon} per ${unit(task)}: no answer is more than ${most} times likelier ` +
+    `for one ${task.hidesPresence ? "rating, or none," : "rating"} than for another.`
+  );
+}
+
+/**
+ * @param {number} many
+ * @param {string} noun
+ * @returns {string}
+ */
+export function count(many, noun) {
+  return `${many.toLocaleString("en")} ${noun}${many === 1 ? "" : "s"}`;
+}
+
+/**
+ * A duration in the largest unit that it fills.
+ * @param {number} seconds
+ * @returns {string}
+ */
+export function duration(seconds) {
+  const units = /** @type {const} */ ([
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+  ]);
+  const [noun, size] = units.find(([, length]) => seconds >= length) ?? ["second", 1];
+  return count(Math.round(seconds / size), noun);
+}
+
+/**
+ * A number of an output or a prediction, with at most two digits after the point.
+ * @param {number} value
+ * @returns {string}
+ */
+export function short(value) {
+  return String(Math.round(100 * value) / 100);
+}
+
+/**
+ * The title of a place, or its id where the task gives no titles.
+ * @param {Task} task
+ * @param {number} place
+ * @returns {string}
+ */
+export function titleOf(task, place) {
+  return task.titles?.[place] || String(task.items[place]);
+}

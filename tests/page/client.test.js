@@ -1,0 +1,260 @@
+/** What a device does: answers once, debits before, sends the same bytes again, tells no rating. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BudgetError, CertificateError } from "../../src/tacit/page/errors.js";
+import { amount } from "../../src/tacit/page/ledger.js";
+import { chance, device, example } from "./world.js";
+
+const LEVELS = ["1", "2", "3", "4", "5"];
+const REPORT =
+  /^\{"id":"[0-9a-f]{32}","mech":"[0-9a-f]{64}","schema":1,"epoch":\d+,"person":"[0-9a-f]{32}","cells":\[\[\d+, *\d+\](,\[\d+, *\d+\])*\]\}$/;
+
+/** @param {import("./world.js").Memory} store */
+async function spent(store) {
+  return (await store.read()).ledger[0]?.spent ?? 0n;
+}
+
+/** @param {string} body */
+function reportsOf(body) {
+  return body.slice('{"reports":['.length, -"]}".length).split(/,(?=\{"id")/);
+}
+
+test("a rating is answered for once, whatever is pressed", async () => {
+  const { client, store, shop, task, set } = await device("rated");
+  await client.rate(task, 2, "4");
+  assert.equal((await client.sync()).stored, 1);
+  for (const epoch of [0, 1, 2]) {
+    set(epoch);
+    assert.equal((await client.sync()).made, 0);
+  }
+  assert.equal(await spent(store), amount("1"));
+  assert.equal(shop.bodies.length, 1);
+});
+
+test("another rating waits for the next epoch; the old one is answered as before", async () => {
+  const { client, store, shop, task, set } = await device("rated");
+  const said = [];
+  for (const [epoch, level, made] of /** @type {const} */ ([
+    [0, "4", 1],
+    [0, "1", 0],
+    [1, "1", 1],
+    [2, "4", 1],
+    [3, "1", 1],
+  ])) {
+    set(epoch);
+    await client.rate(task, 2, level);
+    assert.equal((await client.sync()).made, made);
+    if (made) said.push([...shop.reports.values()].at(-1)?.cells[0]?.[1]);
+  }
+  assert.equal(await spent(store), 2n * amount("1"));
+  assert.equal(said[0], said[2]);
+  assert.equal(said[1], said[3]);
+});
+
+test("when the limit is reached the rest is refused, and an old answer still goes", async () => {
+  const { client, store, task, set } = await device("rated", { limit: "2.5" });
+  for (const place of [0, 1, 2, 3]) await client.rate(task, place, "5");
+  const { made, refused } = await client.sync();
+  assert.deepEqual([made, refused], [2, 2]);
+  set(1);
+  await client.rate(task, 0, "1");
+  assert.deepEqual(await client.sync().then((one) => [one.made, one.refused]), [0, 3]);
+  assert.equal(await spent(store), 2n * amount("1"));
+});
+
+for (const plan of ["catalogue", "sample:3"]) {
+  test(`${plan}: two people of one secret send the same shape, whatever they rated`, async () => {
+    const random = chance(1);
+    for (let pair = 0; pair < 50; pair++) {
+      const shapes = await Promise.all([shape(plan, random), shape(plan, random)]);
+      assert.deepEqual(shapes[0], shapes[1]);
+    }
+  });
+}
+
+/**
+ * Lengths and places of all that is sent in four epochs of random ratings and a tight limit.
+ * @param {string} plan
+ * @param {() => number} random
+ */
+async function shape(plan, random) {
+  const { client, store, shop, task, set } = await device(plan, { limit: "7" });
+  const { owner } = await store.read();
+  await store.commit({
+    put: { owner: owner.map((one) => ({ ...one, secret: new Uint8Array(32) })) },
+  });
+  for (let epoch = 0; epoch < 4; epoch++) {
+    set(epoch);
+    for (const place of task.items.keys()) {
+      if (random() < 0.5) await client.rate(task, place, LEVELS[Math.floor(5 * random())] ?? "1");
+    }
+    await client.sync();
+  }
+  assert((await spent(store)) <= amount("7"));
+  return shop.bodies.map((body) =>
+    body.replace(/(\[\d+,) *\d+\]/g, (cell) => `${cell.length}${cell.split(",")[0]}`),
+  );
+}
+
+test("a limit is kept to the nano-epsilon", async () => {
+  for (const [limit, made] of /** @type {const} */ ([
+    ["2", 2],
+    ["1.999999999", 1],
+  ])) {
+    const { client, task } = await device("rated", { limit });
+    for (const place of [0, 1, 2]) await client.rate(task, place, "5");
+    assert.equal((await client.sync()).made, made);
+  }
+});
+
+test("a cleared rating is answered as not rated, when there is epsilon for it", async () => {
+  for (const [limit, refused] of /** @type {const} */ ([
+    ["7", 0],
+    ["6", 1],
+  ])) {
+    const { client, store, task, set } = await device("catalogue", { limit });
+    await client.rate(task, 0, "5");
+    await client.sync();
+    await client.rate(task, 0, null);
+    set(1);
+    assert.equal((await client.sync()).refused, refused);
+    const last = (await store.read()).reported.find(({ place }) => place === 0);
+    assert.equal(last?.value, refused === 0 ? "missing" : "5");
+  }
+});
+
+test("a channel she goes back to repeats what it said, so that silence never tells", async () => {
+  const { client, store, shop, task, set } = await device("catalogue", { limit: "9.1" });
+  for (const [epoch, maximum, level] of /** @type {const} */ ([
+    [0, "1", "5"],
+    [1, "0.5", "4"],
+    [2, "1", "3"],
+  ])) {
+    set(epoch);
+    await client.enrol(task, { maximum, limit: "9.1" });
+    for (const place of task.items.keys()) await client.rate(task, place, level);
+    assert.equal((await client.sync()).made, 1);
+  }
+  const [first, , third] = [...shop.reports.values()];
+  assert.deepEqual(first?.cells, third?.cells);
+  assert.equal(await spent(store), amount("9"));
+});
+
+test("a first report over slots is all or nothing", async () => {
+  const { client, store, shop } = await device("catalogue", { limit: "5.9" });
+  await assert.rejects(client.sync(), BudgetError);
+  assert.equal(await spent(store), 0n);
+  assert.equal(shop.bodies.length, 0);
+});
+
+test("what a device sends is of the report's form and holds no rating", async () => {
+  // Every word is 0, so that every symbol is 0, whatever was rated.
+  for (const plan of ["rated", "catalogue", "sample:3"]) {
+    const { client, shop, task } = await device(plan, { words: () => 0n });
+    for (const place of task.items.keys()) await client.rate(task, place, "5");
+    await client.sync();
+    const reports = shop.bodies.flatMap(reportsOf);
+    assert(reports.length > 0);
+    for (const report of reports) {
+      assert.match(report, REPORT);
+      assert(JSON.parse(report).cells.every((/** @type {number[]} */ cell) => cell[1] === 0));
+    }
+  }
+});
+
+test("a rating off the scale is refused and its value is in no sentence", async () => {
+  const { client, store, task } = await device("rated");
+  await assert.rejects(
+    client.rate(task, 0, "4.25"),
+    (error) => error instanceof Error && !error.message.includes("4.25"),
+  );
+  assert.equal((await store.read()).ratings.length, 0);
+});
+
+test("a task that changed, or asks too much, gets no answer and costs nothing", async () => {
+  const { client, store, shop, task } = await device("rated");
+  await client.rate(task, 0, "5");
+  shop.document = Uint8Array.from(shop.document, (byte, at) => (at === 40 ? byte ^ 1 : byte));
+  await assert.rejects(client.sync(), CertificateError);
+  await assert.rejects(client.enrol(task, { maximum: "0.49", limit: "9" }), CertificateError);
+  assert.equal(await spent(store), 0n);
+  assert.equal(shop.bodies.length, 0);
+});
+
+test("erasing forgets all but the sum spent, and the sum counts for the next secret", async () => {
+  const { client, store, task } = await device("rated", { limit: "1.5" });
+  await client.rate(task, 0, "5");
+  await client.sync();
+  await client.erase();
+  const { ledger, ...rest } = await store.read();
+  assert(Object.values(rest).every((rows) => rows.length === 0));
+  assert.equal(ledger[0]?.spent, amount("1"));
+  await client.enrol(task, { maximum: "1", limit: "1.5" });
+  await client.rate(task, 1, "5");
+  assert.equal((await client.sync()).refused, 1);
+});
+
+test("a report too old is dropped; its answer goes into a later one, free", async () => {
+  const { client, store, shop, task, set } = await device("rated");
+  await client.rate(task, 0, "5");
+  shop.outcome = () => ({ status: 503 });
+  assert.equal((await client.sync()).waiting, 1);
+  const [first] = (await store.read()).answers;
+  shop.outcome = () => null;
+  set(task.window + 1);
+  const { dropped, stored } = await client.sync();
+  assert.deepEqual([dropped, stored], [1, 1]);
+  assert.equal([...shop.reports.values()][0]?.cells[0]?.[1], first?.symbol);
+  assert.equal(await spent(store), amount("1"));
+});
+
+test("through crashes: one payload an id, one symbol a value, never overspent", async () => {
+  const random = chance(2);
+  for (let life = 0; life < 60; life++) {
+    const plan = ["rated", "catalogue", "sample:3"][life % 3] ?? "rated";
+    const { client, store, shop, task, set } = await device(plan, { limit: "11" });
+    /** @type {Map<string, string>} */
+    const payloads = new Map();
+    store.crash = () => random() < 0.2;
+    shop.outcome = (body) => {
+      for (const report of reportsOf(body)) {
+        const { id } = JSON.parse(report);
+        assert.equal(payloads.get(id) ?? report, report);
+        payloads.set(id, report);
+      }
+      return random() < 0.3 ? { status: 0 } : null;
+    };
+    for (let step = 0; step < 25; step++) {
+      set(step / 4);
+      const place = Math.floor(6 * random());
+      await client.rate(task, place, LEVELS[Math.floor(5 * random())] ?? "1").catch(() => {});
+      await client.sync().catch((error) => assert.match(error.message, /the power is out/));
+      const { answers } = await store.read();
+      assert.equal(await spent(store), BigInt(answers.length) * amount("1"));
+      assert((await spent(store)) <= amount("11"));
+    }
+    assert(payloads.size > 0);
+  }
+});
+
+test("nobody can enrol for less than the task asks", async () => {
+  const { task } = await example("rated");
+  const { client } = await device("rated");
+  await assert.rejects(client.enrol(task, { maximum: "x", limit: "1" }), /no plain decimal/);
+  await assert.rejects(client.enrol(task, { maximum: "1", limit: "-1" }), /no amount/);
+});
+
+test("no attempt comes before the collector asked for it, and of the same bytes", async () => {
+  const { client, shop, task, set } = await device("rated");
+  await client.rate(task, 0, "5");
+  shop.outcome = () => ({ status: 503, retryAfter: 600 });
+  const { again } = await client.sync();
+  assert(again !== null && again >= 600 && again <= 660);
+  assert(Math.abs(((await client.resend()).again ?? 0) - again) < 1e-6);
+  assert.equal(shop.bodies.length, 1);
+  shop.outcome = () => null;
+  set(0.01);
+  assert.equal((await client.resend()).stored, 1);
+  assert.equal(shop.bodies[0], shop.bodies[1]);
+});

@@ -1,0 +1,312 @@
+"""The page in Chromium: a person agrees, rates, sends, sees, comes back and erases."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+LEVELS = ("5", "4", "2", "3")
+REPORT = re.compile(
+    r'\{"id":"[0-9a-f]{32}","mech":"[0-9a-f]{64}","schema":1,"epoch":\d+,"person":"[0-9a-f]{32}",'
+    r'"cells":\[\[\d+, *\d+\](,\[\d+, *\d+\])*\]\}'
+)
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def asked() -> list[Request]:
+    """Every request that the page made."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, provider, asked) -> Iterator[Page]:
+    """An empty tab at the provider's address; whatever the console complains of fails the test."""
+    context = browser.new_context(viewport=PHONE)
+    context.set_default_timeout(5_000)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(provider.url)
+    yield page
+    context.close()
+    assert not [said for said in complaints if "Failed to load resource" not in said]
+
+
+def start(page: Page, maximum: str = "1", limit: str = "50") -> None:
+    page.get_by_label("Your maximum").fill(maximum)
+    page.get_by_label("Your lifetime limit").fill(limit)
+    page.get_by_role("button", name="Start").click()
+
+
+def rate(page: Page, count: int = 12) -> list[str]:
+    """Rates the first items; the levels it chose."""
+    levels = [LEVELS[k % len(LEVELS)] for k in range(count)]
+    for place, level in enumerate(levels):
+        control = page.locator("#catalogue li").nth(place)
+        control.get_by_role("radio", name=level, exact=True).click()
+    return levels
+
+
+def send(page: Page) -> None:
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.locator("#status")).to_contain_text("sent and stored")
+
+
+def posts(asked: list[Request]) -> list[Request]:
+    return [one for one in asked if one.method != "GET"]
+
+
+def reports(asked: list[Request]) -> list[str]:
+    bodies = ((one.post_data or "") for one in posts(asked))
+    bodies = (body.removeprefix('{"reports":[').removesuffix("]}") for body in bodies)
+    return [report for body in bodies for report in re.split(r',(?=\{"id")', body)]
+
+
+def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text("Films")
+    expect(page.locator("#question")).to_contain_text("which things you rated")
+    start(page)
+    levels = rate(page)
+    expect(page.locator("#recommendations li")).to_have_count(8)
+    send(page)
+
+    entries = page.locator("#ledger .entry")
+    expect(entries).to_have_count(12)
+    symbols = {json.loads(one)["cells"][0][0]: json.loads(one)["cells"][0][1]
+               for one in reports(asked)}  # fmt: skip
+    for place, level in enumerate(levels):
+        expect(entries.nth(place)).to_contain_text(f"True{level}")
+        expect(entries.nth(place)).to_contain_text(f"symbol {symbols[place]}, which stands for")
+        expect(entries.nth(place)).to_contain_text("epsilon = 1 on this value")
+    expect(page.locator("#budget")).to_contain_text("12 of 50 spent")
+
+    page.reload()
+    expect(page.locator("#budget")).to_contain_text("12 of 50 spent")
+    expect(entries).to_have_count(12)
+    expect(page.locator("#catalogue input:checked")).to_have_count(12)
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.locator("#status")).to_contain_text("Nothing new to answer")
+    assert len(posts(asked)) == 1
+
+    page.get_by_role("button", name="Erase …").click()
+    page.get_by_role("button", name="Erase", exact=True).click()
+    expect(page.locator("#alert")).to_contain_text("spent is kept: 12 per user")
+    start(page, limit="12.5")
+    expect(page.locator("#catalogue input:checked")).to_have_count(0)
+    expect(page.locator("#budget")).to_contain_text("12 of 12.5 spent")
+    rate(page, 1)
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.locator("#status")).to_contain_text("1 rating not answered")
+    assert len(posts(asked)) == 1
+
+
+@pytest.mark.parametrize(
+    "provider",
+    [("rated", "duchi"), ("catalogue", "randomized-response"), ("sample:6", "randomized-response")],
+    ids=lambda given: given[0],
+    indirect=True,
+)
+def test_what_leaves_is_reports_alone_and_to_one_origin(page: Page, provider, asked) -> None:
+    start(page)
+    rate(page)
+    send(page)
+    assert {urlsplit(one.url).netloc for one in asked} == {urlsplit(provider.url).netloc}
+    assert all("?" not in one.url and one.post_data is None for one in asked if one.method == "GET")
+    assert {one.method for one in asked} == {"GET", "POST"}
+    assert all("authorization" not in one.headers for one in posts(asked))
+    for report in reports(asked):
+        assert REPORT.fullmatch(report)
+    cells = [cell for one in reports(asked) for cell in json.loads(one)["cells"]]
+    expected = {"rated": 12, "catalogue": 24, "sample:6": 6}[provider.task.plan]
+    assert len({place for place, _ in cells}) == len(cells) == expected
+    if provider.task.plan == "rated":  # every rating is from 2 to 5, every symbol of Duchi's 0 or 1
+        assert {symbol for _, symbol in cells} <= {0, 1}
+
+
+@pytest.mark.parametrize("provider", [("rated", "duchi", "open-sesame")], indirect=True)
+def test_a_token_goes_with_what_is_sent_and_out_of_the_address(page: Page, provider, asked) -> None:
+    start(page)
+    rate(page, 1)
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.get_by_role("alert")).to_contain_text("need an enrolment token")
+    page.goto(provider.url + "#token=open-sesame")
+    page.reload()
+    page.wait_for_selector("#home:not([hidden])")
+    assert "token" not in page.url
+    send(page)
+    assert [one.headers.get("authorization") for one in posts(asked)] == [
+        None,
+        "Bearer open-sesame",
+    ]
+    assert posts(asked)[0].post_data == posts(asked)[1].post_data
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (b"Metropolis", b"Metropolip", "changed on the way"),
+        (b'"epsilon":"1"', b'"epsilon":"9"', "changed on the way"),
+    ],
+)
+def test_a_task_changed_on_the_way_is_refused(
+    page: Page, provider, asked, old, new, sentence
+) -> None:
+    forged = provider.task.document.replace(old, new)
+    assert forged != provider.task.document
+    page.route("**/v1/tasks/*", lambda route: route.fulfill(body=forged))
+    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text(sentence)
+    expect(page.get_by_role("alert")).to_contain_text("Nothing can be sent.")
+    expect(page.get_by_role("button")).to_have_count(0)
+    assert not posts(asked)
+
+
+def test_a_table_that_lies_about_its_epsilon_is_refused(page: Page, provider) -> None:
+    forged = provider.task.document.replace(b'"epsilon":"1"', b'"epsilon":"0.9"')
+    address = sha256(forged).hexdigest()
+    page.route("**/v1/tasks", lambda route: route.fulfill(json={"tasks": [address]}))
+    page.route("**/v1/tasks/*", lambda route: route.fulfill(body=forged))
+    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text("above e^0.9; claim a larger epsilon")
+    expect(page.get_by_role("button")).to_have_count(0)
+
+
+def test_a_table_swapped_after_she_agreed_draws_nothing(page: Page, provider, asked) -> None:
+    start(page)
+    rate(page, 1)
+    page.route("**/v1/tasks/*", lambda route: route.fulfill(body=b"{}"))
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.get_by_role("alert")).to_contain_text("changed on the way")
+    expect(page.locator("#status")).to_have_text("Nothing was sent.")
+    expect(page.locator("#budget")).to_contain_text("0 of 50 spent")
+    assert not posts(asked)
+
+
+def test_without_a_connection_nothing_is_lost_and_it_is_said_in_a_sentence(page: Page) -> None:
+    start(page)
+    rate(page, 1)
+    page.route("**/v1/**", lambda route: route.abort())
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.get_by_role("alert")).to_have_text(
+        "The collector cannot be reached; try again later."
+    )
+    expect(page.locator("#catalogue input:checked")).to_have_count(1)
+
+
+def test_more_than_her_own_maximum_is_refused(page: Page, provider) -> None:
+    start(page, maximum="0.4")
+    expect(page.get_by_role("alert")).to_contain_text("your maximum is 0.4: it gets no answer")
+    expect(page.get_by_role("button", name="Send answers")).to_be_hidden()
+
+
+def test_what_was_not_taken_is_sent_again_to_the_byte(page: Page, provider, asked) -> None:
+    refused: list[str | None] = []
+
+    def busy(route) -> None:
+        refused.append(route.request.post_data)
+        route.fulfill(status=503, headers={"retry-after": "30"})
+
+    page.route("**/reports", busy)
+    start(page)
+    rate(page, 3)
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.locator("#status")).to_contain_text("the next attempt, with the same bytes")
+    expect(page.locator("#ledger")).to_contain_text("waiting to be sent")
+    page.unroute("**/reports")
+    page.reload()
+    send(page)
+    assert [one.post_data for one in posts(asked)] == refused * 2
+
+
+def test_the_export_is_all_that_the_device_holds(page: Page, provider) -> None:
+    start(page)
+    levels = rate(page, 4)
+    send(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export everything").click()
+    held = json.loads(Path(download.value.path()).read_text())
+    assert [one["level"] for one in held["ratings"]] == levels
+    assert held["ledger"] == [{"self": "lifetime", "spent": "4"}]
+    assert re.fullmatch("[0-9a-f]{64}", held["owner"][0]["secret"])
+    assert len(held["answers"]) == len(held["reported"]) == 4
+    assert held["outbox"] == []
+
+
+def test_everything_can_be_done_from_the_keyboard(page: Page, provider) -> None:
+    keys = page.keyboard
+    page.get_by_label("Your maximum").focus()
+    keys.press("Tab")
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(page.get_by_label("Find")).to_be_focused()
+    keys.type("rashomon")
+    expect(page.locator("#catalogue li")).to_have_count(1)
+    keys.press("Tab")
+    keys.press("Tab")
+    keys.press("Space")
+    keys.press("ArrowRight")
+    keys.press("ArrowRight")
+    checked = page.locator("#catalogue input:checked")
+    expect(checked).to_have_value("3")
+    expect(page.locator("#ledger")).to_contain_text("Rashômon")
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(checked).to_have_count(0)
+    expect(page.get_by_role("radio").first).to_be_focused()
+    keys.press("Space")
+    expect(checked).to_have_value("1")
+    for _ in range(20):
+        keys.press("Shift+Tab")
+        if page.evaluate("document.activeElement.id") == "sync":
+            break
+    keys.press("Enter")
+    expect(page.locator("#status")).to_contain_text("1 report sent and stored")
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is installed by `make check`")
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("provider", [("catalogue", "randomized-response")], indirect=True)
+def test_axe_finds_nothing(page: Page, size, colours) -> None:
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=colours)
+    page.wait_for_selector("#terms:not([hidden])")
+    assert violations(page) == []
+    start(page)
+    rate(page, 3)
+    send(page)
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    page.get_by_role("button", name="Erase …").click()
+    assert violations(page) == []
+
+
+def violations(page: Page) -> list[str]:
+    page.wait_for_timeout(200)  # colours fade in
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run()")["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]

@@ -1,0 +1,44 @@
+"""What is on the page, read as text: nothing from elsewhere, nothing inline, nothing loose."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import tacit
+
+PAGE = Path(tacit.__file__).parent / "page"
+SCRIPTS = sorted(PAGE.glob("*.js"))
+KINDS = {".html", ".css", ".js", ".svg"}
+IMPORT = re.compile(r'(?:from|import)\s*\(?\s*"([^"]+)"')
+ELSEWHERE = re.compile(r"https?:|//[a-z]|\bimport\(\s*[^\")]|\beval\b|innerHTML|new Function")
+TRACES = re.compile(r"console\.|localStorage|sessionStorage|document\.cookie|navigator\.sendBeacon")
+
+
+def test_the_page_is_a_flat_folder_of_static_files():
+    assert {path.suffix for path in PAGE.iterdir()} <= KINDS
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_loads_its_neighbours_only_and_leaves_no_trace(path):
+    text = path.read_text(encoding="utf-8")
+    code = re.sub(r"/\*.*?\*/|(?<![:\"])//.*", "", text, flags=re.DOTALL)
+    for name in IMPORT.findall(text):
+        assert name.startswith("./"), f"{path.name} loads {name}"
+        assert (PAGE / name).is_file(), f"{path.name} loads {name}, which is not there"
+    assert not ELSEWHERE.search(code)
+    assert not TRACES.search(code)
+    assert not re.search(r"\{any\}|<any\b|\bany\[\]|@ts-(ignore|nocheck|expect-error)", text)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_chance_that_is_no_secret_is_for_waiting_alone(path):
+    assert "Math.random" not in path.read_text() or path.name == "outbox.js"
+
+
+def test_the_document_has_no_inline_script_or_style():
+    text = (PAGE / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=", text)
+    assert re.findall(r"<script[^>]*>([^<]*)</script>", text) == [""]
+    for name in re.findall(r'(?:src|href)="([^"]+)"', text):
+        assert (PAGE / name).is_file()

@@ -1,0 +1,180 @@
+/** The browser's device says what the Python device says, on every worked example. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { expLower } from "../../src/tacit/page/certificate.js";
+import { readChannel } from "../../src/tacit/page/channel.js";
+import { decimal, shortest } from "../../src/tacit/page/decimals.js";
+import { draw } from "../../src/tacit/page/draw.js";
+import { erfc } from "../../src/tacit/page/erfc.js";
+import { TacitError } from "../../src/tacit/page/errors.js";
+import { hashId, key } from "../../src/tacit/page/hashing.js";
+import { readModel } from "../../src/tacit/page/item_model.js";
+import { amount, nats } from "../../src/tacit/page/ledger.js";
+import { posterior } from "../../src/tacit/page/posterior.js";
+import { Profile } from "../../src/tacit/page/profile.js";
+import { person, reportId } from "../../src/tacit/page/pseudonym.js";
+import { spell, upload } from "../../src/tacit/page/report.js";
+import { asked } from "../../src/tacit/page/schedule.js";
+import { parse } from "../../src/tacit/page/strict.js";
+import { choose, epochOf, readTask } from "../../src/tacit/page/task.js";
+
+/** @typedef {{ verdict: string, sentence?: string }} Verdict */
+
+/** @param {string} name */
+function vectors(name) {
+  return JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), "utf8"));
+}
+
+/** @param {string} text */
+function bytes(text) {
+  return new TextEncoder().encode(text);
+}
+
+/**
+ * @param {string} text
+ * @returns {Promise<import("../../src/tacit/page/channel.js").Channel>}
+ */
+async function channelOf(text) {
+  return readChannel(parse(text, "The channel"));
+}
+
+/**
+ * Refuses or holds as Python did; a certificate's sentence to the letter.
+ * @param {Promise<unknown>} reading
+ * @param {Verdict} said
+ */
+async function agree(reading, { verdict, sentence }) {
+  if (verdict === "holds") return reading;
+  return assert.rejects(reading, (error) => {
+    assert(error instanceof TacitError);
+    assert.equal(error.constructor.name, verdict, error.message);
+    if (verdict === "CertificateError")
+      assert.equal(error.message.replace("id null", "id None"), sentence);
+    return true;
+  });
+}
+
+/**
+ * @param {readonly number[]} found
+ * @param {readonly number[]} wanted
+ */
+function close(found, wanted) {
+  assert.equal(found.length, wanted.length);
+  found.forEach((value, k) =>
+    assert(Math.abs(value - (wanted[k] ?? NaN)) <= 1e-9, `${value} is not ${wanted[k]}`),
+  );
+}
+
+test("numbers", async () => {
+  const { shortest: plain, nano, hash_id, erfc: tail, exp_lower } = vectors("numbers");
+  for (const [text, wanted] of plain) {
+    assert.equal(shortest(decimal(text) ?? assert.fail(text)), wanted);
+  }
+  for (const [epsilon, whole, back] of nano) {
+    assert.equal(String(amount(epsilon)), whole);
+    assert.equal(nats(BigInt(whole)), back);
+  }
+  for (const [id, wanted] of hash_id) assert.equal(String(await hashId(id)), wanted);
+  for (const [x, wanted] of tail) {
+    assert(Math.abs(erfc(x) - wanted) <= 1e-13 * wanted, `erfc(${x}) is ${erfc(x)}, not ${wanted}`);
+  }
+  for (const [epsilon, wanted] of exp_lower) {
+    const { units, places } = decimal(epsilon) ?? assert.fail(epsilon);
+    const ratio = expLower({ numerator: units, denominator: 10n ** BigInt(places) });
+    assert.equal(String((ratio.numerator * 10n ** 40n) / ratio.denominator), wanted);
+  }
+});
+
+test("channels, good and forged", async () => {
+  for (const { channel, ...said } of vectors("channels")) await agree(channelOf(channel), said);
+});
+
+test("draws from given words", async () => {
+  for (const { channel, rows } of vectors("draws")) {
+    const read = await channelOf(channel);
+    assert.equal(rows.length, read.weights.length);
+    for (const [row, { words, symbols }] of rows.entries()) {
+      const drawn = words.map((/** @type {string} */ word) => draw(read, row, () => BigInt(word)));
+      assert.deepEqual(drawn, symbols);
+    }
+  }
+});
+
+test("posteriors", async () => {
+  for (const { channel, shares } of vectors("posteriors")) {
+    const read = await channelOf(channel);
+    for (const [symbol, wanted] of shares.entries()) close(posterior(read, symbol), wanted);
+  }
+});
+
+test("tasks, good and forged", async () => {
+  for (const { task, address, ...said } of vectors("tasks")) {
+    const read = readTask(bytes(task), address);
+    await agree(read, said);
+    if (said.verdict === "holds") await agreeOnTask(await read, said);
+  }
+});
+
+test("a task of another address", async () => {
+  const [{ task }] = vectors("tasks");
+  await assert.rejects(readTask(bytes(task), "0".repeat(64)), /changed on the way/);
+});
+
+/**
+ * @param {import("../../src/tacit/page/task.js").Task} task
+ * @param {{ epochs: [number, number][], chosen: { [most: string]: string },
+ *   people: { secret: string, person: string, ids: [number, number | null, string][],
+ *     asked: number[] }[] }} said
+ */
+async function agreeOnTask(task, { epochs, chosen, people }) {
+  for (const [now, epoch] of epochs) assert.equal(epochOf(task, now), epoch);
+  for (const [most, wanted] of Object.entries(chosen)) {
+    if (/^[0-9a-f]{64}$/.test(wanted)) assert.equal(choose(task, most).id, wanted);
+    else assert.throws(() => choose(task, most), { message: wanted });
+  }
+  for (const { secret, person: wanted, ids, asked: places } of people) {
+    const own = await key(Uint8Array.from(Buffer.from(secret, "hex")));
+    const me = await person(own, task.address);
+    assert.equal(me, wanted);
+    for (const [epoch, place, id] of ids)
+      assert.equal(await reportId(own, task.address, epoch, place), id);
+    assert.deepEqual(await asked(task, me), places);
+  }
+}
+
+test("reports, to the byte", async () => {
+  for (const { channel, symbols, report, upload: body } of vectors("reports")) {
+    const names = { id: "ab".repeat(16), epoch: 17, person: "0f".repeat(16) };
+    const text = spell({ ...names, places: [0, 11, 4095], symbols }, await channelOf(channel));
+    assert.equal(text, report);
+    assert.equal(upload([text, text]), body);
+  }
+});
+
+test("profiles, to 1e-9", () => {
+  for (const { model, ratings, rows, predictions, recommended } of vectors("profiles")) {
+    const read = readModel(Uint8Array.from(Buffer.from(model, "base64")));
+    const profile = new Profile(read, new Map(ratings));
+    for (const [draw, row] of profile.rows.entries()) close(row, rows[draw]);
+    for (const [item, wanted] of predictions) close([profile.predict(item)], [wanted]);
+    const best = profile.recommend(recommended.length);
+    assert.deepEqual(
+      best.map((one) => one.item),
+      recommended.map((/** @type {unknown[]} */ pair) => pair[0]),
+    );
+  }
+});
+
+test("a model that was cut, or is none, is refused", () => {
+  const [{ model }] = vectors("profiles");
+  const whole = Uint8Array.from(Buffer.from(model, "base64"));
+  for (const left of [whole.length - 4, 200, 20]) {
+    assert.throws(() => readModel(whole.slice(0, left)), /cut short/);
+  }
+  assert.throws(() => readModel(bytes("{}")), /no item model/);
+  const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");
+  assert.throws(() => readModel(empty), /header of this item model lacks/);
+  assert.throws(() => readModel(Uint8Array.from([...whole, 0, 0, 0, 0])), /longer than it says/);
+});

@@ -1,0 +1,133 @@
+/** A world for the device's tests: a store in memory, an obedient collector, a standing clock. */
+
+import { readFileSync } from "node:fs";
+import { Client } from "../../src/tacit/page/client.js";
+import { NAMES, keyOf } from "../../src/tacit/page/store.js";
+import { readTask } from "../../src/tacit/page/task.js";
+
+/** @typedef {import("../../src/tacit/page/collector.js").Outcome} Outcome */
+/** @typedef {import("../../src/tacit/page/store.js").Change} Change */
+/** @typedef {import("../../src/tacit/page/store.js").Rows} Rows */
+/** @typedef {{ id: string, mech: string, schema: number, epoch: number, person: string,
+ *   cells: [number, number][] }} Report */
+
+const ENCODER = new TextEncoder();
+/** @type {{ task: string, address: string, verdict: string }[]} */
+const EXAMPLES = JSON.parse(
+  readFileSync(new URL("../vectors/tasks.json", import.meta.url), "utf8"),
+);
+
+/**
+ * The worked example of that plan: 6 items, tables of epsilon 0.5, 1 and 2.
+ * @param {string} plan
+ */
+export async function example(plan) {
+  const found = EXAMPLES.find(
+    (one) => one.verdict === "holds" && one.task.includes(`"plan":"${plan}"`),
+  );
+  if (found === undefined) throw new Error(`no example of ${plan}`);
+  const document = ENCODER.encode(found.task);
+  return { document, task: await readTask(document, found.address) };
+}
+
+/** What IndexedDB keeps, in maps; `crash` is asked before each commit whether to lose it. */
+export class Memory {
+  /** @type {Map<string, Map<string, unknown>>} */
+  #stores = new Map(NAMES.map((name) => [name, new Map()]));
+  crash = () => false;
+  commits = 0;
+
+  /** @returns {Promise<Rows>} */
+  async read() {
+    const named = NAMES.map((name) => [name, [...(this.#stores.get(name)?.values() ?? [])]]);
+    return structuredClone(Object.fromEntries(named));
+  }
+
+  /** @param {Change} change */
+  async commit({ put = {}, remove = {} }) {
+    if (this.crash()) throw new Error("the power is out");
+    this.commits += 1;
+    for (const name of NAMES) {
+      const rows = this.#stores.get(name);
+      for (const row of remove[name] ?? []) rows?.delete(JSON.stringify(keyOf(name, row)));
+      for (const row of put[name] ?? [])
+        rows?.set(JSON.stringify(keyOf(name, row)), structuredClone(row));
+    }
+  }
+}
+
+/** A collector that keeps the first bytes of every id; `outcome` may answer in its place. */
+export class Shop {
+  /** @type {string[]} */
+  bodies = [];
+  /** @type {Map<string, Report>} */
+  reports = new Map();
+  /** @type {(body: string) => Partial<Outcome> | null} */
+  outcome = () => null;
+
+  /** @param {import("../../src/tacit/page/hashing.js").Bytes} document */
+  constructor(document) {
+    this.document = document;
+  }
+
+  async task() {
+    return this.document;
+  }
+
+  /**
+   * @param {string} _task
+   * @param {string} body
+   * @returns {Promise<Outcome>}
+   */
+  async send(_task, body) {
+    this.bodies.push(body);
+    const other = this.outcome(body);
+    if (other !== null) return { status: 0, detail: "", refused: null, retryAfter: 0, ...other };
+    /** @type {{ reports: Report[] }} */
+    const { reports } = JSON.parse(body);
+    const refused = reports
+      .filter(
+        (report) =>
+          JSON.stringify(this.reports.get(report.id) ?? report) !== JSON.stringify(report),
+      )
+      .map(({ id }) => id);
+    for (const report of reports)
+      if (!this.reports.has(report.id)) this.reports.set(report.id, report);
+    return refused.length > 0
+      ? { status: 409, detail: "", refused, retryAfter: 0 }
+      : { status: 200, detail: "", refused: null, retryAfter: 0 };
+  }
+}
+
+/**
+ * A device that has agreed to an example; `set` moves its clock to an epoch.
+ * @param {string} plan
+ * @param {{ maximum?: string, limit?: string, words?: () => bigint }} [terms]
+ */
+export async function device(plan, { maximum = "1", limit = "100", ...world } = {}) {
+  const { document, task } = await example(plan);
+  const [store, shop] = [new Memory(), new Shop(document)];
+  let time = task.start;
+  const client = new Client({
+    store,
+    collector: shop,
+    now: () => time,
+    alone: (work) => work(),
+    ...world,
+  });
+  await client.enrol(task, { maximum, limit });
+  const set = (/** @type {number} */ epoch) => (time = task.start + epoch * task.epochSeconds);
+  return { client, store, shop, task, set };
+}
+
+/**
+ * Numbers from 0 to 1 that are the same in every run: a test is to fail twice, if it fails.
+ * @param {number} seed
+ */
+export function chance(seed) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

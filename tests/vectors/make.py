@@ -1,0 +1,368 @@
+"""Writes the worked examples that the Python and the JavaScript device both run.
+
+    python tests/vectors/make.py
+
+Everything is what Python says today, from fixed seeds; a test holds the files to it.
+"""
+
+import base64
+import json
+import math
+from array import array
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tacit.channels import compile
+from tacit.channels.certificate import exp_lower
+from tacit.channels.draw import draw
+from tacit.channels.table import Channel
+from tacit.channels.thresholds import hash_id, threshold_mix
+from tacit.device.profile import Profile
+from tacit.errors import TacitError
+from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.privacy.ledger import nano, nats
+from tacit.scale import RatingScale, shortest
+from tacit.wire import channel as wire_channel
+from tacit.wire import report as wire_report
+from tacit.wire import task as wire_task
+from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
+from tacit.wire.pseudonym import person, report_id
+from tacit.wire.report import Report
+from tacit.wire.schedule import asked
+from tacit.wire.task import Task
+
+HERE = Path(__file__).parent
+STARS = RatingScale.parse("1:5:1")
+HALVES = RatingScale.parse("0.5:5:0.5")
+SECRETS = (bytes(range(32)), bytes(32), b"\xff" * 32)
+
+
+def chosen() -> list[Channel]:
+    """Tables of several kinds, sizes and words, with and without a row for missing."""
+    low, high = threshold_mix(epsilon="0.5", scale=STARS, thresholds=2)
+    return [
+        compile("randomized-response", epsilon="1", scale=STARS),
+        compile("randomized-response", epsilon="2.5", scale=STARS, missing=True, word_bits=16),
+        compile("randomized-response", epsilon="0.01", scale=RatingScale.parse("-1:1:0.5")),
+        compile("modified-laplace", epsilon="1", scale=STARS, missing=True),
+        compile("bounded-laplace", epsilon="3", scale=HALVES, word_bits=32),
+        compile("duchi", epsilon="0.123456789", scale=STARS, word_bits=12),
+        compile("piecewise", epsilon="7", scale=STARS),
+        low,
+        high,
+    ]
+
+
+def spelled(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def verdict(read: Callable[[], object]) -> dict[str, str]:
+    """What a reader says: "holds", or the kind of error with its sentence."""
+    try:
+        read()
+    except TacitError as error:
+        return {"verdict": type(error).__name__, "sentence": str(error)}
+    return {"verdict": "holds"}
+
+
+def channels() -> list[dict[str, Any]]:
+    documents = [json.loads(wire_channel.dumps(channel)) for channel in chosen()]
+    documents += forged(documents[0])
+    texts = [spelled(document) for document in documents]
+    return [{"channel": t, **verdict(lambda t=t: wire_channel.loads(t))} for t in texts]
+
+
+def forged(good: dict[str, Any]) -> list[dict[str, Any]]:
+    """Channels that a device must refuse, each for one reason."""
+    weights = [list(row) for row in good["weights"]]
+    moved = [list(row) for row in weights]
+    moved[0][:2] = [str(int(moved[0][0]) + 1), str(int(moved[0][1]) - 1)]
+    changes = [
+        {"epsilon": "0.999999"},
+        {"epsilon": "1e0"},
+        {"epsilon": " 1"},
+        {"epsilon": "1234"},
+        {"epsilon": 1},
+        {"id": "0" * 64},
+        {"id": None},
+        {"weights": moved},
+        {"weights": weights[1:]},
+        {"weights": [row[1:] for row in weights]},
+        {"weights": [["0", *row[1:]] for row in weights]},
+        {"weights": [[1, *row[1:]] for row in weights]},
+        {"weights": "none"},
+        {"outputs": []},
+        {"outputs": ["1", "2", "3", "4", 5]},
+        {"levels": ["1", "2", "3", "5", "4"]},
+        {"scale": "1:5:0.5"},
+        {"scale": "1:5:0"},
+        {"scale": "5"},
+        {"missing": True},
+        {"missing": 0},
+        {"word_bits": "64"},
+        {"word_bits": True},
+        {"word_bits": 63},
+        {"format": "tacit-channel-2"},
+        {"extra": 1},
+    ]
+    certified = (
+        Channel(chosen()[0].levels, (Decimal(1),) * 2, rows, "1", word_bits=bits)
+        for rows, bits in (
+            (((1, 3),) * 5, 3),
+            (((1, 3),) * 4 + ((2, 3),), 2),
+            (((1, 3),) * 4 + ((3, 1),), 2),
+            (((1, 3),) * 5, 65),
+        )
+    )
+    short = {key: value for key, value in good.items() if key != "id"}
+    tables = [json.loads(wire_channel.dumps(channel)) for channel in certified]
+    return [good | change for change in changes] + [short] + tables
+
+
+def draws() -> list[dict[str, Any]]:
+    rng = Random(1)
+    return [
+        {
+            "channel": wire_channel.dumps(channel),
+            "rows": [_drawn(channel, row, rng) for row in range(len(channel.weights))],
+        }
+        for channel in chosen()
+    ]
+
+
+def _drawn(channel: Channel, row: int, rng: Random) -> dict[str, Any]:
+    """Words at both sides of the bounds, and some at random."""
+    shift = 64 - channel.word_bits
+    edges = [bound << shift for bound in rng.sample(channel.bounds[row], k=1)]
+    words = [0, (1 << 64) - 1, *edges, *(edge - 1 for edge in edges)]
+    words += [rng.getrandbits(64) for _ in range(6)]
+    return {
+        "words": [str(word) for word in words],
+        "symbols": [draw(channel, row, lambda w=word: w) for word in words],
+    }
+
+
+def posteriors() -> list[dict[str, Any]]:
+    """P(input | symbol) under a uniform prior, by the naive formula."""
+    found = []
+    for channel in chosen()[:4]:
+        columns = list(zip(*channel.likelihood, strict=True))[:6]
+        shares = [[p / sum(column) for p in column] for column in columns]
+        found.append({"channel": wire_channel.dumps(channel), "shares": shares})
+    return found
+
+
+def numbers() -> dict[str, Any]:
+    decimals = ["0", "-0.0", "007.50", "-2.50", "10", "0.000000001", "12345678901234567890.10"]
+    epsilons = ["0", "0.5", "0.0000000001", "1.0000000001", "7", "0.123456789"]
+    points = [-6, -2.5, -1, -0.3, -1e-9, 0, 1e-12, 0.1, 0.5, 1, 1.7, 1.99, 2, 2.01, 3, 5, 9, 20]
+    return {
+        "shortest": [[text, shortest(Decimal(text))] for text in decimals],
+        "nano": [[text, str(nano(text)), nats(nano(text))] for text in epsilons],
+        "hash_id": [[one, str(hash_id(one))] for one in (0, 7, -3, "7", "Ä", "日本")],
+        "exp_lower": [[e, str(exp_lower(Fraction(e)) * 10**40 // 1)] for e in epsilons],
+        "erfc": [[x, math.erfc(x)] for x in points],
+    }
+
+
+def asking(plan: str, **changes: Any) -> Task:
+    """A small task; `missing` follows the plan."""
+    tables = tuple(
+        compile("randomized-response", epsilon=e, scale=STARS, missing=plan != "rated")
+        for e in ("0.5", "2", "1")
+    )
+    fields = {
+        "name": "Films & Bücher",
+        "scale": STARS,
+        "plan": plan,
+        "items": ("7", "7a", "300", "ä", "日本", "-1"),
+        "titles": ("Alien", 'a\n"b"\\', "\u2028\x7f", "Ä", "日本", ""),
+        "channels": tables,
+        "start": 1_000,
+    }
+    return Task(**fields | changes)
+
+
+def tasks() -> list[dict[str, Any]]:
+    good = [
+        asking("rated"),
+        asking("catalogue", titles=None, window=0, retention_days=0),
+        asking("sample:3", start=-5, epoch_seconds=60, items=(7, 70, 300, -1, 0, 5)),
+        asking("sample:100"),
+    ]
+    documents = [task.document.decode() for task in good]
+    documents += [*_forged_tasks(documents[0]), "[]", "{"]
+    return [_read(document) for document in documents]
+
+
+def _forged_tasks(good: str) -> list[str]:
+    fields = json.loads(good)
+    table, slotted = fields["channels"][0], json.loads(asking("catalogue").document)["channels"]
+    changes = [
+        {"name": ""},
+        {"name": "ü" * 201},
+        {"plan": "sample:0"},
+        {"plan": "sample:9999"},
+        {"plan": "catalogue"},
+        {"plan": "each"},
+        {"channels": slotted},
+        {"channels": [table, table]},
+        {"channels": []},
+        {"channels": [table | {"epsilon": "0.49"}]},
+        {"items": ["7a", *fields["items"][1:]]},
+        {"items": [7, *fields["items"][1:]]},
+        {"items": [7, 7, 8, 9, 10, 11]},
+        {"items": fields["items"][:5]},
+        {"items": []},
+        {"items": [1.5, 2, 3, 4, 5, 6]},
+        {"items": [True, 2, 3, 4, 5, 6]},
+        {"items": [1 << 53, 2, 3, 4, 5, 6]},
+        {"items": ["", *fields["items"][1:]]},
+        {"items": ["x" * 201, *fields["items"][1:]]},
+        {"titles": [None, *fields["titles"][1:]]},
+        {"scale": "1:4:1"},
+        {"scale": "1.0:5:1"},
+        {"start": 1.0},
+        {"start": "0"},
+        {"epoch_seconds": 0},
+        {"epoch_seconds": 31_622_401},
+        {"window": 1001},
+        {"window": -1},
+        {"retention_days": 6},
+        {"format": "tacit-task-2"},
+        {"extra": None},
+    ]
+    spellings = [
+        good.replace('"start":1000', '"start":1000,"start":1000'),
+        good.replace('"start":1000', '"start": 1000'),
+        good.replace('"start":1000', '"start":1e3'),
+        good.replace("Bücher", "B\\u00fccher"),
+        good.replace("Alien", "\\ud800"),
+        spelled(dict(reversed(fields.items()))),
+        "\ufeff" + good,
+        good + "\n",
+    ]
+    return [spelled(fields | change) for change in changes] + spellings
+
+
+def _read(document: str) -> dict[str, Any]:
+    address = wire_task.sha256(document.encode()).hexdigest()
+    read = {"task": document, "address": address}
+    said = verdict(lambda: wire_task.loads(document.encode(), address))
+    if said["verdict"] != "holds":
+        return read | said
+    task = wire_task.loads(document.encode())
+    return read | said | {
+        "epochs": [[now, task.epoch(now)] for now in (-100, 999, 999.5, 1000, 87_399.9, 10**9)],
+        "chosen": {
+            most: verdict(lambda m=most: task.choose(m)).get("sentence") or task.choose(most).id
+            for most in ("0.1", "0.50", "0.999", "1.0", "100")
+        },
+        "people": [_names(task, secret) for secret in SECRETS],
+    }  # fmt: skip
+
+
+def _names(task: Task, secret: bytes) -> dict[str, Any]:
+    me = person(secret, task.address)
+    places = (0, 5) if task.plan == "rated" else (None,)
+    return {
+        "secret": secret.hex(),
+        "person": me,
+        "ids": [[e, p, report_id(secret, task.address, e, p)] for e in (0, 17) for p in places],
+        "asked": list(asked(task, me)),
+    }
+
+
+def reports() -> list[dict[str, Any]]:
+    rng = Random(2)
+    found = []
+    for channel in chosen():
+        symbols = [0, len(channel.outputs) - 1, rng.randrange(len(channel.outputs))]
+        report = Report("ab" * 16, channel.id, 17, "0f" * 16, (0, 11, 4095), tuple(symbols))
+        text = wire_report.dumps(report, channel).decode()
+        found.append(
+            {"channel": wire_channel.dumps(channel), "symbols": symbols, "report": text,
+             "upload": wire_report.upload([text.encode()] * 2).decode()}
+        )  # fmt: skip
+    return found
+
+
+def profiles() -> list[dict[str, Any]]:
+    stars = {0: 5.0, "b": 1.0, 2: 3.0, "d": 4.0, 6: 5.0, "gone": 2.0}
+    halves = {9: 0.5, 4: 5.0, 2: 3.5, 0: 4.5}
+    made = [
+        (published(STARS, "linear", presence=False), stars),
+        (published(STARS, "linear", presence=True), stars),
+        (published(STARS, "cells", presence=False), stars),
+        (published(STARS, "cells", presence=True), stars),
+        (published(HALVES, "cells", presence=True), halves),
+        (published(STARS, "cells", presence=True), {}),
+    ]
+    return [_solved(model, ratings) for model, ratings in made]
+
+
+def published(scale: RatingScale, link: str, *, presence: bool) -> ItemModel:
+    """A small item model out of thin air, with numbers of a natural size."""
+    rng = Random(f"{scale}{link}{presence}")
+    items: tuple[int | str, ...] = (0, "b", 2, "d", 4, 5, 6, 7, "ü", 9, 10, "11")
+    n, K, d = len(items), 3, 2
+
+    def normal(count: int, spread: float) -> "array[float]":
+        return array("f", [spread * _bell(rng) for _ in range(count)])
+
+    def item_side() -> ItemDraw:
+        precision = array("f", [rng.uniform(1, 4) for _ in range(1 + K)])
+        prior = normal((1 + d) * (1 + K) if presence else 0, 0.2)
+        return ItemDraw(3 + 0.2 * _bell(rng), normal(n, 0.4), normal(n * K, 0.6), precision, prior)
+
+    draws = tuple(item_side() for _ in range(2))
+    hers = ItemPresence(normal(n * d, 0.3), normal(d, 0.1), 1.4, 0.7, 2.0) if presence else None
+    sigma = 0.85 if link == "cells" else 0.0
+    return ItemModel(scale, items, K, link, sigma, draws, replace(NO_PRIVACY), hers)
+
+
+def _bell(rng: Random) -> float:
+    """Nearly normal, with no digit that hangs on a machine's own logarithm."""
+    return sum(rng.uniform(-1, 1) for _ in range(3))
+
+
+def _solved(model: ItemModel, ratings: dict[int | str, float]) -> dict[str, Any]:
+    profile = Profile(model, ratings)
+    return {
+        "model": base64.b64encode(model.to_bytes()).decode(),
+        "ratings": [list(pair) for pair in ratings.items()],
+        "rows": profile.rows,
+        "predictions": [[item, profile.predict(item)] for item in (*model.items, "gone")],
+        "recommended": [list(pair) for pair in profile.recommend(4)],
+    }
+
+
+VECTORS: dict[str, Callable[[], Any]] = {
+    "channels": channels,
+    "draws": draws,
+    "posteriors": posteriors,
+    "numbers": numbers,
+    "tasks": tasks,
+    "reports": reports,
+    "profiles": profiles,
+}
+
+
+def text_of(name: str) -> str:
+    """The file of that name, one example a line."""
+    made = VECTORS[name]()
+    if isinstance(made, dict):
+        lines = [f"{json.dumps(key)}: {spelled(value)}" for key, value in made.items()]
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+    return "[\n" + ",\n".join(spelled(example) for example in made) + "\n]\n"
+
+
+if __name__ == "__main__":
+    for name in VECTORS:
+        (HERE / f"{name}.json").write_text(text_of(name), encoding="utf-8")

@@ -1,0 +1,38 @@
+"""The worked examples in this folder are what Python says today."""
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+MAKE = runpy.run_path(str(HERE / "make.py"))
+FLOATS = {"numbers", "posteriors", "profiles"}
+
+
+def same(old: Any, new: Any) -> bool:
+    """Equal to the letter, but for floats, which another machine may round otherwise."""
+    if isinstance(old, dict):
+        return old.keys() == new.keys() and all(same(old[key], new[key]) for key in old)
+    if isinstance(old, list):
+        return len(old) == len(new) and all(map(same, old, new))
+    if isinstance(old, float):
+        return new == pytest.approx(old, rel=1e-12, abs=1e-12)
+    return type(old) is type(new) and old == new
+
+
+@pytest.mark.parametrize("name", list(MAKE["VECTORS"]))
+def test_the_examples_are_what_python_says(name):
+    """Run `python tests/vectors/make.py` after a change that is meant."""
+    written, said = (HERE / f"{name}.json").read_text(encoding="utf-8"), MAKE["text_of"](name)
+    if name not in FLOATS:
+        assert written == said
+    assert same(json.loads(written), json.loads(said))
+
+
+def test_every_kind_of_verdict_is_among_them():
+    for name in ("channels", "tasks"):
+        verdicts = [one["verdict"] for one in json.loads((HERE / f"{name}.json").read_text())]
+        assert min(map(verdicts.count, ("holds", "DataError", "CertificateError"))) > 0
