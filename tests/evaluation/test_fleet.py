@@ -13,7 +13,6 @@ import uvicorn
 
 from tacit.collector.app import application
 from tacit.collector.enrolment import Enrolment
-from tacit.collector.server import configured
 from tacit.collector.shelf import Shelf
 from tacit.collector.store import open_reader
 from tacit.collector.training import reports
@@ -29,7 +28,8 @@ STARTED = 1_700_000_000
 def served(folder: Path, task, **settings):
     """A collector on a port of its own; gives its URL."""
     app = application(str(folder / "reports.db"), [task], **settings)
-    server = uvicorn.Server(configured(app, "127.0.0.1", 0))
+    # Uvicorn's own way with logs would close the streams of other handlers in this process.
+    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="on", log_config=None))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
