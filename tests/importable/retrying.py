@@ -49,14 +49,14 @@ class Clients:
     def _send(self, reports):
         body = upload([dumps(report, self._task.channels[0]) for report in reports])
         path = f"/v1/tasks/{self._task.address}/reports"
-        for _ in range(3000):
+        for _ in range(4000):
             connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=5)
             try:
                 connection.request("POST", path, body, {"content-type": "application/json"})
                 response = connection.getresponse()
                 answer = response.read()
             except (OSError, http.client.HTTPException):
-                time.sleep(0.01)
+                time.sleep(0.03)
                 continue
             finally:
                 connection.close()

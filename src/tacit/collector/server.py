@@ -92,6 +92,7 @@ def configured(app: ASGIApp, host: str, port: int) -> uvicorn.Config:
         lifespan="on",
         access_log=False,
         log_level="warning",
+        log_config=None,  # logging belongs to who runs the process, not to a library
         proxy_headers=False,
         server_header=False,
         date_header=False,
