@@ -145,6 +145,14 @@ def test_words_are_uniform_and_never_repeat(source):
     assert np.abs(bits - 0.5).max() < 6 * 0.5 / np.sqrt(len(both))
 
 
+def test_no_nonce_ends_the_keystream_early(monkeypatch):
+    """Once in 100,000 calls a random start of the block counter would overflow within the call."""
+    monkeypatch.setattr("tacit.collection.keystream.os.urandom", lambda count: b"\xff" * count)
+    words = np.zeros(100_000, np.uint64)
+    ChaCha20Words().fill(words)
+    assert len(np.unique(words)) == len(words)
+
+
 def test_impossible_plans_are_refused():
     with pytest.raises(RequestError, match="cap of 0 ratings"):
         Rated(CHANNEL, cap=0)

@@ -59,8 +59,8 @@ def test_a_planted_loss_is_found(ask, started):
     collector.kill()
     with sqlite3.connect(collector.db) as database:
         database.execute("DELETE FROM reports WHERE id = (SELECT min(id) FROM reports)")
-    wanted = promised(clients.acked)
-    assert {id: stored(collector.db).get(id) for id in wanted} != wanted
+    found, wanted = stored(collector.db), promised(clients.acked)
+    assert {id: found.get(id) for id in wanted} != wanted
 
 
 @pytest.mark.long
@@ -110,6 +110,7 @@ def test_told_to_stop_it_stores_what_waits(ask, started):
     time.sleep(0.4)
     collector.stop()
     wanted = promised(dict(clients.acked))
-    assert {id: stored(collector.db).get(id) for id in wanted} == wanted
+    found = stored(collector.db)
+    assert {id: found.get(id) for id in wanted} == wanted
     collector.start()
     clients.finish()

@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+COUNTER = bytes(4)
+"""The first block's number. It is part of the nonce and counts up: a random one could overflow."""
+
+
 class BulkWords(Protocol):
     """Fills an array with uniform, independent 64-bit words that nobody has seen."""
 
@@ -31,7 +35,7 @@ class ChaCha20Words:
 
         if len(self._zeros) < len(words):
             self._zeros = np.zeros(len(words), np.uint64)
-        cipher = Cipher(ChaCha20(os.urandom(32), os.urandom(16)), mode=None)
+        cipher = Cipher(ChaCha20(os.urandom(32), COUNTER + os.urandom(12)), mode=None)
         zeros = self._zeros[: len(words)].view(np.uint8)
         cipher.encryptor().update_into(zeros.data, words.view(np.uint8).data)
 
