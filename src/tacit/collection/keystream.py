@@ -7,7 +7,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-
 COUNTER = bytes(4)
 """The first block's number. It is part of the nonce and counts up: a random one could overflow."""
 

@@ -9,7 +9,7 @@ from tacit.collection.public_hash import pair_keys
 from tacit.collector import problems
 from tacit.collector.packing import pack_rated, pack_slots
 from tacit.collector.problems import Problem, ProblemError
-from tacit.collector.reading import Sent
+from tacit.collector.reading import Sent, name
 from tacit.collector.store import Held, Row
 from tacit.wire.report import SCHEMA
 from tacit.wire.schedule import ASK
@@ -36,15 +36,22 @@ class Intake:
         self._rated = not task.hides_presence
 
     def rows(self, reports: Sequence[Sent], now: float) -> tuple[list[Row], Refused]:
-        """The reports of an upload as rows, and those that the task does not take."""
+        """The reports of an upload as rows, and those that the task does not take.
+
+        Raises `ProblemError` where a name is none: such a client is not ours, and nothing of its
+        upload is stored.
+        """
         rows: list[Row] = []
         refused: Refused = []
         open_epochs = self.epochs(now)
         for report in reports:
+            id, person = name(report.id), name(report.person)
             try:
-                rows.append(self._row(report, open_epochs))
+                mech, cells = self._taken(report, open_epochs)
             except ProblemError as error:
                 refused.append(refusal(report.id, error.problem))
+            else:
+                rows.append(Row(id, self.held.number, report.epoch, mech, person, cells))
         return rows, refused
 
     def epochs(self, now: float) -> range:
@@ -53,7 +60,8 @@ class Intake:
         epoch = self.task.epoch(now)
         return range(max(epoch - self.task.window, self.closed + 1, 0), epoch + 2)
 
-    def _row(self, report: Sent, open_epochs: range) -> Row:
+    def _taken(self, report: Sent, open_epochs: range) -> tuple[int, bytes]:
+        """The place of the report's channel in the task, and its cells packed."""
         found = self._mechs.get(report.mech)
         if found is None or report.schema != SCHEMA:
             raise ProblemError(problems.MECHANISM)
@@ -64,14 +72,7 @@ class Intake:
         in_table = min(symbols) in alphabet and max(symbols) in alphabet
         if not in_table or not self._asked(places, report.person):
             raise ProblemError(problems.CELLS)
-        return Row(
-            bytes.fromhex(report.id),
-            self.held.number,
-            report.epoch,
-            mech,
-            bytes.fromhex(report.person),
-            pack_rated(places[0], symbols[0]) if self._rated else pack_slots(symbols),
-        )
+        return mech, pack_rated(places[0], symbols[0]) if self._rated else pack_slots(symbols)
 
     def _question(self) -> Callable[[Places, str], bool]:
         if not self.task.hides_presence:

@@ -9,11 +9,12 @@ from msgspec.json import Decoder
 from tacit.collector.problems import Problem, ProblemError
 from tacit.wire.report import MOST_REPORTS
 
-Name = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+Name = Annotated[str, Meta(min_length=32, max_length=32)]
 
 
 class Sent(Struct, forbid_unknown_fields=True, gc=False):
-    """A report as it was sent; the fields are those of `tacit.wire.report.Report`."""
+    """A report as it was sent; the fields are those of `tacit.wire.report.Report`. That names are
+    hexadecimal is seen when they become bytes."""
 
     id: Name
     mech: str
@@ -40,3 +41,14 @@ def read(body: bytes) -> list[Sent]:
     except (DecodeError, RecursionError, UnicodeDecodeError) as error:
         # The sentence names the place and the types; it repeats nothing of what was sent.
         raise ProblemError(Problem("malformed", 400, f"{error}.")) from None
+
+
+def name(text: str) -> bytes:
+    """The 16 bytes of a name; raises `ProblemError` where it is not lowercase hexadecimal."""
+    try:
+        raw = bytes.fromhex(text)
+    except ValueError:
+        raw = b""
+    if raw.hex() != text:
+        raise ProblemError(Problem("malformed", 400, "A name is not 32 hexadecimal digits."))
+    return raw

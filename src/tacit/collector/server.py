@@ -3,6 +3,7 @@ who asked."""
 
 import asyncio
 import gc
+import math
 import sys
 from typing import Any
 
@@ -20,46 +21,51 @@ class Protocol(HttpToolsProtocol):
     """A connection that must bring a header within `HEADER_SECONDS` and `HEADER_BYTES`, and then
     the body within `BODY_SECONDS`; how long the body may be is for who reads it."""
 
-    _patience: asyncio.TimerHandle | None = None
+    _watch: asyncio.TimerHandle | None = None
+    _until = math.inf
     _header_bytes = 0
     _in_header = True
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._wait(HEADER_SECONDS)
+        self._until = self.loop.time() + HEADER_SECONDS
+        self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._calm()
+        if self._watch is not None:
+            self._watch.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._in_header:
             self._header_bytes += len(data)
+            if self._until == math.inf:
+                self._until = self.loop.time() + HEADER_SECONDS
         super().data_received(data)
         if self._in_header and self._header_bytes > HEADER_BYTES:
             self._refuse(b"431 Request Header Fields Too Large")
 
     def on_headers_complete(self) -> None:
         self._in_header = False
-        self._wait(BODY_SECONDS)
+        self._until = self.loop.time() + BODY_SECONDS
         if sum(len(name) + len(value) for name, value in self.headers) > HEADER_BYTES:
             self._refuse(b"431 Request Header Fields Too Large")
         else:
             super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        self._calm()
-        self._in_header, self._header_bytes = True, 0
+        self._in_header, self._header_bytes, self._until = True, 0, math.inf
         super().on_message_complete()
 
-    def _wait(self, seconds: float) -> None:
-        self._calm()
-        self._patience = self.loop.call_later(seconds, self._refuse, b"408 Request Timeout")
-
-    def _calm(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
+    def _look(self) -> None:
+        """Whether its time is over. One timer a connection, not one a request: it is cheaper to
+        look every few seconds than to start and stop a clock ten thousand times a second."""
+        now = self.loop.time()
+        if now >= self._until:
+            self._refuse(b"408 Request Timeout")
+        else:
+            after = min(self._until - now, HEADER_SECONDS)
+            self._watch = self.loop.call_later(after, self._look)
 
     def _refuse(self, status: bytes) -> None:
         if not self.transport.is_closing():
