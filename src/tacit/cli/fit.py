@@ -2,7 +2,7 @@
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,6 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.models import Fitted
-    from tacit.ratings import Ratings
     from tacit.reports import Reports
 
 
@@ -65,41 +64,31 @@ def fit(
 
         tacit fit --db reports.db --publish models -o model
     """
-    if (data is None) == (db is None):
-        raise RequestError("Give reports or ratings, or a store of reports by --db: one of them.")
-    if publish is not None and db is None:
-        raise RequestError("Only what a store's reports taught is published: give --db.")
-    if mode not in ("strict", "faithful"):
-        raise typer.BadParameter(f"'{mode}' is not strict or faithful", param_hint="--mode")
+    _checked(data, db, publish, mode)
     options.writable(output)
 
     from tacit.evaluation import tools
     from tacit.evaluation.comparison import epsilons
+    from tacit.ratings import Ratings
 
     tools.check([channel], [model], plan)
     if epsilon is not None:
         (epsilon,) = epsilons(epsilon)
     told = data is None or is_reports(data)
     trained = is_training(model, epsilon, told)
-    chosen = {} if factors is None else {"factors": factors}
-    ratings = None
-    if data is not None and not told:
-        ratings = options.load(data, format, scale, columns, rounding)
-    if ratings is not None and epsilon and trained:
-        told_delta = f"{delta:g}"
-        source, fitted = (
-            ratings,
-            tools.train(
-                model, ratings, mode=mode, delta=told_delta, epsilon=epsilon, rng=seed, **chosen
-            ),
-        )
+    chosen: dict[str, Any] = {"rng": seed} | ({} if factors is None else {"factors": factors})
+    if data is None or told:
+        source = _reports(data, db, task)
     else:
-        source = (
-            _reports(data, db, task)
-            if ratings is None
-            else _collected(ratings, plan, channel, epsilon)
-        )
-        fitted = tools.fit(model, source, rng=seed, **chosen)
+        source = options.load(data, format, scale, columns, rounding)
+    if trained and epsilon and isinstance(source, Ratings):
+        spent = {"mode": mode, "delta": f"{delta:g}", "epsilon": epsilon}
+        fitted = tools.train(model, source, **spent, **chosen)
+    else:
+        if epsilon and isinstance(source, Ratings):
+            promised = tools.plan(plan, channel, epsilon, source.scale, None)
+            source = tools.perturb(source, promised)
+        fitted = tools.fit(model, source, **chosen)
     partial = output.with_name(output.name + ".part")
     fitted.save(partial)
     partial.replace(output)
@@ -107,6 +96,16 @@ def fit(
     if publish is not None and db is not None:
         address = _publish(fitted, db, task, publish)
         options.notice(f"Published in {publish} as {address}.")
+
+
+def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str) -> None:
+    """Refuse what makes no sense together, before anything is read."""
+    if (data is None) == (db is None):
+        raise RequestError("Give reports or ratings, or a store of reports by --db: one of them.")
+    if publish is not None and db is None:
+        raise RequestError("Only what a store's reports taught is published: give --db.")
+    if mode not in ("strict", "faithful"):
+        raise typer.BadParameter(f"'{mode}' is not strict or faithful", param_hint="--mode")
 
 
 def is_training(model: str, epsilon: str | None, told: bool) -> bool:
@@ -141,16 +140,6 @@ def _publish(fitted: "Fitted", db: str, task: str | None, folder: Path) -> str:
     with closing(open_reader(db)) as reader:
         _, asked = training.find(reader, task)
     return Shelf(folder).publish(asked.address, item_model(fitted))
-
-
-def _collected(
-    ratings: "Ratings", plan: str, channel: str, epsilon: str | None
-) -> "Ratings | Reports":
-    from tacit.evaluation import tools
-
-    if epsilon is None:
-        return ratings
-    return tools.perturb(ratings, tools.plan(plan, channel, epsilon, ratings.scale, None))
 
 
 def is_reports(path: Path) -> bool:
