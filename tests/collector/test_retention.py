@@ -2,13 +2,14 @@
 
 import asyncio
 import sqlite3
+import threading
 
 import pytest
 
 from tacit.collector import retention
 from tacit.collector.intake import Intake
 from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Row
+from tacit.collector.store import Held, Row
 from tacit.collector.writer import Writer
 
 DAY = 86_400
@@ -68,3 +69,42 @@ def test_deletion_touches_only_what_is_due(ask, tmp_path):
         left = database.execute("SELECT task, epoch FROM reports").fetchall()
         assert set(left) == {(1, e) for e in range(51, 100)} | {(2, e) for e in range(100)}
         assert database.execute("SELECT closed FROM tasks").fetchall() == [(50,)]
+
+
+def test_a_database_that_does_not_answer_is_asked_again(ask, caplog):
+    """What could not be deleted now is deleted the next time, and nothing of it is logged."""
+    task, tries = ask(window=0, retention_days=1), []
+
+    class Broken:
+        async def run(self, work):
+            tries.append(work)
+            if len(tries) == 1:
+                raise OSError("a sentence with something in it")
+            return 0
+
+    async def run():
+        intake = Intake(task, Held(1, task.document, -1))
+        keeping = asyncio.create_task(
+            retention.keep([intake], Broken(), lambda: 1_000 + 9 * DAY, every=0)
+        )
+        while len(tries) < 200:
+            await asyncio.sleep(0)
+        keeping.cancel()
+
+    asyncio.run(run())
+    assert len(tries) > 100
+    assert [record.getMessage() for record in caplog.records] == [
+        "Reports could not be deleted yet: OSError."
+    ]
+
+
+def test_a_store_that_cannot_hold_the_task_ends_the_start(ask, collector):
+    """And leaves no thread behind that would keep the process alive."""
+
+    class Broken(SqliteStore):
+        def hold(self, document):
+            raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        collector(ask(), store=lambda: Broken(":memory:"))
+    assert "writer" not in {thread.name for thread in threading.enumerate()}

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -64,20 +64,17 @@ class Collector:
     async def lifespan(self, app: Starlette) -> AsyncGenerator[None]:
         """Open the store, take reports, delete what is due; at the end store what waits."""
         self._writer = Writer(self._opened())
-        for task in self._tasks:
-            document = task.document
-            held = await self.writer.run(lambda store, d=document: store.hold(d))
-            self.intakes[task.address] = Intake(task, held)
-        keeping = asyncio.create_task(
-            retention.keep(self.intakes.values(), self.writer, self._clock)
-        )
         try:
-            yield
+            for task in self._tasks:
+                await self._open(task)
+            async with _meanwhile(retention.keep(self.intakes.values(), self.writer, self._clock)):
+                yield
         finally:
-            keeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await keeping
             await self.writer.close()
+
+    async def _open(self, task: Task) -> None:
+        held = await self.writer.run(lambda store: store.hold(task.document))
+        self.intakes[task.address] = Intake(task, held)
 
     async def tasks(self, request: Request) -> Response:
         """GET /v1/tasks"""
@@ -140,6 +137,18 @@ class Collector:
             Route("/metrics", self.metrics),
             Mount("/", StaticFiles(directory=PAGE, html=True)),
         ]
+
+
+@asynccontextmanager
+async def _meanwhile(work: Coroutine[None, None, None]) -> AsyncGenerator[None]:
+    """Runs beside the block and ends with it."""
+    running = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
 
 
 def application(

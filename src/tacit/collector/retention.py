@@ -1,12 +1,15 @@
 """Deleting reports when their time is over, and never taking them again."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 
 from tacit.collector.intake import Intake
 from tacit.collector.store import Store
 from tacit.collector.writer import Writer
 from tacit.wire.task import DAY, Task
+
+log = logging.getLogger(__name__)
 
 
 def due(task: Task, now: float) -> int:
@@ -41,12 +44,19 @@ async def delete(intake: Intake, writer: Writer, now: float) -> int:
 async def keep(
     intakes: Iterable[Intake], writer: Writer, clock: Callable[[], float], every: float = 600.0
 ) -> None:
-    """Delete what is due now, and then whenever something is: for as long as the collector runs."""
+    """Delete what is due now, and then whenever something is: for as long as the collector runs.
+
+    A database that does not answer is asked again the next time.
+    """
     done: dict[str, int] = {}
     while True:
         for intake in intakes:
-            last = max(due(intake.task, clock()), intake.closed)
-            if done.get(intake.task.address) != last:
+            address, last = intake.task.address, max(due(intake.task, clock()), intake.closed)
+            if done.get(address) == last:
+                continue
+            try:
                 await delete(intake, writer, clock())
-                done[intake.task.address] = last
+                done[address] = last
+            except Exception as error:
+                log.warning("Reports could not be deleted yet: %s.", type(error).__name__)
         await asyncio.sleep(every)
