@@ -34,8 +34,8 @@ def answer(
     """Put the reports that are due in `epoch` into the outbox: all of them on disk, or none.
 
     Gives back the first refusal where the lifetime limit leaves ratings without an answer of their
-    own; raises `BudgetError` where it does not allow a first report for slots through a channel. `words` is replaced
-    in tests only; when the source fails nothing is drawn.
+    own; raises `BudgetError` where it does not allow a first report for slots through a channel.
+    `words` is replaced in tests only; when the source fails nothing is drawn.
     """
     if epoch < 0:
         return None

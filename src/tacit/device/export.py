@@ -11,8 +11,8 @@ from tacit.wire.task import Task, loads
 def export(store: Store) -> dict[str, Any]:
     """Her ratings, every answer ever drawn, and what is spent, as JSON values; not her secret.
 
-    Nobody can send in her name from it: it holds no name of hers, no token and no report's bytes. An
-    answer is (item, the value it was drawn for, epsilon, the symbol), and what was reported last
+    Nobody can send in her name from it: it holds no name of hers, no token and no report's bytes.
+    An answer is (item, the value it was drawn for, epsilon, the symbol), what was reported last
     (item, value, epsilon); the value is None where the item was not rated.
     """
     ledger = store.ledger

@@ -12,6 +12,16 @@ export function unit(task) {
 }
 
 /**
+ * What a sum over her answers is an epsilon for. Where who rated what is public it bounds how she
+ * rated alone, and is none per user.
+ * @param {Task} task
+ * @returns {"per user" | "for all your values together"}
+ */
+export function together(task) {
+  return task.hidesPresence ? "per user" : "for all your values together";
+}
+
+/**
  * What the plan asks of her, in one sentence.
  * @param {Task} task
  * @returns {string}
