@@ -247,7 +247,7 @@ test("nobody can enrol for less than the task asks", async () => {
   await assert.rejects(client.enrol(task, { maximum: "1", limit: "-1" }), /no amount/);
 });
 
-test("no attempt comes before the collector asked for it, a reload or not, and of the same bytes", async () => {
+test("no attempt, after a reload either, comes before the collector asked; it is the same bytes", async () => {
   const { client, shop, task, set, reload } = await device("rated");
   await client.rate(task, 0, "5");
   shop.outcome = () => ({ status: 503, retryAfter: 600 });
@@ -423,8 +423,8 @@ test("what travels lets nobody send in her name", async () => {
   const names = reportsOf(shop.bodies[0] ?? "").map((report) => JSON.parse(report));
   const secret = Buffer.from(rows.owner[0]?.secret ?? []).toString("hex");
   assert.equal(secret.length, 64);
-  for (const hidden of [secret, "her-leave-to-send", ...names.flatMap(({ id, person }) => [id, person])])
-    assert(!text.includes(hidden));
+  const sent = names.flatMap(({ id, person }) => [id, person]);
+  for (const hidden of [secret, "her-leave-to-send", ...sent]) assert(!text.includes(hidden));
   const held = JSON.parse(text);
   assert.deepEqual(held.owner, [{ task: task.address, maximum: "1", limit: "100" }]);
   assert.deepEqual(held.ledger, [{ self: "lifetime", spent: nats(await spent(store)) }]);

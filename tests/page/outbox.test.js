@@ -99,7 +99,8 @@ test("a refused report is due again, unless its slot was answered for", async ()
   const collector = { send: async () => ({ status: 422, detail: "", refused, retryAfter: 0 }) };
   const rows = [0, 1, 2, 3].map((place) => row(place));
   const sent = await send(rows, /** @type {never} */ (collector), null);
-  const places = (/** @type {readonly { place: number }[]} */ found) => found.map((one) => one.place);
+  /** @param {readonly { place: number }[]} found */
+  const places = (found) => found.map(({ place }) => place);
   assert.deepEqual(
     [sent.stored, sent.refused, sent.due, sent.kept].map(places),
     [[3], [0, 1, 2], [1, 2], []],

@@ -110,7 +110,8 @@ export async function device(plan, { maximum = "1", limit = "100", ...world } = 
   const [store, shop] = [new Memory(), new Shop(document)];
   let time = task.start;
   const now = () => time;
-  const alone = (/** @type {() => Promise<any>} */ work) => work();
+  /** @type {<T>(work: () => Promise<T>) => Promise<T>} */
+  const alone = (work) => work();
   const reload = () => new Client({ store, collector: shop, now, alone, ...world });
   const client = reload();
   await client.enrol(task, { maximum, limit });
