@@ -247,7 +247,7 @@ test("nobody can enrol for less than the task asks", async () => {
   await assert.rejects(client.enrol(task, { maximum: "1", limit: "-1" }), /no amount/);
 });
 
-test("no attempt, after a reload either, comes before the collector asked; it is the same bytes", async () => {
+test("neither the button nor a reload asks earlier than the collector wants", async () => {
   const { client, shop, task, set, reload } = await device("rated");
   await client.rate(task, 0, "5");
   shop.outcome = () => ({ status: 503, retryAfter: 600 });
