@@ -217,14 +217,16 @@ def test_what_a_first_report_costs_does_not_hang_on_what_was_rated(
 def test_under_rated_another_maximum_makes_nothing_due(collector, device, clock, tmp_path):
     asks = collector(epsilons=("1", "2"))
     told = []
-    for epoch, (most, rating) in enumerate([("1", 3), ("2", 3), ("2", 4), ("1", 4), ("1", 3)]):
+    lives = [(0, "1", 3), (1, "2", 3), (6, "2", 4), (7, "1", 4), (5, "1", 3), (8, "2", 3)]
+    for epoch, most, rating in lives:  # a clock that is set back, too
         clock.epoch(epoch)
         with device(asks, tmp_path / "me.db", most_epsilon=most) as mine:
             mine.rate(100, rating)
             told.append((mine.sync().stored, spent(mine)))
-    # The last one is the first answer again: 3 was not what was told last, through any channel.
-    assert told == [(1, 1), (0, 1), (1, 3), (0, 3), (1, 3)]
-    assert asks.reports[0]["cells"] == asks.reports[-1]["cells"]
+    # The fifth is the first answer again: 3 was not what was told last, through any channel.
+    assert told == [(1, 1), (0, 1), (1, 3), (0, 3), (1, 3), (0, 3)]
+    assert [report["epoch"] for report in asks.reports] == [0, 5, 6]
+    assert asks.reports[0]["cells"] == asks.reports[1]["cells"]
 
 
 def lives(asks, device, clock, count):
