@@ -50,6 +50,6 @@ export function budgetView(task, owner, spent) {
  */
 function besides({ hidesPresence }) {
   return hidesPresence
-    ? ", as long as every question hides what you rate"
+    ? ", as long as every question hides what you rate, and you rate nothing anew"
     : "; which things you rated is public";
 }

@@ -45,7 +45,8 @@ export function planInWords({ plan, slots, items }) {
 export function publicInWords(task) {
   const when = `and, to within ${duration(task.epochSeconds)}, when you answered`;
   return task.hidesPresence
-    ? `That you take part, ${when}. Not what you rated, and not how.`
+    ? `That you take part, ${when}; later, at which things an answer changed, because you rated ` +
+        "them meanwhile. Not what you had rated by your first answer, and not how you rate."
     : `That you take part, which things you rated, ${when}. Not how you rated them.`;
 }
 

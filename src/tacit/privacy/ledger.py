@@ -36,7 +36,8 @@ class Ledger:
 
     The sum bounds what all her answers together tell about all values of hers together: basic
     composition, delta = 0. Under "rated" who rated what is public, and it is no epsilon per user;
-    it is one where every plan hid presence. That a value was changed shows under every plan.
+    it is one where every plan hid presence, for what was rated by the first report. That a value
+    changed later shows under every plan.
     """
 
     limit: int
