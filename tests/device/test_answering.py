@@ -177,29 +177,56 @@ def test_another_maximum_is_another_channel(collector, device, clock, tmp_path):
     assert asks.reports[-1]["cells"] == asks.reports[0]["cells"]
 
 
-def test_first_through_a_channel_is_all_or_nothing_even_where_half_is_known(
-    collector, device, clock, tmp_path
-):
-    """Through the second channel the last value was told, through the first one it was not."""
+def test_a_channel_she_goes_back_to_repeats_what_it_said(collector, device, clock, tmp_path):
+    """All or nothing is the first report through a channel; silence later on would tell."""
     asks = collector("catalogue", epsilons=("1", "2"))
     path = tmp_path / "me.db"
-    for epoch, most in enumerate(["1", "2"]):
+    for epoch, (most, rating) in enumerate([("1", 5), ("2", 4), ("1", 3), ("1", None)]):
         clock.epoch(epoch)
-        with device(asks, path, most_epsilon=most) as mine:
-            if most == "2":
-                mine.rate(105, 4)
-                mine.rate(100, 3)
-            mine.sync()
-    clock.epoch(2)
-    with device(asks, path, most_epsilon="1", lifetime="19") as mine:
-        mine.rate(101, 1)
-        with pytest.raises(BudgetError, match=r"epsilon = 2 and 1 of 19"):
-            mine.sync()
-        assert spent(mine) == 18
-    with device(asks, path, most_epsilon="1", lifetime="20") as mine:
-        assert mine.sync().stored == 1
-        assert spent(mine) == 20
-    assert asks.reports[2]["cells"][1] == asks.reports[0]["cells"][1]
+        with device(asks, path, most_epsilon=most, lifetime="19") as mine:
+            for item in range(100, 106):
+                mine.rate(item, rating)
+            outcome = mine.sync()
+            assert outcome.stored == 1
+            assert bool(outcome.refusal) == (epoch >= 2)
+            assert spent(mine) == (6, 18, 19, 19)[epoch]
+    first, _, third, fourth = [report["cells"] for report in asks.reports]
+    assert first[1:] == third[1:]  # one cell could be paid for
+    assert third == fourth  # which is what this channel said last, though it was not at first
+
+
+@pytest.mark.parametrize("rated", [0, 1, 6])
+def test_what_a_first_report_costs_does_not_hang_on_what_was_rated(
+    rated, collector, device, clock, tmp_path
+):
+    asks = collector("catalogue", epsilons=("1", "2"))
+    path = tmp_path / "me.db"
+    for item, most in enumerate(["1", "2"]):
+        clock.epoch(item)
+        with device(asks, path, most_epsilon=most, lifetime="17") as mine:
+            for place in range(rated * item):
+                mine.rate(100 + place, 3)
+            if most == "1":
+                mine.sync()
+            else:
+                with pytest.raises(BudgetError, match=r"epsilon = 12 and 11 of 17"):
+                    mine.sync()
+    assert len(asks.reports) == 1
+
+
+def test_under_rated_another_maximum_makes_nothing_due(collector, device, clock, tmp_path):
+    asks = collector(epsilons=("1", "2"))
+    told = []
+    lives = [(0, "1", 3), (1, "2", 3), (6, "2", 4), (7, "1", 4), (5, "1", 3), (8, "2", 3)]
+    for epoch, most, rating in lives:  # a clock that is set back, too
+        clock.epoch(epoch)
+        with device(asks, tmp_path / "me.db", most_epsilon=most) as mine:
+            mine.rate(100, rating)
+            told.append((mine.sync().stored, spent(mine)))
+    # The fifth is the first answer again: 3 was not what was told last, through any channel.
+    assert told == [(1, 1), (0, 1), (1, 3), (0, 3), (1, 3), (0, 3)]
+    assert [report["epoch"] for report in asks.reports] == [0, 5, 6]
+    assert asks.reports[0]["cells"] == asks.reports[1]["cells"]
 
 
 def lives(asks, device, clock, count):

@@ -82,6 +82,37 @@ def test_it_is_silent_until_then_and_forgets_a_failure_that_is_over(collector, d
     assert mine.sync().again == clock.now + 60
 
 
+def test_only_an_outbox_that_got_through_ends_a_failure(collector, device, clock):
+    asks, mine = rated(collector, device, chance=lambda: 1.0)
+    spans = []
+    for answer in (Answer(503), Answer(403), None, Answer(200), Answer(500)):
+        asks.script, asks.stores = [answer], False
+        mine.rate(100, 5 if answer == Answer(500) else 1)
+        if answer == Answer(500):
+            clock.epoch(50)
+        outcome = mine.sync()
+        spans.append((outcome.again or clock.now) - clock.now)
+        clock.now = outcome.again or clock.now
+    assert spans == [60, 0, 120, 0, 60]
+
+
+def test_an_empty_outbox_got_nothing_through(collector, device, clock):
+    asks = collector()
+    mine = device(asks, chance=lambda: 1.0)
+    mine.rate(100, 3)
+    mine.sync()
+    spans = []
+    for epoch in (1, 2):
+        clock.epoch(10 * epoch)
+        mine.rate(100, 3 + epoch)
+        asks.script, asks.stores = [Answer(503)], False
+        spans.append(mine.sync().again - clock.now)
+        clock.epoch(10 * epoch + 9)  # too late by now to be taken
+        mine.rate(100, None)
+        assert mine.sync().waiting == 0
+    assert spans == [60, 120]
+
+
 def test_a_wrong_clock_is_forgiven(collector, device, clock):
     asks, mine = rated(collector, device)
     clock.now += 10**9
@@ -106,9 +137,11 @@ def test_a_wrong_request_keeps_the_bytes_and_says_so(collector, device, clock, s
     assert asks.conflicts() == []
 
 
-@pytest.mark.parametrize(("status", "problem"), [(409, "conflict"), (422, "epoch")])
-def test_what_is_refused_is_given_up_and_the_rest_is_stored(
-    collector, device, clock, status, problem
+@pytest.mark.parametrize(
+    ("status", "problem", "due"), [(409, "conflict", 0), (422, "epoch", 2), (422, "cells", 2)]
+)
+def test_what_is_refused_is_given_up_and_told_again_for_free_but_for_a_conflict(
+    collector, device, clock, status, problem, due
 ):
     asks, mine = rated(collector, device)
     asks.script = [None]
@@ -119,8 +152,35 @@ def test_what_is_refused_is_given_up_and_the_rest_is_stored(
     outcome = mine.sync()
     assert (outcome.stored, outcome.given_up, outcome.waiting) == (4, 2, 0)
     assert outcome.notes == [f"The collector refuses 2 reports ({problem})."]
+    cost = mine.ledger.spent
+    assert mine.sync().stored == 0  # a slot has one id an epoch
     clock.epoch(3)
-    assert (mine.sync().stored, len(asks.uploads)) == (0, 1)
+    assert (mine.sync().stored, mine.sync().stored) == (due, 0)
+    assert mine.ledger.spent == cost
+    said = [{report["id"]: report["cells"] for report in sent} for sent in asks.uploads]
+    assert len(said) == 1 + (due > 0)
+    if due:
+        assert [*said[1].values()] == [said[0][one] for one in bad]
+
+
+@pytest.mark.parametrize("way", ["given up", "late"])
+def test_what_became_of_a_report_over_slots_changes_no_cell(collector, device, clock, way):
+    """With nothing left a cell repeats what was told last, whether or not anybody took it."""
+    asks = collector("catalogue")
+    mine = device(asks, lifetime="6")
+    asks.script, asks.stores = [None], way == "given up"
+    mine.sync()
+    if way == "given up":
+        clock.now = mine.sync().again
+        asks.script = [refusing(422, "epoch", list(asks.payloads))]
+        assert mine.sync().given_up == 1
+    mine.rate(100, 5)
+    clock.epoch(8)
+    outcome = mine.sync()
+    assert (outcome.stored, outcome.late) == (1, int(way == "late"))
+    assert outcome.refusal is not None
+    assert mine.ledger.spent == 6 * 10**9
+    assert len(asks.reports[-1]["cells"]) == 6
 
 
 @pytest.mark.parametrize(
@@ -174,6 +234,23 @@ def test_a_late_report_is_not_repeated_where_a_newer_one_was_made(collector, dev
     outcome = mine.sync()
     assert (outcome.late, outcome.stored) == (1, 1)
     assert [report["epoch"] for report in asks.reports] == [5]
+
+
+def test_a_late_report_is_told_again_where_only_a_clock_made_another_one_newer(
+    collector, device, clock
+):
+    """Told in epoch 6, then, the clock set back, in 5: what was told last is the latter."""
+    asks = collector()
+    mine = device(asks)
+    for epoch, rating in ((6, 3), (5, 4)):
+        clock.epoch(epoch)
+        mine.rate(100, rating)
+        asks.script = [Answer(413)] if epoch == 5 else []
+        mine.sync()
+    clock.epoch(13)
+    outcome = mine.sync()
+    assert (outcome.late, outcome.stored) == (1, 1)
+    assert [report["epoch"] for report in asks.reports] == [6, 13]
 
 
 def test_a_late_catalogue_is_dropped_and_its_answers_go_on(collector, device, clock):

@@ -46,9 +46,17 @@ def test_published_bytes_survive_the_trip_and_refuse_a_cut(ratings: Ratings) -> 
         model("channel-mf", draws=4, burn_in=2, every=1).fit(evidence(ratings))
     ).to_bytes()
     assert ItemModel.from_bytes(whole).to_bytes() == whole
-    for left in (len(whole) - 8, 200, 20):
+    for left in (len(whole) - 8, len(whole) - 1, 200, 20):
         with pytest.raises(DataError, match="cut short"):
             ItemModel.from_bytes(whole[:left])
+    for old, new in ((b'"link": "cells"', b'"link": "tells"'), (b'"mu": [', b'"mu": [], "x": [')):
+        header = len(whole[:23]) + int.from_bytes(whole[19:23], "little")
+        forged = whole[23:header].replace(old, new)
+        assert forged != whole[23:header]
+        with pytest.raises(DataError, match="no draw, too many, or another link"):
+            ItemModel.from_bytes(
+                whole[:19] + len(forged).to_bytes(4, "little") + forged + whole[header:]
+            )
     with pytest.raises(DataError, match="not an item model"):
         ItemModel.from_bytes(b"{}")
 

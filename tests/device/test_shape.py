@@ -51,6 +51,21 @@ def shape(text):
     return len(text), [place for place, _ in report.pop("cells")], report
 
 
+def test_what_is_rated_after_the_first_report_does_show(collector, device, clock):
+    """Answers are repeated: one that changes tells of a rating, as docs/pitfalls.md says."""
+    asks = collector("catalogue", ("0.1",), range(80))
+    mine = device(asks)
+    for epoch in range(3):
+        clock.epoch(epoch)
+        for item in range(40 if epoch == 2 else 0):
+            mine.rate(item, 3)
+        mine.sync()
+    first, second, third = [report["cells"] for report in asks.reports]
+    assert first == second
+    assert first[40:] == third[40:]
+    assert first[:40] != third[:40]  # by chance alike less than once in 10^30 runs
+
+
 def test_under_rated_what_was_rated_does_show(collector, device):
     """The test above would notice: under this plan presence is public."""
     asks = collector("rated", items=range(12))

@@ -135,9 +135,9 @@ def test_a_transaction_is_all_or_nothing(error, seen):
     store.close()
 
 
-def test_export_shows_everything_but_the_secret(collector, device, clock):
+def test_export_shows_everything_but_what_others_could_send_with(collector, device, clock):
     asks = collector("catalogue")
-    mine = device(asks)
+    mine = device(asks, token="her-leave-to-send")
     mine.rate(101, 4)
     asks.script = [None]
     mine.sync()
@@ -149,7 +149,13 @@ def test_export_shows_everything_but_the_secret(collector, device, clock):
         (item, "4" if item == 101 else None) for item in range(100, 106)
     ]
     assert task["reports"] == [{"epoch": 0, "waiting": True}]
-    assert mine._store.secret.hex() not in json.dumps(held)
+    assert task["reported"] == [
+        (item, "4" if item == 101 else None, "1") for item in range(100, 106)
+    ]
+    assert task["task"] == asks.tasks[0].address
+    (report,) = asks.reports
+    for name in (mine._store.secret.hex(), "her-leave-to-send", report["id"], report["person"]):
+        assert name not in json.dumps(held)
 
 
 def test_erased_is_erased_but_what_was_spent(collector, device, clock, tmp_path):

@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BudgetError, CertificateError } from "../../src/tacit/page/errors.js";
-import { amount } from "../../src/tacit/page/ledger.js";
+import { exported } from "../../src/tacit/page/export.js";
+import { amount, nats } from "../../src/tacit/page/ledger.js";
+import { together } from "../../src/tacit/page/words.js";
 import { chance, device, example } from "./world.js";
 
 const LEVELS = ["1", "2", "3", "4", "5"];
@@ -245,16 +247,202 @@ test("nobody can enrol for less than the task asks", async () => {
   await assert.rejects(client.enrol(task, { maximum: "1", limit: "-1" }), /no amount/);
 });
 
-test("no attempt comes before the collector asked for it, and of the same bytes", async () => {
-  const { client, shop, task, set } = await device("rated");
+test("neither the button nor a reload asks earlier than the collector wants", async () => {
+  const { client, shop, task, set, reload } = await device("rated");
   await client.rate(task, 0, "5");
   shop.outcome = () => ({ status: 503, retryAfter: 600 });
   const { again } = await client.sync();
   assert(again !== null && again >= 600 && again <= 660);
-  assert(Math.abs(((await client.resend()).again ?? 0) - again) < 1e-6);
+  for (const one of [client, reload()]) {
+    assert(Math.abs(((await one.resend()).again ?? 0) - again) < 1e-6);
+    assert(Math.abs(((await one.sync()).again ?? 0) - again) < 1e-6);
+  }
   assert.equal(shop.bodies.length, 1);
   shop.outcome = () => null;
   set(0.01);
-  assert.equal((await client.resend()).stored, 1);
+  assert.equal((await reload().resend()).stored, 1);
   assert.equal(shop.bodies[0], shop.bodies[1]);
+});
+
+test("only an outbox that got through ends a failure", async () => {
+  const { client, store, shop, task, set } = await device("rated");
+  const attempts = [];
+  for (const [k, status] of [503, 403, 0, 200, 500].entries()) {
+    set(k);
+    shop.outcome = () => (status === 200 ? null : { status });
+    await client.rate(task, k % 2, "5");
+    await client.sync();
+    set(k + 0.5);
+    attempts.push((await store.read()).pause[0]?.attempts ?? 0);
+  }
+  // What was sent in the fourth is gone; the last one has nothing to send, and asks nobody.
+  assert.deepEqual(attempts, [1, 1, 2, 0, 0]);
+  await client.rate(task, 2, "5");
+  await client.sync();
+  set(14);
+  shop.outcome = () => null;
+  const { dropped, made } = await client.rate(task, 2, null).then(() => client.sync());
+  assert.deepEqual([dropped, made, (await store.read()).pause[0]?.attempts], [1, 0, 1]);
+});
+
+test("a clock that was wrong is forgiven", async () => {
+  const { client, shop, task, set } = await device("rated");
+  await client.rate(task, 0, "5");
+  set(5);
+  shop.outcome = () => ({ status: 503 });
+  await client.sync();
+  set(3);
+  shop.outcome = () => null;
+  assert.equal((await client.resend()).stored, 1);
+});
+
+test("a clock set back never gives one id two payloads", async () => {
+  for (const plan of ["rated", "catalogue", "sample:3"]) {
+    const { client, shop, task, set } = await device(plan, { limit: "90" });
+    /** @type {Map<string, string>} */
+    const payloads = new Map();
+    shop.outcome = (body) => {
+      for (const report of reportsOf(body)) {
+        const { id } = JSON.parse(report);
+        assert.equal(payloads.get(id) ?? report, report);
+        payloads.set(id, report);
+      }
+      return null;
+    };
+    const made = [];
+    for (const [k, epoch] of [5, 6, 5, 7, 6, 5].entries()) {
+      set(epoch);
+      for (const place of task.items.keys()) await client.rate(task, place, LEVELS[k % 5] ?? "1");
+      made.push((await client.sync()).made > 0);
+    }
+    assert.deepEqual(made, [true, true, false, true, false, false]);
+  }
+});
+
+for (const [problem, due] of /** @type {const} */ ([
+  ["epoch", 1],
+  ["cells", 1],
+  ["conflict", 0],
+])) {
+  test(`${problem}: what was given up is due again ${due} times, free, in a later epoch`, async () => {
+    const { client, store, shop, task, set } = await device("rated");
+    await client.rate(task, 0, "5");
+    await client.rate(task, 1, "4");
+    shop.outcome = (body) => {
+      const { id } = JSON.parse(reportsOf(body)[0] ?? "");
+      return { status: 422, refused: [{ id, problem, detail: "why" }] };
+    };
+    const { stored, waiting, complaints } = await client.sync();
+    assert.deepEqual([stored, waiting, complaints.length], [1, 0, 1]);
+    shop.outcome = () => null;
+    assert.equal((await client.sync()).made, 0);
+    const { answers } = await store.read();
+    set(1);
+    assert.equal((await client.sync()).made, due);
+    assert.equal((await client.sync()).made, 0);
+    assert.equal(await spent(store), 2n * amount("1"));
+    const symbol = answers.find(({ place }) => place === 0)?.symbol;
+    if (due) assert.deepEqual([...shop.reports.values()].at(-1)?.cells, [[0, symbol]]);
+  });
+}
+
+test("what became of a report over slots changes no cell", async () => {
+  for (const lost of ["given up", "late"]) {
+    const { client, store, shop, task, set } = await device("catalogue", { limit: "6" });
+    shop.outcome = (body) => {
+      const { id } = JSON.parse(reportsOf(body)[0] ?? "");
+      const refused = [{ id, problem: "epoch", detail: "why" }];
+      return lost === "late" ? { status: 503 } : { status: 422, refused };
+    };
+    await client.sync();
+    const { reported } = await store.read();
+    await client.rate(task, 0, "5");
+    set(task.window + 1);
+    shop.outcome = () => null;
+    const { stored, dropped, refused } = await client.sync();
+    assert.deepEqual([stored, dropped, refused], [1, Number(lost === "late"), 1]);
+    const cells = [...shop.reports.values()].at(-1)?.cells;
+    const { answers } = await store.read();
+    assert.deepEqual(cells, answers.map(({ place, symbol }) => [place, symbol]));
+    assert.equal(reported.length, 6);
+  }
+});
+
+test("under rated another maximum makes nothing due", async () => {
+  const { client, store, task, set } = await device("rated");
+  const told = [];
+  for (const [epoch, maximum, level] of /** @type {const} */ ([
+    [0, "1", "3"],
+    [1, "2", "3"],
+    [6, "2", "4"],
+    [7, "1", "4"],
+    [5, "1", "3"], // a clock that is set back
+    [8, "2", "3"],
+  ])) {
+    set(epoch);
+    await client.enrol(task, { maximum, limit: "9" });
+    await client.rate(task, 0, level);
+    told.push([(await client.sync()).made, Number(nats(await spent(store)))]);
+  }
+  // The fifth is the first answer again: 3 was not what was told last, through any channel.
+  assert.deepEqual(told, [[1, 1], [0, 1], [1, 3], [0, 3], [1, 3], [0, 3]]);
+});
+
+test("what a first report through a channel costs does not hang on what was rated", async () => {
+  for (const rated of [0, 1, 6]) {
+    const { client, store, task, set } = await device("catalogue", { limit: "17" });
+    await client.sync();
+    set(1);
+    await client.enrol(task, { maximum: "2", limit: "17" });
+    for (let place = 0; place < rated; place++) await client.rate(task, place, "3");
+    await assert.rejects(client.sync(), /costs epsilon = 12 and 11 is left/);
+    assert.equal(await spent(store), amount("6"));
+  }
+});
+
+test("ratings belong to their task: another one begins with none", async () => {
+  const { client, store, shop, task } = await device("rated");
+  await client.rate(task, 0, "5");
+  const other = await example("catalogue");
+  shop.document = other.document;
+  await client.enrol(other.task, { maximum: "1", limit: "9" });
+  await client.sync();
+  const { answers, ratings } = await store.read();
+  assert.equal(answers.length, 6);
+  assert(answers.every(({ task: asked, value }) => asked !== task.address && value === "missing"));
+  assert.equal(ratings.length, 1);
+});
+
+test("what travels lets nobody send in her name", async () => {
+  const { client, store, shop, task } = await device("rated");
+  await client.admit("her-leave-to-send");
+  await client.rate(task, 0, "5");
+  await client.rate(task, 1, "4");
+  shop.outcome = () => ({ status: 503 });
+  await client.sync();
+  const rows = await client.read();
+  const text = exported(rows);
+  const names = reportsOf(shop.bodies[0] ?? "").map((report) => JSON.parse(report));
+  const secret = Buffer.from(rows.owner[0]?.secret ?? []).toString("hex");
+  assert.equal(secret.length, 64);
+  const sent = names.flatMap(({ id, person }) => [id, person]);
+  for (const hidden of [secret, "her-leave-to-send", ...sent]) assert(!text.includes(hidden));
+  const held = JSON.parse(text);
+  assert.deepEqual(held.owner, [{ task: task.address, maximum: "1", limit: "100" }]);
+  assert.deepEqual(held.ledger, [{ self: "lifetime", spent: nats(await spent(store)) }]);
+  assert.deepEqual(held.ratings, rows.ratings);
+  assert.deepEqual(held.answers, rows.answers);
+  assert.deepEqual(held.reported, rows.reported);
+  assert.deepEqual(held.made, rows.made);
+  assert.equal(held.outbox.length, 2);
+});
+
+test("an epsilon is per user only where what she rated is hidden", async () => {
+  for (const [plan, said] of /** @type {const} */ ([
+    ["rated", "for all your values together"],
+    ["catalogue", "per user"],
+    ["sample:3", "per user"],
+  ])) {
+    assert.equal(together((await example(plan)).task), said);
+  }
 });

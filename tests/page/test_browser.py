@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -90,6 +91,8 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) 
         expect(entries.nth(place)).to_contain_text(f"symbol {symbols[place]}, which stands for")
         expect(entries.nth(place)).to_contain_text("epsilon = 1 on this value")
     expect(page.locator("#budget")).to_contain_text("12 of 50 spent")
+    expect(page.locator("#budget")).to_contain_text("Epsilon for all your values together")
+    expect(page.locator("#send")).not_to_contain_text("per user")
 
     page.reload()
     expect(page.locator("#budget")).to_contain_text("12 of 50 spent")
@@ -101,7 +104,7 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) 
 
     page.get_by_role("button", name="Erase …").click()
     page.get_by_role("button", name="Erase", exact=True).click()
-    expect(page.locator("#alert")).to_contain_text("spent is kept: 12 per user")
+    expect(page.locator("#alert")).to_contain_text("spent is kept: 12 for all your values together")
     start(page, limit="12.5")
     expect(page.locator("#catalogue input:checked")).to_have_count(0)
     expect(page.locator("#budget")).to_contain_text("12 of 12.5 spent")
@@ -224,22 +227,44 @@ def test_what_was_not_taken_is_sent_again_to_the_byte(page: Page, provider, aske
     expect(page.locator("#status")).to_contain_text("the next attempt, with the same bytes")
     expect(page.locator("#ledger")).to_contain_text("waiting to be sent")
     page.unroute("**/reports")
+    page.reload()  # which is no way around what the collector asked for, nor is the button
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.locator("#status")).to_contain_text("the next attempt, with the same bytes")
+    assert len(posts(asked)) == 1
+    page.clock.set_fixed_time(time.time() + 91)
     page.reload()
     send(page)
     assert [one.post_data for one in posts(asked)] == refused * 2
 
 
-def test_the_export_is_all_that_the_device_holds(page: Page, provider) -> None:
+def test_a_redirect_is_not_followed_and_it_is_said(page: Page, provider, asked) -> None:
+    elsewhere = {"location": provider.url + "elsewhere"}
+    page.route("**/reports", lambda route: route.fulfill(status=307, headers=elsewhere))
+    start(page)
+    rate(page, 1)
+    page.get_by_role("button", name="Send answers").click()
+    expect(page.get_by_role("alert")).to_contain_text("It points elsewhere. Your answers are kept.")
+    expect(page.locator("#status")).to_contain_text("1 report kept on this device")
+    assert not [one for one in asked if "elsewhere" in one.url]
+    page.unroute("**/reports")
+    send(page)
+
+
+def test_the_export_is_what_the_device_holds_but_what_others_could_send_with(
+    page: Page, provider, asked
+) -> None:
     start(page)
     levels = rate(page, 4)
     send(page)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Export everything").click()
-    held = json.loads(Path(download.value.path()).read_text())
+        page.get_by_role("button", name="Export").click()
+    text = Path(download.value.path()).read_text()
+    held = json.loads(text)
     assert [one["level"] for one in held["ratings"]] == levels
     assert held["ledger"] == [{"self": "lifetime", "spent": "4"}]
-    assert re.fullmatch("[0-9a-f]{64}", held["owner"][0]["secret"])
-    assert len(held["answers"]) == len(held["reported"]) == 4
+    assert held["owner"] == [{"task": provider.task.address, "maximum": "1", "limit": "50"}]
+    assert len(held["answers"]) == len(held["reported"]) == len(held["made"]) == 4
+    assert not [one for one in map(json.loads, reports(asked)) if one["person"] in text]
     assert held["outbox"] == []
 
 

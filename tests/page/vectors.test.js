@@ -170,11 +170,13 @@ test("profiles, to 1e-9", () => {
 test("a model that was cut, or is none, is refused", () => {
   const [{ model }] = vectors("profiles");
   const whole = Uint8Array.from(Buffer.from(model, "base64"));
-  for (const left of [whole.length - 4, 200, 20]) {
+  for (const left of [whole.length - 4, whole.length - 1, 200, 20]) {
     assert.throws(() => readModel(whole.slice(0, left)), /cut short/);
   }
   assert.throws(() => readModel(bytes("{}")), /no item model/);
   const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");
   assert.throws(() => readModel(empty), /header of this item model lacks/);
-  assert.throws(() => readModel(Uint8Array.from([...whole, 0, 0, 0, 0])), /longer than it says/);
+  for (const more of [[0], [0, 0, 0, 0]]) {
+    assert.throws(() => readModel(Uint8Array.from([...whole, ...more])), /longer than it says/);
+  }
 });

@@ -90,7 +90,7 @@ export class Shop {
         (report) =>
           JSON.stringify(this.reports.get(report.id) ?? report) !== JSON.stringify(report),
       )
-      .map(({ id }) => id);
+      .map(({ id }) => ({ id, problem: "conflict", detail: "another report has this id" }));
     for (const report of reports)
       if (!this.reports.has(report.id)) this.reports.set(report.id, report);
     return refused.length > 0
@@ -100,7 +100,8 @@ export class Shop {
 }
 
 /**
- * A device that has agreed to an example; `set` moves its clock to an epoch.
+ * A device that has agreed to an example; `set` moves its clock to an epoch, `reload` opens its
+ * store anew.
  * @param {string} plan
  * @param {{ maximum?: string, limit?: string, words?: () => bigint }} [terms]
  */
@@ -108,16 +109,14 @@ export async function device(plan, { maximum = "1", limit = "100", ...world } = 
   const { document, task } = await example(plan);
   const [store, shop] = [new Memory(), new Shop(document)];
   let time = task.start;
-  const client = new Client({
-    store,
-    collector: shop,
-    now: () => time,
-    alone: (work) => work(),
-    ...world,
-  });
+  const now = () => time;
+  /** @type {<T>(work: () => Promise<T>) => Promise<T>} */
+  const alone = (work) => work();
+  const reload = () => new Client({ store, collector: shop, now, alone, ...world });
+  const client = reload();
   await client.enrol(task, { maximum, limit });
   const set = (/** @type {number} */ epoch) => (time = task.start + epoch * task.epochSeconds);
-  return { client, store, shop, task, set };
+  return { client, store, shop, task, set, reload };
 }
 
 /**

@@ -195,6 +195,8 @@ def tasks() -> list[dict[str, Any]]:
         asking("catalogue", titles=None, window=0, retention_days=0),
         asking("sample:3", start=-5, epoch_seconds=60, items=(7, 70, 300, -1, 0, 5)),
         asking("sample:100"),
+        asking("rated", items=((1 << 53) - 1, 1 - (1 << 53), 0, 1, 2, 3)),
+        asking("rated", items=("\U0001f3ac" * 200, "a", "b", "c", "d", "e")),
     ]
     documents = [task.document.decode() for task in good]
     documents += [*_forged_tasks(documents[0]), "[]", "{"]
@@ -215,6 +217,9 @@ def _forged_tasks(good: str) -> list[str]:
         {"channels": [table, table]},
         {"channels": []},
         {"channels": [table | {"epsilon": "0.49"}]},
+        {"channels": [table | {"epsilon": "0.50"}]},
+        {"channels": [table | {"levels": ["1.0", *table["levels"][1:]]}]},
+        {"channels": [dict(reversed(table.items()))]},
         {"items": ["7a", *fields["items"][1:]]},
         {"items": [7, *fields["items"][1:]]},
         {"items": [7, 7, 8, 9, 10, 11]},
@@ -223,6 +228,7 @@ def _forged_tasks(good: str) -> list[str]:
         {"items": [1.5, 2, 3, 4, 5, 6]},
         {"items": [True, 2, 3, 4, 5, 6]},
         {"items": [1 << 53, 2, 3, 4, 5, 6]},
+        {"items": [-(1 << 53), 2, 3, 4, 5, 6]},
         {"items": ["", *fields["items"][1:]]},
         {"items": ["x" * 201, *fields["items"][1:]]},
         {"titles": [None, *fields["titles"][1:]]},

@@ -84,6 +84,23 @@ def test_another_spelling_is_refused(ask):
             loads(document)
 
 
+def test_a_channel_has_one_spelling_inside_a_task(ask):
+    task = ask(epsilons=("0.50",))
+    assert b'"epsilon":"0.5"' in task.document
+    assert loads(task.document).document == task.document
+    for epsilon in ("0.50", "00.5"):
+        with pytest.raises(DataError, match="not spelled"):
+            loads(task.document.replace(b'"epsilon":"0.5"', f'"epsilon":"{epsilon}"'.encode()))
+
+
+@pytest.mark.parametrize("item", ["", "x" * 201, 1 << 53, -(1 << 53), True, 1.5])
+def test_what_a_browser_would_not_read_is_no_item_id(ask, item):
+    with pytest.raises(RequestError, match="an item id is no whole number"):
+        ask(items=[item])
+    assert ask(items=["\U0001f3ac" * 200]).cells == 1
+    assert loads(ask(items=[(1 << 53) - 1, 1 - (1 << 53)]).document).items[0] == (1 << 53) - 1
+
+
 def test_a_table_that_leaks_is_refused(ask):
     task = ask()
     fields = json.loads(task.document)

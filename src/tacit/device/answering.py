@@ -34,8 +34,8 @@ def answer(
     """Put the reports that are due in `epoch` into the outbox: all of them on disk, or none.
 
     Gives back the first refusal where the lifetime limit leaves ratings without an answer of their
-    own; raises `BudgetError` where it does not allow a first report for slots. `words` is replaced
-    in tests only; when the source fails nothing is drawn.
+    own; raises `BudgetError` where it does not allow a first report for slots through a channel.
+    `words` is replaced in tests only; when the source fails nothing is drawn.
     """
     if epoch < 0:
         return None
@@ -60,47 +60,46 @@ class _Sitting:
         self._rows = {p: n + missing for p, n in store.ratings(question.number).items()}
         told = "SELECT place, row, symbol FROM answer WHERE task = ? AND channel = ?"
         self._known = {(p, row): symbol for p, row, symbol in self._db.execute(told, self._key)}
-        last = "SELECT place, row FROM last WHERE task = ?"
-        self._last: dict[int, int] = dict(self._db.execute(last, self._key[:1]))
 
     def rated(self) -> None:
-        """A report for each rating that is not the one told last."""
+        """A report for each rating that is not the one told last, through whichever channel."""
+        last = dict(self._db.execute("SELECT place, row FROM last WHERE task = ?", self._key[:1]))
         for place, row in sorted(self._rows.items()):
-            if self._last.get(place) != row and not self._is_made(place):
+            if last.get(place) != row and not self._is_made(place):
                 with self._refusing():
-                    self._report(place, {place: row}, [self._symbol(place, row)])
+                    symbol = self._symbol(place, row)
+                    self._untell(place)
+                    self._report(place, {place: row}, [symbol])
 
     def slots(self) -> None:
         """One report for every place asked about, whatever was rated.
 
-        Raises `BudgetError` where the limit does not allow a cell that has no answer to repeat.
+        Raises `BudgetError` where the limit does not allow the first one through this channel. Its
+        price is the same whatever was rated, and no later one is ever withheld.
         """
         if self._is_made(None):
             return
         places = asked(self._question.task, pseudonym.person(self._secret, self._address))
-        rows = {place: self._rows.get(place, 0) for place in places}
-        bare = [
-            p for p in places if not self._has(p, rows[p]) and not self._has(p, self._last.get(p))
-        ]
-        self.ledger.debit(self._cost * len(bare))
-        for place in bare:
-            self._symbol(place, rows[place])
-        rows = {place: self._affordable(place, row) for place, row in rows.items()}
+        told = "SELECT place, row FROM last WHERE task = ? AND channel = ?"
+        last: dict[int, int] = dict(self._db.execute(told, self._key))
+        if not last:
+            self.ledger.debit(self._cost * len(places))
+        rows = {p: self._affordable(p, self._rows.get(p, 0), last.get(p, 0)) for p in places}
         self._report(None, rows, [self._known[cell] for cell in rows.items()])
 
     @property
     def _cost(self) -> int:
         return nano(self._question.channel.epsilon)
 
-    def _affordable(self, place: int, row: int) -> int:
-        """The row to answer from: hers, or the last one again where nothing is left for hers.
+    def _affordable(self, place: int, row: int, last: int) -> int:
+        """The row to answer from: hers, or `last` again where nothing is left for hers.
 
         A report is sent all the same: to stay silent would tell that she rated anew.
         """
         with self._refusing():
             self._symbol(place, row)
             return row
-        return self._last[place]
+        return last
 
     @contextmanager
     def _refusing(self) -> Generator[None]:
@@ -121,9 +120,6 @@ class _Sitting:
             self._known[place, row] = symbol
         return self._known[place, row]
 
-    def _has(self, place: int, row: int | None) -> bool:
-        return (place, row) in self._known
-
     def _is_made(self, slot: int | None) -> bool:
         found = self._db.execute("SELECT 1 FROM report WHERE id = ?", (self._id(slot),))
         return found.fetchone() is not None
@@ -131,12 +127,16 @@ class _Sitting:
     def _id(self, slot: int | None) -> str:
         return pseudonym.report_id(self._secret, self._address, self._epoch, slot)
 
+    def _untell(self, place: int) -> None:
+        """Under `rated` a place has one value told last, not one for each channel."""
+        self._db.execute("DELETE FROM last WHERE task = ? AND place = ?", (self._key[0], place))
+
     def _report(self, slot: int | None, rows: dict[int, int], symbols: list[int]) -> None:
         """The bytes of one report into the outbox; an id that was made before is refused there."""
-        channel, task = self._question.channel, self._key[0]
+        channel = self._question.channel
         me = pseudonym.person(self._secret, self._address)
         report = Report(self._id(slot), channel.id, self._epoch, me, tuple(rows), tuple(symbols))
-        values = (report.id, task, self._epoch, slot, dumps(report, channel))
+        values = (report.id, self._key[0], self._epoch, slot, dumps(report, channel))
         self._db.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?)", values)
-        told = [(task, place, row) for place, row in rows.items()]
-        self._db.executemany("INSERT OR REPLACE INTO last VALUES (?, ?, ?)", told)
+        told = [(*self._key, place, row, report.id) for place, row in rows.items()]
+        self._db.executemany("INSERT OR REPLACE INTO last VALUES (?, ?, ?, ?, ?)", told)

@@ -11,8 +11,9 @@ from tacit.wire.task import Task, loads
 def export(store: Store) -> dict[str, Any]:
     """Her ratings, every answer ever drawn, and what is spent, as JSON values; not her secret.
 
-    An answer is (item, the value it was drawn for, epsilon, the symbol); the value is None where
-    the item was not rated.
+    Nobody can send in her name from it: it holds no name of hers, no token and no report's bytes.
+    An answer is (item, the value it was drawn for, epsilon, the symbol), what was reported last
+    (item, value, epsilon); the value is None where the item was not rated.
     """
     ledger = store.ledger
     met = store.db.execute("SELECT number, address, document FROM task ORDER BY number").fetchall()
@@ -30,6 +31,7 @@ def _task(store: Store, number: int, task: Task) -> dict[str, Any]:
     values = [None, *levels] if task.hides_presence else levels
     epsilons = [channel.epsilon for channel in task.channels]
     answers = "SELECT place, row, channel, symbol FROM answer WHERE task = ? ORDER BY place, row"
+    last = "SELECT place, row, channel FROM last WHERE task = ? ORDER BY place, channel"
     reports = "SELECT epoch, document FROM report WHERE task = ? ORDER BY epoch, place"
     return {
         "task": task.address,
@@ -41,6 +43,10 @@ def _task(store: Store, number: int, task: Task) -> dict[str, Any]:
         "answers": [
             (task.items[place], values[row], epsilons[channel], symbol)
             for place, row, channel, symbol in store.db.execute(answers, (number,)).fetchall()
+        ],
+        "reported": [
+            (task.items[place], values[row], epsilons[channel])
+            for place, row, channel in store.db.execute(last, (number,)).fetchall()
         ],
         "reports": [
             {"epoch": epoch, "waiting": document is not None}

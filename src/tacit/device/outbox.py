@@ -5,7 +5,7 @@ The same bytes every time: whether a lost answer meant "stored" or "never seen" 
 
 import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -22,11 +22,8 @@ WRONG = {
     413: "the upload is too large for the collector",
 }
 
-LATE = "FROM report AS late WHERE task = :task AND epoch < :oldest AND late.document IS NOT NULL"
-NEWEST = (
-    "AND NOT EXISTS (SELECT 1 FROM report"
-    " WHERE task = :task AND place = late.place AND epoch > late.epoch)"
-)
+CONFLICT = "conflict"
+"""The problem of a report whose slot has been answered for: to tell it again would not help."""
 Batch = Sequence[tuple[str, bytes]]
 
 
@@ -65,7 +62,7 @@ class Outbox:
     def drop_late(self) -> None:
         """Forget the bytes of reports that the collector would not take any more.
 
-        What they told is due again, from the answers that are kept: it costs nothing more.
+        Under `rated` what they told is due again, from the answers that are kept.
         """
         with self._provider.store.transaction():
             for number, address, document in self._provider.tasks():
@@ -78,11 +75,11 @@ class Outbox:
             for number, address, _ in self._provider.tasks():
                 if not self._send(number, address, transport):
                     break
-            else:
-                self._provider.relieve()
         self.outcome.waiting = sum(
             len(self._waiting(number)) for number, *_ in self._provider.tasks()
         )
+        if self.outcome.waiting == 0 and self.outcome.stored + self.outcome.given_up > 0:
+            self._provider.relieve()
         self.outcome.again = self._provider.again(self._now)
         return self.outcome
 
@@ -107,6 +104,7 @@ class Outbox:
             return False
         with self._provider.store.transaction():
             self._forget(ids)
+            self._revert([report for report, kind in refused.items() if kind != CONFLICT])
         self.outcome.stored += len(ids) - len(refused)
         self.outcome.given_up += len(refused)
         if refused:
@@ -122,16 +120,27 @@ class Outbox:
         ).fetchall()
 
     def _drop(self, number: int, oldest: int) -> None:
-        asked = {"task": number, "oldest": oldest}
-        # What was told last is due again, unless something newer was told about it since.
-        told = f"DELETE FROM last WHERE task = :task AND place IN (SELECT place {LATE} {NEWEST})"
-        self._db.execute(told, asked)
-        dropped = f"UPDATE report SET document = NULL WHERE id IN (SELECT id {LATE})"
-        self.outcome.late += self._db.execute(dropped, asked).rowcount
+        late = "SELECT id FROM report WHERE task = ? AND epoch < ? AND document IS NOT NULL"
+        ids = [report for (report,) in self._db.execute(late, (number, oldest))]
+        self._forget(ids)
+        self._revert(ids)
+        self.outcome.late += len(ids)
 
-    def _forget(self, ids: set[str]) -> None:
+    def _forget(self, ids: Iterable[str]) -> None:
         forget = "UPDATE report SET document = NULL WHERE id = ?"
         self._db.executemany(forget, [(report,) for report in ids])
+
+    def _revert(self, ids: Iterable[str]) -> None:
+        """Make due again what these told, unless something else was told about it since.
+
+        Only reports of one place: a report over slots comes again anyway, and what its cells repeat
+        must not hang on what became of it.
+        """
+        revert = (
+            "DELETE FROM last WHERE report = ?1 AND (task, place) ="
+            " (SELECT task, place FROM report WHERE id = ?1)"
+        )
+        self._db.executemany(revert, [(report,) for report in ids])
 
 
 def _batches(waiting: Batch) -> Iterator[Batch]:

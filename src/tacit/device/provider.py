@@ -89,7 +89,7 @@ class Provider:
         return True
 
     def relieve(self) -> None:
-        """It took all there was: the next failure is a first one."""
+        """It took all that waited: the next failure is a first one."""
         if self._get("failures"):
             self._wait(0, 0.0)
 

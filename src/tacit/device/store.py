@@ -8,7 +8,7 @@ may read it. In words, table by table:
     task       documents by address, each with the provider that asks
     rating     her true ratings: level numbers by task and place
     answer     one symbol for each (task, channel, place, row), drawn once and for ever
-    last       the row that was reported last for each (task, place)
+    last       the row that was reported last for each (task, channel, place), and in which report
     report     every id that was ever made; its bytes, as long as nobody acknowledged them
 """
 
@@ -26,7 +26,7 @@ from tacit.wire.pseudonym import SECRET_BYTES
 
 MEMORY = ":memory:"
 """The path of a store that is gone with its process, for simulated people."""
-FORMAT = 0x7AC17001
+FORMAT = 0x7AC17002
 
 SCHEMA = """
 CREATE TABLE person (
@@ -45,8 +45,8 @@ CREATE TABLE answer (
     task INTEGER REFERENCES task, channel INTEGER, place INTEGER, row INTEGER,
     symbol INTEGER NOT NULL, PRIMARY KEY (task, channel, place, row)) WITHOUT ROWID;
 CREATE TABLE last (
-    task INTEGER REFERENCES task, place INTEGER, row INTEGER NOT NULL,
-    PRIMARY KEY (task, place)) WITHOUT ROWID;
+    task INTEGER REFERENCES task, channel INTEGER, place INTEGER, row INTEGER NOT NULL,
+    report TEXT NOT NULL, PRIMARY KEY (task, channel, place)) WITHOUT ROWID;
 CREATE TABLE report (
     id TEXT PRIMARY KEY, task INTEGER NOT NULL REFERENCES task, epoch INTEGER NOT NULL,
     place INTEGER, document BLOB);

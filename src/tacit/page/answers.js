@@ -56,15 +56,6 @@ export class Answers {
     this.drawn.push({ task: this.#task, channel: this.#channel.id, place, value, symbol });
     return symbol;
   }
-
-  /**
-   * How many of these cells have no answer yet.
-   * @param {readonly { readonly place: number, readonly value: string }[]} cells
-   * @returns {number}
-   */
-  missing(cells) {
-    return cells.filter(({ place, value }) => !this.#known.has(keyOf(place, value))).length;
-  }
 }
 
 /**

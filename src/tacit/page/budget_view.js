@@ -3,7 +3,7 @@
 import { make } from "./dom.js";
 import { amount, left, nats } from "./ledger.js";
 import { choose } from "./task.js";
-import { count, unit } from "./words.js";
+import { count, together, unit } from "./words.js";
 
 /**
  * @param {import("./task.js").Task} task
@@ -36,9 +36,20 @@ export function budgetView(task, owner, spent) {
     make(
       "p",
       { class: "quiet" },
-      `Epsilon per user, over your whole life. ${nats(left(ledger))} is left${more}. ` +
+      `Epsilon ${together(task)}, over your whole life${besides(task)}. ` +
+        `${nats(left(ledger))} is left${more}. ` +
         `Each costs epsilon = ${cost} per ${unit(task)}, once: ` +
         "the same rating is never answered for twice.",
     ),
   );
+}
+
+/**
+ * What the sum does not bound.
+ * @param {import("./task.js").Task} task
+ */
+function besides({ hidesPresence }) {
+  return hidesPresence
+    ? ", as long as every question hides what you rate, and you rate nothing anew"
+    : "; which things you rated is public";
 }

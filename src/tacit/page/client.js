@@ -29,6 +29,8 @@ import { choose, epochOf, readTask } from "./task.js";
  *   readonly alone?: <T>(work: () => Promise<T>) => Promise<T> }} World
  */
 
+const FORGIVEN = 100_000; // seconds: a longer pause than any comes from a clock that was wrong
+
 /**
  * `refused`: ratings that the lifetime limit left without an answer of their own.
  * `dropped`: reports that became too old to be taken. `again`: seconds until another attempt; none
@@ -44,8 +46,6 @@ export class Client {
   #now;
   #words;
   #alone;
-  #attempt = 0;
-  #next = -Infinity; // Unix seconds
 
   /** @param {World} world */
   constructor({ store, collector, now = () => Date.now() / 1000, words, alone = inAllTabs }) {
@@ -140,17 +140,12 @@ export class Client {
     });
   }
 
-  /** Reports that nobody takes any more; what they reported is due again, at no further cost. */
+  /** Reports that nobody takes any more. */
   async #drop() {
-    const rows = await this.#store.read();
-    const old = rows.outbox.filter(({ until }) => until <= this.#now());
-    const again = rows.reported.filter((last) =>
-      old.some(
-        ({ single, task, epoch, place }) =>
-          single && task === last.task && epoch === last.epoch && place === last.place,
-      ),
-    );
-    if (old.length > 0) await this.#store.commit({ remove: { outbox: old, reported: again } });
+    const { outbox, reported } = await this.#store.read();
+    const old = outbox.filter(({ until }) => until <= this.#now());
+    const remove = { outbox: old, reported: dueAgain(reported, old) };
+    if (old.length > 0) await this.#store.commit({ remove });
     return old.length;
   }
 
@@ -169,32 +164,66 @@ export class Client {
   }
 
   async #send() {
-    const { outbox, enrolment } = await this.#store.read();
+    const { outbox, enrolment, pause: pauses } = await this.#store.read();
     const token = enrolment[0]?.token ?? null;
     const sent = { stored: 0, waiting: outbox.length, complaints: /** @type {string[]} */ ([]) };
-    if (this.#now() < this.#next) return { ...sent, again: this.#next - this.#now() };
+    const wait = (pauses[0]?.next ?? -Infinity) - this.#now();
+    if (wait > 0 && wait < FORGIVEN) return { ...sent, again: wait };
+    /** @type {Set<string>} */
+    const wrong = new Set();
     for (const rows of uploads(outbox)) {
-      const { stored, refused, complaints, again, retryAfter } = await send(
-        rows,
-        this.#collector,
-        token,
-      );
-      await this.#store.commit({ remove: { outbox: [...stored, ...refused] } });
-      sent.stored += stored.length;
-      sent.waiting -= stored.length + refused.length;
-      sent.complaints.push(...complaints);
-      if (again) return { ...sent, again: this.#postpone(retryAfter) };
+      const task = rows[0]?.task ?? "";
+      if (wrong.has(task)) continue;
+      const became = await send(rows, this.#collector, token);
+      await this.#settle(became);
+      sent.stored += became.stored.length;
+      sent.waiting -= became.stored.length + became.refused.length;
+      sent.complaints.push(...became.complaints);
+      if (became.again) return { ...sent, again: await this.#postpone(became.retryAfter) };
+      if (became.kept.length > 0) wrong.add(task);
     }
-    this.#attempt = 0;
+    // Only an outbox that got through ends a failure; an empty one says nothing.
+    if (outbox.length > 0 && sent.waiting === 0) {
+      await this.#store.commit({ remove: { pause: pauses } });
+    }
     return { ...sent, again: null };
   }
 
+  /** @param {import("./outbox.js").Sent} became */
+  async #settle({ stored, refused, due }) {
+    const { reported } = await this.#store.read();
+    await this.#store.commit({
+      remove: { outbox: [...stored, ...refused], reported: dueAgain(reported, due) },
+    });
+  }
+
   /** @param {number} retryAfter */
-  #postpone(retryAfter) {
-    const seconds = pause(this.#attempt++, retryAfter);
-    this.#next = this.#now() + seconds;
+  async #postpone(retryAfter) {
+    const { pause: pauses } = await this.#store.read();
+    const before = pauses[0]?.attempts ?? 0;
+    const seconds = pause(before, retryAfter);
+    const next = this.#now() + seconds;
+    await this.#store.commit({ put: { pause: [{ self: "pause", attempts: before + 1, next }] } });
     return seconds;
   }
+}
+
+/**
+ * What these reports told last, and nobody took: it is due again, at no further cost.
+ *
+ * Only reports of one place: a report over slots comes again anyway, and what its cells repeat must
+ * not hang on what became of it.
+ * @param {readonly import("./store.js").Reported[]} reported
+ * @param {readonly Outgoing[]} lost
+ */
+function dueAgain(reported, lost) {
+  const told = new Set(lost.filter(({ single }) => single).map(nameOf));
+  return reported.filter((last) => told.has(nameOf(last)));
+}
+
+/** @param {{ readonly task: string, readonly epoch: number, readonly place: number }} row */
+function nameOf({ task, epoch, place }) {
+  return `${task} ${epoch} ${place}`;
 }
 
 /**

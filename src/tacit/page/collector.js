@@ -6,13 +6,17 @@ import { fields, listed } from "./strict.js";
 /** @typedef {import("./hashing.js").Bytes} Bytes */
 /** @typedef {typeof globalThis.fetch} Fetch */
 
-/** What an upload came to; `status` 0: there was no answer at all.
+/** Why a report is not stored. @typedef {{ readonly id: string, readonly problem: string,
+ *   readonly detail: string }} Refusal */
+/** What an upload came to; `status` 0: there was no answer at all. `retryAfter`: seconds.
  * @typedef {{ readonly status: number, readonly detail: string,
- *   readonly refused: readonly string[] | null, readonly retryAfter: number }} Outcome
+ *   readonly refused: readonly Refusal[] | null, readonly retryAfter: number }} Outcome
  */
 
 /** @type {RequestInit} */
 const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
+const REDIRECT = 300; // or another of that kind: a browser does not say
+const MOST_WAIT = 86_400; // seconds that a Retry-After is believed
 const ADDRESS = /^[0-9a-f]{64}$/;
 
 export class Collector {
@@ -75,7 +79,8 @@ export class Collector {
     const headers = new Headers({ "Content-Type": "application/json" });
     if (token !== null) headers.set("Authorization", `Bearer ${token}`);
     try {
-      const request = { method: "POST", body, headers };
+      const redirect = /** @type {const} */ ("manual"); // an answer, and not "no answer"
+      const request = { method: "POST", body, headers, redirect };
       return await outcome(await this.#answer(`/v1/tasks/${task}/reports`, request));
     } catch {
       return {
@@ -136,20 +141,47 @@ async function bytesOf(answer) {
  * @returns {Promise<Outcome>}
  */
 async function outcome(answer) {
-  const wait = Number(answer.headers.get("Retry-After") ?? 0);
+  if (answer.type === "opaqueredirect") {
+    const detail = "It points elsewhere.";
+    return { status: REDIRECT, detail, refused: null, retryAfter: 0 };
+  }
   /** @type {unknown} */
   const problem = await answer.json().catch(() => null);
   const known = typeof problem === "object" && problem !== null ? problem : {};
   const detail = "detail" in known && typeof known.detail === "string" ? known.detail : "";
-  const refused =
-    "refused" in known && Array.isArray(known.refused) ? known.refused.map(why) : null;
-  return { status: answer.status, detail, refused, retryAfter: wait > 0 ? wait : 0 };
+  const refused = "refused" in known ? refusals(known.refused) : null;
+  return {
+    ...{ status: answer.status, detail, refused },
+    retryAfter: seconds(answer.headers.get("Retry-After") ?? ""),
+  };
 }
 
-/** @param {unknown} entry */
-function why(entry) {
-  const known = typeof entry === "object" && entry !== null ? entry : {};
-  return "detail" in known ? String(known.detail) : "no reason given";
+/**
+ * Null where the answer does not say which reports it means: then none may be given up.
+ * @param {unknown} entries
+ * @returns {Refusal[] | null}
+ */
+function refusals(entries) {
+  const read = Array.isArray(entries) ? entries.map(refusal) : [null];
+  return read.every((one) => one !== null) ? read : null;
+}
+
+/**
+ * @param {unknown} entry
+ * @returns {Refusal | null}
+ */
+function refusal(entry) {
+  if (typeof entry !== "object" || entry === null || !("id" in entry)) return null;
+  return {
+    id: String(entry.id),
+    problem: "problem" in entry ? String(entry.problem) : "",
+    detail: "detail" in entry ? String(entry.detail) : "no reason given",
+  };
+}
+
+/** @param {string} text */
+function seconds(text) {
+  return /^[0-9]{1,9}$/.test(text) ? Math.min(Number(text), MOST_WAIT) : 0;
 }
 
 /** @param {unknown} value */

@@ -14,6 +14,7 @@ import { affords, left, nats } from "./ledger.js";
  *   readonly last: ReadonlyMap<number, Reported> }} Past
  */
 
+/** The first places of the reports made in this epoch. @typedef {ReadonlySet<number>} Made */
 /** @typedef {{ readonly reports: readonly (readonly Cell[])[], readonly refused: number }} Due */
 
 /**
@@ -31,19 +32,19 @@ export function pastOf({ ratings, reported }, task) {
 }
 
 /**
- * Plan "rated": one report for each rating that is not the one reported last, at most one an epoch.
+ * Plan "rated": one report for each rating that is not the one reported last, through whichever
+ * channel; at most one an epoch.
  *
  * Where the limit does not allow another draw the rest is refused. Places are taken in order.
  * @param {Past} past
  * @param {Answers} answers
- * @param {number} epoch
+ * @param {Made} made
  * @returns {Due}
  */
-export function dueRated({ levels, last }, answers, epoch) {
-  const due = [...levels].filter(([place, value]) => {
-    const before = last.get(place);
-    return before?.value !== value && before?.epoch !== epoch;
-  });
+export function dueRated({ levels, last }, answers, made) {
+  const due = [...levels].filter(
+    ([place, value]) => last.get(place)?.value !== value && !made.has(place),
+  );
   const cells = due
     .sort(([a], [b]) => a - b)
     .map(([place, value]) => ({ place, value, symbol: answers.give(place, value) }));
@@ -59,36 +60,36 @@ export function dueRated({ levels, last }, answers, epoch) {
  * The first through a channel is all or nothing: `BudgetError` when the limit does not allow all of
  * it. Later a cell that it does not allow repeats its last answer through that channel, so that
  * whether a report is sent, and its shape, never depend on what was rated.
- * @param {Past} past
+ * @param {Past} past `last`: through the channel
  * @param {Answers} answers
- * @param {number} epoch
+ * @param {Made} made
  * @param {readonly number[]} places
- * @param {ReadonlyMap<number, Reported>} before what was reported last through the channel
  * @returns {Due}
  */
-export function dueSlots({ levels, last }, answers, epoch, places, before) {
-  if (places.some((place) => last.get(place)?.epoch === epoch)) return { reports: [], refused: 0 };
+export function dueSlots({ levels, last }, answers, made, places) {
+  if (made.size > 0) return { reports: [], refused: 0 };
   const cells = places.map((place) => ({ place, value: levels.get(place) ?? MISSING }));
-  if (places.some((place) => !before.has(place))) affordAll(cells, answers);
+  if (last.size === 0) affordAll(cells.length, answers);
   let refused = 0;
   const report = cells.map(({ place, value }) => {
     const symbol = answers.give(place, value);
     if (symbol !== undefined) return { place, value, symbol };
     refused += 1;
-    return repeated(place, answers, before);
+    return repeated(place, answers, last);
   });
   return { reports: [report], refused };
 }
 
 /**
- * @param {readonly { readonly place: number, readonly value: string }[]} cells
+ * Before a first report nothing was drawn through its channel: it costs the same for everybody.
+ * @param {number} cells
  * @param {Answers} answers
  */
 function affordAll(cells, answers) {
-  const cost = BigInt(answers.missing(cells)) * answers.cost;
+  const cost = BigInt(cells) * answers.cost;
   if (affords(answers.ledger, cost)) return;
   throw new BudgetError(
-    `A first answer for all ${cells.length} places costs epsilon = ${nats(cost)} and ` +
+    `A first answer for all ${cells} places costs epsilon = ${nats(cost)} and ` +
       `${nats(left(answers.ledger))} is left for your lifetime: nothing is drawn.`,
   );
 }
@@ -96,11 +97,11 @@ function affordAll(cells, answers) {
 /**
  * @param {number} place
  * @param {Answers} answers
- * @param {ReadonlyMap<number, Reported>} before
+ * @param {ReadonlyMap<number, Reported>} last
  * @returns {Cell}
  */
-function repeated(place, answers, before) {
-  const value = before.get(place)?.value ?? MISSING;
+function repeated(place, answers, last) {
+  const value = last.get(place)?.value ?? MISSING;
   const symbol = answers.give(place, value);
   if (symbol === undefined) {
     throw new BudgetError("A place was never answered for: nothing is drawn.");

@@ -1,19 +1,23 @@
-/** Everything the device holds, as a file for her alone. */
+/** What the device holds about her, as a file that nobody can send in her name with. */
 
-import { hexadecimal } from "./hashing.js";
 import { nats } from "./ledger.js";
 
 /**
- * JSON of all rows: bytes in hexadecimal, nano-epsilon as a decimal in nats.
+ * JSON of the rows, nano-epsilon as a decimal in nats, but for what others could send with: the
+ * secret behind her names, the enrolment token, and ids and bytes of reports.
  * @param {import("./store.js").Rows} rows
  * @returns {string}
  */
 export function exported(rows) {
-  const plain = (/** @type {string} */ _key, /** @type {unknown} */ value) => {
-    if (value instanceof Uint8Array) return hexadecimal(Uint8Array.from(value));
-    return typeof value === "bigint" ? nats(value) : value;
+  const { owner, enrolment: _, outbox, ...rest } = rows;
+  const known = {
+    owner: owner.map(({ task, maximum, limit }) => ({ task, maximum, limit })),
+    ...rest,
+    outbox: outbox.map(({ task, epoch, place }) => ({ task, epoch, place })),
   };
-  return JSON.stringify({ format: "tacit-device-1", ...rows }, plain, 2);
+  const plain = (/** @type {string} */ _key, /** @type {unknown} */ value) =>
+    typeof value === "bigint" ? nats(value) : value;
+  return JSON.stringify({ format: "tacit-device-1", ...known }, plain, 2);
 }
 
 /**

@@ -128,7 +128,8 @@ function isHeader(value) {
  */
 function reader(block) {
   const view = new DataView(block.buffer);
-  const floats = Float32Array.from({ length: Math.floor(block.length / 4) }, (_, at) =>
+  if (block.length % 4 > 0) throw cut();
+  const floats = Float32Array.from({ length: block.length / 4 }, (_, at) =>
     view.getFloat32(4 * at, true),
   );
   let at = 0;

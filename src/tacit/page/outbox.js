@@ -8,10 +8,12 @@ const [FIRST_WAIT, LONGEST_WAIT] = [60, 7200]; // seconds
 const FRAME = upload([]).length;
 
 /**
- * What became of the rows: `stored` or `refused` are to be forgotten; `kept` stay. `complaints` are
- * sentences for people. `again`: whether another attempt may help, `retryAfter` seconds from now.
+ * What became of the rows: `stored` or `refused` are to be forgotten; `kept` stay. `due`: the
+ * refused ones whose slot nobody answered for. `complaints` are sentences for people. `again`:
+ * whether another attempt may help, `retryAfter` seconds from now.
  * @typedef {{ readonly stored: Outgoing[], readonly refused: Outgoing[], readonly kept: Outgoing[],
- *   readonly complaints: string[], readonly again: boolean, readonly retryAfter: number }} Sent
+ *   readonly due: Outgoing[], readonly complaints: string[], readonly again: boolean,
+ *   readonly retryAfter: number }} Sent
  */
 
 /**
@@ -52,18 +54,37 @@ export async function send(rows, collector, token) {
     token,
   );
   /** @type {Sent} */
-  const nothing = { stored: [], refused: [], kept: [], complaints: [], again: false, retryAfter };
+  const nothing = {
+    ...{ stored: [], refused: [], kept: [], due: [], complaints: [] },
+    ...{ again: false, retryAfter },
+  };
   if (status === 200) return { ...nothing, stored: [...rows] };
   if ((status === 409 || status === 422) && refused !== null) {
-    // Which one is which does not matter any more: the others are stored.
-    const complaints = refused.map((why) => `The collector refused a report for good: ${why}`);
-    return { ...nothing, refused: [...rows], complaints };
+    return { ...nothing, ...parted(rows, refused) };
   }
   if ([0, 408, 429, 431].includes(status) || status >= 500) {
     return { ...nothing, kept: [...rows], again: true };
   }
   const complaint = `The collector refuses this (${status}): ${detail} Your answers are kept.`;
   return { ...nothing, kept: [...rows], complaints: [complaint] };
+}
+
+/**
+ * Those that were refused for good; all others are stored. Ids that were not sent mean nothing.
+ * @param {readonly Outgoing[]} rows
+ * @param {readonly import("./collector.js").Refusal[]} refusals
+ */
+function parted(rows, refusals) {
+  const why = new Map(refusals.map((refusal) => [refusal.id, refusal]));
+  const refused = rows.filter(({ id }) => why.has(id));
+  return {
+    stored: rows.filter(({ id }) => !why.has(id)),
+    refused,
+    due: refused.filter(({ id }) => why.get(id)?.problem !== "conflict"),
+    complaints: refused.map(
+      ({ id }) => `The collector refused a report for good: ${why.get(id)?.detail}`,
+    ),
+  };
 }
 
 /**

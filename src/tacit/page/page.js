@@ -15,7 +15,7 @@ import { recommendationsView } from "./recommendations_view.js";
 import { openStore } from "./store.js";
 import { readTask } from "./task.js";
 import { modestTerms, questionView, termsForm } from "./terms_view.js";
-import { count, duration } from "./words.js";
+import { count, duration, together } from "./words.js";
 
 /** @typedef {import("./task.js").Task} Task */
 /** @typedef {import("./client.js").Synced} Synced */
@@ -150,7 +150,8 @@ class Page {
     await this.show();
     say(
       "alert",
-      `Erased. Only the epsilon you have spent is kept: ${nats(ledger[0]?.spent ?? 0n)} per user.`,
+      "Erased. Only the epsilon you have spent is kept: " +
+        `${nats(ledger[0]?.spent ?? 0n)} ${together(this.task)}.`,
     );
     find("maximum", HTMLInputElement).focus();
   }

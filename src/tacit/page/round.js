@@ -28,20 +28,48 @@ export async function round(owner, rows, task, channel, epoch, words) {
   const me = await person(secret, task.address);
   const ledger = { limit: owner.limit, spent: rows.ledger[0]?.spent ?? 0n };
   const answers = new Answers(task.address, channel, rows.answers, ledger, words);
-  const past = pastOf(rows, task.address);
-  const own = rows.reported.filter((one) => one.channel === channel.id);
-  const through = pastOf({ ratings: [], reported: own }, task.address);
+  const made = madeIn(rows, task, epoch);
+  const through = rows.reported.filter((one) => one.channel === channel.id);
+  const known = task.hidesPresence ? { ...rows, reported: through } : rows;
+  const past = pastOf(known, task.address);
   const { reports, refused } = task.hidesPresence
-    ? dueSlots(past, answers, epoch, await asked(task, me), through.last)
-    : dueRated(past, answers, epoch);
+    ? dueSlots(past, answers, made, await asked(task, me))
+    : dueRated(past, answers, made);
   const names = { secret, me, epoch };
   const outbox = await Promise.all(reports.map((cells) => outgoing(task, channel, cells, names)));
   const reported = reports
     .flat()
     .map(({ place, value }) => ({ task: task.address, place, value, channel: channel.id, epoch }));
   const spent = { self: /** @type {const} */ ("lifetime"), spent: answers.ledger.spent };
-  const change = { put: { ledger: [spent], answers: answers.drawn, reported, outbox } };
+  const put = { ledger: [spent], answers: answers.drawn, reported, outbox };
+  const remove = { reported: task.hidesPresence ? [] : untold(rows, outbox) };
+  const change = { put: { ...put, made: outbox.map(slotOf) }, remove };
   return { change, made: reports.length, refused };
+}
+
+/**
+ * @param {import("./store.js").Rows} rows
+ * @param {Task} task
+ * @param {number} epoch
+ */
+function madeIn({ made }, task, epoch) {
+  const now = made.filter((one) => one.task === task.address && one.epoch === epoch);
+  return new Set(now.map(({ place }) => place));
+}
+
+/**
+ * Under "rated" a place has one value told last, not one for each channel.
+ * @param {import("./store.js").Rows} rows
+ * @param {readonly Outgoing[]} outbox
+ */
+function untold({ reported }, outbox) {
+  const places = new Set(outbox.map(({ place }) => place));
+  return reported.filter(({ task, place }) => task === outbox[0]?.task && places.has(place));
+}
+
+/** @param {Outgoing} row */
+function slotOf({ task, epoch, place }) {
+  return { task, epoch, place };
 }
 
 /**

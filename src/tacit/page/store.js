@@ -21,7 +21,7 @@
  *   readonly value: string, readonly symbol: number }} Answer
  */
 /**
- * The value reported last through a channel, and in which epoch.
+ * The value reported last through a channel, and in which epoch. Under `rated` a place has one row.
  * @typedef {{ readonly task: string, readonly place: number, readonly value: string,
  *   readonly channel: string, readonly epoch: number }} Reported
  */
@@ -34,9 +34,19 @@
  *   readonly until: number }} Outgoing
  */
 /**
+ * A report that was ever made, by what its id is made of: no other one may have that id, whatever
+ * the clock says. `place`: the first it answers for.
+ * @typedef {{ readonly task: string, readonly epoch: number, readonly place: number }} Made
+ */
+/**
+ * After a failure: attempts since the outbox last got through, and when the next one may be, in
+ * Unix seconds.
+ * @typedef {{ readonly self: "pause", readonly attempts: number, readonly next: number }} Pause
+ */
+/**
  * @typedef {{ owner: readonly Owner[], enrolment: readonly Enrolment[], ledger: readonly Spent[],
  *   ratings: readonly Rating[], answers: readonly Answer[], reported: readonly Reported[],
- *   outbox: readonly Outgoing[] }} Rows
+ *   outbox: readonly Outgoing[], made: readonly Made[], pause: readonly Pause[] }} Rows
  */
 /** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
 /**
@@ -54,6 +64,8 @@ export const KEYS = {
   answers: ["task", "channel", "place", "value"],
   reported: ["task", "channel", "place"],
   outbox: ["task", "epoch", "place"],
+  made: ["task", "epoch", "place"],
+  pause: ["self"],
 };
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
 
@@ -62,9 +74,10 @@ export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
  * @returns {Promise<Store>}
  */
 export async function openStore(name = "tacit") {
-  const request = indexedDB.open(name, 1);
+  const request = indexedDB.open(name, 2);
   request.onupgradeneeded = () => {
-    for (const store of NAMES) request.result.createObjectStore(store, { keyPath: KEYS[store] });
+    const absent = NAMES.filter((store) => !request.result.objectStoreNames.contains(store));
+    for (const store of absent) request.result.createObjectStore(store, { keyPath: KEYS[store] });
   };
   const database = await fulfilled(request);
   return {

@@ -6,7 +6,7 @@
  */
 
 import { readChannel } from "./channel.js";
-import { compare, decimal } from "./decimals.js";
+import { compare, decimal, shortest } from "./decimals.js";
 import { CertificateError, DataError, RequestError } from "./errors.js";
 import { address as addressOf } from "./hashing.js";
 import { parseScale } from "./scale.js";
@@ -150,6 +150,10 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
     [cells > MOST_CELLS, `${cells} cells a report are more than ${MOST_CELLS}`],
     [!within(channels.length, 1, MOST_CHANNELS), `it needs 1 to ${MOST_CHANNELS} tables`],
     [new Set(channels.map(({ id }) => id)).size !== channels.length, "a channel occurs twice"],
+    [
+      channels.some((channel) => shortest(epsilonOf(channel)) !== channel.epsilon),
+      "a channel's epsilon is not in its one spelling",
+    ],
     [channels.some((channel) => channel.scale !== scale.text), "a channel has other levels"],
     [
       channels.some(({ missing }) => missing !== hidesPresence),

@@ -4,7 +4,15 @@ import { make } from "./dom.js";
 import { sentence } from "./errors.js";
 import { affords, amount } from "./ledger.js";
 import { choose } from "./task.js";
-import { count, duration, epsilonInWords, planInWords, publicInWords, unit } from "./words.js";
+import {
+  count,
+  duration,
+  epsilonInWords,
+  planInWords,
+  publicInWords,
+  together,
+  unit,
+} from "./words.js";
 
 /** @typedef {import("./task.js").Task} Task */
 /** @typedef {{ maximum: string, limit: string }} Terms */
@@ -102,7 +110,7 @@ export function termsForm(task, terms, verb, agreed) {
       make(
         "label",
         { for: "limit" },
-        "Your lifetime limit: epsilon per user, for all answers together",
+        `Your lifetime limit: epsilon ${together(task)}, in all questions`,
       ),
       limit,
       enough,

@@ -12,6 +12,16 @@ export function unit(task) {
 }
 
 /**
+ * What a sum over her answers is an epsilon for. Where who rated what is public it bounds how she
+ * rated alone, and is none per user.
+ * @param {Task} task
+ * @returns {"per user" | "for all your values together"}
+ */
+export function together(task) {
+  return task.hidesPresence ? "per user" : "for all your values together";
+}
+
+/**
  * What the plan asks of her, in one sentence.
  * @param {Task} task
  * @returns {string}
@@ -35,7 +45,8 @@ export function planInWords({ plan, slots, items }) {
 export function publicInWords(task) {
   const when = `and, to within ${duration(task.epochSeconds)}, when you answered`;
   return task.hidesPresence
-    ? `That you take part, ${when}. Not what you rated, and not how.`
+    ? `That you take part, ${when}; later, at which things an answer changed, because you rated ` +
+        "them meanwhile. Not what you had rated by your first answer, and not how you rate."
     : `That you take part, which things you rated, ${when}. Not how you rated them.`;
 }
 

@@ -34,8 +34,10 @@ def nats(amount: int) -> str:
 class Ledger:
     """`spent` of a lifetime `limit`, both in nano-epsilon, summed over every draw of a person.
 
-    The sum bounds what all her answers together tell, values and (where a plan hides it) presence:
-    basic composition, delta = 0.
+    The sum bounds what all her answers together tell about all values of hers together: basic
+    composition, delta = 0. Under "rated" who rated what is public, and it is no epsilon per user;
+    it is one where every plan hid presence, for what was rated by the first report. That a value
+    changed later shows under every plan.
     """
 
     limit: int

@@ -33,7 +33,7 @@ def dumps(channel: Channel) -> str:
         "outputs": [None if y is None else shortest(y) for y in channel.outputs],
         "word_bits": channel.word_bits,
         "weights": [[str(weight) for weight in row] for row in channel.weights],
-        "epsilon": channel.epsilon,
+        "epsilon": shortest(Decimal(channel.epsilon)),
         "id": channel.id,
     }
     return json.dumps(fields, separators=(",", ":"))

@@ -18,6 +18,7 @@ from tacit.scale import RatingScale
 
 MAGIC = b"tacit-item-model-1\n"
 MOST_DRAWS = 32
+LINKS = ("linear", "cells")
 if TYPE_CHECKING:
     Floats = array[float]  # subscripting it at run time needs a later Python
 else:
@@ -90,8 +91,10 @@ class ItemModel:
             header: dict[str, Any] = json.loads(data[at:end])
         except ValueError:
             raise DataError("This item model is cut short; download it again.") from None
+        if len(data) < end or (len(data) - end) % 4:
+            raise DataError("This item model is cut short; download it again.")
         floats = array("f")
-        floats.frombytes(data[end : len(data) - (len(data) - end) % 4])
+        floats.frombytes(data[end:])
         return cls._of(header, _Reader(_little(floats)))
 
     def _header(self) -> dict[str, Any]:
@@ -115,6 +118,8 @@ class ItemModel:
 
     @classmethod
     def _of(cls, header: dict[str, Any], block: "_Reader") -> Self:
+        if header["link"] not in LINKS or not 1 <= len(header["mu"]) <= MOST_DRAWS:
+            raise DataError("This item model has no draw, too many, or another link.")
         n, K, features = len(header["items"]), header["factors"], header["features"]
         draws = tuple(
             ItemDraw(mu, block.take(n), block.take(n * K), block.take(1 + K),

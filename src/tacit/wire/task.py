@@ -36,6 +36,11 @@ KEYS = (
 LONGEST = 1 << 24
 """Bytes a task may have."""
 MOST_ITEMS, MOST_CELLS, MOST_CHANNELS = 1_000_000, 4096, 16
+LONGEST_ID, ENDS = 200, 1 << 53
+"""Characters of an item id; where the whole numbers end that a browser tells apart."""
+ITEM = (
+    f"an item id is no whole number below 2^53 in size and no text of 1 to {LONGEST_ID} characters"
+)
 DAY = 86_400
 WHAT = "The task"
 
@@ -147,6 +152,7 @@ class Task:
             (not 0 < len(self.name) <= 200, f"its name has {len(self.name)} characters, not 1-200"),
             (self.plan != "rated" and not slotted, f"the plan '{self.plan[:40]}' is none"),
             (not 0 < n <= MOST_ITEMS, f"a catalogue of {n} items is not among 1 to {MOST_ITEMS}"),
+            (not all(map(_is_item, self.items)), ITEM),
             (len(set(map(str, self.items))) != n, "an item id occurs twice"),
             (len(set(map(type, self.items))) > 1, "its ids are not all numbers or all strings"),
             (titles is not None and len(titles) != n, "it has not as many titles as items"),
@@ -217,10 +223,14 @@ def _task(fields: dict[str, Any]) -> Task:
     )
 
 
+def _is_item(value: object) -> bool:
+    if isinstance(value, str):
+        return 0 < len(value) <= LONGEST_ID
+    return type(value) is int and abs(value) < ENDS
+
+
 def _item(value: Any) -> int | str:
-    if type(value) is int and abs(value) < 1 << 53:
-        return value
-    if isinstance(value, str) and 0 < len(value) <= 200:
+    if _is_item(value):
         return value
     raise ValueError(repr(value)[:60])
 
