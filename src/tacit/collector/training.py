@@ -60,8 +60,8 @@ def guarantee(task: Task, used: Iterable[int]) -> Guarantee:
     """What reports to the task promise, by the weakest of the channels that were used."""
     channels = [task.channels[mech] for mech in sorted(set(used))]
     promised = plan(task.plan, channels).guarantee
-    linked = "which reports to this task are one person's"
-    return replace(promised, public=(*promised.public, linked))
+    seen = ("which reports to this task are one person's", "that an answer changed, and when")
+    return replace(promised, public=(*promised.public, *seen))
 
 
 def _rated(scan: Iterable[list[Row]], task: Task, people: dict[bytes, int]) -> Cells:
