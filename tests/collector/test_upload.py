@@ -230,10 +230,11 @@ def test_addresses(ask, collector):
 
 
 def test_too_many_at_once_are_refused_unread(ask, clock):
-    task = ask()
-    door = upload.Upload({}, lambda: None, clock)
-    door.inside = upload.MOST_INSIDE
-    said = []
+    class Full:
+        uploads = upload.MOST_WAITING
+
+    task, said = ask(), []
+    door = upload.Upload({}, Full, clock)
 
     async def receive():
         raise AssertionError("nothing of a refused request is read")

@@ -1,6 +1,7 @@
 """The outermost layer: uploads go straight in, everything else gets a browser's headers."""
 
 import re
+from functools import lru_cache
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,10 +31,17 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._rest(scope, receive, send)
-        elif scope["method"] == "POST" and (to := REPORTS.fullmatch(scope["path"])):
-            await self._upload(to[1], scope, receive, send)
+        elif scope["method"] == "POST" and (task := _task(scope["path"])) is not None:
+            await self._upload(task, scope, receive, send)
         else:
             await self._rest(scope, receive, _telling(send))
+
+
+@lru_cache(maxsize=64)
+def _task(path: str) -> str | None:
+    """The task whose address takes uploads at this path."""
+    found = REPORTS.fullmatch(path)
+    return found[1] if found else None
 
 
 def _telling(send: Send) -> Send:

@@ -39,16 +39,16 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._in_header:
             self._header_bytes += len(data)
-            if self._until == math.inf:
-                self._until = self.loop.time() + HEADER_SECONDS
         super().data_received(data)
+        if self._header_bytes and self._until == math.inf:  # a request has begun and not ended
+            self._until = self.loop.time() + HEADER_SECONDS
         if self._in_header and self._header_bytes > HEADER_BYTES:
             self._refuse(b"431 Request Header Fields Too Large")
 
     def on_headers_complete(self) -> None:
         self._in_header = False
         self._until = self.loop.time() + BODY_SECONDS
-        if sum(len(name) + len(value) for name, value in self.headers) > HEADER_BYTES:
+        if self._header_bytes > HEADER_BYTES and self._header_length() > HEADER_BYTES:
             self._refuse(b"431 Request Header Fields Too Large")
         else:
             super().on_headers_complete()
@@ -56,6 +56,9 @@ class Protocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._in_header, self._header_bytes, self._until = True, 0, math.inf
         super().on_message_complete()
+
+    def _header_length(self) -> int:
+        return sum(len(name) + len(value) for name, value in self.headers)
 
     def _look(self) -> None:
         """Whether its time is over. One timer a connection, not one a request: it is cheaper to

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,8 @@ CREATE TABLE IF NOT EXISTS reports (
 """
 LOG_PAGES, CACHE_KIB = 8000, 65_536
 """A log of 32 MiB before it is folded in: ids are random, so short logs write each page often."""
-CHUNKS = (256, 64, 16, 4, 1)
-"""Rows of one statement. Python lets its lock go around a statement, not around a row: with many
-rows in one, the database works while the server reads."""
+MOST_ROWS = 4096
+"""Rows of one statement; SQLite takes 32,766 values in one."""
 
 
 class SqliteStore:
@@ -39,7 +39,9 @@ class SqliteStore:
 
     def __init__(self, path: str) -> None:
         try:
-            self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._database = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
             self._prepare()
         except sqlite3.Error as error:
             raise RequestError(f"{path} cannot hold reports: {error}.") from None
@@ -51,16 +53,19 @@ class SqliteStore:
 
     def insert(self, rows: Sequence[Row]) -> list[Outcome]:
         try:
-            if self._insert_all(rows, expected=len(rows)):
-                return [Outcome.STORED] * len(rows)
-            # Some ids are known. Nobody else writes, so what is there now is what was there.
-            before = self._stored([row.id for row in rows])
-            self._insert_all(rows)
+            if len(rows) > MOST_ROWS:
+                return self._insert_unknown(rows)
+            try:
+                # Nearly always all are new. One statement is a transaction of its own, and the only
+                # moment at which Python's lock has to be won back from the server.
+                self._insert(rows)
+            except sqlite3.IntegrityError:
+                return self._insert_unknown(rows)
         except sqlite3.Error as error:
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
             raise StoreError(str(error)) from None
-        return outcomes(rows, before)
+        return [Outcome.STORED] * len(rows)
 
     def shut(self, task: int, epoch: int) -> None:
         closed = "UPDATE tasks SET closed = max(closed, ?) WHERE number = ?"
@@ -97,19 +102,19 @@ class SqliteStore:
     def _one(self, statement: str) -> Any:
         return self._database.execute(statement).fetchone()[0]
 
-    def _insert_all(self, rows: Sequence[Row], expected: int | None = None) -> bool:
-        """Insert and commit; not if another number of rows than `expected` would be new."""
+    def _insert_unknown(self, rows: Sequence[Row]) -> list[Outcome]:
+        """Some ids are known, or come twice. Nobody else writes: what is there was there before."""
         self._database.execute("BEGIN IMMEDIATE")
-        new = sum(self._insert(chunk) for chunk in _chunks(rows))
-        kept = expected is None or new == expected
-        self._database.execute("COMMIT" if kept else "ROLLBACK")
-        return kept
+        before = self._stored([row.id for row in rows])
+        for start in range(0, len(rows), MOST_ROWS):
+            self._insert(rows[start : start + MOST_ROWS], "OR IGNORE")
+        self._database.execute("COMMIT")
+        return outcomes(rows, before)
 
-    def _insert(self, rows: Sequence[Row]) -> int:
+    def _insert(self, rows: Sequence[Row], known: str = "") -> None:
         places = ",".join(["(?,?,?,?,?,?)"] * len(rows))
-        flat = [value for row in rows for value in row]
-        statement = f"INSERT OR IGNORE INTO reports VALUES {places}"
-        return self._database.execute(statement, flat).rowcount
+        flat = list(chain.from_iterable(rows))
+        self._database.execute(f"INSERT {known} INTO reports VALUES {places}", flat)
 
     def _stored(self, ids: Sequence[bytes]) -> dict[bytes, Row]:
         found: dict[bytes, Row] = {}
@@ -143,11 +148,3 @@ class SqliteReader:
 
     def close(self) -> None:
         self._database.close()
-
-
-def _chunks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    start = 0
-    for size in CHUNKS:
-        while len(rows) - start >= size:
-            yield rows[start : start + size]
-            start += size

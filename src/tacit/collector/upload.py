@@ -16,19 +16,21 @@ from tacit.collector.reading import read
 from tacit.collector.store import Outcome, Row, StoreError
 from tacit.collector.writer import Writer
 
-MOST_INSIDE = 128
+MOST_WAITING = 128
 """Uploads that wait for their commit together: a fraction of a second's work."""
 PATIENCE = 0.1
 """Seconds before a refused client hears of it: one that does not wait by itself is made to."""
 
+ACCEPTED = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [(b"content-type", b"application/json"), (b"content-length", b"2")],
+}
 Answer = tuple[int, bytes, int | None]
 
 
 class Upload:
-    """The door for reports. `counts`: answers by the name of their problem, or "accepted".
-
-    `inside`: uploads that wait for their commit.
-    """
+    """The door for reports. `counts`: answers by the name of their problem, or "accepted"."""
 
     def __init__(
         self,
@@ -42,14 +44,13 @@ class Upload:
         self._clock = clock
         self._enrolment = enrolment
         self.counts: Counter[str] = Counter()
-        self.inside = 0
         self._bodies = Bodies()
 
     async def __call__(self, task: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request to the task of an address."""
         # Nothing of a request is looked at while there is too much to do already: reading it
         # first would cost as much as storing it.
-        if self.inside >= MOST_INSIDE:
+        if self._writer().uploads >= MOST_WAITING:
             await asyncio.sleep(PATIENCE)
             answer = self._refused(problems.BUSY)
         else:
@@ -69,7 +70,7 @@ class Upload:
             name = enrolment.admit(scope, intake.task.epoch(now)) if enrolment else b""
             body = await self._bodies.read(scope, receive)
             rows, refused = intake.rows(read(body), now)
-            outcomes = await self._put(rows)
+            outcomes = await self._writer().put(rows) if rows else []
         except ProblemError as error:
             return self._refused(error.problem)
         except StoreError:
@@ -77,13 +78,6 @@ class Upload:
         if enrolment:
             enrolment.count(name, outcomes.count(Outcome.STORED))
         return self._accepted(rows, outcomes, refused)
-
-    async def _put(self, rows: list[Row]) -> list[Outcome]:
-        self.inside += 1
-        try:
-            return await self._writer().put(rows) if rows else []
-        finally:
-            self.inside -= 1
 
     def _accepted(self, rows: list[Row], outcomes: list[Outcome], refused: Refused) -> Answer:
         """All stored, or the list of those that are not; every other one is durable."""
@@ -108,13 +102,13 @@ _PROBLEMS = {
 
 
 async def _send(send: Send, status: int, content: bytes, retry_after: int | None) -> None:
-    headers = [
-        (b"content-type", b"application/json" if status == 200 else MEDIA_TYPE),
-        (b"content-length", str(len(content)).encode()),
-    ]
-    if retry_after is not None:
-        headers.append((b"retry-after", str(retry_after).encode()))
-    if status in (413, 415):  # what is left of the body is not read
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    if status == 200:
+        await send(ACCEPTED)
+    else:
+        headers = [(b"content-type", MEDIA_TYPE), (b"content-length", b"%d" % len(content))]
+        if retry_after is not None:
+            headers.append((b"retry-after", b"%d" % retry_after))
+        if status in (413, 415):  # what is left of the body is not read
+            headers.append((b"connection", b"close"))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})

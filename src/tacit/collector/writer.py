@@ -6,15 +6,14 @@ import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
 
 from tacit.collector.store import Outcome, Row, Store, StoreError
 
 log = logging.getLogger(__name__)
 
-MOST_ROWS = 4096
-"""Rows of one transaction."""
+MOST_ROWS = 2048
+"""Rows of one transaction, or a little more."""
 
 T = TypeVar("T")
 Job = Callable[[], None]
@@ -29,7 +28,7 @@ class Writer:
     """The one thread that touches the database, and the only user of `store`.
 
     `counts`: reports by outcome, commits and failures, since the start. `failing`: whether the last
-    transaction failed. `waiting`: reports that are not stored yet.
+    transaction failed. `uploads`, `waiting`: uploads, and reports in them, that are not stored yet.
     """
 
     def __init__(self, store: Store) -> None:
@@ -39,19 +38,17 @@ class Writer:
         self._open = True
         self.counts: Counter[str] = Counter()
         self.failing = False
-        self.waiting = 0
+        self.uploads = self.waiting = 0
         self._thread = threading.Thread(target=self._run, name="writer")
         self._thread.start()
 
-    async def put(self, rows: Sequence[Row]) -> list[Outcome]:
-        """Store rows; returns when they are durable. Raises `StoreError` when they are not."""
-        future: asyncio.Future[list[Outcome]] = self._loop.create_future()
+    def put(self, rows: Sequence[Row]) -> "asyncio.Future[list[Outcome]]":
+        """Store rows; done when they are durable. Fails with `StoreError` when they are not."""
+        upload = _Upload(rows, self._loop.create_future())
+        self.uploads += 1
         self.waiting += len(rows)
-        self._queue.put(_Upload(rows, future))
-        try:
-            return await future
-        finally:
-            self.waiting -= len(rows)
+        self._queue.put(upload)
+        return upload.future
 
     async def run(self, work: Callable[[Store], T]) -> T:
         """Do something else with the store, on its thread and between two transactions."""
@@ -61,9 +58,9 @@ class Writer:
             try:
                 result = work(self._store)
             except Exception as error:
-                self._loop.call_soon_threadsafe(_fail, [future], error)
+                self._loop.call_soon_threadsafe(future.set_exception, error)
             else:
-                self._loop.call_soon_threadsafe(_settle, [(future, result)])
+                self._loop.call_soon_threadsafe(future.set_result, result)
 
         self._queue.put(job)
         return await future
@@ -104,10 +101,7 @@ class Writer:
         self.failing = False
         self.counts["commits"] += 1
         self.counts.update(outcome.value for outcome in found)
-        ends = list(accumulate(len(upload.rows) for upload in uploads))
-        shares = [found[a:b] for a, b in pairwise([0, *ends])]
-        futures = [upload.future for upload in uploads]
-        self._loop.call_soon_threadsafe(_settle, list(zip(futures, shares, strict=True)))
+        self._loop.call_soon_threadsafe(self._settle, uploads, found)
 
     def _failed(self, uploads: Sequence[_Upload], error: Exception) -> None:
         self.counts["failures"] += 1
@@ -115,16 +109,23 @@ class Writer:
             log.warning("Reports cannot be stored: %s.", type(error).__name__)
         self.failing = True
         refusal = StoreError("Nothing of this was stored.")
-        self._loop.call_soon_threadsafe(_fail, [upload.future for upload in uploads], refusal)
+        self._loop.call_soon_threadsafe(self._fail, uploads, refusal)
 
+    def _settle(self, uploads: Sequence[_Upload], found: list[Outcome]) -> None:
+        start = 0
+        for upload in uploads:
+            end = start + len(upload.rows)
+            self._leave(upload)
+            if not upload.future.done():  # a client that went away has cancelled it
+                upload.future.set_result(found[start:end])
+            start = end
 
-def _settle(settled: Sequence[tuple["asyncio.Future[T]", T]]) -> None:
-    for future, result in settled:
-        if not future.done():  # a client that went away has cancelled it
-            future.set_result(result)
+    def _fail(self, uploads: Sequence[_Upload], error: Exception) -> None:
+        for upload in uploads:
+            self._leave(upload)
+            if not upload.future.done():
+                upload.future.set_exception(error)
 
-
-def _fail(futures: Sequence["asyncio.Future[T]"], error: Exception) -> None:
-    for future in futures:
-        if not future.done():
-            future.set_exception(error)
+    def _leave(self, upload: _Upload) -> None:
+        self.uploads -= 1
+        self.waiting -= len(upload.rows)
