@@ -1,6 +1,6 @@
 """What the collector stores a second, the generator on the same two cores, every commit on disk.
 
-    python benchmarks/collector.py [--seconds 6] [--rounds 3] [--json FILE.json]
+    python benchmarks/collector.py [--seconds 4] [--rounds 5] [--json FILE.json]
 
 Reports of 32 cells, as under the plan catalogue, of people and ids that never repeat. In turn: a
 bare Starlette route that reads the body and answers 200; one report a request on 64 connections;
@@ -179,8 +179,8 @@ async def _bare(request: Request) -> Response:
 def main() -> int:
     """Measure, print, and say which bars are met."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=6)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--serve", nargs=3)
     parser.add_argument("--generate", nargs=5)

@@ -7,7 +7,7 @@ import numpy as np
 from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
 from tacit.collector import problems
-from tacit.collector.packing import pack_rated, pack_slots
+from tacit.collector.packing import in_table, pack_rated, pack_slots
 from tacit.collector.problems import Problem, ProblemError
 from tacit.collector.reading import Sent, name
 from tacit.collector.store import Held, Row
@@ -27,8 +27,7 @@ class Intake:
         self.held = held
         self.closed = held.closed
         self._mechs = {
-            channel.id: (place, range(len(channel.outputs)))
-            for place, channel in enumerate(task.channels)
+            channel.id: (place, len(channel.outputs)) for place, channel in enumerate(task.channels)
         }
         self._every = tuple(range(len(task.items)))
         self._hashes = np.array(task.item_hashes, np.uint64)
@@ -67,10 +66,9 @@ class Intake:
             raise ProblemError(problems.MECHANISM)
         if report.epoch not in open_epochs:
             raise ProblemError(problems.EPOCH)
-        mech, alphabet = found
+        mech, outputs = found
         places, symbols = zip(*report.cells, strict=True)
-        in_table = min(symbols) in alphabet and max(symbols) in alphabet
-        if not in_table or not self._asked(places, report.person):
+        if not in_table(symbols, outputs) or not self._asked(places, report.person):
             raise ProblemError(problems.CELLS)
         return mech, pack_rated(places[0], symbols[0]) if self._rated else pack_slots(symbols)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 RATED = np.dtype([("place", "<u4"), ("symbol", "<u2")])
 """One cell under the plan rated."""
 
+_BYTES = bytes(range(256))
 _RATED = struct.Struct("<IH")
 
 
@@ -23,6 +24,16 @@ def pack_slots(symbols: Sequence[int]) -> bytes:
         return b"\1" + bytes(symbols)
     except ValueError:
         return b"\2" + struct.pack(f"<{len(symbols)}H", *symbols)
+
+
+def in_table(symbols: Sequence[int], outputs: int) -> bool:
+    """Whether all of them are columns of a table with so many."""
+    if outputs > 256:
+        return min(symbols) >= 0 and max(symbols) < outputs
+    try:
+        return not bytes(symbols).translate(None, _BYTES[:outputs])
+    except ValueError:
+        return False
 
 
 def unpack_rated(cells: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:

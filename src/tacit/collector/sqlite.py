@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ CREATE TABLE IF NOT EXISTS reports (
     mech INTEGER NOT NULL,
     person BLOB NOT NULL,
     cells BLOB NOT NULL
-);
+) WITHOUT ROWID;
 """
 LOG_PAGES, CACHE_KIB = 8000, 65_536
 """A log of 32 MiB before it is folded in: ids are random, so short logs write each page often."""
@@ -112,9 +113,7 @@ class SqliteStore:
         return outcomes(rows, before)
 
     def _insert(self, rows: Sequence[Row], known: str = "") -> None:
-        places = ",".join(["(?,?,?,?,?,?)"] * len(rows))
-        flat = list(chain.from_iterable(rows))
-        self._database.execute(f"INSERT {known} INTO reports VALUES {places}", flat)
+        self._database.execute(_inserting(len(rows), known), list(chain.from_iterable(rows)))
 
     def _stored(self, ids: Sequence[bytes]) -> dict[bytes, Row]:
         found: dict[bytes, Row] = {}
@@ -123,6 +122,11 @@ class SqliteStore:
             asked = f"SELECT * FROM reports WHERE id IN ({','.join('?' * len(some))})"
             found |= {row[0]: Row(*row) for row in self._database.execute(asked, some)}
         return found
+
+
+@lru_cache(maxsize=256)
+def _inserting(rows: int, known: str) -> str:
+    return f"INSERT {known} INTO reports VALUES {','.join(['(?,?,?,?,?,?)'] * rows)}"
 
 
 class SqliteReader:
