@@ -37,13 +37,14 @@ class CollectorProcess:
     def start(self):
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(self._command, stdout=log, stderr=log)
-        for _ in range(300):
+        for _ in range(1200):  # a minute: under strace, on a busy machine, all of Python is slow
             with contextlib.suppress(OSError):
                 if self.get("/healthz")[0] == 200:
                     return
             if self.process.poll() is not None:
                 break
             time.sleep(0.05)
+        self.kill()
         raise AssertionError(self.log.read_text())
 
     def kill(self):

@@ -20,7 +20,7 @@ def url(tmp_path):
     command = [*CLI, "serve", "--folder", str(tmp_path / "served"), "--port", str(port)]
     served = subprocess.Popen(command, stderr=sys.stderr)
     address = f"http://127.0.0.1:{port}"
-    for _ in range(200):
+    for _ in range(1200):
         with contextlib.suppress(OSError):
             urllib.request.urlopen(f"{address}/healthz").close()
             break
