@@ -6,7 +6,7 @@ A collector in a process of its own; `tacit simulate` plays the people of DATA, 
 held out (split 0); `tacit fit --db --publish` learns from the store; the devices fetch the item
 model and predict what was held out from their own ratings. `tacit compare` does the same in one
 process. Noise comes from the operating system in both, and one run's RMSE at epsilon 1 has a
-standard deviation of some .002: the bar is a difference of .003 between the means of both.
+standard deviation of .002 to .003: the bar is a difference of .003 between the means of both.
 """
 
 import argparse

@@ -20,7 +20,8 @@ from tacit.channels import compile
 from tacit.collector import training
 from tacit.collector.packing import pack_rated
 from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Row, open_reader
+from tacit.collector.store import Row
+from tacit.collector.stores import open_reader
 from tacit.scale import RatingScale
 from tacit.wire.task import Task
 

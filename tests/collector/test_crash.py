@@ -11,7 +11,7 @@ import pytest
 from retrying import Clients
 
 from tacit.collector.packing import pack_rated
-from tacit.collector.store import open_reader
+from tacit.collector.stores import open_reader
 
 
 def stored(db):
@@ -29,6 +29,14 @@ def promised(acked):
     }
 
 
+def nothing_is_lost(collector, clients, fewest):
+    """Every acknowledged report is stored as it was sent, and there were more than `fewest`."""
+    found, wanted = stored(collector.db), promised(clients.acked)
+    assert not clients.wrong
+    assert len(wanted) > fewest
+    assert {id: found.get(id) for id in wanted} == wanted
+
+
 @pytest.mark.parametrize(
     "kills", [pytest.param(2, id="2"), pytest.param(25, id="25", marks=pytest.mark.long)]
 )
@@ -41,10 +49,7 @@ def test_killed_under_load(ask, started, kills):
         collector.kill()
         collector.start()
     clients.finish()
-    found, wanted = stored(collector.db), promised(clients.acked)
-    assert not clients.wrong
-    assert len(wanted) > 20 * kills
-    assert {id: found.get(id) for id in wanted} == wanted
+    nothing_is_lost(collector, clients, fewest=20 * kills)
     with sqlite3.connect(collector.db) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
@@ -96,10 +101,7 @@ def test_the_database_stops_and_starts_under_load(ask, started, postgres):
         postgres.start()
     time.sleep(0.7)
     clients.finish()
-    found, wanted = stored(collector.db), promised(clients.acked)
-    assert not clients.wrong
-    assert len(wanted) > 100
-    assert {id: found.get(id) for id in wanted} == wanted
+    nothing_is_lost(collector, clients, fewest=100)
     assert collector.get("/readyz")[0] == 200
 
 

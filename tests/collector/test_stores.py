@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Outcome, Row, open_reader, open_store, outcomes
+from tacit.collector.store import Outcome, Row, outcomes
+from tacit.collector.stores import open_reader, open_store
 from tacit.errors import RequestError
 
 ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.collector import training
 from tacit.collector.shelf import Shelf
-from tacit.collector.store import open_reader
+from tacit.collector.stores import open_reader
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.wire.item_model import ItemModel

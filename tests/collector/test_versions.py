@@ -10,7 +10,8 @@ from tacit.collection.sampler import Sampler
 from tacit.collector import training
 from tacit.collector.packing import pack_rated
 from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Row, open_reader
+from tacit.collector.store import Row
+from tacit.collector.stores import open_reader
 
 SHARES = np.array([0.06, 0.11, 0.27, 0.34, 0.22])
 

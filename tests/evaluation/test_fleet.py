@@ -14,7 +14,7 @@ import uvicorn
 from tacit.collector.app import application
 from tacit.collector.enrolment import Enrolment
 from tacit.collector.shelf import Shelf
-from tacit.collector.store import open_reader
+from tacit.collector.stores import open_reader
 from tacit.collector.training import reports
 from tacit.errors import RequestError
 from tacit.evaluation.fleet import Fleet

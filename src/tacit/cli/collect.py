@@ -45,7 +45,7 @@ def collect(
         from tacit.collector.enrolment import Enrolment
         from tacit.collector.server import serve
         from tacit.collector.shelf import Shelf
-        from tacit.collector.store import open_store
+        from tacit.collector.stores import open_store
     except ImportError as error:
         raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
 

@@ -123,7 +123,7 @@ def is_training(model: str, epsilon: str | None, told: bool) -> bool:
 def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
     from tacit.collection.report_file import read_reports
     from tacit.collector import training
-    from tacit.collector.store import open_reader
+    from tacit.collector.stores import open_reader
 
     if file is not None:
         return read_reports(file)
@@ -134,7 +134,7 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
 def _publish(fitted: "Fitted", db: str, task: str | None, folder: Path) -> str:
     from tacit.collector import training
     from tacit.collector.shelf import Shelf
-    from tacit.collector.store import open_reader
+    from tacit.collector.stores import open_reader
     from tacit.models import item_model
 
     with closing(open_reader(db)) as reader:

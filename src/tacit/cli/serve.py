@@ -62,7 +62,7 @@ def populate(folder: Path, url: str) -> None:
     from tacit import models
     from tacit.collector import training
     from tacit.collector.shelf import Shelf
-    from tacit.collector.store import open_reader
+    from tacit.collector.stores import open_reader
     from tacit.evaluation.fleet import Fleet
     from tacit.wire.task import loads
 

@@ -20,7 +20,8 @@ from tacit.collector.enrolment import Enrolment
 from tacit.collector.intake import Intake
 from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.shelf import Shelf
-from tacit.collector.store import Store, open_store
+from tacit.collector.store import Store
+from tacit.collector.stores import open_store
 from tacit.collector.upload import Upload
 from tacit.collector.writer import Writer
 from tacit.wire.task import Task

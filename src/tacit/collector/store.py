@@ -2,10 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from types import ModuleType
 from typing import NamedTuple, Protocol
-
-from tacit.errors import RequestError
 
 READ_AT_ONCE = 4096
 """Rows of a scan that are in memory together."""
@@ -98,40 +95,3 @@ class Reader(Protocol):
     def close(self) -> None:
         """Let go of the database."""
         ...
-
-
-def open_store(url: str) -> Store:
-    """The store at a path (SQLite) or a `postgresql://` address, made where there is none.
-
-    Raises `RequestError` where it cannot be opened.
-    """
-    if is_postgres(url):
-        return _postgres().PostgresStore(url)
-    from tacit.collector.sqlite import SqliteStore
-
-    return SqliteStore(url)
-
-
-def open_reader(url: str) -> Reader:
-    """The same, to read; raises `RequestError` where there is no store."""
-    if is_postgres(url):
-        return _postgres().PostgresReader(url)
-    from tacit.collector.sqlite import SqliteReader
-
-    return SqliteReader(url)
-
-
-def is_postgres(url: str) -> bool:
-    """Whether it is PostgreSQL's; raises `RequestError` for another scheme."""
-    scheme, found, _ = url.partition("://")
-    if found and scheme not in ("postgresql", "postgres"):
-        raise RequestError(f"There is no store for {scheme}://; give a path or postgresql://...")
-    return bool(found)
-
-
-def _postgres() -> ModuleType:
-    try:
-        from tacit.collector import postgres
-    except ImportError as error:
-        raise RequestError(f"A PostgreSQL store needs tacit[postgres]: {error}.") from None
-    return postgres
