@@ -25,6 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+import uvloop
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -193,7 +194,7 @@ def main() -> int:
     elif asked.generate:
         party, each, connections, port, seconds = asked.generate
         load = Load(party, int(each), int(connections))
-        print(json.dumps(asyncio.run(_generate(load, int(port), float(seconds)))))
+        print(json.dumps(uvloop.run(_generate(load, int(port), float(seconds)))))
     else:
         return _report(asked.rounds, asked.seconds, asked.json)
     return 0
@@ -207,10 +208,14 @@ def _report(rounds: int, seconds: float, file: Path | None) -> int:
             runs[load].append(measure(load, seconds))
             _show(load, runs[load][-1])
     best = {load: _middle(figures) for load, figures in runs.items()}
+    # Of runs that followed each other: a machine that is shared has good and bad minutes.
+    share = median(
+        single["requests"] / bare["requests"]
+        for single, bare in zip(runs[SINGLE], runs[BARE], strict=True)
+    )
     bars = {
         "one report a request: 6,000 a second": best[SINGLE]["requests"] >= 6000,
-        "one report a request: .65 of the bare route": best[SINGLE]["requests"]
-        >= 0.65 * best[BARE]["requests"],
+        f"one report a request: .65 of the bare route ({share:.2f})": share >= 0.65,
         "one report a request: p99 50 ms": best[SINGLE]["p99"] <= 50,
         "50 a request: 45,000 reports a second": best[BATCH]["reports"] >= 45_000,
         "50 a request: p99 50 ms": best[BATCH]["p99"] <= 50,

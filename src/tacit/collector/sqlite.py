@@ -99,15 +99,6 @@ class SqliteStore:
             self._database.execute(f"PRAGMA {setting}")
         self._database.executescript(SCHEMA)
         self._database.execute(f"PRAGMA user_version={VERSION}")
-        self._lengthen_log()
-
-    def _lengthen_log(self) -> None:
-        """Write as much as the log will ever hold, once: to flush a file that does not grow takes
-        half the time. What is written is dropped again, and makes room in the database."""
-        self._database.execute("DROP TABLE IF EXISTS room")
-        self._database.execute(f"CREATE TABLE room AS SELECT zeroblob({LOG_PAGES * 4096})")
-        self._database.execute("DROP TABLE room")
-        self._database.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
 
     def _one(self, statement: str) -> Any:
         return self._database.execute(statement).fetchone()[0]

@@ -35,6 +35,7 @@ class Writer:
         self._store = store
         self._loop = asyncio.get_running_loop()
         self._queue: queue.SimpleQueue[_Upload | Job] = queue.SimpleQueue()
+        self._together: list[_Upload] = []
         self._open = True
         self.counts: Counter[str] = Counter()
         self.failing = False
@@ -47,7 +48,10 @@ class Writer:
         upload = _Upload(rows, self._loop.create_future())
         self.uploads += 1
         self.waiting += len(rows)
-        self._queue.put(upload)
+        if not self._together:
+            # Those that came at the same moment go into one commit, not the first of them alone.
+            self._loop.call_soon(self._hand_over)
+        self._together.append(upload)
         return upload.future
 
     async def run(self, work: Callable[[Store], T]) -> T:
@@ -62,13 +66,22 @@ class Writer:
             else:
                 self._loop.call_soon_threadsafe(future.set_result, result)
 
-        self._queue.put(job)
+        self._ask(job)
         return await future
 
     async def close(self) -> None:
         """Store what still waits, then let go of the database."""
-        self._queue.put(self._finish)
+        self._ask(self._finish)
         await asyncio.to_thread(self._thread.join)
+
+    def _ask(self, job: Job) -> None:
+        self._hand_over()  # what came before it is done before it
+        self._queue.put(job)
+
+    def _hand_over(self) -> None:
+        for upload in self._together:
+            self._queue.put(upload)
+        self._together.clear()
 
     def _run(self) -> None:
         while self._open:
