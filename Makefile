@@ -22,7 +22,7 @@ demo: .venv/ready  ## the main job on made-up data; leaves report.html
 	$(BIN)/tacit demo
 
 test: .venv/ready  ## all default tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import rules
 	$(BIN)/ruff check .
