@@ -19,7 +19,8 @@ SWITCH_SECONDS = 2e-5
 
 class Protocol(HttpToolsProtocol):
     """A connection that must bring a header within `HEADER_SECONDS` and `HEADER_BYTES`, and then
-    the body within `BODY_SECONDS`; how long the body may be is for who reads it."""
+    the body within `BODY_SECONDS`; how long the body may be is for who reads it. What comes after
+    a refusal is dropped until then: who hangs up on a client that sends is never heard."""
 
     _watch: asyncio.TimerHandle | None = None
     _until = math.inf
@@ -46,11 +47,11 @@ class Protocol(HttpToolsProtocol):
             self._refuse(b"431 Request Header Fields Too Large")
 
     def on_headers_complete(self) -> None:
-        self._in_header = False
-        self._until = self.loop.time() + BODY_SECONDS
         if self._header_bytes > HEADER_BYTES and self._header_length() > HEADER_BYTES:
             self._refuse(b"431 Request Header Fields Too Large")
         else:
+            self._in_header = False
+            self._until = self.loop.time() + BODY_SECONDS
             super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -71,10 +72,12 @@ class Protocol(HttpToolsProtocol):
             self._watch = self.loop.call_later(after, self._look)
 
     def _refuse(self, status: bytes) -> None:
-        if not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self._in_header or not self.cycle.response_complete:
             answer = b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
             self.transport.write(answer)
-            self.transport.close()
+        self.transport.close()
 
 
 def serve(app: ASGIApp, host: str, port: int) -> None:

@@ -108,7 +108,5 @@ async def _send(send: Send, status: int, content: bytes, retry_after: int | None
         headers = [(b"content-type", MEDIA_TYPE), (b"content-length", b"%d" % len(content))]
         if retry_after is not None:
             headers.append((b"retry-after", b"%d" % retry_after))
-        if status in (413, 415):  # what is left of the body is not read
-            headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
