@@ -84,6 +84,8 @@ class Page {
     await this.refresh();
     await heard(async () => (this.#model = await newestModel(this.collector, this.task)));
     await this.refresh();
+    // What she has sent and nobody took yet goes on trying; nothing new is answered.
+    if (rows.outbox.length > 0) await heard(() => this.#try(() => this.client.resend()));
   }
 
   /** Draws all that follows from what the device holds; the list to rate in is left as it is. */
