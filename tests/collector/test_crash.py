@@ -6,6 +6,7 @@ import subprocess
 import time
 from contextlib import closing
 from random import Random
+from signal import SIGINT, SIGTERM
 
 import pytest
 from retrying import Clients
@@ -105,12 +106,13 @@ def test_the_database_stops_and_starts_under_load(ask, started, postgres):
     assert collector.get("/readyz")[0] == 200
 
 
-def test_told_to_stop_it_stores_what_waits(ask, started):
+@pytest.mark.parametrize(("by", "status"), [(SIGTERM, -SIGTERM), (SIGINT, 0)])
+def test_told_to_stop_it_stores_what_waits(ask, started, by, status):
     task = ask(start=int(time.time()) - 1000)
     collector = started(task)
     clients = Clients(task, collector.port, count=4)
     time.sleep(0.4)
-    collector.stop()
+    assert collector.stop(by) == status
     wanted = promised(dict(clients.acked))
     found = stored(collector.db)
     assert {id: found.get(id) for id in wanted} == wanted

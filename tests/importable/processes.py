@@ -51,9 +51,9 @@ class CollectorProcess:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(20)
+    def stop(self, by=signal.SIGTERM) -> int:
+        self.process.send_signal(by)
+        return self.process.wait(20)
 
     def get(self, path: str) -> tuple[int, bytes]:
         return self.request("GET", path)

@@ -1,5 +1,6 @@
 """`tacit serve`: a collector and its page on made-up films, to try everything at once."""
 
+import signal
 import time
 from multiprocessing import get_context
 from pathlib import Path
@@ -57,6 +58,9 @@ def serve(
 
 def populate(folder: Path, url: str) -> None:
     """Play the made-up people against the collector at `url`, learn from its store, publish."""
+    # Ctrl-C ends the server, and the server ends this.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
     from contextlib import closing
 
     from tacit import models

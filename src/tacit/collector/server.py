@@ -5,6 +5,7 @@ import asyncio
 import gc
 import math
 import sys
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
@@ -81,14 +82,15 @@ class Protocol(HttpToolsProtocol):
 
 
 def serve(app: ASGIApp, host: str, port: int) -> None:
-    """Serve until it is told to stop; then what waits is stored."""
+    """Serve until it is told to stop, by Ctrl-C or SIGTERM; then what waits is stored."""
     # Parsing makes and drops small objects by the million, none of them in a cycle: looking for
     # cycles every 700 of them, as Python would, costs more than the parsing.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     # The writer wants Python's lock five times a commit, and would wait 5 ms each time.
     sys.setswitchinterval(SWITCH_SECONDS)
-    uvicorn.Server(configured(app, host, port)).run()
+    with suppress(KeyboardInterrupt):  # uvicorn raises it once everything has ended
+        uvicorn.Server(configured(app, host, port)).run()
 
 
 def configured(app: ASGIApp, host: str, port: int) -> uvicorn.Config:
