@@ -67,7 +67,7 @@ class Intake:
         if report.epoch not in open_epochs:
             raise ProblemError(problems.EPOCH)
         mech, outputs = found
-        places, symbols = zip(*report.cells, strict=True)
+        places, symbols = zip(*report.cells, strict=False)  # pairs, as reading has seen
         if not in_table(symbols, outputs) or not self._asked(places, report.person):
             raise ProblemError(problems.CELLS)
         return mech, pack_rated(places[0], symbols[0]) if self._rated else pack_slots(symbols)

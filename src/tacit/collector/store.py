@@ -1,7 +1,7 @@
 """What a store of reports does, whichever database it is."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 READ_AT_ONCE = 4096
@@ -31,7 +31,7 @@ class Held(NamedTuple):
     closed: int
 
 
-class Outcome(Enum):
+class Outcome(StrEnum):
     """What became of a report: durable now, durable before, or refused for an earlier one."""
 
     STORED = "stored"

@@ -113,7 +113,7 @@ class Writer:
             return
         self.failing = False
         self.counts["commits"] += 1
-        self.counts.update(outcome.value for outcome in found)
+        self.counts.update(found)
         self._loop.call_soon_threadsafe(self._settle, uploads, found)
 
     def _failed(self, uploads: Sequence[_Upload], error: Exception) -> None:
@@ -125,20 +125,20 @@ class Writer:
         self._loop.call_soon_threadsafe(self._fail, uploads, refusal)
 
     def _settle(self, uploads: Sequence[_Upload], found: list[Outcome]) -> None:
+        self._leave(uploads)
         start = 0
-        for upload in uploads:
-            end = start + len(upload.rows)
-            self._leave(upload)
-            if not upload.future.done():  # a client that went away has cancelled it
-                upload.future.set_result(found[start:end])
+        for rows, future in uploads:
+            end = start + len(rows)
+            if not future.done():  # a client that went away has cancelled it
+                future.set_result(found[start:end])
             start = end
 
     def _fail(self, uploads: Sequence[_Upload], error: Exception) -> None:
-        for upload in uploads:
-            self._leave(upload)
-            if not upload.future.done():
-                upload.future.set_exception(error)
+        self._leave(uploads)
+        for _, future in uploads:
+            if not future.done():
+                future.set_exception(error)
 
-    def _leave(self, upload: _Upload) -> None:
-        self.uploads -= 1
-        self.waiting -= len(upload.rows)
+    def _leave(self, uploads: Sequence[_Upload]) -> None:
+        self.uploads -= len(uploads)
+        self.waiting -= sum(len(rows) for rows, _ in uploads)
