@@ -82,7 +82,8 @@ def in_one_process(data: Path, epsilon: str, model: str, plan: str) -> float:
 def _told(there: list[float], here: list[float]) -> str:
     """Both means, what each run gave, and how far chance alone moves their difference."""
     every = [
-        f"{name} {mean(runs):.4f} {runs}" for name, runs in (("HTTP", there), ("compare", here))
+        f"{name} {mean(runs):.4f} ({' '.join(f'{run:.4f}' for run in runs)})"
+        for name, runs in (("HTTP", there), ("compare", here))
     ]
     if len(here) == 1:
         return ", ".join(every)
