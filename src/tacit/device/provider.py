@@ -8,7 +8,7 @@ from tacit.device.transport import Answer
 from tacit.wire.task import Task
 
 Chance = Callable[[], float]
-"""A number from 0 to 1, at random."""
+"""A share from 0 to 1, drawn anew each time: it spreads waits and touches no answer."""
 FIRST_WAIT, LONGEST_WAIT = 60.0, 7200.0
 """Seconds to wait after a failure: at most so long at first, and in the end."""
 LATER = (408, 429, 431)
