@@ -14,6 +14,8 @@ log = logging.getLogger(__name__)
 
 MOST_ROWS = 2048
 """Rows of one transaction, or a little more."""
+WORTH_A_COMMIT = 24
+"""Rows that are handed over without looking for more: a commit costs as much as so many."""
 
 T = TypeVar("T")
 Job = Callable[[], None]
@@ -22,6 +24,11 @@ Job = Callable[[], None]
 class _Upload(NamedTuple):
     rows: Sequence[Row]
     future: "asyncio.Future[list[Outcome]]"
+
+
+class _Together(NamedTuple):
+    uploads: list[_Upload]
+    rows: int
 
 
 class Writer:
@@ -34,8 +41,9 @@ class Writer:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[_Upload | Job] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Together | Job] = queue.SimpleQueue()
         self._together: list[_Upload] = []
+        self._rows = 0
         self._open = True
         self.counts: Counter[str] = Counter()
         self.failing = False
@@ -49,9 +57,11 @@ class Writer:
         self.uploads += 1
         self.waiting += len(rows)
         if not self._together:
-            # Those that came at the same moment go into one commit, not the first of them alone.
-            self._loop.call_soon(self._hand_over)
+            self._loop.call_soon(self._gather, 0)
         self._together.append(upload)
+        self._rows += len(rows)
+        if self._rows >= MOST_ROWS:
+            self._hand_over()
         return upload.future
 
     async def run(self, work: Callable[[Store], T]) -> T:
@@ -78,32 +88,44 @@ class Writer:
         self._hand_over()  # what came before it is done before it
         self._queue.put(job)
 
+    def _gather(self, before: int) -> None:
+        """Those that came at the same moment go into one commit, not the first of them alone: the
+        loop looks for more as long as it finds some, and there are fewer than a commit is worth."""
+        if before < self._rows < WORTH_A_COMMIT:
+            self._loop.call_soon(self._gather, self._rows)
+        else:
+            self._hand_over()
+
     def _hand_over(self) -> None:
-        for upload in self._together:
-            self._queue.put(upload)
-        self._together.clear()
+        if self._together:
+            self._queue.put(_Together(self._together, self._rows))
+            self._together, self._rows = [], 0
 
     def _run(self) -> None:
         while self._open:
-            entries = self._entries()
-            if uploads := [entry for entry in entries if isinstance(entry, _Upload)]:
+            uploads, jobs = self._next()
+            if uploads:
                 self._commit(uploads)
-            for entry in entries:
-                if not isinstance(entry, _Upload):
-                    entry()
+            for job in jobs:
+                job()
         self._store.close()
 
     def _finish(self) -> None:
         self._open = False
 
-    def _entries(self) -> list[_Upload | Job]:
+    def _next(self) -> tuple[list[_Upload], list[Job]]:
         """What waits by now: the longer a commit takes, the more the next one has."""
-        entries, rows = [self._queue.get()], 0
-        while not self._queue.empty() and rows < MOST_ROWS:
+        uploads: list[_Upload] = []
+        jobs: list[Job] = []
+        rows = 0
+        while not (uploads or jobs) or (rows < MOST_ROWS and not self._queue.empty()):
             entry = self._queue.get()
-            rows += len(entry.rows) if isinstance(entry, _Upload) else 0
-            entries.append(entry)
-        return entries
+            if isinstance(entry, _Together):
+                uploads += entry.uploads
+                rows += entry.rows
+            else:
+                jobs.append(entry)
+        return uploads, jobs
 
     def _commit(self, uploads: Sequence[_Upload]) -> None:
         try:
