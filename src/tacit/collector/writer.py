@@ -13,7 +13,7 @@ from tacit.collector.store import Outcome, Row, Store, StoreError
 log = logging.getLogger(__name__)
 
 MOST_ROWS = 2048
-"""Rows of one transaction, or a little more."""
+"""Rows after which a transaction takes no more; the last that it took may be as many again."""
 WORTH_A_COMMIT = 24
 """Rows that are handed over without looking for more: a commit costs as much as so many."""
 
