@@ -57,4 +57,4 @@ def test_nothing_is_waited_for_once_a_commit_is_worth_it():
 def test_a_commit_has_an_end():
     found = committed([100] * 100)
     assert sum(found) == 10_000
-    assert max(found) < 2 * MOST_ROWS + 100
+    assert max(found) < MOST_ROWS + 100

@@ -13,7 +13,7 @@ from tacit.collector.store import Outcome, Row, Store, StoreError
 log = logging.getLogger(__name__)
 
 MOST_ROWS = 2048
-"""Rows after which a transaction takes no more; the last that it took may be as many again."""
+"""Rows after which a transaction takes no more; the last upload that it took may go beyond."""
 WORTH_A_COMMIT = 24
 """Rows that are handed over without looking for more: a commit costs as much as so many."""
 
@@ -60,7 +60,7 @@ class Writer:
             self._loop.call_soon(self._gather, 0)
         self._together.append(upload)
         self._rows += len(rows)
-        if self._rows >= MOST_ROWS:
+        if self._rows >= WORTH_A_COMMIT:
             self._hand_over()
         return upload.future
 
@@ -90,8 +90,8 @@ class Writer:
 
     def _gather(self, before: int) -> None:
         """Those that came at the same moment go into one commit, not the first of them alone: the
-        loop looks for more as long as it finds some, and there are fewer than a commit is worth."""
-        if before < self._rows < WORTH_A_COMMIT:
+        loop looks for more as long as it finds some."""
+        if self._rows > before:
             self._loop.call_soon(self._gather, self._rows)
         else:
             self._hand_over()
