@@ -61,6 +61,22 @@ def test_the_answer_to_a_body_that_is_too_long(ask, started):
         assert connection.getresponse().status == 400
 
 
+def test_answers_that_nobody_reads(ask, started):
+    """A client that only sends is stopped, before what it should be told fills the memory."""
+    task = ask()
+    collector = started(task)
+    path = f"/v1/tasks/{task.address}/reports"
+    assert collector.request("POST", path, b"{}", JSON)[0] == 400
+    before = collector.memory()
+    head = f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+    many = (head.encode() + b"content-length: 2\r\n\r\n{}") * 500_000
+    with socket.create_connection(("127.0.0.1", collector.port), timeout=1) as connection:
+        with pytest.raises(TimeoutError):
+            connection.sendall(many)
+        assert collector.memory("VmHWM") - before <= 16
+    assert collector.get("/healthz")[0] == 200
+
+
 @pytest.mark.long
 def test_slow_headers_and_bodies_are_ended(ask, started, report):
     """500 connections that dawdle: good traffic stays fast, and each of them is closed."""

@@ -37,9 +37,9 @@ def test_a_token_has_a_share_of_each_epoch(ask, collector, report, send, clock):
 
 def test_the_count_of_an_epoch_cannot_be_linked_to_the_next():
     door = enrolment()
-    scope = {"headers": [(b"authorization", f"Bearer {TOKEN}".encode())]}
-    assert door.admit(scope, 1) == door.admit(scope, 1)
-    assert door.admit(scope, 1) != door.admit(scope, 2)
+    headers = {b"authorization": f"Bearer {TOKEN}".encode()}
+    assert door.admit(headers, 1) == door.admit(headers, 1)
+    assert door.admit(headers, 1) != door.admit(headers, 2)
 
 
 def test_a_file_of_tokens_themselves_is_refused():

@@ -198,8 +198,7 @@ def test_a_stream_ends_at_the_limit():
         return {"type": "http.request", "body": b" " * 65_536, "more_body": True}
 
     async def reading():
-        scope = {"headers": [(b"content-type", b"application/json")]}
-        await Bodies().read(scope, receive)
+        await Bodies().read(receive)
 
     with pytest.raises(problems.ProblemError, match="too-large"):
         asyncio.run(reading())

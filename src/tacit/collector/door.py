@@ -22,23 +22,26 @@ REPORTS = re.compile(r"/v1/tasks/([^/]+)/reports")
 
 
 class Door:
-    """Nearly every request is an upload: it need not ask each route whether it is meant."""
+    """Nearly every request is an upload: it need not ask each route whether it is meant.
+
+    `upload`: the route for them, for a server that knows it (`tacit.collector.connection`).
+    """
 
     def __init__(self, upload: Upload, rest: ASGIApp) -> None:
-        self._upload = upload
+        self.upload = upload
         self._rest = rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._rest(scope, receive, send)
-        elif scope["method"] == "POST" and (task := _task(scope["path"])) is not None:
-            await self._upload(task, scope, receive, send)
+        elif scope["method"] == "POST" and (task := task_of(scope["path"])) is not None:
+            await self.upload(task, scope, receive, send)
         else:
             await self._rest(scope, receive, _telling(send))
 
 
 @lru_cache(maxsize=64)
-def _task(path: str) -> str | None:
+def task_of(path: str) -> str | None:
     """The task whose address takes uploads at this path."""
     found = REPORTS.fullmatch(path)
     return found[1] if found else None

@@ -3,10 +3,8 @@
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
-
-from starlette.types import Scope
 
 from tacit.collector import problems
 from tacit.collector.problems import ProblemError
@@ -31,12 +29,12 @@ class Enrolment:
             if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
                 raise DataError("A line of the tokens' file is not 64 hexadecimal digits.")
 
-    def admit(self, scope: Scope, epoch: int) -> bytes:
+    def admit(self, headers: Mapping[bytes, bytes], epoch: int) -> bytes:
         """The name under which this epoch's reports of the request's token are counted.
 
         Raises `ProblemError` for no token, an unknown one, or one that has sent its share.
         """
-        given = dict(scope["headers"]).get(b"authorization", b"")
+        given = headers.get(b"authorization", b"")
         scheme, _, token = given.partition(b" ")
         if scheme.lower() != b"bearer" or sha256(token).hexdigest() not in self._digests:
             raise ProblemError(problems.UNAUTHORIZED)

@@ -10,7 +10,8 @@ from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from tacit.collector.connection import Connection
 
 HEADER_SECONDS, BODY_SECONDS = 5.0, 15.0
 HEADER_BYTES = 8192
@@ -18,7 +19,7 @@ MOST_CONNECTIONS = 4096
 SWITCH_SECONDS = 2e-5
 
 
-class Protocol(HttpToolsProtocol):
+class Protocol(Connection):
     """A connection that must bring a header within `HEADER_SECONDS` and `HEADER_BYTES`, and then
     the body within `BODY_SECONDS`; how long the body may be is for who reads it. What comes after
     a refusal is dropped until then: who hangs up on a client that sends is never heard."""

@@ -3,12 +3,13 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from tacit.collector import problems
-from tacit.collector.body import Bodies
+from tacit.collector.body import Bodies, check_media, checked
 from tacit.collector.enrolment import Enrolment
 from tacit.collector.intake import Intake, Refused, refusal
 from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
@@ -21,12 +22,31 @@ MOST_WAITING = 128
 PATIENCE = 0.1
 """Seconds before a refused client hears of it: one that does not wait by itself is made to."""
 
-ACCEPTED = {
-    "type": "http.response.start",
-    "status": 200,
-    "headers": [(b"content-type", b"application/json"), (b"content-length", b"2")],
-}
-Answer = tuple[int, bytes, int | None]
+
+class Answer(NamedTuple):
+    """What is said of an upload."""
+
+    status: int
+    content: bytes
+    retry_after: int | None = None
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        media = b"application/json" if self.status == 200 else MEDIA_TYPE
+        headers = [(b"content-type", media), (b"content-length", b"%d" % len(self.content))]
+        if self.retry_after is not None:
+            headers.append((b"retry-after", b"%d" % self.retry_after))
+        return headers
+
+
+ACCEPTED = Answer(200, b"{}")
+
+
+class _Visit(NamedTuple):
+    """A client that may send, at a moment, and the name under which its reports are counted."""
+
+    intake: Intake
+    now: float
+    name: bytes
 
 
 class Upload:
@@ -48,35 +68,79 @@ class Upload:
 
     async def __call__(self, task: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request to the task of an address."""
-        # Nothing of a request is looked at while there is too much to do already: reading it
-        # first would cost as much as storing it.
-        if self._writer().uploads >= MOST_WAITING:
-            await asyncio.sleep(PATIENCE)
-            answer = self._refused(problems.BUSY)
-        else:
-            try:
-                answer = await self._answer(task, scope, receive)
-            except ClientDisconnect:
-                return
-        await _send(send, *answer)
-
-    async def _answer(self, task: str, scope: Scope, receive: Receive) -> Answer:
+        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         try:
-            intake = self._intakes.get(task)
-            if intake is None:
-                raise ProblemError(problems.NO_SUCH_TASK)
-            now = self._clock()
-            enrolment = self._enrolment
-            name = enrolment.admit(scope, intake.task.epoch(now)) if enrolment else b""
-            body = await self._bodies.read(scope, receive)
-            rows, refused = intake.rows(read(body), now)
-            outcomes = await self._writer().put(rows) if rows else []
+            if self._is_busy():
+                await asyncio.sleep(PATIENCE)
+                raise ProblemError(problems.BUSY)
+            visit = self._let_in(task, dict(scope["headers"]))
+            self._store(visit, await self._bodies.read(receive), _once(answered))
+            answer = await answered
         except ProblemError as error:
-            return self._refused(error.problem)
+            answer = self.refused(error.problem)
+        except ClientDisconnect:
+            return
+        start = {"status": answer.status, "headers": answer.headers()}
+        await send({"type": "http.response.start"} | start)
+        await send({"type": "http.response.body", "body": answer.content})
+
+    def take(
+        self,
+        task: str,
+        headers: Mapping[bytes, bytes],
+        body: bytes,
+        answer: Callable[[Answer], None],
+    ) -> None:
+        """The same for a body that is there already; calls `answer` once, now or later."""
+        if self._is_busy():
+            later = asyncio.get_running_loop().call_later
+            later(PATIENCE, answer, self.refused(problems.BUSY))
+            return
+        try:
+            self._store(self._let_in(task, headers), checked(body), answer)
+        except ProblemError as error:
+            answer(self.refused(error.problem))
+
+    def _is_busy(self) -> bool:
+        """Nothing of a request is looked at while there is too much to do already: reading it first
+        would cost as much as storing it."""
+        return self._writer().uploads >= MOST_WAITING
+
+    def _let_in(self, task: str, headers: Mapping[bytes, bytes]) -> _Visit:
+        """Whoever may send. Raises `ProblemError` for anybody else, before the body is read."""
+        intake = self._intakes.get(task)
+        if intake is None:
+            raise ProblemError(problems.NO_SUCH_TASK)
+        now = self._clock()
+        name = self._enrolment.admit(headers, intake.task.epoch(now)) if self._enrolment else b""
+        check_media(headers)
+        return _Visit(intake, now, name)
+
+    def _store(self, visit: _Visit, body: bytes, answer: Callable[[Answer], None]) -> None:
+        """Read a body and have it stored; `answer` hears of it when it is durable."""
+        rows, refused = visit.intake.rows(read(body), visit.now)
+
+        def settled(stored: asyncio.Future[list[Outcome]]) -> None:
+            answer(self._outcome(visit, rows, stored, refused))
+
+        if rows:
+            self._writer().put(rows).add_done_callback(settled)
+        else:
+            answer(self._accepted([], [], refused))
+
+    def _outcome(
+        self,
+        visit: _Visit,
+        rows: list[Row],
+        stored: "asyncio.Future[list[Outcome]]",
+        refused: Refused,
+    ) -> Answer:
+        try:
+            outcomes = stored.result()
         except StoreError:
-            return self._refused(problems.UNAVAILABLE)
-        if enrolment:
-            enrolment.count(name, outcomes.count(Outcome.STORED))
+            return self.refused(problems.UNAVAILABLE)
+        if self._enrolment:
+            self._enrolment.count(visit.name, outcomes.count(Outcome.STORED))
         return self._accepted(rows, outcomes, refused)
 
     def _accepted(self, rows: list[Row], outcomes: list[Outcome], refused: Refused) -> Answer:
@@ -87,12 +151,13 @@ class Upload:
             refused = refused + [refusal(row.id.hex(), problems.CONFLICT) for row in conflicts]
         if not refused:
             self.counts["accepted"] += 1
-            return 200, b"{}", None
-        return self._refused(_PROBLEMS[refused[0]["problem"]], refused)
+            return ACCEPTED
+        return self.refused(_PROBLEMS[refused[0]["problem"]], refused)
 
-    def _refused(self, problem: Problem, refused: Refused | None = None) -> Answer:
+    def refused(self, problem: Problem, refused: Refused | None = None) -> Answer:
+        """Nothing stored, or all but what is listed in `refused`."""
         self.counts[problem.name] += 1
-        return problem.status, problem.document(refused), problem.retry_after
+        return Answer(problem.status, problem.document(refused), problem.retry_after)
 
 
 _PROBLEMS = {
@@ -101,12 +166,9 @@ _PROBLEMS = {
 }
 
 
-async def _send(send: Send, status: int, content: bytes, retry_after: int | None) -> None:
-    if status == 200:
-        await send(ACCEPTED)
-    else:
-        headers = [(b"content-type", MEDIA_TYPE), (b"content-length", b"%d" % len(content))]
-        if retry_after is not None:
-            headers.append((b"retry-after", b"%d" % retry_after))
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})
+def _once(answered: "asyncio.Future[Answer]") -> Callable[[Answer], None]:
+    def answer(given: Answer) -> None:
+        if not answered.done():  # whoever waited was told to stop
+            answered.set_result(given)
+
+    return answer
