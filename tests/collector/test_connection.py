@@ -111,6 +111,31 @@ def unknown(app):
     return other
 
 
+@pytest.fixture
+def served(task, clock, tmp_path):
+    """Plays a scenario with a collector of `task`."""
+
+    def play(scenario):
+        async def playing():
+            async with serving(tmp_path, task, clock) as server:
+                await scenario(server)
+
+        asyncio.run(playing())
+
+    return play
+
+
+@pytest.fixture
+def task(ask):
+    return ask()
+
+
+@pytest.fixture
+def good(task, report):
+    """A request that is accepted."""
+    return request(task, body_of([dumps(report(task), task.channels[0])]))
+
+
 def request(task, body, *more, method="POST", version="1.1", media="application/json", after=""):
     lines = [
         f"{method} /v1/tasks/{task.address}/reports{after} HTTP/{version}",
@@ -164,10 +189,9 @@ def requests(task, report):
 
 
 @pytest.mark.parametrize("authorized", [False, True])
-def test_whole_or_not_the_answer_is_the_same(ask, report, clock, tmp_path, authorized):
+def test_whole_or_not_the_answer_is_the_same(task, report, clock, tmp_path, authorized):
     """Byte for byte, for every kind of request, cut at several places or not at all; the twin is
     the same application where connections do not know it."""
-    task = ask()
     asked = requests(task, report)
     cuts = [lambda n: [n], lambda n: [n - 1], lambda n: [60], lambda n: [n // 2, n - 3]]
     settings = {}
@@ -192,123 +216,101 @@ def test_whole_or_not_the_answer_is_the_same(ask, report, clock, tmp_path, autho
     assert statuses >= (AUTHORIZED if authorized else OPEN)
 
 
-def test_an_upload_that_came_whole_needs_no_task(ask, report, clock, tmp_path):
-    task = ask()
-    good = request(task, body_of([dumps(report(task), task.channels[0])]))
+def test_an_upload_that_came_whole_needs_no_task(good, served):
+    async def scenario(server):
+        assert (await server.say(good)).startswith(b"HTTP/1.1 200 OK")
+        assert server.tasks == 0
+        assert (await server.say(good[:-1], good[-1:])).startswith(b"HTTP/1.1 200 OK")
+        assert server.tasks == 1
 
-    async def run():
-        async with serving(tmp_path, task, clock) as server:
-            assert (await server.say(good)).startswith(b"HTTP/1.1 200 OK")
-            assert server.tasks == 0
-            assert (await server.say(good[:-1], good[-1:])).startswith(b"HTTP/1.1 200 OK")
-            assert server.tasks == 1
-
-    asyncio.run(run())
+    served(scenario)
 
 
-def test_answers_keep_the_order_of_requests(ask, report, clock, tmp_path):
+def test_answers_keep_the_order_of_requests(task, good, served):
     """However they come together: three that take different ways, the slow one first."""
-    task = ask()
-    good = request(task, body_of([dumps(report(task), task.channels[0])]))
     bad, other = request(task, b"{"), b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"
 
-    async def run():
-        async with serving(tmp_path, task, clock) as server:
-            for several in ([good, bad, other], [other, good, bad], [good, good, bad, good]):
-                said = await server.say(b"".join(several))
-                found = [part[:3] for part in said.split(b"HTTP/1.1 ")[1:]]
-                assert found == [b"400" if each is bad else b"200" for each in several]
+    async def scenario(server):
+        for several in ([good, bad, other], [other, good, bad], [good, good, bad, good]):
+            said = await server.say(b"".join(several))
+            found = [part[:3] for part in said.split(b"HTTP/1.1 ")[1:]]
+            assert found == [b"400" if each is bad else b"200" for each in several]
 
-    asyncio.run(run())
-
-
-def test_a_client_that_is_gone_is_not_written_to(ask, report, clock, tmp_path):
-    task = ask()
-    good = request(task, body_of([dumps(report(task), task.channels[0])]))
-
-    async def run():
-        async with serving(tmp_path, task, clock) as server:
-            connection, wire = server.connect()
-            connection.data_received(good)
-            connection.connection_lost(None)
-            await answered(connection)
-            assert wire.said == b""
-            assert b'"stored"} 1' in await server.say(b"GET /metrics HTTP/1.1\r\n\r\n")
-
-    asyncio.run(run())
+    served(scenario)
 
 
-def test_a_server_that_ends_answers_first(ask, report, clock, tmp_path):
-    task = ask()
-    good = request(task, body_of([dumps(report(task), task.channels[0])]))
+def test_a_client_that_is_gone_is_not_written_to(good, served):
+    async def scenario(server):
+        connection, wire = server.connect()
+        connection.data_received(good)
+        connection.connection_lost(None)
+        await answered(connection)
+        assert wire.said == b""
+        assert b'"stored"} 1' in await server.say(b"GET /metrics HTTP/1.1\r\n\r\n")
 
-    async def run():
-        async with serving(tmp_path, task, clock) as server:
-            connection, wire = server.connect()
-            connection.data_received(good)
-            connection.shutdown()
-            assert not wire.closed
-            await answered(connection)
-            assert wire.said.startswith(b"HTTP/1.1 200 OK\r\n")
-            assert b"connection: close" in wire.said
-            assert wire.closed
-
-    asyncio.run(run())
+    served(scenario)
 
 
-def test_who_reads_no_answer_gets_no_more(ask, clock, tmp_path):
+def test_a_server_that_ends_answers_first(good, served):
+    async def scenario(server):
+        connection, wire = server.connect()
+        connection.data_received(good)
+        connection.shutdown()
+        assert not wire.closed
+        await answered(connection)
+        assert wire.said.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert b"connection: close" in wire.said
+        assert wire.closed
+
+    served(scenario)
+
+
+def test_who_reads_no_answer_gets_no_more(task, served):
     """Else answers to requests that come without end would pile up in memory."""
-    task = ask()
     bad = request(task, b"{")
 
-    async def run():
-        async with serving(tmp_path, task, clock) as server:
-            connection, wire = server.connect()
-            connection.data_received(bad)
-            connection.pause_writing()  # what the transport says when its buffer is full
-            for _ in range(2):
-                connection.data_received(bad * 5)
-                for _ in range(20):
-                    await asyncio.sleep(0)
-            said, paused = wire.said.count(b"HTTP/1.1 400"), wire.paused
-            connection.resume_writing()
-            await answered(connection)
-            assert (said, paused) == (1, True)
-            assert wire.said.count(b"HTTP/1.1 400") == 11
+    async def scenario(server):
+        connection, wire = server.connect()
+        connection.data_received(bad)
+        connection.pause_writing()  # what the transport says when its buffer is full
+        for _ in range(2):
+            connection.data_received(bad * 5)
+            for _ in range(20):
+                await asyncio.sleep(0)
+        said, paused = wire.said.count(b"HTTP/1.1 400"), wire.paused
+        connection.resume_writing()
+        await answered(connection)
+        assert (said, paused) == (1, True)
+        assert wire.said.count(b"HTTP/1.1 400") == 11
 
-    asyncio.run(run())
+    served(scenario)
 
 
-def test_no_client_is_blamed_for_a_collector_that_fails(ask, clock, tmp_path, monkeypatch, caplog):
-    task = ask()
-
+def test_no_client_is_blamed_for_a_collector_that_fails(task, monkeypatch, caplog, served):
     def broken(body):
         raise ZeroDivisionError
 
-    async def run():
-        async with serving(tmp_path, task, clock) as server:
-            monkeypatch.setattr(upload, "read", broken)
-            said = await server.say(request(task, b"{}") * 2)
-            assert said.count(b"HTTP/1.1 500 ") == 2
+    async def scenario(server):
+        monkeypatch.setattr(upload, "read", broken)
+        said = await server.say(request(task, b"{}") * 2)
+        assert said.count(b"HTTP/1.1 500 ") == 2
 
-    asyncio.run(run())
+    served(scenario)
     assert "could not be answered" in caplog.text
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_too_many_at_once_are_refused_late_and_unread(ask, clock, tmp_path, monkeypatch):
-    task = ask()
+def test_too_many_at_once_are_refused_late_and_unread(task, monkeypatch, served):
     monkeypatch.setattr(upload, "MOST_WAITING", 0)
     monkeypatch.setattr(upload, "read", None)
 
-    async def run():
-        async with serving(tmp_path, task, clock) as server:
-            connection, wire = server.connect()
-            connection.data_received(request(task, b"{"))
-            await asyncio.sleep(0)
-            assert wire.said == b""
-            await answered(connection)
-            assert wire.said.startswith(b"HTTP/1.1 503 ")
-            assert b"retry-after: 2" in wire.said
+    async def scenario(server):
+        connection, wire = server.connect()
+        connection.data_received(request(task, b"{"))
+        await asyncio.sleep(0)
+        assert wire.said == b""
+        await answered(connection)
+        assert wire.said.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after: 2" in wire.said
 
-    asyncio.run(run())
+    served(scenario)
