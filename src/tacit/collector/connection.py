@@ -15,7 +15,6 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from tacit.collector import problems
 from tacit.collector.door import Door, task_of
 from tacit.collector.upload import ACCEPTED, Answer, Upload
 
@@ -110,11 +109,7 @@ class Connection(HttpToolsProtocol):
         assert task is not None
         whole = Whole(self)
         self.cycle = cast(RequestResponseCycle, whole)
-        try:
-            upload.take(task, dict(self.headers), body, whole.answer)
-        except Exception as error:  # to the parser it would be the client's fault
-            self.logger.error("An upload could not be answered.", exc_info=error)
-            whole.answer(upload.refused(problems.FAILED))
+        upload.take(task, dict(self.headers), body, whole.answer)
 
 
 @lru_cache(maxsize=64)

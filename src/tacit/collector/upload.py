@@ -1,6 +1,8 @@
 """POST /v1/tasks/{task}/reports: refuse early, read with limits, store, and only then say so."""
 
 import asyncio
+import logging
+import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -16,6 +18,8 @@ from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.reading import read
 from tacit.collector.store import Outcome, Row, StoreError
 from tacit.collector.writer import Writer
+
+log = logging.getLogger(__name__)
 
 MOST_WAITING = 128
 """Uploads that wait for their commit together: a fraction of a second's work."""
@@ -76,10 +80,10 @@ class Upload:
             visit = self._let_in(task, dict(scope["headers"]))
             self._store(visit, await self._bodies.read(receive), _once(answered))
             answer = await answered
-        except ProblemError as error:
-            answer = self.refused(error.problem)
         except ClientDisconnect:
             return
+        except Exception as error:
+            answer = self._raised(error)
         start = {"status": answer.status, "headers": answer.headers()}
         await send({"type": "http.response.start"} | start)
         await send({"type": "http.response.body", "body": answer.content})
@@ -94,12 +98,12 @@ class Upload:
         """The same for a body that is there already; calls `answer` once, now or later."""
         if self._is_busy():
             later = asyncio.get_running_loop().call_later
-            later(PATIENCE, answer, self.refused(problems.BUSY))
+            later(PATIENCE, answer, self._refused(problems.BUSY))
             return
         try:
             self._store(self._let_in(task, headers), checked(body), answer)
-        except ProblemError as error:
-            answer(self.refused(error.problem))
+        except Exception as error:  # to a parser that called it would be the client's fault
+            answer(self._raised(error))
 
     def _is_busy(self) -> bool:
         """Nothing of a request is looked at while there is too much to do already: reading it first
@@ -138,7 +142,7 @@ class Upload:
         try:
             outcomes = stored.result()
         except StoreError:
-            return self.refused(problems.UNAVAILABLE)
+            return self._refused(problems.UNAVAILABLE)
         if self._enrolment:
             self._enrolment.count(visit.name, outcomes.count(Outcome.STORED))
         return self._accepted(rows, outcomes, refused)
@@ -152,9 +156,17 @@ class Upload:
         if not refused:
             self.counts["accepted"] += 1
             return ACCEPTED
-        return self.refused(_PROBLEMS[refused[0]["problem"]], refused)
+        return self._refused(_PROBLEMS[refused[0]["problem"]], refused)
 
-    def refused(self, problem: Problem, refused: Refused | None = None) -> Answer:
+    def _raised(self, error: Exception) -> Answer:
+        if isinstance(error, ProblemError):
+            return self._refused(error.problem)
+        # Where it failed, and not the error's own words: they may hold what was sent.
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        log.error("An upload failed: %s.\n%s", type(error).__name__, frames)
+        return self._refused(problems.FAILED)
+
+    def _refused(self, problem: Problem, refused: Refused | None = None) -> Answer:
         """Nothing stored, or all but what is listed in `refused`."""
         self.counts[problem.name] += 1
         return Answer(problem.status, problem.document(refused), problem.retry_after)
