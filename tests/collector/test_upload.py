@@ -11,6 +11,7 @@ from tacit.collector import problems, upload
 from tacit.collector.body import Bodies
 from tacit.wire.report import MOST_REPORTS, dumps
 from tacit.wire.report import upload as body_of
+from tacit.wire.schedule import asked
 
 PLANS = ("rated", "catalogue", "sample:3")
 
@@ -92,8 +93,10 @@ def test_what_was_not_asked_is_refused(ask, collector, report, send, plan, tmp_p
         wrong["twice"] = {"places": (good.places[0], *good.places[:-1])}
     if plan == "sample:3":
         others = tuple(p for p in range(6) if p not in good.places)
+        people = [f"{number:032x}" for number in range(100)]
+        stranger = next(each for each in people if asked(task, each) != good.places)
         wrong["other places"] = {"places": others}
-        wrong["other person"] = {"person": "00" * 16, "places": others}
+        wrong["other person"] = {"person": stranger}
     for name, change in wrong.items():
         response = send(client, task, replace(good, **change))
         assert (response.status_code, refusals(response)) == (422, {good.id: "cells"}), name
