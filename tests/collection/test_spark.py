@@ -169,7 +169,11 @@ def test_an_interrupt_in_the_middle_of_the_job_leaves_nothing(tmp_path):
     request += ["--channel", "optimal", "--epsilon", "0.1", "--engine", "spark"]
     request += ["--master", "local[1]", "-o", str(folder / "r.parquet")]
     running = subprocess.Popen(
-        [sys.executable, "-m", "tacit", *request], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "tacit", *request],
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell's job in the background ignores interrupts, and so do all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not list(folder.glob("*/parts")) and running.poll() is None:
         time.sleep(0.05)
