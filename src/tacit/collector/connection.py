@@ -1,8 +1,8 @@
 """Uploads that came whole, answered where they arrive.
 
-uvicorn makes a scope, a cycle and a task of every request: a fifth of the processor time that an
-upload of one report takes. Whatever is not plainly an upload, or comes in parts, goes that way all
-the same, to the application, which answers uploads under any other server too.
+uvicorn makes a scope, a cycle and a task of every request, and an upload needs none of them.
+Whatever is not plainly an upload, or comes in parts, goes that way all the same, to the
+application, which answers uploads under any other server too.
 """
 
 import math

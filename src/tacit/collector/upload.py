@@ -35,6 +35,7 @@ class Answer(NamedTuple):
     retry_after: int | None = None
 
     def headers(self) -> list[tuple[bytes, bytes]]:
+        """The header lines that an HTTP answer of it has, names in lower case."""
         media = b"application/json" if self.status == 200 else MEDIA_TYPE
         headers = [(b"content-type", media), (b"content-length", b"%d" % len(self.content))]
         if self.retry_after is not None:
