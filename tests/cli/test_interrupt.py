@@ -1,13 +1,10 @@
 """Ctrl-C keeps what is finished, and the same command goes on from there."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from tacit.readers import synthetic
 
@@ -33,7 +30,6 @@ def rows(path):
     return [(row["seed"], row["epsilon"], row["where"]) for row in written]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_an_interrupted_comparison_is_resumed(tmp_path):
     data, out, page = tmp_path / "made.csv", tmp_path / "out.json", tmp_path / "out.html"
     synthetic(40, 60, 1000).to_polars().write_csv(data)
@@ -83,7 +79,6 @@ write_perturbed(ratings, Catalogue(channel), sys.argv[1], wait)
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_an_interrupted_stream_leaves_no_half_of_a_file(tmp_path):
     running = subprocess.Popen(
         [sys.executable, "-c", STREAM, str(tmp_path / "slots.parquet")],

@@ -54,7 +54,6 @@ def test_another_source_would_be_found(planted):
     assert randomness(ast.parse(planted)) - ALLOWED
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_forked_children_draw_other_words():
     secret_word()
     reads, writes = os.pipe()

@@ -36,7 +36,6 @@ def test_secrets_differ():
         store.close()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes of files")
 def test_nobody_else_may_read_it(tmp_path):
     path = tmp_path / "me.db"
     old = os.umask(0)
@@ -71,7 +70,6 @@ def test_one_process_has_it_at_a_time(tmp_path):
     mine.close()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_forked_child_may_not_draw(tmp_path):
     store = Store(tmp_path / "me.db", 5)
     reads, writes = os.pipe()
