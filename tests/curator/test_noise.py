@@ -108,3 +108,15 @@ def test_a_coin_that_is_never_kept_is_told_from_one_that_is():
     noise = IntegerNoise(OneWordForTestsOnly(0))
     assert not noise._exp_coin(np.zeros(3, np.int64), 5).sum() < 3
     assert (noise._below(np.array([7, 1, 2**40])) == 0).all()
+
+
+@pytest.mark.parametrize("word", [0, 2**64 - 1])
+def test_the_words_at_either_end_give_noise_of_an_ordinary_size(word):
+    """A uniform of exactly 0 or 1 would stand for infinity: the least integer, not a large one."""
+
+    class OneWordForTestsOnly:
+        def fill(self, words):
+            words[:] = word
+
+    drawn = IntegerNoise(OneWordForTestsOnly()).vectors(1, 3, 1000.0)
+    assert np.abs(drawn).max() < 60_000

@@ -66,9 +66,10 @@ class IntegerNoise:
         return np.rint(directions * (norms / lengths)[:, None]).astype(np.int64)
 
     def _uniform(self, count: int) -> NDArray[np.float64]:
-        """Odd multiples of 2^-54: never 0, never 1."""
-        odd = (self._fresh(count) >> np.uint64(11)).astype(np.float64)
-        return (odd + 0.5) * 2.0**-53
+        """Odd multiples of 2^-53: never 0, never 1."""
+        # 52 bits and a half are 53, which a float holds; one bit more rounds the largest to 1.
+        bits = (self._fresh(count) >> np.uint64(12)).astype(np.float64)
+        return (bits + 0.5) * 2.0**-52
 
     def _laplace_try(self, size: int, scale: int) -> tuple[Ints, Mask]:
         # |n| = u + scale v: u uniform, kept with probability exp(-u / scale), and v geometric.
