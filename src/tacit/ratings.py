@@ -94,14 +94,26 @@ class Ratings:
 
     def where(self, mask: Mask) -> Self:
         """The rows where `mask` holds; vocabularies stay whole, so codes keep their meaning."""
-        times = None if self.times is None else self.times[mask]
+        return self.take(np.flatnonzero(mask))
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """The rows of those numbers, in that order; vocabularies stay whole."""
         return replace(
             self,
-            users=self.users[mask],
-            items=self.items[mask],
-            levels=self.levels[mask],
-            times=times,
+            users=self.users[rows],
+            items=self.items[rows],
+            levels=self.levels[rows],
+            times=None if self.times is None else self.times[rows],
         )
+
+    def by_person(self) -> Self:
+        """The same rows by person, then by item: an order that says nothing of their values.
+
+        The order of a file may (it may be sorted by rating, or by time), so nothing that was drawn
+        from it leaves in its order.
+        """
+        pair = self.users.astype(np.int64) * self.n_items + self.items
+        return self if (pair[1:] > pair[:-1]).all() else self.take(np.argsort(pair))
 
     def to_polars(self) -> pl.DataFrame:
         """Columns user, item, rating and, where known, timestamp, with raw ids."""

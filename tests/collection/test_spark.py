@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from tacit.channels import compile, threshold_mix
+from tacit.channels.table import Channel
 from tacit.cli import main
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import plan
@@ -58,10 +59,9 @@ def drawn(truth, chosen, tmp_path):
     return reports
 
 
-def by_person(reports):
-    """Cells in order of person, each person's as they came."""
-    order = np.argsort(reports.users, kind="stable")
-    return reports.users[order], reports.items[order], reports.channel_of[order]
+def cells(reports):
+    """Who reported what through which channel, in the file's order."""
+    return reports.users, reports.items, reports.channel_of
 
 
 @pytest.mark.parametrize("name", ["rated", "catalogue", "sample:7"])
@@ -83,7 +83,7 @@ def test_the_file_says_what_a_single_machines_would(name, cap, named, tmp_path):
     assert reports.user_ids.ids.to_list() == truth.user_ids.ids.to_list()
     assert reports.item_ids.ids.to_list() == truth.item_ids.ids.to_list()
     if name != "catalogue":  # whose kept cells are drawn
-        for mine, theirs in zip(by_person(reports), by_person(whole), strict=True):
+        for mine, theirs in zip(cells(reports), cells(whole), strict=True):
             assert (mine == theirs).all()
     assert (np.diff(reports.users) >= 0).all()
 
@@ -93,9 +93,8 @@ def test_symbols_have_the_tables_law_and_are_drawn_anew(tmp_path):
     truth = crowd(people=301, items=200, count=60_000)
     channel = compile("randomized-response", epsilon="1", scale=STARS)
     reports = drawn(truth, Rated(channel), tmp_path)
-    order = np.argsort(truth.users, kind="stable")
-    levels = truth.levels[order]
-    assert (reports.items == truth.items[order]).all()
+    levels = truth.by_person().levels
+    assert (reports.items == truth.by_person().items).all()
 
     def fits(likelihood):
         expected = np.bincount(levels)[:, None] * np.array(likelihood)
@@ -108,6 +107,20 @@ def test_symbols_have_the_tables_law_and_are_drawn_anew(tmp_path):
     agree = (again.symbols == reports.symbols).mean()
     by_chance = (np.array(channel.likelihood) ** 2).sum(1).mean()
     assert abs(agree - by_chance) < 6 * 0.5 / np.sqrt(len(levels))
+
+
+@pytest.mark.parametrize("name", ["rated", "catalogue", "sample:7"])
+@pytest.mark.parametrize("cap", [None, 4])
+def test_the_order_of_the_file_leaves_no_trace(name, cap, tmp_path):
+    """Through a table that errs once in 2^61 draws, so that whole files can be compared."""
+    truth, hides = crowd(), name != "rated"
+    outputs = (None,) * hides + STARS.levels
+    rows = np.identity(len(outputs), object) * ((1 << 64) - len(outputs)) + 1
+    sure = Channel(STARS.levels, outputs, tuple(map(tuple, rows.tolist())), "46", missing=hides)
+    shuffled = truth.take(np.random.default_rng(6).permutation(len(truth)))
+    for rows, path in ((truth, tmp_path / "a"), (shuffled, tmp_path / "b")):
+        write_perturbed_on_spark(rows, plan(name, sure, cap), path, master=MASTER)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_workers_draw_apart_from_each_other(tmp_path):

@@ -25,11 +25,12 @@ def perturb(
 ) -> Reports:
     """What the devices of all people in the vocabulary send under a plan.
 
-    Under `Rated`, one report for each rating that the plan keeps, in the order of `ratings`; which
-    of several channels draws it is public: `channel_of_person` names one for each person (each may
-    choose her own epsilon), by default a hash of person and item spreads them. Under `Catalogue`
-    and `Sample`, as `tacit.collection.slots.slot_reports` says. `words` is replaced in tests only:
-    secret words are drawn by default.
+    Reports come by person, then by item, whatever the order of `ratings`. Under `Rated` there is
+    one for each rating that the plan keeps; which of several channels draws it is public:
+    `channel_of_person` names one for each person (each may choose their own epsilon), by default a
+    hash of person and item spreads them. Under `Catalogue` and `Sample`, as
+    `tacit.collection.slots.slot_reports` says. `words` is replaced in tests only: secret words are
+    drawn by default.
 
     Raises `RequestError` when the ratings are on another scale than the channels.
     """
@@ -38,7 +39,11 @@ def perturb(
         return reports_of(ratings, plan, _joined(list(blocks)))
     if plan.channels[0].levels != ratings.scale.levels:
         raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
-    kept = ratings if plan.cap is None else ratings.where(kept_rows(ratings, plan.cap))
+    # A file may be sorted by rating. Reports in its order would then be a monotone sequence seen
+    # through noise, and fitting one gives nearly every rating away, whatever epsilon says of each.
+    kept = ratings.by_person()
+    if plan.cap is not None:
+        kept = kept.where(kept_rows(kept, plan.cap))
     channel_of = _channel_of(kept, plan, channel_of_person)
     mixed = channel_of if len(plan.channels) > 1 else None
     symbols = Sampler(plan.channels, words).draw(kept.levels, mixed)
