@@ -29,9 +29,24 @@ def test_an_interval_is_recommended_and_drawn(data, tmp_path, capsys):
     assert "Weighing strength 0.5: epsilon" in out
     assert "recommended" in figure.read_text()
     assert "cost" not in err
+    assert f"The true ratings in {data} are looked at, without any privacy." in err
     status, out, err = run(capsys, data, *few, "--private")
     assert status == 0
     assert "What choosing has cost: Epsilon = 21 per value, trusting curator" in err
+    assert "without any privacy" not in err
+
+
+def test_private_errors_are_seen_from_the_provider(data, capsys):
+    few = [data, "--private", "--epsilon", "1,4"]
+    assert run(capsys, *few, "--model", "bias", "--scale", "1:5:1")[0] == 0
+    device = run(capsys, *few, "--model", "bias", "--scale", "1:5:1", "--where", "device")
+    curator = run(capsys, *few, "--model", "dpsaobj", "--scale", "1:5:1")
+    for status, out, err in (device, curator):
+        assert (status, out) == (1, "")
+        assert "made from true training ratings" in err
+    status, out, err = run(capsys, *few, "--model", "bias")
+    assert (status, out) == (1, "")
+    assert "with --private give it, as in --scale 1:5:1" in err
 
 
 def test_made_up_data_have_nothing_to_protect(capsys):

@@ -1,14 +1,11 @@
-"""Choosing epsilon: by hand, and paid for where the data are private."""
+"""Choosing epsilon, by hand."""
 
 import math
 
 import pytest
 
 from tacit.errors import RequestError
-from tacit.evaluation.choosing import MEAN, Tradeoff, charged, strength, tradeoff
-from tacit.scale import RatingScale
-
-STARS = RatingScale.parse("1:5:1")
+from tacit.evaluation.choosing import MEAN, Tradeoff, strength, tradeoff
 
 
 @pytest.fixture
@@ -64,18 +61,3 @@ def test_what_cannot_be_compared_is_refused(rows, make_row):
         tradeoff(rows[2:], "provider")
     with pytest.raises(RequestError, match="has nothing to choose from"):
         tradeoff(rows[:4], "provider")
-
-
-def test_private_data_are_looked_at_through_noise_and_charged(rows, make_row):
-    seen, cost = charged(rows[3:], STARS)
-    assert cost.epsilon == "11"  # three trainings and three errors, at .5, 1 and 4 each
-    assert (cost.unit, cost.trust) == ("value", "curator")
-    noisy = {row.epsilon: row.rmse for row in seen if row.epsilon}
-    true = {row.epsilon: row.rmse for row in rows[3:]}
-    for epsilon, rmse in true.items():
-        assert noisy[epsilon] != rmse
-        assert abs(noisy[epsilon] ** 2 - rmse**2) < 40 * 16 / epsilon / 10_000
-    found = tradeoff(seen, "provider")
-    assert found.points[-1] == (4.0, 0.0)
-    with pytest.raises(RequestError, match="per rating value only"):
-        charged([make_row(epsilon=1.0, unit="user")], STARS)

@@ -11,6 +11,9 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.evaluation.choosing import Tradeoff
+    from tacit.evaluation.comparison import Comparison
+    from tacit.evaluation.private_choice import PrivateChoice
+    from tacit.ratings import Ratings
 
 GRID = "0.1,0.2,0.5,1,2,3,4,6,8"
 
@@ -22,7 +25,8 @@ def choose_epsilon(
     channel: Annotated[str, typer.Option(help="The channel; of no use to a training.")] = "auto",
     model: Annotated[str, typer.Option(help="The model or training.")] = "channel-mf",
     where: Annotated[
-        str | None, typer.Option(help="provider, device or curator. [the model's last]")
+        str | None,
+        typer.Option(help="provider, device or curator. [the model's last; provider if private]"),
     ] = None,
     epsilon: Annotated[str, typer.Option(help="The epsilons to choose from, by commas.")] = GRID,
     weight: Annotated[
@@ -47,7 +51,8 @@ def choose_epsilon(
     """Weigh strength P = 2 / (1 + e^epsilon) against the loss of accuracy A, and say an interval.
 
     The data are looked at without any privacy, so they have to be public or made up: the built-in
-    ones unless you name some. With --private every look is noisy, and its price is printed.
+    ones unless you name some. With --private every look is noisy and its price is printed; errors
+    are then seen from the provider, and the scale has to be given by --scale.
 
     Examples:
 
@@ -57,34 +62,66 @@ def choose_epsilon(
     """
     if private and data is None:
         raise RequestError("There is nothing private in made-up data; name your own, or leave it.")
+    if private and scale is None:
+        raise RequestError(
+            "A scale taken from the ratings is a look at them that no price covers; with "
+            "--private give it, as in --scale 1:5:1."
+        )
     options.writable(figure)
 
-    from tacit.evaluation import choosing, tools
+    from tacit.evaluation import tools
+    from tacit.evaluation.choosing import MEAN
     from tacit.evaluation.comparison import Comparison, epsilons
-    from tacit.evaluation.journal import Journal
-    from tacit.evaluation.progress import bar
-    from tacit.evaluation.results import Row
+    from tacit.evaluation.private_choice import PROVIDER, PrivateChoice, check_place
     from tacit.evaluation.split import Protocol
     from tacit.readers import synthetic
 
     tools.check([channel], [model], "rated")
-    ratings = options.load(data, format, scale, columns, rounding) if data else synthetic()
-    comparison = Comparison(
-        channels=(channel,),
-        models=(model,) if private else (choosing.MEAN, model),
-        epsilons=epsilons(epsilon),
-        protocol=Protocol(seeds=seeds),
-    )
-    with bar("choosing") as progress:
-        rows = comparison.run(ratings, tools.tools(), Journal(None, Row), progress)
-    place = where or tools.where(model)[-1]
     if private:
-        rows, cost = choosing.charged([r for r in rows if r.where == place], ratings.scale)
-        options.notice(f"What choosing has cost: {cost.sentence}")
-    found = choosing.tradeoff(rows, place)
+        check_place(model, tools.where(model), where or PROVIDER)
+    elif data is not None:
+        options.notice(f"The true ratings in {data} are looked at, without any privacy.")
+    ratings = options.load(data, format, scale, columns, rounding) if data else synthetic()
+    grid, protocol = epsilons(epsilon), Protocol(seeds=seeds)
+    if private:
+        found = _private(
+            ratings,
+            PrivateChoice(channel=channel, model=model, epsilons=grid, protocol=protocol),
+        )
+    else:
+        trial = Comparison(
+            channels=(channel,), models=(MEAN, model), epsilons=grid, protocol=protocol
+        )
+        found = _plain(ratings, trial, where or tools.where(model)[-1])
     if figure is not None:
         _draw(found, (most_loss, least_strength), figure)
     typer.echo(_said(found, weight, most_loss, least_strength))
+
+
+def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
+    """Through noise, from the provider alone; says what it cost."""
+    from tacit.evaluation import tools
+    from tacit.evaluation.progress import bar
+
+    with bar("choosing") as progress:
+        found = choice.tradeoff(
+            ratings, tools.tools(), advance=lambda done: progress("", done, choice.looks)
+        )
+    options.notice(f"What choosing has cost: {choice.guarantee.sentence}")
+    return found
+
+
+def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
+    """From true errors, beside no privacy and the mean."""
+    from tacit.evaluation import tools
+    from tacit.evaluation.choosing import tradeoff
+    from tacit.evaluation.journal import Journal
+    from tacit.evaluation.progress import bar
+    from tacit.evaluation.results import Row
+
+    with bar("choosing") as progress:
+        rows = trial.run(ratings, tools.tools(), Journal(None, Row), progress)
+    return tradeoff(rows, where)
 
 
 def _draw(found: "Tradeoff", limits: tuple[float, float], path: Path) -> None:

@@ -5,28 +5,21 @@ Xian et al. ask for such a scheme; theirs is lost, and this one is ours. Per uni
     strength  P(eps) = 2 / (1 + e^eps)       one minus an attacker's best advantage over a coin
     loss      A(eps) = (RMSE(eps) - RMSE(inf)) / (RMSE of the mean - RMSE(inf)), cut to [0, 1]
 
-Both are read off data: choosing on ratings that are to be protected would cost epsilon, too, so
-this is meant for public or made-up ones that resemble them. `charged` is for the others.
+Both are read off true ratings, so this is for public or made-up ones that resemble those to be
+protected. For these themselves there is `tacit.evaluation.private_choice`.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
+from typing import Self
 
-import numpy as np
-
-from tacit.curator.releases import Releases, SecretReleases
 from tacit.errors import RequestError
 from tacit.evaluation.results import Row
-from tacit.privacy.guarantee import Guarantee
-from tacit.scale import RatingScale, shortest
 
 MEAN = "global-mean"
-STEPS = 1 << 20
-"""Grid steps to a squared unit of the scale."""
 
 
 def strength(epsilon: float) -> float:
@@ -40,6 +33,19 @@ class Tradeoff:
 
     points: tuple[tuple[float, float], ...]
     unit: str
+
+    @classmethod
+    def of(cls, errors: Mapping[float, float], *, least: float, most: float, unit: str) -> Self:
+        """From the RMSE at each epsilon, without privacy (`least`), and of the mean (`most`).
+
+        Raises `RequestError` for a single epsilon.
+        """
+        if len(errors) < 2:
+            raise RequestError(
+                "A trade-off of one epsilon has nothing to choose from; give several."
+            )
+        lost = {e: (rmse - least) / max(most - least, 1e-12) for e, rmse in sorted(errors.items())}
+        return cls(tuple((e, min(max(loss, 0.0), 1.0)) for e, loss in lost.items()), unit)
 
     @property
     def crossing(self) -> float | None:
@@ -79,52 +85,4 @@ def tradeoff(rows: Sequence[Row], where: str) -> Tradeoff:
         epsilon: fmean(row.rmse for row in mine if row.epsilon == epsilon)
         for epsilon in sorted({row.epsilon for row in mine if row.epsilon is not None})
     }
-    least, most = fmean(floor), fmean(top)
-    lost = {e: (rmse - least) / max(most - least, 1e-12) for e, rmse in errors.items()}
-    points = tuple((e, min(max(loss, 0.0), 1.0)) for e, loss in lost.items())
-    if len(points) < 2:
-        raise RequestError("A trade-off of one epsilon has nothing to choose from; give several.")
-    return Tradeoff(points, units.pop())
-
-
-def charged(
-    rows: Sequence[Row], scale: RatingScale, door: Releases | None = None
-) -> tuple[list[Row], Guarantee]:
-    """The rows as one may look at them who has to protect these ratings, and what that costs.
-
-    Every training costs its epsilon, and so does every error: sums of squared errors are released
-    with Laplace noise, each at the epsilon of its training. Nothing without privacy may be looked
-    at, so the largest epsilon stands for it, and half the range of the scale for the mean's error.
-    Epsilons are per rating value; raises `RequestError` for another unit.
-    """
-    noisy = [row for row in rows if row.epsilon is not None and row.model != MEAN]
-    if not noisy or {row.unit for row in noisy} != {"value"}:
-        raise RequestError(
-            "Errors can be charged per rating value only; use public or made-up data."
-        )
-    source = SecretReleases() if door is None else door
-    width = float(scale.high - scale.low)
-    shown = [replace(row, rmse=_released(row, width, source)) for row in noisy]
-    best = max(noisy, key=lambda row: row.epsilon or 0.0).epsilon
-    floors = [replace(row, epsilon=None) for row in shown if row.epsilon == best]
-    top = replace(shown[0], model=MEAN, epsilon=None, rmse=width / 2)
-    trained = {(row.epsilon, row.seed, row.fold) for row in noisy}
-    total = sum((Decimal(str(e)) for e, *_ in trained), Decimal(0))
-    total += sum((Decimal(str(row.epsilon)) for row in noisy), Decimal(0))
-    cost = Guarantee(
-        epsilon=shortest(total),
-        unit="value",
-        trust="curator",
-        released="the errors of every epsilon that was tried",
-        assumptions=("nothing else was looked at to choose",),
-    )
-    return [*shown, *floors, top], cost
-
-
-def _released(row: Row, width: float, door: Releases) -> float:
-    """The RMSE with noise: one value moves one test rating's squared error by at most width^2."""
-    total = np.array([round(row.rmse**2 * row.n_test * STEPS)])
-    most = math.ceil(width**2 * STEPS) + 1
-    name = f"squared errors at {row.epsilon}"
-    noisy = door.laplace(name, total, sensitivity=most, epsilon=str(row.epsilon))
-    return float(np.sqrt(max(0.0, noisy[0] / STEPS / row.n_test)))
+    return Tradeoff.of(errors, least=fmean(floor), most=fmean(top), unit=units.pop())

@@ -1,0 +1,139 @@
+"""Choosing epsilon on ratings that have to be protected: every look is noisy, and paid for.
+
+For each split and each epsilon the training ratings go through the channel, a model learns from the
+reports, and the sum of its squared errors on the test ratings is released with Laplace noise:
+
+    one test value       moves that sum by at most the squared range of the scale
+    one training value   moves nothing but its own report, which the channel covers
+
+The second line holds where predictions are made from reports alone: at the provider. A device and a
+curator read true training ratings, so that one of them moves many errors at once; both are refused.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.curator.releases import Releases, SecretReleases
+from tacit.errors import RequestError
+from tacit.evaluation.cell import Floats, Tools
+from tacit.evaluation.choosing import Tradeoff
+from tacit.evaluation.split import Protocol
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Ratings
+from tacit.scale import shortest
+
+PROVIDER = "provider"
+STEPS = 1 << 20
+"""Grid steps to a squared unit of the scale."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateChoice:
+    """What to try: a model on reports through a channel, at `epsilons` in nats per rating value
+    (decimal strings, at least two), on the splits of `protocol`."""
+
+    channel: str
+    model: str
+    epsilons: Sequence[str]
+    protocol: Protocol
+
+    @property
+    def looks(self) -> int:
+        """How many trainings there are, each with an error that is released."""
+        return len(self.epsilons) * len(list(self.protocol.places()))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The price of all looks: every training costs its epsilon, and so does every error.
+
+        A value is in the training or in the test of a split; both are charged to it.
+        """
+        each = sum((Decimal(epsilon) for epsilon in self.epsilons), Decimal(0))
+        total = 2 * len(list(self.protocol.places())) * each
+        return Guarantee(
+            epsilon=shortest(total),
+            unit="value",
+            trust="curator",
+            released="the errors of every epsilon that was tried",
+            assumptions=("nothing else was looked at to choose",),
+        )
+
+    def tradeoff(
+        self,
+        ratings: Ratings,
+        tools: Tools,
+        *,
+        releases: Releases | None = None,
+        advance: Callable[[int], None] = lambda done: None,
+    ) -> Tradeoff:
+        """Strength against loss, from noisy errors alone.
+
+        Nothing without privacy is looked at: the largest epsilon stands for it, and half the range
+        of the scale for the error of the mean. `releases` is replaced in tests only; `advance`
+        hears how many errors are released. Raises `RequestError` for a model that does not predict
+        at the provider, and for a single epsilon.
+        """
+        check_place(self.model, tools.where(self.model), PROVIDER)
+        look = _Look(tools, SecretReleases() if releases is None else releases)
+        # A file may be sorted by rating: split in its order, one value could move others.
+        known, errors = ratings.by_person(), defaultdict[float, list[float]](list)
+        for done, (epsilon, place) in enumerate(product(self.epsilons, self.protocol.places())):
+            errors[float(epsilon)].append(self._error(known, *place, epsilon, look))
+            advance(done + 1)
+        found = {epsilon: fmean(each) for epsilon, each in errors.items()}
+        half = float(ratings.scale.high - ratings.scale.low) / 2
+        return Tradeoff.of(found, least=found[max(found)], most=half, unit="value")
+
+    def _error(
+        self, ratings: Ratings, seed: int, fold: int | None, epsilon: str, look: "_Look"
+    ) -> float:
+        """The RMSE of one training, with noise."""
+        held_out = self.protocol.test(ratings, seed, fold)
+        train, test = ratings.where(~held_out), ratings.where(held_out)
+        plan = look.tools.plan("rated", self.channel, epsilon, ratings.scale, None)
+        # The model gets the reports and nothing else: this is why a training value, whose price
+        # is the channel's, cannot reach the sum below.
+        fitted = look.tools.fit(self.model, look.tools.perturb(train, plan), rng=seed)
+        total, most = squared_errors(test, fitted.predict(test.users, test.items))
+        name = f"squared errors at {epsilon}, split {seed}" + (f".{fold}" if fold else "")
+        noisy = look.releases.laplace(name, total, sensitivity=most, epsilon=epsilon)
+        return float(np.sqrt(max(0.0, noisy[0] / STEPS / len(test))))
+
+
+class _Look(NamedTuple):
+    tools: Tools
+    releases: Releases
+
+
+def squared_errors(test: Ratings, predicted: Floats) -> tuple[NDArray[np.int64], int]:
+    """The sum of squared errors in steps, shape (1,), and how far one test value can move it.
+
+    Each error is cut to the scale and rounded to the grid by itself, so that the bound holds in
+    integers. Raises `RequestError` for a prediction that is not finite.
+    """
+    if not np.isfinite(predicted).all():
+        raise RequestError("The model predicted a number that is not finite; choose another.")
+    levels = np.asarray(test.scale.values)
+    bounded = np.clip(predicted.astype(np.float64), levels[0], levels[-1])
+    steps = np.rint((levels[test.levels] - bounded) ** 2 * STEPS).astype(np.int64)
+    return steps.sum(keepdims=True), math.ceil((levels[-1] - levels[0]) ** 2 * STEPS)
+
+
+def check_place(model: str, places: Sequence[str], wanted: str = PROVIDER) -> None:
+    """Raise `RequestError` unless `wanted` is the provider and the model predicts there."""
+    if wanted != PROVIDER or PROVIDER not in places:
+        seen = wanted if wanted != PROVIDER else " and ".join(places)
+        raise RequestError(
+            f"Seen from the {seen}, predictions of {model} are made from true training ratings: "
+            "one of them moves many errors, and no price here covers that. Choose on public or "
+            "made-up data, or a model seen from the provider."
+        )
