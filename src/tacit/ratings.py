@@ -1,17 +1,25 @@
 """Ratings: who rated what, how and when, as frozen columns with a vocabulary."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
+from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
 
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
+Part = Literal["catalogue", "people", "scale"]
+PARTS: dict[Part, str] = {
+    "catalogue": "the catalogue",
+    "people": "the set of people",
+    "scale": "the rating scale",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +63,8 @@ class Ratings:
 
     `users`, `items`: int32 codes into the vocabularies, shape (n,). `levels`: uint8 or uint16
     numbers into `scale.levels`, shape (n,). `times`: int64 Unix seconds, shape (n,), or None.
-    A (person, item) pair occurs at most once.
+    A (person, item) pair occurs at most once. `undeclared`: which parts of the question nobody
+    declared, so that they were taken from the ratings and show something of them.
     """
 
     users: Codes
@@ -66,6 +75,7 @@ class Ratings:
     item_ids: Vocabulary
     times: NDArray[np.int64] | None = None
     name: str = "ratings"
+    undeclared: frozenset[Part] = frozenset({"catalogue", "people"})
 
     def __post_init__(self) -> None:
         if not len(self.users) == len(self.items) == len(self.levels):
@@ -115,6 +125,44 @@ class Ratings:
         pair = self.users.astype(np.int64) * self.n_items + self.items
         return self if (pair[1:] > pair[:-1]).all() else self.take(np.argsort(pair))
 
+    def with_catalogue(self, items: Iterable[int | str]) -> Self:
+        """The ratings of declared items: the vocabulary is theirs, whatever was rated.
+
+        Ratings of other items are dropped: to keep one would show that somebody rated it. Raises
+        `DataError` for a catalogue without items, and where none of the ratings is of it.
+        """
+        vocabulary, codes = _declared("the catalogue", items, self.item_ids)
+        known = self.take(np.flatnonzero(codes[self.items] >= 0))
+        found = replace(known, items=codes[known.items], item_ids=vocabulary)
+        return found._declaring("catalogue")
+
+    def with_people(self, users: Iterable[int | str]) -> Self:
+        """The ratings of declared people; each of them takes part, rated or not.
+
+        Ratings of others are dropped. Raises as `with_catalogue` does.
+        """
+        vocabulary, codes = _declared("the list of people", users, self.user_ids)
+        known = self.take(np.flatnonzero(codes[self.users] >= 0))
+        found = replace(known, users=codes[known.users], user_ids=vocabulary)
+        return found._declaring("people")
+
+    def qualified(self, guarantee: Guarantee) -> Guarantee:
+        """The guarantee of a release made from these ratings, with what it does not cover.
+
+        At the unit `value` who rated what is public, and with it catalogue and people.
+        """
+        shown = {"scale"} if guarantee.unit == "value" else PARTS.keys()
+        gaps = tuple(words for part, words in PARTS.items() if part in self.undeclared & shown)
+        return replace(guarantee, uncovered=gaps if guarantee.epsilon is not None else ())
+
+    def _declaring(self, part: Part) -> Self:
+        if len(self) == 0:
+            raise DataError(
+                f"{self.name} holds no rating of {PARTS[part]} that was declared; see whether ids "
+                "are written alike."
+            )
+        return replace(self, undeclared=self.undeclared - {part})
+
     def to_polars(self) -> pl.DataFrame:
         """Columns user, item, rating and, where known, timestamp, with raw ids."""
         columns: dict[str, Any] = {
@@ -128,3 +176,12 @@ class Ratings:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_polars().__arrow_c_stream__(requested_schema)
+
+
+def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:
+    """The declared ids, and the code among them of each id that was seen, -1 for none."""
+    series = pl.Series("id", list(ids))
+    if len(series) == 0 or series.null_count():
+        raise DataError(f"In {what} an id is missing, or all are; give one a line.")
+    vocabulary, _ = Vocabulary.of(series)
+    return vocabulary, vocabulary.codes(seen.ids)

@@ -43,6 +43,8 @@ def compare(
     scale: Scale = None,
     columns: Columns = None,
     rounding: Rounding = None,
+    catalogue: options.CatalogueFile = None,
+    people: options.PeopleFile = None,
 ) -> None:
     """Compare channels and models at several epsilons, beside no privacy at all.
 
@@ -83,7 +85,10 @@ def compare(
         options={} if factors is None else {"factors": factors},
     )
     tools.check(comparison.channels, comparison.models, plan)
-    run(options.load(data, format, scale, columns, rounding), comparison, json, report)
+    ratings = options.load(
+        data, format, scale, columns, rounding, catalogue=catalogue, people=people
+    )
+    run(ratings, comparison, json, report)
 
 
 def run(

@@ -10,6 +10,7 @@ import typer
 from tacit.cli import options
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
+from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.crossdomain.domains import Domains
@@ -62,6 +63,14 @@ def crossdomain(
     scale: Scale = None,
     columns: Columns = None,
     rounding: Rounding = None,
+    catalogue: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="All items of each domain, as many files as domains and in their order.",
+            rich_help_panel="Data",
+        ),
+    ] = None,
+    people: options.PeopleFile = None,
     engine: options.Engine = "local",
     master: options.Master = None,
 ) -> None:
@@ -100,7 +109,7 @@ def crossdomain(
         decays=options.numbers(decay, float, "--decay 0,0.03") if decay else None,
         seeds=seeds,
     )
-    known = domains(data, format, scale, columns, rounding)
+    known = domains(data, format, scale, columns, rounding, catalogues=catalogue, people=people)
     with _engine(place) as chosen:
         if user is None:
             run(known, crossing, chosen, json, report)
@@ -144,11 +153,27 @@ def _show(
     typer.echo(f"{text(replaced)}\n\n{text(best)}\n\n{told.guarantee.sentence}")
 
 
-def domains(paths: Sequence[Path], *request: str | None) -> "Domains":
+def domains(
+    paths: Sequence[Path],
+    *request: str | None,
+    catalogues: Sequence[Path] | None = None,
+    people: Path | None = None,
+) -> "Domains":
     """The domains in files, the target last; `request` is as for `options.load`."""
     from tacit.crossdomain.domains import Domains
 
-    joined = Domains.join([options.load(path, *request) for path in paths])
+    if catalogues and len(catalogues) != len(paths):
+        raise RequestError(
+            f"{len(catalogues)} catalogues were given for {len(paths)} domains; give one "
+            "--catalogue for each, in the order of the domains."
+        )
+    each = catalogues or [None] * len(paths)
+    joined = Domains.join(
+        [
+            options.load(path, *request, catalogue=catalogue, people=people)
+            for path, catalogue in zip(paths, each, strict=True)
+        ]
+    )
     options.notice(joined.sentence)
     return joined
 

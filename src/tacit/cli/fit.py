@@ -48,6 +48,8 @@ def fit(
     scale: Scale = None,
     columns: Columns = None,
     rounding: Rounding = None,
+    catalogue: options.CatalogueFile = None,
+    people: options.PeopleFile = None,
 ) -> None:
     """Fit a model and write it to a file, with its guarantee.
 
@@ -78,9 +80,13 @@ def fit(
     trained = is_training(model, epsilon, told)
     chosen: dict[str, Any] = {"rng": seed} | ({} if factors is None else {"factors": factors})
     if data is None or told:
+        if catalogue is not None or people is not None:
+            raise RequestError("Reports have their catalogue and people; leave these options out.")
         source = _reports(data, db, task)
     else:
-        source = options.load(data, format, scale, columns, rounding)
+        source = options.load(
+            data, format, scale, columns, rounding, catalogue=catalogue, people=people
+        )
     if trained and epsilon and isinstance(source, Ratings):
         spent = {"mode": mode, "delta": f"{delta:g}", "epsilon": epsilon}
         fitted = tools.train(model, source, **spent, **chosen)
@@ -92,7 +98,9 @@ def fit(
     partial = output.with_name(output.name + ".part")
     fitted.save(partial)
     partial.replace(output)
-    options.notice(f"{output}: {model} from {len(source):,} rows. {fitted.guarantee.sentence}")
+    # How many ratings a training saw is no part of what it promises.
+    rows = f" from {len(source):,} rows" if not trained else ""
+    options.notice(f"{output}: {model}{rows}. {fitted.guarantee.sentence}")
     if publish is not None and db is not None:
         address = _publish(fitted, db, task, publish)
         options.notice(f"Published in {publish} as {address}.")

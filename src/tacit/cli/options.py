@@ -62,6 +62,23 @@ Rounding = Annotated[
     ),
 ]
 
+CatalogueFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--catalogue",
+        help="All items there are (a table with item, and title), so that none shows who rated it.",
+        rich_help_panel="Data",
+    ),
+]
+PeopleFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--people",
+        help="Everybody who takes part (a table with user), whether they rated or not.",
+        rich_help_panel="Data",
+    ),
+]
+
 
 def load(
     data: Path,
@@ -69,13 +86,23 @@ def load(
     scale: str | None = None,
     columns: str | None = None,
     rounding: str | None = None,
+    *,
+    catalogue: Path | None = None,
+    people: Path | None = None,
 ) -> "Ratings":
     """The ratings at `data`; what the reader has to say goes to standard error."""
     from tacit.readers import read
 
     chosen: Any = rounding
     return read(
-        data, format=format, scale=scale, columns=pairs(columns), rounding=chosen, notify=notice
+        data,
+        format=format,
+        scale=scale,
+        columns=pairs(columns),
+        rounding=chosen,
+        catalogue=catalogue,
+        people=people,
+        notify=notice,
     )
 
 

@@ -20,6 +20,8 @@ def perturb(
     scale: Scale = None,
     columns: Columns = None,
     rounding: Rounding = None,
+    catalogue: options.CatalogueFile = None,
+    people: options.PeopleFile = None,
     engine: options.Engine = "local",
     master: options.Master = None,
 ) -> None:
@@ -49,7 +51,9 @@ def perturb(
     if channel != "auto":
         settings_of(channel)
     tools.check([channel], [], plan)
-    ratings = options.load(data, format, scale, columns, rounding)
+    ratings = options.load(
+        data, format, scale, columns, rounding, catalogue=catalogue, people=people
+    )
     chosen = tools.plan(plan, channel, epsilon, ratings.scale, cap)
     if asked:
         written = write_perturbed_on_spark(ratings, chosen, output, master=asked)
@@ -58,6 +62,7 @@ def perturb(
             written = write_perturbed(
                 ratings, chosen, output, lambda people: progress("", people, ratings.n_users)
             )
-    options.notice(f"{written:,} reports in {output}. {chosen.guarantee.sentence}")
+    one = ratings.qualified(chosen.guarantee)
+    options.notice(f"{written:,} reports in {output}. {one.sentence}")
     if (whole := chosen.user_guarantee(ratings.n_items)) is not None:
-        options.notice(whole.sentence)
+        options.notice(ratings.qualified(whole).sentence)

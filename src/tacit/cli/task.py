@@ -8,11 +8,13 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.options import Format
-from tacit.errors import DataError, RequestError
+from tacit.errors import RequestError
 
 
 def task(
-    items: Annotated[Path, typer.Argument(help="A csv of item[,title], u.item, or ratings.")],
+    items: Annotated[
+        Path, typer.Argument(help="The catalogue: a table of item[,title], u.item, movies.dat ..")
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The task to write.")],
     epsilon: Annotated[
         str, typer.Option(help="Nats per value or slot; several to choose from, as in 1,2,4.")
@@ -31,14 +33,14 @@ def task(
 ) -> None:
     """Write a task: the catalogue, the channels with their certificates, epochs, retention.
 
-    A task never changes; its address is the hash of its bytes. Epoch 0 begins now. A table without
-    a column of ratings is the catalogue itself; of ratings only the item ids are taken.
+    A task never changes; its address is the hash of its bytes. Epoch 0 begins now. Of a file of
+    ratings the item ids are taken, with a warning: they show which items somebody rated.
 
     Examples:
 
         tacit task films.csv --name Films --epsilon 1,2,4 -o task.json
 
-        tacit task ml-100k/u.data --titles ml-100k/u.item --epsilon 2 -o task.json
+        tacit task ml-100k/u.item --name Films --epsilon 2 --plan sample:200 -o task.json
     """
     options.writable(output)
 
@@ -72,21 +74,18 @@ def task(
 
 
 def _catalogue(path: Path, scale: str, format: str | None) -> tuple[list[Any], list[str] | None]:
-    """Ids and, where the table has them, titles."""
-    import polars as pl
+    """Ids and, where every item has one, titles."""
+    from tacit.readers.declared import catalogue, is_catalogue
 
-    if path.suffix != ".csv" or format is not None:
-        return options.load(path, format, scale).item_ids.ids.to_list(), None
-    try:
-        table = pl.read_csv(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = str(error).partition("\n")[0]
-        raise DataError(f"{path} is no catalogue ({reason}); give a csv of item,title.") from None
-    if "item" not in table.columns:
-        raise DataError(f"{path} has no column named item; its first line should be item,title.")
-    table = table.unique("item", keep="first", maintain_order=True)
-    named = table["title"].cast(pl.String).to_list() if "title" in table.columns else None
-    return table["item"].to_list(), named
+    if format is None and is_catalogue(path):
+        table = catalogue(path)
+        named = None if table["title"].null_count() else table["title"].to_list()
+        return table["item"].to_list(), named
+    options.notice(
+        f"{path} holds ratings: its catalogue shows which items somebody rated, and no guarantee "
+        "covers that. Declare the catalogue, as in a csv of item,title."
+    )
+    return options.load(path, format, scale).item_ids.ids.to_list(), None
 
 
 def _titles(path: Path, ids: list[Any]) -> list[str]:

@@ -65,7 +65,7 @@ def reports_of(ratings: Ratings, plan: Plan, rows: SlotReports) -> Reports:
         scale=ratings.scale,
         user_ids=ratings.user_ids,
         item_ids=ratings.item_ids,
-        guarantee=plan.guarantee,
+        guarantee=ratings.qualified(plan.guarantee),
         plan=plan.name,
         name=ratings.name,
     )

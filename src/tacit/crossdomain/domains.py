@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.ratings import Codes, Mask, Ratings, Vocabulary
+from tacit.ratings import Codes, Mask, Part, Ratings, Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,8 @@ class Domains:
         two of one name, different scales, or ids of people that cannot be compared.
         """
         _joinable(parts)
-        user_ids, users = Vocabulary.of(pl.concat([_people(part) for part in parts]))
+        user_ids, _ = Vocabulary.of(pl.concat([_people(part) for part in parts]))
+        users = user_ids.codes(pl.concat([_raters(part) for part in parts]))
         bounds = np.cumsum([0, *(part.n_items for part in parts)])
         items = [part.items + start for part, start in zip(parts, bounds, strict=False)]
         timed = [part.times for part in parts if part.times is not None]
@@ -46,6 +47,7 @@ class Domains:
             item_ids=Vocabulary(_item_ids(parts)),
             times=np.concatenate(timed) if len(timed) == len(parts) else None,
             name=" + ".join(part.name for part in parts),
+            undeclared=frozenset[Part]().union(*(part.undeclared for part in parts)),
         )
         return cls(ratings, tuple(part.name for part in parts), tuple(bounds.tolist()))
 
@@ -111,7 +113,16 @@ def _joinable(parts: Sequence[Ratings]) -> None:
 
 
 def _people(part: Ratings) -> pl.Series:
-    ids = part.user_ids.take(part.users)
+    """Everybody who was declared; without a declaration, whoever rated."""
+    return _raters(part) if "people" in part.undeclared else _comparable(part.user_ids.ids)
+
+
+def _raters(part: Ratings) -> pl.Series:
+    """The person of each rating."""
+    return _comparable(part.user_ids.take(part.users))
+
+
+def _comparable(ids: pl.Series) -> pl.Series:
     return ids.cast(pl.Int64) if ids.dtype.is_integer() else ids.cast(pl.String)
 
 

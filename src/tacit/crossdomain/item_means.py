@@ -14,7 +14,7 @@ no level of her own would give. `item-average` spends its budget on the target's
 elsewhere; it is solved at home, from true ratings that stay there.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,13 +99,9 @@ def alone(domains: Domains, number: int) -> Ratings:
     """One domain's ratings with a catalogue of its own: item codes begin at 0."""
     first, end = domains.bounds[number], domains.bounds[number + 1]
     mine = domains.where(domains.rows(number)).ratings
-    return Ratings(
-        users=mine.users,
+    return replace(
+        mine,
         items=mine.items - np.int32(first),
-        levels=mine.levels,
-        scale=mine.scale,
-        user_ids=mine.user_ids,
         item_ids=Vocabulary(mine.item_ids.ids[first:end]),
-        times=mine.times,
         name=domains.names[number],
     )

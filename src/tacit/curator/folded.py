@@ -37,5 +37,5 @@ def folded(
         items=in_stars.astype(np.float32)[None],
         precision=own_precision(people[rated]).astype(np.float32)[None],
         sigma=0.0,
-        guarantee=claim,
+        guarantee=ratings.qualified(claim),
     )

@@ -154,7 +154,7 @@ def _fitted(
         items=items.astype(np.float32)[None],
         precision=own_precision(width, root * factors.people).astype(np.float32)[None],
         sigma=0.0,
-        guarantee=guarantee,
+        guarantee=ratings.qualified(guarantee),
     )
 
 

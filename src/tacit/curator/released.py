@@ -41,7 +41,7 @@ def released(
         items=items[None].astype(np.float32),
         precision=precisions(half, items.shape[1] - 1)[None].astype(np.float32),
         sigma=0.0,
-        guarantee=promise(account),
+        guarantee=ratings.qualified(promise(account)),
     )
 
 

@@ -62,7 +62,7 @@ class Tools:
 @dataclass(frozen=True)
 class Promise:
     """What the data of a cell promise: for `one` value or slot, for a `whole` person at delta = 0,
-    and for her at a delta above it (`tight`). None where there is nothing to promise.
+    and for them at a delta above it (`tight`). None where there is nothing to promise.
     """
 
     one: Guarantee = NO_PRIVACY
@@ -72,12 +72,12 @@ class Promise:
     channel_id: str | None = None
 
     @classmethod
-    def of(cls, plan: Plan, n_items: int, delta: str) -> Self:
-        """The promises of a plan over a catalogue of `n_items`."""
+    def of(cls, plan: Plan, ratings: Ratings, delta: str) -> Self:
+        """The promises of a plan for people's answers from these ratings."""
         return cls(
-            plan.guarantee,
-            plan.user_guarantee(n_items),
-            plan.tight_guarantee(n_items, delta),
+            ratings.qualified(plan.guarantee),
+            plan.user_guarantee(ratings.n_items),
+            plan.tight_guarantee(ratings.n_items, delta),
             plan.values_epsilon,
             plan.channels[0].id,
         )
@@ -171,7 +171,7 @@ class Runner:
         if cell.channel == IDENTITY or cell.channel is None or cell.epsilon is None:
             return train, Promise()
         plan = self._tools.plan(cell.plan, cell.channel, cell.epsilon, train.scale, cell.cap)
-        promise = Promise.of(plan, train.n_items, self._delta)
+        promise = Promise.of(plan, train, self._delta)
         return self._tools.perturb(train, plan), promise
 
     def _row(
@@ -219,6 +219,7 @@ def _facts(
         "user_epsilon": _number(whole.epsilon) if whole else None,
         "tight_epsilon": _number(tight.epsilon) if tight else None,
         "claim_valid": one.fails is None if epsilon is not None else None,
+        "uncovered": ", ".join(one.uncovered) or None,
         "seed": cell.seed,
         "fold": cell.fold,
         "n_train": n_train,

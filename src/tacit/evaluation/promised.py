@@ -8,11 +8,12 @@ from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
 def claims(rows: Sequence[Row]) -> list[tuple[Guarantee, list[Row]]]:
     """Each kind of guarantee with its rows, by rising epsilon; rows without privacy aside."""
-    kinds: dict[tuple[str, str, float, bool], list[Row]] = {}
+    kinds: dict[tuple[object, ...], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.epsilon or 0.0):
         if row.epsilon is not None:
             holds = row.claim_valid is not False
-            kinds.setdefault((row.unit, row.trust, row.delta, holds), []).append(row)
+            kind = (row.unit, row.trust, row.delta, holds, row.uncovered)
+            kinds.setdefault(kind, []).append(row)
     return [(_claim(group), group) for group in kinds.values()]
 
 
@@ -25,7 +26,7 @@ def sentences(rows: Sequence[Row]) -> list[str]:
 def _claim(rows: Sequence[Row]) -> Guarantee:
     row = rows[0]
     epsilons = dict.fromkeys(f"{row.epsilon:g}" for row in rows if row.epsilon is not None)
-    # Where a person has a figure at a delta, that is her delta: the slot's own claim has none.
+    # Where a person has a figure at a delta, that is their delta: the slot's own claim has none.
     delta = 0.0 if row.tight_epsilon is not None else row.delta
     return Guarantee(
         epsilon=either(list(epsilons)),
@@ -34,6 +35,7 @@ def _claim(rows: Sequence[Row]) -> Guarantee:
         trust=row.trust,
         released="what the curator says" if row.trust == "curator" else "what left the devices",
         fails=_failing(rows) if row.claim_valid is False else None,
+        uncovered=tuple(row.uncovered.split(", ")) if row.uncovered else (),
     )
 
 

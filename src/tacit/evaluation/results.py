@@ -39,7 +39,8 @@ class Row:
     Epsilons are in nats. `where`: "provider" predicts from reports alone, "device" from its own
     true ratings and the published item model, "curator" from true ratings. `unit` is what
     `epsilon` protects. `claim_valid` is False where the claim is known not to hold, and None where
-    nothing is claimed. Seconds are wall seconds.
+    nothing is claimed. `uncovered`: what the claim leaves out because nobody declared it ("the
+    catalogue, the set of people"); None for nothing. Seconds are wall seconds.
     """
 
     dataset: str
@@ -58,6 +59,7 @@ class Row:
     user_epsilon: float | None
     tight_epsilon: float | None
     claim_valid: bool | None
+    uncovered: str | None = None
     seed: int
     fold: int | None
     n_train: int

@@ -174,7 +174,7 @@ class PGMF:
             items=home.items[None],
             precision=home.precision[None].astype(np.float32),
             sigma=0.0,
-            guarantee=guarantee,
+            guarantee=ratings.qualified(guarantee),
         )
 
 

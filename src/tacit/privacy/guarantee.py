@@ -23,7 +23,9 @@ class Guarantee:
     `unit` says what may change between neighbouring inputs: `value` (one star value, presence
     public) < `slot` (one catalogue slot, missing included) < `user` (a whole profile).
     `exact` is true only when the claim was checked in integer arithmetic. `fails`: why a claim that
-    somebody printed is known not to hold, as half a sentence; None for every other.
+    somebody printed is known not to hold, as half a sentence; None for every other. `uncovered`:
+    what the release shows and the claim leaves out, because it was taken from the ratings
+    ("the catalogue"), which a declaration would mend.
     """
 
     epsilon: str | None
@@ -35,10 +37,11 @@ class Guarantee:
     assumptions: tuple[str, ...] = ()
     exact: bool = False
     fails: str | None = None
+    uncovered: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
-        """The guarantee in one English sentence."""
+        """The guarantee in English, what it leaves out last."""
         if self.epsilon is None:
             return f"No privacy: {self.released} is released as it is."
         spread = "" if self.delta == "0" else f", delta = {self.delta}"
@@ -46,18 +49,27 @@ class Guarantee:
         holds = f"Claimed, and it does not hold ({self.fails}): e" if self.fails else "E"
         return (
             f"{holds}psilon = {self.epsilon} per {self.unit}{spread}, trusting {self.trust}: "
-            f"{self.released} protects {PROTECTS[self.unit]}.{public}"
+            f"{self.released} protects {PROTECTS[self.unit]}.{public}{self._gap}"
         )
 
+    @property
+    def _gap(self) -> str:
+        if not self.uncovered:
+            return ""
+        *first, last = self.uncovered
+        parts = f"{', '.join(first)} and {last}" if first else last
+        return f" Not covered: {parts}, taken from the ratings and not declared."
+
     def to_dict(self) -> dict[str, Any]:
-        """The guarantee as JSON-ready values."""
-        return asdict(self)
+        """The guarantee as JSON-ready values; `uncovered` only where there is something."""
+        fields = asdict(self)
+        return fields if self.uncovered else {k: v for k, v in fields.items() if k != "uncovered"}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """The guarantee that `to_dict` wrote; unknown keys raise `TypeError`."""
         known: dict[str, Any] = dict(fields)
-        for name in ("public", "assumptions"):
+        for name in ("public", "assumptions", "uncovered"):
             known[name] = tuple(known.get(name, ()))
         return cls(**known)
 

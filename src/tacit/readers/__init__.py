@@ -16,6 +16,8 @@ import polars as pl
 
 from tacit.errors import RequestError
 from tacit.ratings import Ratings
+from tacit.readers.declared import Declared, declare
+from tacit.readers.declared import catalogue as catalogue
 from tacit.readers.detect import FORMATS as FORMATS
 from tacit.readers.detect import Candidate, detect
 from tacit.readers.format import Columns, Notify, Request
@@ -40,6 +42,8 @@ def read(
     scale: RatingScale | str | None = None,
     columns: Mapping[str, str] | None = None,
     rounding: Rounding | None = None,
+    catalogue: Declared | None = None,
+    people: Declared | None = None,
     rng: int = 0,
     name: str | None = None,
     notify: Notify | None = None,
@@ -49,7 +53,9 @@ def read(
     `scale`: the public scale; without it the format's own, or one inferred with a notice.
     `columns`: `{"user": "member", ..}` for tables. `rounding`: what becomes of a rating between
     two levels ("nearest", "stochastic" with `rng`); without it Jester's are rounded to the
-    nearest and any other is refused.
+    nearest and any other is refused. `catalogue`, `people`: ids, or a file that lists them, of all
+    items and of everybody who takes part; ratings of others are dropped, with a notice. What is not
+    declared is taken from the ratings, and guarantees say that they do not cover it.
 
     Raises `DataError` with the file, the line and the value when the data are wrong, and
     `RequestError` when the scale, the format or a column is not one.
@@ -65,7 +71,8 @@ def read(
         tell(f"{place}: ratings are rounded ({grid.rounding}) to the scale {grid.scale}.")
     frames = found.format.frames(found.sources, Request(grid, wanted))
     label = name or _label(place)
-    return gather(frames, grid, name=label, where=str(place), rng=rng, notify=tell)
+    ratings = gather(frames, grid, name=label, where=str(place), rng=rng, notify=tell)
+    return declare(ratings, catalogue, people, tell)
 
 
 def from_frame(
@@ -74,6 +81,8 @@ def from_frame(
     scale: RatingScale | str | None = None,
     columns: Mapping[str, str] | None = None,
     rounding: Rounding | None = None,
+    catalogue: Declared | None = None,
+    people: Declared | None = None,
     rng: int = 0,
     name: str = "frame",
     notify: Notify | None = None,
@@ -84,7 +93,8 @@ def from_frame(
     frames: Iterator[pl.DataFrame] = read_lazy(
         as_lazy(frame), name, Request(grid, Columns.of(columns))
     )
-    return gather(frames, grid, name=name, where=name, rng=rng, notify=tell)
+    ratings = gather(frames, grid, name=name, where=name, rng=rng, notify=tell)
+    return declare(ratings, catalogue, people, tell)
 
 
 def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> Grid | None:

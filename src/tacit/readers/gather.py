@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.ratings import Codes, Mask, Ratings, Vocabulary
+from tacit.ratings import Codes, Mask, Part, Ratings, Vocabulary
 from tacit.readers.format import Notify
 from tacit.readers.levels import Grid, infer
 
@@ -93,7 +93,9 @@ def gather(
             times.append(frame["timestamp"].to_numpy())
         if grid is None:
             distinct |= _distinct(numbers[-1], distinct, where)
+    undeclared: set[Part] = {"catalogue", "people"}
     if grid is None:
+        undeclared.add("scale")
         grid = Grid(infer(np.array(sorted(distinct)), where))
         notify(
             f"{where}: the scale {grid.scale} was inferred from the ratings; declare it to be sure."
@@ -112,6 +114,7 @@ def gather(
         item_ids=item_ids,
         times=np.concatenate(times) if times else None,
         name=name,
+        undeclared=frozenset(undeclared),
     )
     return _without_repeats(ratings, where, notify)
 

@@ -84,6 +84,7 @@ def synthetic(
         item_ids=_numbers(n_items),
         times=times[order],
         name="synthetic",
+        undeclared=frozenset(),
     )
 
 
