@@ -22,7 +22,7 @@ def ours(path: str, seed: str, directions: int | None = None) -> Figures:
     train, held_out = ratings.where(~test), ratings.where(test)
     with Clock() as clock:
         fitted = ChannelMF(directions=directions).fit(evidence(train), rng=int(seed))
-    return _figures(held_out.values, fitted.predict(held_out.users, held_out.items), clock)
+    return _figures(held_out.values, fitted.predict_codes(held_out.users, held_out.items), clock)
 
 
 def ours_blind(path: str, seed: str) -> Figures:

@@ -67,7 +67,7 @@ class Split(NamedTuple):
         if name.endswith("device"):
             predicted = device_predict(fitted, self.own, test.users, test.items)
         else:
-            predicted = fitted.predict(test.users, test.items)
+            predicted = fitted.predict_codes(test.users, test.items)
         relevant = test.values >= relevant_from(test.scale)
         best = ranking(test.users, test.items, predicted, relevant)
         bounded = np.clip(predicted, float(test.scale.low), float(test.scale.high))

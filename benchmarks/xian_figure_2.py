@@ -46,7 +46,7 @@ def errors(name: str, ratings: Ratings, noises: int, rows: Path) -> list[Row]:
     known = {tuple(row[key] for key in KEYS) for row in done}
     for method, mode, epsilon, noise, fitted in fits(train, noises):
         if (name, method, mode, epsilon, noise) not in known:
-            predicted = fitted().predict(test.users, test.items)
+            predicted = fitted().predict_codes(test.users, test.items)
             error = rmse(test.values, np.clip(predicted, *ends(ratings)))
             values = (name, method, mode, epsilon, noise, error)
             done.append(dict(zip((*KEYS, "rmse"), values, strict=True)))

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from tacit.channels import choose as choose
     from tacit.channels import compile as compile
     from tacit.channels.table import Channel as Channel
@@ -69,7 +70,13 @@ _HOMES = {
 __all__ = list(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, "__version__"})
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("tacit")
     if name not in _HOMES:
         raise AttributeError(f"module 'tacit' has no attribute '{name}'")
     return getattr(import_module(f"tacit.{_HOMES[name]}"), name)

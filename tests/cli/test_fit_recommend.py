@@ -87,6 +87,7 @@ def test_a_profile_stays_at_home_and_its_items_are_left_out(run, model, tmp_path
         ("user,item,rating\n3,1,4\n", "no rating by '9'"),
         ("user,item,rating\n9,1,x\n", "line 2: rating 'x'"),
         ("", "no table of item,rating"),
+        ("item,rating\n9001,3\n9002,4\n", "none of the 2 items in"),
     ],
 )
 def test_a_profile_that_is_wrong_is_refused(run, model, tmp_path, text, words):
@@ -95,7 +96,17 @@ def test_a_profile_that_is_wrong_is_refused(run, model, tmp_path, text, words):
     status, printed, said = run("recommend", model, "--user", 9, "--profile", profile)
     assert (status, printed) == (1, "")
     assert words in said
+    assert "--" not in said  # no option is named that the verb does not have
     assert len(said.splitlines()) == 1
+
+
+def test_items_that_the_model_lacks_are_counted_and_the_first_is_named(run, model, tmp_path):
+    profile = tmp_path / "own.csv"
+    profile.write_text("item,rating\n1,5\n9001,3\n2,1\n9002,4\n")
+    status, printed, said = run("recommend", model, "--user", 9, "--profile", profile)
+    assert (status, len(printed.splitlines())) == (0, 10)
+    assert "lacks 2 of the 4 items" in said
+    assert "'9001' first" in said
 
 
 @pytest.mark.parametrize(

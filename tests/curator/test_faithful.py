@@ -80,7 +80,7 @@ def test_they_learn_at_an_epsilon_that_hides_nothing(name):
     fitted = replace(METHODS[name], factors=8).fit(train, epsilon="100000")
     mean = np.sqrt(np.mean((test.values - train.values.mean()) ** 2))
     for model in (fitted, at_home(fitted, train)):
-        predicted = np.clip(model.predict(test.users, test.items), 1, 5)
+        predicted = np.clip(model.predict_codes(test.users, test.items), 1, 5)
         assert np.sqrt(np.mean((predicted - test.values) ** 2)) < 0.88 * mean
 
 

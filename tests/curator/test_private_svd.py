@@ -291,7 +291,7 @@ def test_they_learn_where_the_budget_allows(name):
     train, test = ratings.where(~held), ratings.where(held)
 
     def error(fitted):
-        predicted = np.clip(fitted.predict(test.users, test.items), 1, 5)
+        predicted = np.clip(fitted.predict_codes(test.users, test.items), 1, 5)
         return float(np.sqrt(np.mean((predicted - test.values) ** 2)))
 
     method = replace(METHODS[name], rank=None if name == "dp-bias" else 4)

@@ -89,7 +89,7 @@ def test_a_training_sees_true_ratings_and_its_rows_carry_its_own_promise(ratings
 def test_predictions_are_clipped_for_errors_only(ratings, cells, tools):
     def fit(model, data, *, rng, **options):
         class Wild:
-            def predict(self, users, items):
+            def predict_codes(self, users, items):
                 return np.where(items % 2, 50.0, -50.0)
 
         return Wild()
@@ -101,7 +101,7 @@ def test_predictions_are_clipped_for_errors_only(ratings, cells, tools):
 def test_a_prediction_that_is_no_number_is_refused(ratings, cells, tools):
     def fit(model, data, *, rng, **options):
         class Broken:
-            def predict(self, users, items):
+            def predict_codes(self, users, items):
                 return np.full(len(users), np.nan)
 
         return Broken()

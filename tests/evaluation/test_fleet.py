@@ -118,7 +118,7 @@ def test_devices_predict_at_home_what_was_held_out(ask, ratings, file, tmp_path,
         shelf.publish(task.address, item_model(fitted))
         status, out, _ = run(*given)
     assert status == 0
-    predicted = at_home(fitted, train).predict(test.users, test.items)
+    predicted = at_home(fitted, train).predict_codes(test.users, test.items)
     error = float(np.sqrt(np.mean((predicted - test.values) ** 2)))
     assert f"RMSE {error:.4f} on {len(test):,} held-out ratings, at home" in out
     with pytest.raises(RequestError, match="Nobody has reported"):

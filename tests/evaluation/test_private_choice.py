@@ -120,7 +120,7 @@ def test_what_reads_training_values_is_caught():
             def __init__(self, fitted):
                 self.fitted = fitted
 
-            def predict(self, users, items):
+            def predict_codes(self, users, items):
                 own = ratings.where(~held_out)
                 return real.device_predict(self.fitted, own, users, items)
 

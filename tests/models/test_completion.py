@@ -185,7 +185,9 @@ def test_lambda_is_chosen_where_held_out_reports_are_met_best(ratings: Ratings) 
 
     def error(**settings: Any) -> float:
         fitted = model("completion", **settings).fit(evidence(train))
-        return float(np.sqrt(np.mean((fitted.predict(test.users, test.items) - test.values) ** 2)))
+        return float(
+            np.sqrt(np.mean((fitted.predict_codes(test.users, test.items) - test.values) ** 2))
+        )
 
     chosen = error()
     assert chosen < error(shrinkage=0.5) - 0.01

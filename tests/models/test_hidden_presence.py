@@ -162,7 +162,7 @@ def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
     error = {}
     for name in ("mf", "item-mean", "channel-mf"):
         fitted = model(name).fit(data)
-        error[name] = rmse(test.values, fitted.predict(test.users, test.items))
+        error[name] = rmse(test.values, fitted.predict_codes(test.users, test.items))
         home = rmse(test.values, device_predict(fitted, train, test.users, test.items))
         if name != "mf":
             assert home <= error[name] + 0.01
@@ -181,4 +181,4 @@ def test_a_device_uses_the_presence_that_only_it_knows(ratings: Ratings) -> None
     }
     alone = Profile(item_model(fitted), own).predict(ratings.item_ids.ids[5])
     pair = np.array([7], np.int32), np.array([5], np.int32)
-    assert alone == pytest.approx(float(at_home(fitted, ratings).predict(*pair)[0]), abs=1e-5)
+    assert alone == pytest.approx(float(at_home(fitted, ratings).predict_codes(*pair)[0]), abs=1e-5)

@@ -59,8 +59,8 @@ def test_it_learns_from_reports_alone(
 ) -> None:
     train, test = split
     fitted = quick(name, reports)
-    provider = fitted.predict(test.users, test.items)
-    device = at_home(fitted, train).predict(test.users, test.items)
+    provider = fitted.predict_codes(test.users, test.items)
+    device = at_home(fitted, train).predict_codes(test.users, test.items)
     errors = [float(np.sqrt(np.mean((p - test.values) ** 2))) for p in (provider, device)]
     assert errors[0] < BANDS[name]
     assert errors[1] < errors[0] + 0.002
@@ -87,7 +87,7 @@ def test_strangers_and_new_items_get_the_documented_fallback(name: str, ratings:
     fitted = quick(name, ratings)
     item, user = ratings.item_ids.ids[3], ratings.user_ids.ids[4]
     asked = pl.Series([-7, user, -7]), pl.Series([item, -7, -7])
-    stranger, new, both = fitted.predict_ids(*asked)
+    stranger, new, both = fitted.predict(*asked)
     low, high = fitted.levels[0], fitted.levels[-1]
     assert all(low <= value <= high for value in (stranger, new, both))
     assert len(fitted.recommend(-7, 5)) == 5
@@ -102,7 +102,7 @@ def test_recommendations_are_the_best_predictions_left(name: str, ratings: Ratin
     rated = ratings.item_ids.take(ratings.items[ratings.users == 0])
     best = fitted.recommend(user, 7, exclude=rated)
     ids = ratings.item_ids.ids
-    scores = fitted.predict_ids(pl.Series([user] * len(ids)), ids)
+    scores = fitted.predict(pl.Series([user] * len(ids)), ids)
     left = dict(zip(ids.to_list(), scores.tolist(), strict=True))
     for item in rated:
         del left[item]
@@ -117,7 +117,7 @@ def test_a_saved_model_predicts_the_same(
     fitted.save(path)
     again = Fitted.load(path)
     pairs = ratings.users[:50], ratings.items[:50]
-    assert again.predict(*pairs).tobytes() == fitted.predict(*pairs).tobytes()
+    assert again.predict_codes(*pairs).tobytes() == fitted.predict_codes(*pairs).tobytes()
     assert again.guarantee == fitted.guarantee
     assert at_home(again, ratings).people.tobytes() == at_home(fitted, ratings).people.tobytes()
 

@@ -177,7 +177,7 @@ def test_another_unit_of_the_same_scale_changes_nothing(name: str) -> None:
     tens = replace(stars, scale=type(stars.scale).parse("10:50:10"))
     one, ten = (small(name, evidence(ratings)) for ratings in (stars, tens))
     pairs = stars.users[:200], stars.items[:200]
-    assert np.allclose(10 * one.predict(*pairs), ten.predict(*pairs), rtol=1e-4)
+    assert np.allclose(10 * one.predict_codes(*pairs), ten.predict_codes(*pairs), rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tacit.errors import DataError, RequestError
-from tacit.readers.catalogue import CATALOGUE, Archive
+from tacit.readers.datasets import DATASETS, Archive
 from tacit.readers.download import archive, download
 
 BODY = bytes(range(256)) * 2000
@@ -130,7 +130,7 @@ def test_the_catalogue():
     assert archive("ml-100k").url.endswith("/ml-100k.zip")
     with pytest.raises(RequestError, match="no data set 'ml-1k'; choose from ml-100k"):
         archive("ml-1k")
-    for entry in CATALOGUE.values():
+    for entry in DATASETS.values():
         assert entry.url.startswith("https://")
         assert entry.licence.endswith(".")
         assert entry.checksum is None or re.fullmatch(

@@ -10,9 +10,11 @@ Heavy modules are imported inside the verbs, so that `tacit --help` answers at o
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
+import tacit
 from tacit.cli import channel
 from tacit.cli.choose_epsilon import choose_epsilon
 from tacit.cli.collect import collect
@@ -32,11 +34,27 @@ from tacit.errors import TacitError
 
 app = typer.Typer(
     name="tacit",
-    help="Recommendations from ratings nobody had to reveal. Begin with: tacit demo",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"tacit {tacit.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Recommendations from ratings nobody had to reveal. Begin with: tacit demo"""
+
+
 for verb in (
     demo,
     compare,

@@ -1,4 +1,4 @@
-"""`tacit recommend`: the best items for one person, at the provider or on her own device."""
+"""`tacit recommend`: the best items for one person, at the provider or on their own device."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
+from tacit.errors import DataError
 
 if TYPE_CHECKING:
     from tacit.models import Fitted
@@ -18,7 +19,7 @@ def recommend(
     n: Annotated[int, typer.Option("-n", min=1, help="How many items.")] = 10,
     profile: Annotated[
         Path | None,
-        typer.Option(help="Her own true ratings (item,rating): recommend as her device would."),
+        typer.Option(help="Their own true ratings (item,rating): recommend as their device would."),
     ] = None,
     titles: Annotated[
         Path | None, typer.Option(help="u.item, movies.dat or movies.csv, to print titles.")
@@ -27,7 +28,7 @@ def recommend(
     """Print a person's best items with their predicted ratings, best first.
 
     Without --profile this is what the provider knows from reports. With it the last step is done
-    on true ratings, as on her device, and items in the profile are left out.
+    on true ratings, as on the person's device, and items in the profile are left out.
 
     Examples:
 
@@ -43,14 +44,32 @@ def recommend(
             options.notice(f"Person '{user}' sent no report; these are the average person's items.")
         best = fitted.recommend(user, n)
     else:
-        best = at_her_device(fitted, _own(profile, user, str(fitted.scale)), n)
+        own = _own(profile, user, str(fitted.scale))
+        _say_unknown(fitted, own, profile)
+        best = at_their_device(fitted, own, n)
     shown = _titles(titles, fitted)
     for item, rating in best:
         typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
 
 
-def at_her_device(fitted: "Fitted", own: "Ratings", n: int) -> list[tuple[Any, float]]:
-    """The n best items as her device finds them: the published item model, her own ratings."""
+def _say_unknown(fitted: "Fitted", own: "Ratings", profile: Path) -> None:
+    """Count the rated items that the model does not have; raise where it has none of them."""
+    rated = own.item_ids.take(own.items)
+    unknown = rated.filter(fitted.item_ids.codes(rated) < 0)
+    if len(unknown) == len(rated):
+        raise DataError(
+            f"The model has none of the {len(rated)} items in {profile} (the first is "
+            f"'{unknown[0]}'); give ratings of its own catalogue, under the same ids."
+        )
+    if len(unknown):
+        options.notice(
+            f"The model lacks {len(unknown)} of the {len(rated)} items in {profile}, "
+            f"'{unknown[0]}' first; their ratings are left out."
+        )
+
+
+def at_their_device(fitted: "Fitted", own: "Ratings", n: int) -> list[tuple[Any, float]]:
+    """The n best items as a person's device finds them: the published item model, own ratings."""
     from tacit.device.profile import Profile
     from tacit.models import item_model
 
@@ -62,17 +81,16 @@ def at_her_device(fitted: "Fitted", own: "Ratings", n: int) -> list[tuple[Any, f
 
 
 def _own(path: Path, user: str, scale: str) -> "Ratings":
-    """A person's ratings; a table without a column of people is all hers."""
+    """A person's ratings; a table without a column of people is all theirs."""
     import polars as pl
 
-    from tacit.errors import DataError
     from tacit.readers import from_frame, read
 
     if path.suffix != ".csv" or "user" in _header(path):
         everybody = read(path, scale=scale, notify=options.notice)
         own = everybody.where(everybody.users == everybody.user_ids.code(user))
         if not len(own):
-            raise DataError(f"{path} has no rating by '{user}'; give her own ratings.")
+            raise DataError(f"{path} has no rating by '{user}'; give their own ratings.")
         return own
     try:
         table = pl.read_csv(path).with_columns(user=pl.lit(user))
@@ -83,8 +101,6 @@ def _own(path: Path, user: str, scale: str) -> "Ratings":
 
 
 def _header(path: Path) -> list[str]:
-    from tacit.errors import DataError
-
     try:
         with path.open(encoding="utf-8-sig") as file:
             return file.readline().strip().split(",")

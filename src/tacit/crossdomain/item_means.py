@@ -59,7 +59,7 @@ class ItemMeans:
             values = device_predict(fitted, known, trial.users, trial.items)
         else:
             items = trial.items - np.int32(trial.domains.bounds[trial.target])
-            values = fitted.predict(trial.users, items)
+            values = fitted.predict_codes(trial.users, items)
         told = Predicted(values.astype(np.float64), self._covered(trial))
         return Told(told, fitted.guarantee)
 

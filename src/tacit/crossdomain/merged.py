@@ -29,7 +29,7 @@ class Merged:
         """As `System.tell`."""
         del engine, epsilon  # alternating least squares are compiled; nothing is promised
         fitted = self.model.fit(evidence(trial.domains.ratings))
-        values = fitted.predict(trial.users, trial.items).astype(np.float64)
+        values = fitted.predict_codes(trial.users, trial.items).astype(np.float64)
         return Told(Predicted(values, known(trial)), fitted.guarantee)
 
 

@@ -27,7 +27,7 @@ Value = TypeVar("Value")
 class Fitted(Interface):
     """What a fitted model has to offer here."""
 
-    def predict(self, users: Codes, items: Codes) -> Floats:
+    def predict_codes(self, users: Codes, items: Codes) -> Floats:
         """The predicted rating of each pair, codes of the training data's vocabulary."""
         ...
 
@@ -135,8 +135,8 @@ class Runner:
         train, test = self._splits.of(place, lambda: self._split(*place))
         fitted, promise, seconds = self._fitted(cell, train)
         places: dict[str, Callable[[], Floats]] = {
-            "provider": lambda: fitted.predict(test.users, test.items),
-            "curator": lambda: fitted.predict(test.users, test.items),
+            "provider": lambda: fitted.predict_codes(test.users, test.items),
+            "curator": lambda: fitted.predict_codes(test.users, test.items),
             "device": lambda: self._tools.device_predict(fitted, train, test.users, test.items),
         }
         facts = _facts(cell, promise, len(train), len(test), seconds)

@@ -103,7 +103,7 @@ class PrivateChoice:
         # The model gets the reports and nothing else: this is why a training value, whose price
         # is the channel's, cannot reach the sum below.
         fitted = look.tools.fit(self.model, look.tools.perturb(train, plan), rng=seed)
-        total, most = squared_errors(test, fitted.predict(test.users, test.items))
+        total, most = squared_errors(test, fitted.predict_codes(test.users, test.items))
         name = f"squared errors at {epsilon}, split {seed}" + (f".{fold}" if fold else "")
         noisy = look.releases.laplace(name, total, sensitivity=most, epsilon=epsilon)
         return float(np.sqrt(max(0.0, noisy[0] / STEPS / len(test))))

@@ -44,7 +44,7 @@ def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
 
 def device_predict(fitted: Fitted, own: Ratings, users: Codes, items: Codes) -> Floats:
     """Ratings of pairs as each person's own device predicts them, shape (n,)."""
-    return at_home(fitted, own).predict(users, items)
+    return at_home(fitted, own).predict_codes(users, items)
 
 
 def _prior(fitted: Fitted, features: Doubles | None, draw: int) -> Doubles:

@@ -1,6 +1,7 @@
 """A fitted model is a frozen value: it predicts, recommends, saves and says what it guarantees."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +18,7 @@ from tacit.ratings import Codes, Vocabulary
 from tacit.scale import RatingScale
 
 Floats = NDArray[np.float32]
+Ids = Sequence[int | str] | NDArray[Any] | pl.Series
 FORMAT = "tacit-model-1"
 
 
@@ -54,22 +56,32 @@ class Fitted:
         """The levels of the scale, shape (L,)."""
         return np.asarray(self.scale.values)
 
-    def predict(self, users: Codes, items: Codes) -> Floats:
-        """Ratings of pairs of codes of this model's vocabularies (-1: unknown), shape (n,)."""
-        return predict(users, items, self.mu, self.people, self.items, self.levels, self.sigma)
+    def predict(self, users: Ids, items: Ids) -> Floats:
+        """The rating that each person would give the item beside them; raw ids, shape (n,).
+
+        Raises `RequestError` for lists of different lengths.
+        """
+        people, things = pl.Series("id", users), pl.Series("id", items)
+        return self.predict_codes(self.user_ids.codes(people), self.item_ids.codes(things))
+
+    def predict_codes(self, users: Codes, items: Codes) -> Floats:
+        """The same for codes, row numbers in this model's vocabularies (-1: unknown)."""
+        if len(users) != len(items):
+            raise RequestError(
+                f"{len(users)} people and {len(items)} items are no pairs; give as many of each."
+            )
+        who, what = np.asarray(users, np.int32), np.asarray(items, np.int32)
+        return predict(who, what, self.mu, self.people, self.items, self.levels, self.sigma)
 
     def median(self, users: Codes, items: Codes) -> NDArray[np.float64]:
         """Median ratings of pairs of known codes, levels of the scale, shape (n,).
 
-        The guess of least expected absolute error, as `predict` is that of least squared error.
+        The guess of least expected absolute error, as `predict_codes` is that of least squared
+        error.
         """
         draws = zip(self.mu.tolist(), self.people, self.items, strict=True)
         theta = np.stack([bilinear(users, items, mu, x, y) for mu, x, y in draws])
         return median(theta, self.levels, self.sigma or 1.0)
-
-    def predict_ids(self, users: pl.Series, items: pl.Series) -> Floats:
-        """Ratings of pairs of raw ids, shape (n,)."""
-        return self.predict(self.user_ids.codes(users), self.item_ids.codes(items))
 
     def recommend(
         self, user: Any, n: int = 10, *, exclude: pl.Series | None = None
@@ -79,7 +91,7 @@ class Fitted:
         `exclude`: raw ids not to recommend, such as those already rated.
         """
         codes = np.arange(len(self.item_ids), dtype=np.int32)
-        scores = self.predict(np.full(len(codes), self.user_ids.code(user), np.int32), codes)
+        scores = self.predict_codes(np.full(len(codes), self.user_ids.code(user), np.int32), codes)
         if exclude is not None:
             known = self.item_ids.codes(exclude)
             scores[known[known >= 0]] = -np.inf

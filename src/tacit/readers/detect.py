@@ -58,7 +58,9 @@ def _of_file(source: Source, formats: Sequence[Format], request: Request) -> For
     for choice in (both, looking, called, formats if len(formats) == 1 else []):
         if choice:
             return choice[0]
-    raise DataError(f"{source} is in no known format; give --format, one of {', '.join(FORMATS)}.")
+    raise DataError(
+        f"{source} is in no known format; name its format, one of {', '.join(FORMATS)}."
+    )
 
 
 def _candidates(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import DataError, RequestError
-from tacit.readers.catalogue import CATALOGUE, Archive
+from tacit.readers.datasets import DATASETS, Archive
 
 CHUNK = 1 << 16
 TIMEOUT = 30
@@ -22,9 +22,9 @@ Progress = Callable[[int, int | None], None]
 
 def archive(name: str) -> Archive:
     """The archive of that name; raises `RequestError` when there is none."""
-    if name not in CATALOGUE:
-        raise RequestError(f"There is no data set '{name}'; choose from {', '.join(CATALOGUE)}.")
-    return CATALOGUE[name]
+    if name not in DATASETS:
+        raise RequestError(f"There is no data set '{name}'; choose from {', '.join(DATASETS)}.")
+    return DATASETS[name]
 
 
 def download(wanted: Archive, folder: Path, progress: Progress = lambda done, total: None) -> Path:

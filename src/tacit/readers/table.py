@@ -132,8 +132,7 @@ def _require(where: object, names: Sequence[str], columns: Columns) -> None:
     if missing := columns.missing(names):
         raise DataError(
             f"{where}, line 1: there is no column {shown(missing[0])} among "
-            f"{shown(', '.join(names))}; say which one it is, as in "
-            f"--columns {_ours(missing[0], columns)}=NAME."
+            f"{shown(', '.join(names))}; name the columns, as in {_ours(missing[0], columns)}=NAME."
         )
 
 

@@ -43,4 +43,4 @@ ARCHIVES = (
         "It holds an Excel sheet: save that as jester-data-1.csv to read it.",
     ),
 )
-CATALOGUE = {archive.name: archive for archive in ARCHIVES}
+DATASETS = {archive.name: archive for archive in ARCHIVES}

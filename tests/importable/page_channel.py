@@ -1,0 +1,23 @@
+"""A plugin for pytest: the channel of docs/extending.md as a row of the registry."""
+
+import doctest
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from tacit.channels import MECHANISMS
+
+PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
+
+
+def _register() -> None:
+    module = ModuleType("tacit.channels.exponential")
+    sys.modules[module.__name__] = module
+    for example in doctest.DocTestParser().get_examples(PAGE.read_text()):
+        exec(example.source, vars(module))
+        if "Exponential" in vars(module):
+            break
+    MECHANISMS["exponential"] = "exponential:Exponential"
+
+
+_register()

@@ -1,0 +1,38 @@
+"""The first minute: names can be found, versions asked for, and ids are ids."""
+
+from importlib.metadata import version
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tacit
+from tacit import RequestError, fit, from_frame
+
+
+def test_every_public_name_is_listed_and_there():
+    assert set(tacit.__all__) <= set(dir(tacit))
+    assert all(getattr(tacit, name) is not None for name in dir(tacit))
+
+
+def test_the_version_is_the_packages(run):
+    assert tacit.__version__ == version("tacit")
+    assert run("--version") == (0, f"tacit {version('tacit')}\n", "")
+
+
+def test_predict_takes_raw_ids_and_predict_codes_row_numbers():
+    # Ids that are codes of somebody else: confused, every prediction would be another one.
+    frame = pl.DataFrame(
+        {"user": [0, 0, 1, 1, 2], "item": [2, 1, 1, 0, 2], "rating": [5, 1, 2, 4, 3]}
+    )
+    moved = frame.with_columns(user=pl.col("user") + 1, item=pl.col("item") + 1)
+    fitted = fit("bias", from_frame(moved, scale="1:5:1"))
+    by_id = fitted.predict([1, 2, 3], [3, 1, 2])
+    assert by_id.tolist() == fitted.predict_codes(np.array([0, 1, 2]), np.array([2, 0, 1])).tolist()
+    assert len(set(by_id.tolist())) == 3
+    for users in (np.array([1, 2, 3]), pl.Series([1, 2, 3]), ["1", "2", "3"]):
+        assert fitted.predict(users, [3, 1, 2]).tolist() == by_id.tolist()
+    assert fitted.predict([9], [3])[0] == pytest.approx(fitted.predict_codes([-1], [2])[0])
+    assert fitted.predict_codes(np.array([0], np.int64), [2]).dtype == np.float32
+    with pytest.raises(RequestError, match="2 people and 1 items are no pairs"):
+        fitted.predict([1, 2], [3])
