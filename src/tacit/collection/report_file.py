@@ -15,9 +15,11 @@ from tacit.collection.perturb import perturb, reports_of
 from tacit.collection.plan import Plan
 from tacit.collection.sample import Sample
 from tacit.collection.slots import SlotReports, slot_reports
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings, Vocabulary
+from tacit.readers.table import BROKEN
+from tacit.readers.text import reason
 from tacit.reports import Reports
 from tacit.scale import RatingScale
 from tacit.wire.channel import dumps, loads
@@ -84,9 +86,16 @@ def read_reports(path: str | Path) -> Reports:
     try:
         metadata = pl.read_parquet_metadata(path)
         frame = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise DataError(f"{path} is not a Parquet file of reports: {error}") from None
+    except BROKEN as error:
+        raise DataError(f"{path} is not a Parquet file of reports: {reason(error)}.") from None
     header = _header(metadata.get(KEY, ""), path)
+    try:
+        return _reports(frame, header, path)
+    except (KeyError, TypeError, ValueError, RequestError, pl.exceptions.PolarsError) as error:
+        raise DataError(f"{path} is damaged ({reason(error)}); perturb again.") from None
+
+
+def _reports(frame: pl.DataFrame, header: dict[str, Any], path: str | Path) -> Reports:
     channels = tuple(loads(json.dumps(channel)) for channel in header["channels"])
     symbols, channel_of = frame["symbol"].to_numpy(), frame["channel"].to_numpy()
     most = np.array([len(channel.outputs) for channel in channels])
@@ -185,6 +194,6 @@ def _header(text: str, path: str | Path) -> dict[str, Any]:
         header: dict[str, Any] = json.loads(text)
         if header["format"] == FORMAT and header["channels"] and header["users"]:
             return header
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise DataError(f"{path} holds no reports: its metadata lack the header {FORMAT}.")

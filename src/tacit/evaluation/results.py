@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import polars as pl
 
@@ -146,8 +146,11 @@ def save(rows: Sequence[Record], path: Path, kind: type[Record] = Row) -> None:
 def load(path: Path) -> list[Row]:
     """The rows that `save` wrote; raises `DataError` when the file is no result file."""
     try:
-        return [Row.from_dict(values) for values in json.loads(path.read_text())]
-    except (ValueError, TypeError, AttributeError) as error:
+        rows = json.loads(path.read_text())
+        if not isinstance(rows, list):
+            raise TypeError("it is no list of rows")
+        return [Row.from_dict(values) for values in cast("list[Any]", rows)]
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(f"{path} is no result file ({error}); run the comparison again.") from error
 
 

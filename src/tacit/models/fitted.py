@@ -1,10 +1,12 @@
 """A fitted model is a frozen value: it predicts, recommends, saves and says what it guarantees."""
 
 import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
@@ -20,6 +22,20 @@ from tacit.scale import RatingScale
 Floats = NDArray[np.float32]
 Ids = Sequence[int | str] | NDArray[Any] | pl.Series
 FORMAT = "tacit-model-1"
+DAMAGED = (
+    AttributeError,
+    EOFError,
+    KeyError,
+    MemoryError,
+    OSError,
+    RecursionError,
+    RequestError,
+    TypeError,
+    ValueError,
+    BadZipFile,
+    zlib.error,
+)
+"""What reading raises where a file is no archive of arrays, or not all of one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -127,13 +143,19 @@ class Fitted:
     def load(cls, path: Path | str) -> Self:
         """Read a model that `save` wrote; raises `RequestError` when the file is something else."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with Path(path).open("rb") as stored, np.load(stored, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             header = json.loads(arrays["header"].tobytes())
-        except (OSError, ValueError, KeyError):
+            if header["format"] == FORMAT:
+                return cls._of(header, arrays)
+        except DAMAGED:
             raise RequestError(f"{path} is not a saved model; make one with `tacit fit`.") from None
-        if header["format"] != FORMAT:
-            raise RequestError(f"{path} has format {header['format']}, not {FORMAT}: fit it again.")
+        raise RequestError(
+            f"{path} has format {str(header['format'])[:40]}, not {FORMAT}: fit it again."
+        )
+
+    @classmethod
+    def _of(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
         presence = {
             name.removeprefix("presence_"): array
             for name, array in arrays.items()

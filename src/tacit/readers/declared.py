@@ -14,6 +14,8 @@ from tacit.errors import DataError
 from tacit.ratings import Ratings
 from tacit.readers.format import Notify
 from tacit.readers.items import LAYOUTS, STORED, items
+from tacit.readers.table import BROKEN
+from tacit.readers.text import reason
 
 Ids = Iterable[int | str]
 Declared = Ids | str | Path
@@ -102,6 +104,7 @@ def _table(path: Path) -> pl.DataFrame:
             return pl.read_parquet(path)
         separator = "\t" if path.suffix.lower() == ".tsv" else ","
         return pl.read_csv(path, separator=separator, infer_schema_length=None)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise DataError(f"{path} is no table ({reason}); give a csv with a header.") from None
+    except BROKEN as error:
+        raise DataError(
+            f"{path} is no table ({reason(error)}); give a csv with a header."
+        ) from None

@@ -1,13 +1,12 @@
 """Lines of separated fields: the one parser behind most families."""
 
-import csv
 import io
 from dataclasses import dataclass
 
 import polars as pl
 
 from tacit.readers.levels import Grid
-from tacit.readers.text import rating_fault, shown, sound, whole
+from tacit.readers.text import rating_fault, shown, sound, split, whole
 
 UNIT_SEPARATOR = b"\x1f"
 
@@ -58,12 +57,8 @@ class Delimited:
         return pl.String() if name is None or name in self.text else pl.Int64()
 
     def _split(self, line: str) -> list[str]:
-        if len(self.separator) > 1:
-            return line.split(self.separator)
-        try:
-            return next(csv.reader([line], delimiter=self.separator, strict=True))
-        except csv.Error:
-            return [line]
+        several = len(self.separator) > 1
+        return line.split(self.separator) if several else split(line, self.separator)
 
     def _field_fault(self, name: str, value: str) -> str | None:
         if not value:

@@ -1,6 +1,5 @@
 """What items are called and which genres they have, as releases carry it beside the ratings."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ import polars as pl
 
 from tacit.errors import DataError
 from tacit.readers.source import Source, sources_in
-from tacit.readers.text import shown
+from tacit.readers.text import reason, shown, split, whole
 
 # The flags of `u.item`, in their order; the first says that the genres are not known.
 FLAGS = (
@@ -44,7 +43,7 @@ class Layout:
     def rows(self, lines: Sequence[str]) -> list[list[str]]:
         """The fields of every line."""
         if self.separator == ",":
-            return list(csv.reader(lines))
+            return [split(line, ",") for line in lines]
         return [line.split(self.separator) for line in lines if line]
 
 
@@ -85,7 +84,7 @@ def _listed(source: Source, layout: Layout) -> pl.DataFrame:
     first = 1 if layout.header else 0
     rows = layout.rows(lines)[first:]
     for number, row in enumerate(rows, first + 1):
-        if len(row) < 2 or not row[0].isdigit():
+        if len(row) < 2 or not whole(row[0]):
             raise DataError(
                 f"{source}, line {number}: {shown(layout.separator.join(row))} is not "
                 f"item{layout.separator}title; correct the line."
@@ -113,10 +112,9 @@ def _stored(source: Source) -> pl.DataFrame:
             .list.filter(~pl.element().is_in(NO_GENRE))
             .alias("genres"),
         )
-    except (pl.exceptions.PolarsError, KeyError) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, KeyError) as error:
         raise DataError(
-            f"{source} is no table of item, title and genres ({reason}); write it again."
+            f"{source} is no table of item, title and genres ({reason(error)}); write it again."
         ) from error
 
 

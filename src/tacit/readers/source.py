@@ -18,6 +18,8 @@ HEAD = 1 << 14
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SUBFOLDERS = ("training_set",)
+LONGEST_LINE = 1 << 22
+"""Bytes of one line: more is no table, and would be read into memory whole."""
 BROKEN = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
 
 
@@ -73,8 +75,8 @@ class Source:
     def blocks(self, size: int = BLOCK) -> Iterator[Block]:
         """The file from first line to last, in blocks of about `size` bytes.
 
-        Raises `DataError` for UTF-16 and for a compressed stream that ends early, naming the
-        last line that could be read.
+        Raises `DataError` for UTF-16, for a line above `LONGEST_LINE`, and for a compressed stream
+        that ends early, naming the last line that could be read.
         """
         line, rest = 1, b""
         with self.open() as file:
@@ -85,6 +87,11 @@ class Source:
                     yield Block(line, text[:cut])
                     line += text.count(b"\n", 0, cut)
                 rest = text[cut:]
+                if len(rest) > LONGEST_LINE:
+                    raise DataError(
+                        f"{self}, line {line}: it has over {LONGEST_LINE:,} bytes, so this is no "
+                        "table of ratings; name another file."
+                    )
         if rest.strip():
             yield Block(line, rest)
 

@@ -1,6 +1,5 @@
 """Tables with a header: csv, tsv, Parquet, Arrow IPC, and frames already in memory."""
 
-import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
@@ -15,10 +14,12 @@ from tacit.readers.format import Columns, Format, Request
 from tacit.readers.gather import ROWS
 from tacit.readers.levels import Grid
 from tacit.readers.source import Source
-from tacit.readers.text import frames, rating_fault, shown
+from tacit.readers.text import frames, rating_fault, reason, shown, split
 
 SEPARATORS = (",", "\t", ";", "|")
 PARQUET, ARROW = b"PAR1", b"ARROW1"
+BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+"""What a damaged file is to polars."""
 PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})")
 
 
@@ -26,7 +27,7 @@ def _looks(source: Source, request: Request) -> bool:
     binary = source.head.startswith((PARQUET, ARROW))
     try:
         names = _stored(source).collect_schema().names() if binary else _header(source.head)[1]
-    except (pl.exceptions.PolarsError, OSError):
+    except BROKEN:
         return False
     return not request.columns.missing(names)
 
@@ -35,7 +36,7 @@ def _header(head: bytes) -> tuple[str, list[str]]:
     """The separator and the names of the first line."""
     line = head.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
     separator = max(SEPARATORS, key=line.count)
-    return separator, next(csv.reader([line], delimiter=separator)) if line else []
+    return separator, split(line, separator)
 
 
 def _read(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]:
@@ -57,7 +58,7 @@ def _text(head: bytes, separator: str, fields: Sequence[str | None]) -> frozense
     """The id columns that hold anything but plain whole numbers in the first lines."""
     lines = head.decode("utf-8", "replace").splitlines()[1:]
     lines = lines[:-1] if len(lines) > 1 else lines  # the last may be cut short
-    rows = [row for row in csv.reader(lines, delimiter=separator) if len(row) == len(fields)]
+    rows = [row for line in lines if len(row := split(line, separator)) == len(fields)]
     ids = {name: fields.index(name) for name in ("user", "item")}
     return frozenset(
         name
@@ -77,9 +78,9 @@ def _stored(source: Source) -> pl.LazyFrame:
 def _read_binary(source: Source, request: Request) -> Iterator[pl.DataFrame]:
     try:
         yield from read_lazy(_stored(source), str(source), request)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise DataError(f"{source} cannot be read ({reason}); write the file again.") from error
+    except BROKEN as error:
+        why = reason(error)
+        raise DataError(f"{source} cannot be read ({why}); write the file again.") from error
 
 
 def read_lazy(lazy: pl.LazyFrame, where: str, request: Request) -> Iterator[pl.DataFrame]:

@@ -4,6 +4,7 @@ A block of lines goes through a fast parser. When anything in it is wrong, the s
 again line by line, only to say which line is wrong and why.
 """
 
+import csv
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -15,6 +16,8 @@ from tacit.readers.levels import Grid
 from tacit.readers.source import Block, Source
 
 SHOWN = 60
+PACKED = (b"\x1f\x8b", b"x\x01", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd")
+"""How gzip, zlib and zstandard begin: polars would unpack them, however much comes out."""
 
 
 class UnsoundError(Exception):
@@ -52,6 +55,8 @@ def _headless(block: Block, skip_lines: int) -> Block:
 
 
 def _parsed(source: Source, block: Block, parser: Parser) -> pl.DataFrame:
+    if block.data.startswith(PACKED):
+        raise DataError(f"{source} is packed inside of its packing; unpack it once more.")
     try:
         return parser.parse(block.data)
     except (UnsoundError, pl.exceptions.PolarsError):
@@ -59,10 +64,9 @@ def _parsed(source: Source, block: Block, parser: Parser) -> pl.DataFrame:
     try:
         return parser.parse(_examined(source, block, parser))
     except (UnsoundError, pl.exceptions.PolarsError) as error:
-        reason = str(error).partition("\n")[0]
         raise DataError(
-            f"{source}, line {block.first_line} or later: the rows cannot be parsed ({reason}); "
-            f"write the file again as plain comma-separated rows."
+            f"{source}, line {block.first_line} or later: the rows cannot be parsed "
+            f"({reason(error)}); write the file again as plain comma-separated rows."
         ) from error
 
 
@@ -85,6 +89,20 @@ def _fault(line: bytes, parser: Parser) -> str | None:
     except UnicodeDecodeError as error:
         bad = line[error.start]
         return f"byte 0x{bad:02x} is not UTF-8; save the file as UTF-8"
+
+
+def split(line: str, separator: str) -> list[str]:
+    """The fields of one line; a line that is no csv is one field, and never an error."""
+    try:
+        return next(csv.reader([line], delimiter=separator, strict=True), [""])
+    except csv.Error:
+        return [line]
+
+
+def reason(error: BaseException) -> str:
+    """What a library says went wrong, as a part of one line: its first, without odd characters."""
+    first = str(error).partition("\n")[0]
+    return "".join(c if c.isprintable() else " " for c in first).strip().rstrip(".")
 
 
 def shown(value: str) -> str:
