@@ -52,6 +52,7 @@ class Bench:
         self, comparison: str, case: str, party: str, *arguments: object, environment: str = ""
     ) -> dict[str, float] | None:
         """The figures of `python COMPARISON.py PARTY ARGUMENTS`, peak memory with them."""
+        print(f"{comparison}, {case}: {party} ..", file=sys.stderr, flush=True)
         try:
             ours = party.startswith(OURS)
             python = sys.executable if ours else interpreter(environment or party)

@@ -23,6 +23,8 @@ from math import sqrt
 from pathlib import Path
 from statistics import mean, variance
 
+from followed import followed
+
 BAR = 0.003
 TACIT = (sys.executable, "-c", "from tacit.cli import main; main()")
 
@@ -103,8 +105,9 @@ def main() -> int:
     short = 0
     for epsilon in asked.epsilons.split(","):
         given = (asked.data, epsilon, asked.model, asked.plan)
-        there = [over_http(*given) for _ in range(asked.runs)]
-        here = [in_one_process(*given) for _ in range(asked.runs)]
+        runs = range(asked.runs)
+        there = [over_http(*given) for _ in followed(f"HTTP, epsilon {epsilon}", runs)]
+        here = [in_one_process(*given) for _ in followed(f"compare, epsilon {epsilon}", runs)]
         met = abs(mean(there) - mean(here)) <= BAR
         short += not met
         print(f"{'met  ' if met else 'SHORT'} epsilon {epsilon}: {_told(there, here)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / ".envs"
 REQUIREMENTS = {
     "lenskit": ["lenskit==2025.8.1"],
-    "cmfrec": ["cmfrec==3.5.1.post14"],
+    "cmfrec": ["cmfrec==3.5.1.post14", "threadpoolctl"],  # it imports it and does not say so
     "implicit": ["implicit==0.7.3"],
     "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn<1.6"],  # it imports a name that 1.6 lost
     "fancyimpute": ["fancyimpute==0.7.0", "scikit-learn<1.8"],  # 1.8 lost an argument it passes

@@ -1,15 +1,15 @@
 """Figure 2 of Neera et al.: the noise of Laplace and of bounded Laplace, sampled and by law.
 
-    python benchmarks/neera_figure_2.py [FILE.svg]
+    python benchmarks/neera_figure_2.py [FILE.svg] [--draws 100000]
 
-Draws 100,000 reports through each certified table, counts the noise (report minus rating), and
-lays the continuous law over it. Prints the largest difference of any bin.
+Draws reports through each certified table, counts the noise (report minus rating), and lays the
+continuous law over it. Prints the largest difference of any bin.
 """
 
 # matplotlib's own annotations leave keyword arguments half typed.
 # pyright: reportUnknownMemberType=false
 
-import sys
+import argparse
 from pathlib import Path
 
 import matplotlib as mpl
@@ -30,16 +30,16 @@ MEMBERS: dict[str, tuple[type[AbstractLaplace], str]] = {
     "bounded Laplace": (BoundedLaplace, "#0072B2"),
 }
 EPSILONS = ("0.1", "1")
-SYMBOLS, DRAWS = 1025, 100_000
+SYMBOLS = 1025
 EDGES: NDArray[np.float64] = np.arange(-8.25, 8.5, 0.5)
 
 Shares = NDArray[np.float64]
 
 
-def sampled(law: AbstractLaplace) -> Shares:
-    """The share of noise in each bin: `DRAWS` reports, levels in the proportions of `PRIOR`."""
+def sampled(law: AbstractLaplace, draws: int) -> Shares:
+    """The share of noise in each bin: so many reports, levels in the proportions of `PRIOR`."""
     channel = law.table()
-    counts = np.rint(np.array(PRIOR) * DRAWS).astype(int)
+    counts = np.rint(np.array(PRIOR) * draws).astype(int)
     levels = np.repeat(np.arange(len(PRIOR), dtype=np.uint8), counts)
     symbols = Sampler((channel,)).draw(levels)
     outputs = np.array([float(y) for y in channel.outputs if y is not None])
@@ -49,14 +49,21 @@ def sampled(law: AbstractLaplace) -> Shares:
 
 def main() -> None:
     """Draw, compare, write."""
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/figures/neera-figure-2.svg")
+    parser = argparse.ArgumentParser(description=__doc__)
+    figure = Path("docs/figures/neera-figure-2.svg")
+    parser.add_argument("figure", nargs="?", type=Path, default=figure)
+    parser.add_argument("--draws", type=int, default=100_000)
+    asked = parser.parse_args()
     mpl.rcParams.update({"svg.hashsalt": "tacit", "svg.fonttype": "none"})
     page = Figure(figsize=(7.2, 3.2), layout="constrained")
     worst, middles = 0.0, (EDGES[1:] + EDGES[:-1]) / 2
     for panel, epsilon in zip(page.subplots(1, 2, sharey=True), EPSILONS, strict=True):
         for name, (member, colour) in MEMBERS.items():
             law = member(epsilon=epsilon, scale=STARS, symbols=SYMBOLS)
-            drawn, expected = sampled(law), np.array(law.noise_law(PRIOR, EDGES.tolist()))
+            drawn, expected = (
+                sampled(law, asked.draws),
+                np.array(law.noise_law(PRIOR, EDGES.tolist())),
+            )
             off = float(np.abs(drawn - expected).max())
             worst = max(worst, off)
             print(f"{name} at epsilon {epsilon}: sampled and law differ by at most {off:.4f}")
@@ -68,8 +75,8 @@ def main() -> None:
     page.axes[0].set_ylabel("share in half a star")
     lines = page.axes[0].get_legend_handles_labels()
     page.legend(*lines, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    page.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
-    print(f"largest difference: {worst:.4f}; the figure is {target}")
+    page.savefig(asked.figure, format="svg", metadata={"Date": None, "Creator": None})
+    print(f"largest difference: {worst:.4f}; the figure is {asked.figure}")
 
 
 if __name__ == "__main__":

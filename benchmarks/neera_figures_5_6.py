@@ -1,6 +1,6 @@
 """Figures 5 and 6 of Neera et al.: BLP-MoG-MF beside PG-MF, on their axis and on a fair one.
 
-    python benchmarks/neera_figures_5_6.py RATINGS [FILE.svg [SEEDS]]
+    python benchmarks/neera_figures_5_6.py RATINGS [FILE.svg] [--seeds 1] [--epsilons 0.1,0.2,..]
 
 RMSE and F-score (top 10, relevant from three quarters up the scale) on held-out true ratings. The
 left column gives both methods the same number, as the paper does. The right column turns epsilon
@@ -11,8 +11,8 @@ gradients that epsilon: theirs covers a whole profile, items too. Then what each
 # matplotlib's own annotations leave keyword arguments half typed.
 # pyright: reportUnknownMemberType=false
 
+import argparse
 import math
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -22,13 +22,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from followed import followed
 from tacit import Rated, Ratings, choose, compile, fit, item_model, perturb, read
 from tacit.channels.table import Channel
 from tacit.evaluation.metrics import ranking, relevant_from, rmse
 from tacit.models import Fitted, device_predict, train
 from tacit.models.pg_mf import PGMF
 
-EPSILONS = ("0.1", "0.2", "0.4", "0.8", "1.6")
+EPSILONS = "0.1,0.2,0.4,0.8,1.6"
 COLOURS = {
     "pg-mf, device": ("#D55E00", "o-"),
     "bounded-laplace, mog-mf, provider": ("#0072B2", "s-"),
@@ -74,13 +75,13 @@ class Split(NamedTuple):
         return Point(name, epsilon, person, rmse(test.values, bounded), best.f_score)
 
 
-def points(split: Split, seed: int) -> Iterator[Point]:
+def points(split: Split, seed: int, epsilons: list[str]) -> Iterator[Point]:
     """Every method at every epsilon, on one split."""
     own, names = split.own, list(COLOURS)
     yield split.point(names[4], fit("mf-plain", own, rng=seed), math.nan, math.nan)
     deaf = train("pg-mf", own, epsilon="0.000001", rng=seed, factors=0)
     yield split.point(names[5], deaf, math.nan, math.nan)
-    for epsilon in EPSILONS:
+    for epsilon in followed(f"split {seed}", epsilons):
         value, person = float(epsilon), float(epsilon) * split.profile
         yield split.point(names[0], train("pg-mf", own, epsilon=epsilon, rng=seed), value, value)
         matched = train("pg-mf", own, epsilon=f"{person:.3f}", rng=seed)
@@ -163,18 +164,24 @@ def traffic(split: Split) -> None:
 
 def main() -> None:
     """Split, compare, draw, print."""
-    ratings = read(sys.argv[1])
-    target = Path(sys.argv[2] if len(sys.argv) > 2 else "docs/figures/neera-figures-5-6.svg")
-    seeds = range(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ratings")
+    figure = Path("docs/figures/neera-figures-5-6.svg")
+    parser.add_argument("figure", nargs="?", type=Path, default=figure)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--epsilons", default=EPSILONS)
+    asked = parser.parse_args()
+    ratings, seeds, epsilons = read(asked.ratings), range(asked.seeds), asked.epsilons.split(",")
     helds = [np.random.default_rng(seed).random(len(ratings)) < 0.1 for seed in seeds]
     splits = [Split(ratings.where(~held), ratings.where(held)) for held in helds]
-    rows = averaged([list(points(split, seed)) for seed, split in zip(seeds, splits, strict=True)])
+    pairs = zip(splits, seeds, strict=True)
+    rows = averaged([list(points(split, seed, epsilons)) for split, seed in pairs])
     print(f"{splits[0].profile:.1f} ratings a person; RMSE and F-score over {len(splits)} splits")
     for row in sorted(rows):
         print(f"{row.name:36}{row.epsilon:8.1f}{row.person:10.1f}{row.rmse:9.3f}{row.f_score:8.3f}")
-    draw(rows, target)
+    draw(rows, asked.figure)
     traffic(splits[0])
-    print(f"the figure is {target}")
+    print(f"the figure is {asked.figure}")
 
 
 if __name__ == "__main__":

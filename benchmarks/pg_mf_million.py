@@ -1,6 +1,6 @@
 """A million made-up people at an epsilon per *person*: private gradients beside answers for slots.
 
-    python benchmarks/pg_mf_million.py [PEOPLE [ITEMS [RATINGS]]]
+    python benchmarks/pg_mf_million.py [--people 1000000] [--items 1500] [--ratings 30000000]
 
 Every figure is RMSE on held-out true ratings, finished on devices; every epsilon covers a whole
 profile. Randomized response answers for slots, rated or not: for K of them that a public hash
@@ -8,6 +8,7 @@ picks (`sample:K`, at epsilon / K a slot), or for all (`catalogue`, at most CAP 
 so at epsilon / min(n, 2 CAP) a slot). First the floors: what devices reach without any answers.
 """
 
+import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -84,14 +85,18 @@ def truth(own: Ratings) -> NDArray[np.int64]:
 
 def main() -> None:
     """Make people up, split, compare, print."""
-    given = [int(text) for text in sys.argv[1:]]
-    sizes = [*given, *(1_000_000, 1500, 30_000_000)[len(given) :]]
-    ratings = synthetic(*sizes, rng=1)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--people", type=int, default=1_000_000)
+    parser.add_argument("--items", type=int, default=1500)
+    parser.add_argument("--ratings", type=int, default=30_000_000)
+    asked = parser.parse_args()
+    ratings = synthetic(asked.people, asked.items, asked.ratings, rng=1)
     held = np.random.default_rng(0).random(len(ratings)) < 0.1
     own, test = ratings.where(~held), ratings.where(held)
     del ratings
 
     def show(name: str, make: Callable[[], Fitted]) -> Fitted:
+        print(f"{name} ..", file=sys.stderr, flush=True)
         began = time.perf_counter()
         fitted = make()
         seconds = time.perf_counter() - began

@@ -1,10 +1,11 @@
 """Read a generated rating file and print rows, seconds and peak memory.
 
-    python benchmarks/read_memory.py [ROWS] [csv|parquet|gz|text-ids]
+    python benchmarks/read_memory.py [--rows 20000000] [--kind csv|parquet|gz|text-ids]
 
 The file is written by a process of its own, so that the peak is the reader's alone.
 """
 
+import argparse
 import gzip
 import multiprocessing
 import resource
@@ -38,17 +39,22 @@ def write(path: Path, rows: int, kind: str) -> None:
 
 def main() -> None:
     """Write, read, report."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000_000
-    kind = sys.argv[2] if len(sys.argv) > 2 else "csv"
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=20_000_000)
+    parser.add_argument("--kind", choices=("csv", "parquet", "gz", "text-ids"), default="csv")
+    asked = parser.parse_args()
+    rows, kind = asked.rows, asked.kind
     suffix = {"parquet": ".parquet", "gz": ".csv.gz"}.get(kind, ".csv")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"made{suffix}"
+        print(f"writing {rows:,} rows ..", file=sys.stderr, flush=True)
         writer = multiprocessing.get_context("spawn").Process(target=write, args=(path, rows, kind))
         writer.start()
         writer.join()
 
         from tacit.readers import read
 
+        print("reading them ..", file=sys.stderr, flush=True)
         began = time.perf_counter()
         ratings = read(path)
         seconds = time.perf_counter() - began

@@ -33,6 +33,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from followed import followed
 from tacit.channels import compile
 from tacit.collection.rated import Rated
 from tacit.collection.report_file import write_perturbed
@@ -49,10 +50,11 @@ from tacit.kernels.similar import Wanted
 from tacit.ratings import Ratings, Vocabulary
 from tacit.readers import synthetic
 
-PEOPLE, ITEMS, BLOCKS, MASTER, MEMORY = 138_493, 26_744, 8, "local[2]", "4g"
+SHAPE = (138_493, 26_744)  # people and items of MovieLens 20M
+BLOCKS, MASTER, MEMORY = 8, "local[2]", "4g"
 PARTIES, JOBS = ("local", "spark"), ("neighbours", "nx-map", "perturb")
 TITLES = {
-    "neighbours": f"the 50 nearest of {ITEMS:,} items",
+    "neighbours": f"the 50 nearest of {SHAPE[1]:,} items",
     "nx-map": "NX-Map between halves of the items",
     "perturb": "a report of every rating",
 }
@@ -92,7 +94,7 @@ def clocked(figures: Figures) -> Iterator[None]:
 def neighbours(ratings: Ratings, engine: Engine) -> Figures:
     """The stage, and a digest of what it found; compiled before the clock starts."""
     alike, figures = compare_items(ratings), Figures()
-    everything, few = np.arange(ITEMS, dtype=np.int32), np.arange(16, dtype=np.int32)
+    everything, few = np.arange(ratings.n_items, dtype=np.int32), np.arange(16, dtype=np.int32)
     with clocked(start := Figures()):
         alike.nearest(few, few, Wanted(50), engine)
     with clocked(figures):
@@ -155,32 +157,34 @@ def party(name: str, job: str, ratings: Ratings) -> Figures:
         return reports(ratings, write)
 
 
-def measured(millions: list[int]) -> Iterator[Figures]:
+def measured(millions: list[float], shape: tuple[int, int]) -> Iterator[Figures]:
     """Every size, job and party; both have to do the same."""
     for size in millions:
         with tempfile.TemporaryDirectory() as folder:
-            made = synthetic(PEOPLE, ITEMS, size * 1_000_000, "0.5:5:0.5")
+            made = synthetic(*shape, int(size * 1_000_000), "0.5:5:0.5")
             np.savez(Path(folder, "made.npz"), made.users, made.items, made.levels)
             del made
-            for job in JOBS:
-                rows = [asked(name, job, Path(folder, "made.npz"), size) for name in PARTIES]
+            for job in followed(f"{size:g} millions", JOBS):
+                data = Path(folder, "made.npz")
+                rows = [asked(name, job, data, size, shape) for name in PARTIES]
                 if len({row["digest"] for row in rows}) > 1:
                     raise SystemExit(f"The parties do not agree on {job} at {size} millions.")
                 yield from rows
 
 
-def asked(name: str, job: str, data: Path, size: int) -> Figures:
+def asked(name: str, job: str, data: Path, size: float, shape: tuple[int, int]) -> Figures:
     """The figures of one party's process."""
     command = [sys.executable, __file__, "--party", name, "--job", job, "--data", str(data)]
+    command += ["--shape", *map(str, shape)]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     row = {"engine": name, "job": job, "millions": size} | json.loads(ran.stdout)
     print(*(f"{key} {value}" for key, value in row.items()), sep=", ", flush=True)
     return row
 
 
-def loaded(data: Path) -> Ratings:
+def loaded(data: Path, people: int, items: int) -> Ratings:
     """The made-up ratings of a file, under the vocabularies that all sizes share."""
-    about = synthetic(PEOPLE, ITEMS, 20 * PEOPLE, "0.5:5:0.5")
+    about = synthetic(people, items, 20 * people, "0.5:5:0.5")
     with np.load(data) as columns:
         users, items, levels = columns.values()
     return Ratings(users, items, levels, about.scale, about.user_ids, about.item_ids)
@@ -211,15 +215,17 @@ def main() -> None:
     parser.add_argument("--millions", default="5,10,20")
     for name in ("--json", "--figure", "--data"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("--shape", nargs=2, type=int, default=SHAPE, help="people and items")
     parser.add_argument("--party", choices=PARTIES)
     parser.add_argument("--job", choices=JOBS)
     given = parser.parse_args()
     if given.party:
-        print(json.dumps(party(given.party, given.job, loaded(given.data))))
+        print(json.dumps(party(given.party, given.job, loaded(given.data, *given.shape))))
         return
     kept = json.loads(given.json.read_text()) if given.json and given.json.exists() else []
-    sizes = [int(size) for size in given.millions.split(",") if size]
-    rows = [row for row in kept if row["millions"] not in sizes] + list(measured(sizes))
+    sizes = [float(size) for size in given.millions.split(",") if size]
+    old = [row for row in kept if row["millions"] not in sizes]
+    rows = old + list(measured(sizes, tuple(given.shape)))
     rows.sort(key=lambda row: row["millions"])
     if given.json:
         given.json.write_text(json.dumps(rows, indent=1))

@@ -16,6 +16,7 @@ import tempfile
 import time
 from contextlib import closing
 
+from followed import followed
 from tacit.channels import compile
 from tacit.collector import training
 from tacit.collector.packing import pack_rated
@@ -85,7 +86,7 @@ def main() -> None:
     if asked.read:
         read(asked.read)
         return
-    for millions in asked.millions.split(","):
+    for millions in followed("stores", asked.millions.split(",")):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "reports.db")
             fill(path, int(float(millions) * 1e6))

@@ -57,9 +57,9 @@ AXES = ("k", "overlap", "keep")
 Asked = tuple[System, str | None, Protocol]
 
 
-def declared() -> Iterator[tuple[System, str | None]]:
-    """Every system, and what it is told to promise."""
-    for name in NAMES:
+def declared(names: Sequence[str]) -> Iterator[tuple[System, str | None]]:
+    """Every system of those names, and what it is told to promise."""
+    for name in names:
         for system in systems(name, "both"):
             claims = {
                 "none": None,
@@ -69,9 +69,9 @@ def declared() -> Iterator[tuple[System, str | None]]:
             yield system, claims[system.mode]
 
 
-def swept() -> Iterator[Asked]:
+def swept(names: Sequence[str]) -> Iterator[Asked]:
     """What the lines show: one axis changes at a time."""
-    for system, epsilon in declared():
+    for system, epsilon in declared(names):
         for k in KS if "k" in vars(system) else (PUBLISHED_K,):
             yield changed(system, k=k), epsilon, Protocol()
         for overlap in OVERLAPS[:-1]:
@@ -88,9 +88,9 @@ def paired() -> Iterator[Asked]:
             yield changed(published, neighbour_epsilon=second), first, Protocol()
 
 
-def decaying() -> Iterator[Asked]:
+def decaying(names: Sequence[str]) -> Iterator[Asked]:
     """Both maps by items, older ratings counting less."""
-    for system, epsilon in declared():
+    for system, epsilon in declared(names):
         if system.variant == "item" and "decay" in vars(system):
             for decay in DECAYS:
                 yield changed(system, decay=decay), epsilon, Protocol()
@@ -99,13 +99,15 @@ def decaying() -> Iterator[Asked]:
 class Measured:
     """Rows of one direction, measured unless the journal has them."""
 
-    def __init__(self, domains: Domains, target: int, journal: Journal[Crossed]) -> None:
+    def __init__(
+        self, domains: Domains, target: int, names: Sequence[str], journal: Journal[Crossed]
+    ) -> None:
         self._domains, self._target, self._journal = domains, target, journal
         self._data = grid.fingerprint(domains.ratings)
         self._run = Runner(domains, Local())
-        self.lines = self._rows(swept(), "lines")
+        self.lines = self._rows(swept(names), "lines")
         self.pairs = self._rows(paired(), "pairs")
-        self.decays = self._rows(decaying(), "decay")
+        self.decays = self._rows(decaying(names), "decay")
 
     @property
     def title(self) -> str:
@@ -207,6 +209,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings", nargs=2)
     parser.add_argument("--names", type=lambda text: text.split(","), default=[None, None])
+    parser.add_argument("--systems", type=lambda text: text.split(","), default=NAMES)
     parser.add_argument("--scale", default="1:5:1")
     parser.add_argument("--figure", type=Path, required=True)
     parser.add_argument("--json", type=Path, required=True)
@@ -214,7 +217,7 @@ def main() -> None:
     files = zip(asked.ratings, asked.names, strict=True)
     domains = Domains.join([read(path, scale=asked.scale, name=name) for path, name in files])
     journal = Journal(asked.json.with_name(asked.json.name + ".journal"), Crossed)
-    ways = [Measured(domains, target, journal) for target in (1, 0)]
+    ways = [Measured(domains, target, asked.systems, journal) for target in (1, 0)]
     save([row for w in ways for row in (*w.lines, *w.pairs, *w.decays)], asked.json, Crossed)
     for overlap in OVERLAPS:
         print(table(ways, overlap), end="\n\n")

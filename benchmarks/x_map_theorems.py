@@ -1,6 +1,6 @@
 """How often X-Map's Theorems 2, 3 and 4 hold: on random small cases, and on rated items.
 
-python x_map_theorems.py [RATINGS] [--pairs 2000] [--rows 200] [--draws 200]
+python benchmarks/x_map_theorems.py [RATINGS] [--pairs 2000] [--rows 200] [--draws 200]
 """
 
 import argparse
@@ -9,6 +9,7 @@ from statistics import fmean
 
 import numpy as np
 
+from followed import followed
 from tacit import read
 from tacit.crossdomain.theorems import (
     Drawn,
@@ -66,7 +67,7 @@ def rows(table: np.ndarray, count: int, draws: int) -> Iterator[Drawn]:
     longest = int((~np.isnan(table)).sum(0).max())
     filled = np.nan_to_num(table).astype(float)
     squares = (filled**2).sum(0)
-    for i in chance.choice(table.shape[1], count, replace=False):
+    for i in followed("rows", chance.choice(table.shape[1], count, replace=False)):
         both = ~np.isnan(table[:, [i]]) & ~np.isnan(table)
         others = [j for j in np.flatnonzero(both.any(0)) if j != i and squares[j] * squares[i] > 0]
         if len(others) > K:
@@ -90,7 +91,7 @@ def second(found: list[Moved]) -> str:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings", nargs="?")
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--rows", type=int, default=200)

@@ -1,10 +1,12 @@
 """Xian et al.'s Figure 2: RMSE against epsilon of noise in training, beside floors and channel-mf.
 
-python xian_figure_2.py RATINGS [--netflix FILE] [--noises 5] [--rows OUT] [--figure OUT.svg]
+    python benchmarks/xian_figure_2.py RATINGS [--name NAME] [--netflix FILE] [--noises 5]
+                                       [--epsilons 0.5,1,2,5,10,16] [--rows OUT] [--figure OUT.svg]
 
-Rows that are in OUT already (one JSON a line) are not measured again. RATINGS is MovieLens 1M. A
-Netflix Prize file is sampled to a million ratings: those of the people with the smallest public
-hashes, whole profiles, until a million is reached. Without one, panel (b) is missing.
+Rows that are in OUT already (one JSON a line) are not measured again. RATINGS stand for the paper's
+MovieLens 1M, and are called NAME, or else what their reader calls them. A Netflix Prize file is
+sampled to a million ratings: those of the people with the smallest public hashes, whole profiles,
+until a million is reached. Without one, panel (b) is missing.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from followed import followed
 from tacit import Rated, choose, fit, perturb, read
 from tacit.collection.public_hash import hashes
 from tacit.curator import TRAININGS, training
@@ -29,7 +32,7 @@ from tacit.ratings import Ratings
 Row = dict[str, Any]
 Fit = tuple[str, str, str | None, int, Callable[[], Any]]
 KEYS = ("data", "method", "mode", "epsilon", "noise")
-EPSILONS = ("0.5", "1", "2", "5", "10", "16")
+EPSILONS = "0.5,1,2,5,10,16"
 NETFLIX = 1_000_000
 FLOORS = {"global-mean": "global mean", "bias": "biases", "svdpp": "svdpp", "svd": ""}
 COLOURS = {
@@ -38,29 +41,29 @@ COLOURS = {
 }  # fmt: skip
 
 
-def errors(name: str, ratings: Ratings, noises: int, rows: Path) -> list[Row]:
+def errors(name: str, ratings: Ratings, noises: int, epsilons: list[str], rows: Path) -> list[Row]:
     """One row a method, mode, epsilon and noise: split 0, errors on true ratings."""
     held = Protocol().test(ratings, 0, None)
     train, test = ratings.where(~held), ratings.where(held)
     done = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
     known = {tuple(row[key] for key in KEYS) for row in done}
-    for method, mode, epsilon, noise, fitted in fits(train, noises):
-        if (name, method, mode, epsilon, noise) not in known:
-            predicted = fitted().predict_codes(test.users, test.items)
-            error = rmse(test.values, np.clip(predicted, *ends(ratings)))
-            values = (name, method, mode, epsilon, noise, error)
-            done.append(dict(zip((*KEYS, "rmse"), values, strict=True)))
-            with rows.open("a") as file:
-                file.write(json.dumps(done[-1]) + "\n")
+    left = [one for one in fits(train, noises, epsilons) if (name, *one[:4]) not in known]
+    for method, mode, epsilon, noise, fitted in followed(name, left):
+        predicted = fitted().predict_codes(test.users, test.items)
+        error = rmse(test.values, np.clip(predicted, *ends(ratings)))
+        values = (name, method, mode, epsilon, noise, error)
+        done.append(dict(zip((*KEYS, "rmse"), values, strict=True)))
+        with rows.open("a") as file:
+            file.write(json.dumps(done[-1]) + "\n")
     return [row for row in done if row["data"] == name]
 
 
-def fits(train: Ratings, noises: int) -> Iterator[Fit]:
+def fits(train: Ratings, noises: int, epsilons: list[str]) -> Iterator[Fit]:
     """Every method, mode, epsilon and noise, and what fits it."""
     for name in FLOORS:
         yield name, "none", None, 0, partial(fit, name, train)
     for noise in range(noises):
-        for epsilon in EPSILONS:
+        for epsilon in epsilons:
             yield "channel-mf", "nobody trusted", epsilon, noise, partial(told, train, epsilon)
             for mode, members in TRAININGS.items():
                 for name in members:
@@ -97,10 +100,10 @@ def means(rows: list[Row]) -> dict[tuple[Any, ...], tuple[float, float]]:
     return {key: (fmean(values), pstdev(values)) for key, values in groups.items()}
 
 
-def drawn(panels: dict[str, list[Row]], path: Path) -> None:
+def drawn(panels: dict[str, list[Row]], epsilons: list[str], path: Path) -> None:
     """One panel a data set and mode."""
     mpl.rcParams.update({"svg.hashsalt": "tacit", "svg.fonttype": "none"})
-    modes, at = ("strict", "faithful"), [float(e) for e in EPSILONS]
+    modes, at = ("strict", "faithful"), [float(e) for e in epsilons]
     shown = [(name, mode) for name in panels for mode in modes]
     page = Figure(figsize=(3.8 * len(shown), 4), layout="constrained")
     for axes, (name, mode) in zip(page.subplots(1, len(shown), sharey=True), shown, strict=True):
@@ -108,7 +111,7 @@ def drawn(panels: dict[str, list[Row]], path: Path) -> None:
         methods = dict.fromkeys(m for m, kind, e in found if e and kind in (mode, "nobody trusted"))
         for method in methods:
             kind = "nobody trusted" if method == "channel-mf" else mode
-            points = [found[method, kind, e][0] for e in EPSILONS]
+            points = [found[method, kind, e][0] for e in epsilons]
             style = "--" if method == "channel-mf" else "-" if "++" in method else ":"
             colour = COLOURS[method.removesuffix("++")]
             axes.plot(at, points, style, color=colour, marker="o", ms=3, label=method)
@@ -116,7 +119,7 @@ def drawn(panels: dict[str, list[Row]], path: Path) -> None:
             axes.axhline(found[floor, "none", None][0], color="0.6", lw=0.7)
             axes.annotate(words, (0.47, found[floor, "none", None][0]), fontsize=7, color="0.4")
         axes.set_xscale("log")
-        axes.set_xticks(at, EPSILONS)
+        axes.set_xticks(at, epsilons)
         axes.minorticks_off()
         axes.set_title(f"{name}, {mode}", fontsize=10)
         axes.set_xlabel(
@@ -131,12 +134,12 @@ def drawn(panels: dict[str, list[Row]], path: Path) -> None:
     page.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
-def table(rows: list[Row]) -> str:
+def table(rows: list[Row], epsilons: list[str]) -> str:
     """A line a method and mode: mean and deviation at every epsilon."""
     found = means(rows)
-    lines = [f"{'':24s}" + "".join(f"{e:>15s}" for e in EPSILONS)]
+    lines = [f"{'':24s}" + "".join(f"{e:>15s}" for e in epsilons)]
     for name, mode in dict.fromkeys((name, mode) for name, mode, _ in found):
-        known = (found.get((name, mode, e)) for e in EPSILONS)
+        known = (found.get((name, mode, e)) for e in epsilons)
         flat = found.get((name, mode, None))
         cells = [f"{m:8.4f} ({d:.4f})" for m, d in filter(None, known)] or [f"{flat[0]:8.4f}"]
         lines.append(f"{name:12s}{mode:12.12s}" + "".join(cells))
@@ -145,22 +148,28 @@ def table(rows: list[Row]) -> str:
 
 def main() -> None:
     """Measure, print, draw."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings")
+    parser.add_argument("--name")
+    parser.add_argument("--epsilons", type=lambda text: text.split(","), default=EPSILONS)
     parser.add_argument("--netflix")
     parser.add_argument("--noises", type=int, default=5)
     parser.add_argument("--rows", type=Path, default=Path("xian-figure-2.jsonl"))
     parser.add_argument("--figure", type=Path, default=Path("docs/figures/xian-figure-2.svg"))
     asked = parser.parse_args()
-    sets = {"MovieLens 1M": read(asked.ratings, scale="1:5:1")}
+    ratings = read(asked.ratings, scale="1:5:1", name=asked.name)
+    sets = {ratings.name: ratings}
     if asked.netflix:
         sets["Netflix, 10^6"] = sampled(read(asked.netflix))
     else:
         print("Panel (b) of the figure is missing: no Netflix Prize file was given (--netflix).")
-    panels = {name: errors(name, data, asked.noises, asked.rows) for name, data in sets.items()}
+    panels = {
+        name: errors(name, data, asked.noises, asked.epsilons, asked.rows)
+        for name, data in sets.items()
+    }
     for name, rows in panels.items():
-        print(name, table(rows), sep="\n")
-    drawn(panels, asked.figure)
+        print(name, table(rows, asked.epsilons), sep="\n")
+    drawn(panels, asked.epsilons, asked.figure)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Theorem 3 of Zheng: how far reports of slots are from the truth, measured and bounded.
 
-    python benchmarks/zheng_theorem_3.py [FILE.svg]
+    python benchmarks/zheng_theorem_3.py [FILE.svg] [--draws 200] [--epsilons 0.5,1,2,4,6,8,10]
 
 A low-rank Theta on the scale, made up, and ratings near it in one slot of 16. Every slot goes
 through each mechanism 200 times; rho = ||P(Theta - Z)||_F is set beside its bound at gamma = .1.
@@ -11,8 +11,8 @@ beside p^-1/2 rho, which (5) says it is a constant times. Prints a table and wri
 # matplotlib's own annotations leave keyword arguments half typed.
 # pyright: reportUnknownMemberType=false
 
+import argparse
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ import polars as pl
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from followed import followed
 from tacit.channels import compile
 from tacit.collection.keystream import secret_words
 from tacit.evaluation.recovery_bounds import Slots, laplace_bound, response_bound
@@ -35,8 +36,8 @@ from tacit.scale import RatingScale
 
 STARS = RatingScale.parse("1:5:1")
 USERS, ITEMS, RANK, SHARE = 300, 200, 3, 0.0625
-EPSILONS = ("0.5", "1", "2", "4", "6", "8", "10")
-DRAWS, COMPLETED, GAMMA, GAP = 200, 3, 0.1, 1e-3
+EPSILONS = "0.5,1,2,4,6,8,10"
+COMPLETED, GAMMA, GAP = 3, 0.1, 1e-3
 
 Matrix = NDArray[np.float64]
 
@@ -88,7 +89,7 @@ def randomized_response(ratings: Matrix, epsilon: str) -> Matrix:
     words, symbols = np.empty(rows.size, np.uint64), np.empty(rows.size, np.uint8)
     secret_words().fill(words)
     table = stacked(channel.bounds, [channel.word_bits] * len(channel.bounds))
-    draw_symbols(words, rows, np.zeros_like(rows), np.zeros(1, np.int64), table, symbols)
+    draw_symbols(words, rows, table, symbols)
     return np.array([math.nan, *STARS.values])[symbols].reshape(ratings.shape)
 
 
@@ -123,7 +124,7 @@ def completed(reports: Matrix, rho: float) -> Matrix:
     return U @ V.T
 
 
-def find(mechanism: Mechanism, epsilon: str, theta: Matrix, stars: Matrix) -> Found:
+def find(mechanism: Mechanism, epsilon: str, theta: Matrix, stars: Matrix, draws: int) -> Found:
     """Draw, measure, complete the first few draws."""
     theta, ratings = mechanism.own(theta), mechanism.own(stars)
     rated = int(np.isfinite(ratings).sum())
@@ -131,7 +132,7 @@ def find(mechanism: Mechanism, epsilon: str, theta: Matrix, stars: Matrix) -> Fo
     slots = Slots(users=USERS, items=ITEMS, rated=rated, misfit=misfit)
     bound = mechanism.bound(slots, float(epsilon), GAMMA)
     rhos, shares, errors, constants = [], [], [], []
-    for draw in range(DRAWS):
+    for draw in range(draws):
         reports = mechanism.send(ratings, epsilon)
         rho = math.sqrt(np.nansum((theta - reports) ** 2))
         share = float(np.isfinite(reports).mean())
@@ -153,16 +154,23 @@ def find(mechanism: Mechanism, epsilon: str, theta: Matrix, stars: Matrix) -> Fo
 
 def main() -> None:
     """Measure, print, draw."""
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/figures/zheng-theorem-3.svg")
+    parser = argparse.ArgumentParser(description=__doc__)
+    figure = Path("docs/figures/zheng-theorem-3.svg")
+    parser.add_argument("figure", nargs="?", type=Path, default=figure)
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--epsilons", default=EPSILONS)
+    asked = parser.parse_args()
+    epsilons = asked.epsilons.split(",")
     mpl.rcParams.update({"svg.hashsalt": "tacit", "svg.fonttype": "none"})
     page = Figure(figsize=(7.2, 3.2), layout="constrained")
     theta, stars = made()
     flat = float(np.std(theta)) / 4
     print(f"a constant is off by {flat:.3f} of the scale's width")
-    places = [float(epsilon) for epsilon in EPSILONS]
+    places = [float(epsilon) for epsilon in epsilons]
     for panel, mechanism in zip(page.subplots(1, 2, sharey=True), MECHANISMS, strict=True):
-        found = [find(mechanism, epsilon, theta, stars) for epsilon in EPSILONS]
-        for epsilon, at in zip(EPSILONS, found, strict=True):
+        steps = followed(mechanism.name, epsilons)
+        found = [find(mechanism, epsilon, theta, stars, asked.draws) for epsilon in steps]
+        for epsilon, at in zip(epsilons, found, strict=True):
             print(
                 f"{mechanism.name}, epsilon {epsilon}: held {at.held:.3f}, bound {at.bound:.2f}, "
                 f"measured {at.rho:.2f}, loose {at.bound / at.rho:.1f}, "
@@ -178,8 +186,8 @@ def main() -> None:
         panel.spines[["top", "right"]].set_visible(False)
         panel.legend(frameon=False, fontsize=8)
     page.axes[0].set_ylabel("off, in widths of the scale")
-    page.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
-    print(f"the figure is {target}")
+    page.savefig(asked.figure, format="svg", metadata={"Date": None, "Creator": None})
+    print(f"the figure is {asked.figure}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,109 @@
+"""Every script of benchmarks/ once, at a size at which its figures mean nothing: it has to run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.crossdomain.genres import SIDES
+from tacit.readers import synthetic
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+PARTIES = {
+    "accuracy": ("ours", "{csv}", "0"),
+    "als": ("ours", "{npz}", "1"),
+    "catalogue": ("ours", "{npz}", "4"),
+    "channel": ("ours", "{csv}", "optimal", "1"),
+    "completion": ("ours", "{npz}"),
+    "reports": ("ours", "1000"),
+    "similar": ("ours", "{npz}"),
+    "svdpp": ("ours", "{csv}", "0", "0"),
+    "topk": ("ours", "{npz}"),
+}
+"""Parties of comparisons: ours alone, since the peers' environments are not made in tests."""
+SCRIPTS = {
+    "collector": ("--seconds", "0.2", "--rounds", "1"),
+    "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
+    "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
+    "made": ("{csv}", "{folder}/made.npz"),
+    "neera_figure_2": ("{folder}/f.svg", "--draws", "2000"),
+    "neera_figures_5_6": ("{csv}", "{folder}/f.svg", "--epsilons", "1"),
+    "peers": ("--only", "accuracy,completion"),
+    "pg_mf_million": ("--people", "100", "--items", "60", "--ratings", "2500"),
+    "read_memory": ("--rows", "3000000", "--kind", "parquet"),
+    "store_memory": ("--millions", "0.05"),
+    "x_map_figures": (
+        "{source}", "{target}", "--systems", "nx-map,x-map,item-average",
+        "--figure", "{folder}/f.svg", "--json", "{folder}/o.json",
+    ),
+    "x_map_theorems": ("{csv}", "--pairs", "20", "--rows", "3", "--draws", "5"),
+    "xian_figure_2": (
+        "{csv}", "--noises", "1", "--epsilons", "1,5",
+        "--rows", "{folder}/rows", "--figure", "{folder}/f.svg",
+    ),
+    "zheng_theorem_3": ("{folder}/f.svg", "--draws", "2", "--epsilons", "1"),
+}  # fmt: skip
+SPARK = {
+    "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/o.json"),
+}
+BARS = ("collector", "end_to_end")
+"""Scripts that exit 1 when a bar is missed; at this size they well may."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Small made-up files in every form that a script takes."""
+    folder = tmp_path_factory.mktemp("made")
+    ratings = synthetic(120, 160, 5000)
+    frame = ratings.to_polars()
+    files = {"folder": folder, "csv": folder / "small.csv", "npz": folder / "small.npz"}
+    frame.write_csv(files["csv"])
+    columns = {"users": ratings.users, "items": ratings.items, "ratings": ratings.values}
+    np.savez(files["npz"], **columns)
+    for number, side in enumerate(SIDES):
+        files[side] = folder / f"{side}.csv"
+        frame.filter((frame["item"] > 80) == bool(number)).write_csv(files[side])
+    return files
+
+
+def ran(name, arguments, files):
+    given = [argument.format(**files) for argument in arguments]
+    command = [sys.executable, FOLDER / f"{name}.py", *given]
+    return subprocess.run(command, cwd=files["folder"], capture_output=True, text=True)
+
+
+def sound(name, run):
+    allowed = (0, 1) if name in BARS else (0,)
+    assert run.returncode in allowed, run.stderr[-3000:]
+    assert "Traceback" not in run.stderr
+    assert re.search(r"[0-9]", run.stdout) or name in ("made", "peers")
+
+
+def test_no_script_is_left_out():
+    runnable = {path.stem for path in FOLDER.glob("*.py") if "__main__" in path.read_text()}
+    assert runnable == {*PARTIES, *SCRIPTS, *SPARK}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*PARTIES, *SCRIPTS])
+def test_it_runs(name, made):
+    sound(name, ran(name, (PARTIES | SCRIPTS)[name], made))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", SPARK)
+def test_it_runs_on_spark(name, made):
+    sound(name, ran(name, SPARK[name], made))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*SCRIPTS, *SPARK])
+def test_help_is_an_answer_and_writes_nothing(name, made, tmp_path):
+    command = [sys.executable, FOLDER / f"{name}.py", "--help"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    if name != "made":
+        assert (run.returncode, run.stdout[:6]) == (0, "usage:")
+    assert list(tmp_path.iterdir()) == []
