@@ -12,12 +12,15 @@ from starlette.types import Receive, Scope, Send
 
 from tacit.collector import problems
 from tacit.collector.body import Bodies, check_media, checked
+from tacit.collector.commit import Cost
 from tacit.collector.enrolment import Enrolment
-from tacit.collector.intake import Intake, Refused, refusal
+from tacit.collector.intake import Intake, Refused, Taken, among, refusal
+from tacit.collector.limits.limits import Charge, Reservation
 from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.reading import read
+from tacit.collector.samples import Claims, claims
 from tacit.collector.store import Outcome, Row, StoreError
-from tacit.collector.writer import Writer
+from tacit.collector.writer import ExcessError, Writer
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +28,8 @@ MOST_WAITING = 128
 """Uploads that wait for their commit together: a fraction of a second's work."""
 PATIENCE = 0.1
 """Seconds before a refused client hears of it: one that does not wait by itself is made to."""
+SPENT_SECONDS = 60.0
+"""For how long it is remembered that a token's share is spent, so that nothing of it is read."""
 
 
 class Answer(NamedTuple):
@@ -47,11 +52,11 @@ ACCEPTED = Answer(200, b"{}")
 
 
 class _Visit(NamedTuple):
-    """A client that may send, at a moment, and the name under which its reports are counted."""
+    """A client that may send, at a moment. `token`: its SHA-256, where tokens are asked for."""
 
     intake: Intake
     now: float
-    name: bytes
+    token: bytes | None
 
 
 class Upload:
@@ -68,6 +73,8 @@ class Upload:
         self._writer = writer
         self._clock = clock
         self._enrolment = enrolment
+        self._spent: dict[tuple[bytes, bytes], float] = {}
+        self._learning: set[asyncio.Task[None]] = set()
         self.counts: Counter[str] = Counter()
         self._bodies = Bodies()
 
@@ -109,7 +116,7 @@ class Upload:
     def _is_busy(self) -> bool:
         """Nothing of a request is looked at while there is too much to do already: reading it first
         would cost as much as storing it."""
-        return self._writer().uploads >= MOST_WAITING
+        return self._writer().uploads + len(self._learning) >= MOST_WAITING
 
     def _let_in(self, task: str, headers: Mapping[bytes, bytes]) -> _Visit:
         """Whoever may send. Raises `ProblemError` for anybody else, before the body is read."""
@@ -117,36 +124,67 @@ class Upload:
         if intake is None:
             raise ProblemError(problems.NO_SUCH_TASK)
         now = self._clock()
-        name = self._enrolment.admit(headers, intake.task.epoch(now)) if self._enrolment else b""
+        token = self._enrolment.admit(headers) if self._enrolment else None
+        if token and self._spent.get((token, intake.counted), now) > now:
+            raise ProblemError(problems.LIMIT)
         check_media(headers)
-        return _Visit(intake, now, name)
+        return _Visit(intake, now, token)
 
     def _store(self, visit: _Visit, body: bytes, answer: Callable[[Answer], None]) -> None:
         """Read a body and have it stored; `answer` hears of it when it is durable."""
-        rows, refused = visit.intake.rows(read(body), visit.now)
-
-        def settled(stored: asyncio.Future[list[Outcome]]) -> None:
-            answer(self._outcome(visit, rows, stored, refused))
-
-        if rows:
-            self._writer().put(rows).add_done_callback(settled)
+        sent, samples = read(body), visit.intake.samples
+        taken = visit.intake.taken(sent, visit.now)
+        charge = _charge(visit, len(sent), taken.people)
+        if samples is None:
+            self._put(visit, taken.rows, taken.refused, _cost(charge, taken.refused), answer)
+        elif unknown := claims(each for each in taken.claims if samples.right(*each) is None):
+            learning = asyncio.ensure_future(self._learn(visit, taken, unknown, charge, answer))
+            self._learning.add(learning)
+            learning.add_done_callback(self._learning.discard)
         else:
-            answer(self._accepted([], [], refused))
+            rows, refused = among(taken, samples)
+            self._put(visit, rows, refused, _cost(charge, refused), answer)
 
-    def _outcome(
+    async def _learn(
+        self,
+        visit: _Visit,
+        taken: Taken,
+        unknown: Claims,
+        charge: Charge | None,
+        answer: Callable[[Answer], None],
+    ) -> None:
+        """Store what can only be checked with some work: the token pays before it is done."""
+        samples = visit.intake.samples
+        assert samples is not None, "nothing to learn"
+        try:
+            with samples.room(unknown):
+                paid = await self._writer().reserve(charge) if charge else None
+                right = await samples.learn(unknown)
+            rows, refused = among(taken, samples, right)
+            self._put(visit, rows, refused, _cost(charge, refused, paid), answer)
+        except Exception as error:
+            answer(self._raised(error, visit))
+
+    def _put(
         self,
         visit: _Visit,
         rows: list[Row],
-        stored: "asyncio.Future[list[Outcome]]",
         refused: Refused,
-    ) -> Answer:
-        try:
-            outcomes = stored.result()
-        except StoreError:
-            return self._refused(problems.UNAVAILABLE)
-        if self._enrolment:
-            self._enrolment.count(visit.name, outcomes.count(Outcome.STORED))
-        return self._accepted(rows, outcomes, refused)
+        cost: Cost | None,
+        answer: Callable[[Answer], None],
+    ) -> None:
+        def settled(stored: asyncio.Future[list[Outcome]]) -> None:
+            try:
+                outcomes = stored.result()
+            except Exception as error:
+                answer(self._raised(error, visit))
+            else:
+                answer(self._accepted(rows, outcomes, refused))
+
+        if rows or (cost is not None and cost.paid is None):
+            self._writer().put(rows, cost).add_done_callback(settled)
+        else:
+            answer(self._accepted([], [], refused))
 
     def _accepted(self, rows: list[Row], outcomes: list[Outcome], refused: Refused) -> Answer:
         """All stored, or the list of those that are not; every other one is durable."""
@@ -159,9 +197,15 @@ class Upload:
             return ACCEPTED
         return self._refused(_PROBLEMS[refused[0]["problem"]], refused)
 
-    def _raised(self, error: Exception) -> Answer:
+    def _raised(self, error: Exception, visit: _Visit | None = None) -> Answer:
         if isinstance(error, ProblemError):
             return self._refused(error.problem)
+        if isinstance(error, StoreError):
+            return self._refused(problems.UNAVAILABLE)
+        if isinstance(error, ExcessError):
+            if error.spent and visit is not None and visit.token:
+                self._spent[visit.token, visit.intake.counted] = visit.now + SPENT_SECONDS
+            return self._refused(problems.LIMIT)
         # Where it failed, and not the error's own words: they may hold what was sent.
         frames = "".join(traceback.format_tb(error.__traceback__))
         log.error("An upload failed: %s.\n%s", type(error).__name__, frames)
@@ -171,6 +215,16 @@ class Upload:
         """Nothing stored, or all but what is listed in `refused`."""
         self.counts[problem.name] += 1
         return Answer(problem.status, problem.document(refused), problem.retry_after)
+
+
+def _charge(visit: _Visit, reports: int, people: frozenset[bytes]) -> Charge | None:
+    if visit.token is None:
+        return None
+    return Charge(visit.token, visit.intake.counted, visit.now, reports, people)
+
+
+def _cost(charge: Charge | None, refused: Refused, paid: Reservation | None = None) -> Cost | None:
+    return None if charge is None else Cost(charge, len(refused), paid)
 
 
 _PROBLEMS = {
