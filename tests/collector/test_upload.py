@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tacit.collector import problems, upload
+from tacit.collector.admission import Admission
 from tacit.collector.body import Bodies
 from tacit.wire.report import MOST_REPORTS, dumps
 from tacit.wire.report import upload as body_of
@@ -236,7 +237,7 @@ def test_too_many_at_once_are_refused_unread(ask, clock):
         uploads = upload.MOST_WAITING
 
     task, said = ask(), []
-    door = upload.Upload({}, Full, clock)
+    door = upload.Upload(Admission({}, clock), Full)
 
     async def receive():
         raise AssertionError("nothing of a refused request is read")

@@ -16,9 +16,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from tacit.collector import metrics, problems, retention
+from tacit.collector.admission import Admission
 from tacit.collector.clock import TrustedClock
 from tacit.collector.door import Door
 from tacit.collector.enrolment import Enrolment
+from tacit.collector.erasing import Erasing
 from tacit.collector.intake import Intake
 from tacit.collector.opening import Opened, opened
 from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
@@ -54,7 +56,9 @@ class Collector:
         self._writer: Writer | None = None
         self._clock: TrustedClock | None = None
         self.intakes: dict[str, Intake] = {}
-        self.upload = Upload(self.intakes, lambda: self.writer, lambda: self.clock(), enrolment)
+        admission = Admission(self.intakes, lambda: self.clock(), enrolment)
+        self.upload = Upload(admission, lambda: self.writer)
+        self._erasing = Erasing(admission, lambda: self.writer)
 
     @property
     def writer(self) -> Writer:
@@ -75,7 +79,7 @@ class Collector:
         self._clock, self._writer = opened.clock, Writer(opened.store, opened.limits)
         with ThreadPoolExecutor(1, "samples") as worker:
             try:
-                for task in self._tasks:
+                for task in sorted(self._tasks, key=lambda task: task.predecessor is not None):
                     await self._open(task, worker)
                 turn = opened.limits.turn if opened.limits is not None else None
                 kept = retention.keep(self.intakes.values(), self.writer, self.clock, turn)
@@ -85,7 +89,8 @@ class Collector:
                 await self.writer.close()
 
     async def _open(self, task: Task, worker: ThreadPoolExecutor) -> None:
-        held = await self.writer.run(lambda store: store.hold(task.document))
+        before = task.predecessor and task.predecessor.document
+        held = await self.writer.run(lambda store: store.hold(task.document, before))
         self.intakes[task.address] = Intake(task, held, worker)
 
     async def tasks(self, request: Request) -> Response:
@@ -102,6 +107,10 @@ class Collector:
     async def only_post(self, request: Request) -> Response:
         """Any other method of the address that takes uploads; those never come here."""
         raise ProblemError(problems.METHOD)
+
+    async def erase(self, request: Request) -> Response:
+        """POST /v1/tasks/{task}/erasures"""
+        return await self._erasing(request)
 
     async def newest(self, request: Request) -> Response:
         """GET /v1/tasks/{task}/model"""
@@ -133,12 +142,13 @@ class Collector:
 
     async def metrics(self, request: Request) -> Response:
         """GET /metrics"""
-        return PlainTextResponse(metrics.text(self.upload, self.writer))
+        return PlainTextResponse(metrics.text(self.upload, self._erasing, self.writer))
 
     def routes(self) -> list[BaseRoute]:
         """The contract's paths, and the page for every other one."""
         return [
             Route("/v1/tasks/{task}/reports", self.only_post),
+            Route("/v1/tasks/{task}/erasures", self.erase, methods=["POST"]),
             Route("/v1/tasks", self.tasks),
             Route("/v1/tasks/{task}", self.task),
             Route("/v1/tasks/{task}/model", self.newest),

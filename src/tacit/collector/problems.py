@@ -42,6 +42,7 @@ class ProblemError(Exception):
 
 
 MALFORMED = Problem("malformed", 400, "The body is not an upload of reports.")
+NO_ERASURE = Problem("malformed", 400, 'The body is not {"key":"64 hexadecimal digits"}.')
 UNAUTHORIZED = Problem("unauthorized", 401, "Uploads need an enrolment token of this provider.")
 NO_SUCH_TASK = Problem("no-such-task", 404, "This collector has no task of that address.")
 NOT_FOUND = Problem("not-found", 404, "There is nothing at this address.")

@@ -11,10 +11,10 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from tacit.collector import problems
-from tacit.collector.body import Bodies, check_media, checked
+from tacit.collector.admission import Admission, Visit
+from tacit.collector.body import Bodies, checked
 from tacit.collector.commit import Cost
-from tacit.collector.enrolment import Enrolment
-from tacit.collector.intake import Intake, Refused, Taken, among, refusal
+from tacit.collector.intake import Refused, Taken, among, refusal
 from tacit.collector.limits.limits import Charge, Reservation
 from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.reading import read
@@ -28,8 +28,6 @@ MOST_WAITING = 128
 """Uploads that wait for their commit together: a fraction of a second's work."""
 PATIENCE = 0.1
 """Seconds before a refused client hears of it: one that does not wait by itself is made to."""
-SPENT_SECONDS = 60.0
-"""For how long it is remembered that a token's share is spent, so that nothing of it is read."""
 
 
 class Answer(NamedTuple):
@@ -51,29 +49,11 @@ class Answer(NamedTuple):
 ACCEPTED = Answer(200, b"{}")
 
 
-class _Visit(NamedTuple):
-    """A client that may send, at a moment. `token`: its SHA-256, where tokens are asked for."""
-
-    intake: Intake
-    now: float
-    token: bytes | None
-
-
 class Upload:
     """The door for reports. `counts`: answers by the name of their problem, or "accepted"."""
 
-    def __init__(
-        self,
-        intakes: Mapping[str, Intake],
-        writer: Callable[[], Writer],
-        clock: Callable[[], float],
-        enrolment: Enrolment | None = None,
-    ) -> None:
-        self._intakes = intakes
-        self._writer = writer
-        self._clock = clock
-        self._enrolment = enrolment
-        self._spent: dict[tuple[bytes, bytes], float] = {}
+    def __init__(self, admission: Admission, writer: Callable[[], Writer]) -> None:
+        self._admission, self._writer = admission, writer
         self._learning: set[asyncio.Task[None]] = set()
         self.counts: Counter[str] = Counter()
         self._bodies = Bodies()
@@ -85,7 +65,7 @@ class Upload:
             if self._is_busy():
                 await asyncio.sleep(PATIENCE)
                 raise ProblemError(problems.BUSY)
-            visit = self._let_in(task, dict(scope["headers"]))
+            visit = self._admission.let_in(task, dict(scope["headers"]))
             self._store(visit, await self._bodies.read(receive), _once(answered))
             answer = await answered
         except ClientDisconnect:
@@ -109,7 +89,7 @@ class Upload:
             later(PATIENCE, answer, self._refused(problems.BUSY))
             return
         try:
-            self._store(self._let_in(task, headers), checked(body), answer)
+            self._store(self._admission.let_in(task, headers), checked(body), answer)
         except Exception as error:  # to a parser that called it would be the client's fault
             answer(self._raised(error))
 
@@ -118,23 +98,11 @@ class Upload:
         would cost as much as storing it."""
         return self._writer().uploads + len(self._learning) >= MOST_WAITING
 
-    def _let_in(self, task: str, headers: Mapping[bytes, bytes]) -> _Visit:
-        """Whoever may send. Raises `ProblemError` for anybody else, before the body is read."""
-        intake = self._intakes.get(task)
-        if intake is None:
-            raise ProblemError(problems.NO_SUCH_TASK)
-        now = self._clock()
-        token = self._enrolment.admit(headers) if self._enrolment else None
-        if token and self._spent.get((token, intake.counted), now) > now:
-            raise ProblemError(problems.LIMIT)
-        check_media(headers)
-        return _Visit(intake, now, token)
-
-    def _store(self, visit: _Visit, body: bytes, answer: Callable[[Answer], None]) -> None:
+    def _store(self, visit: Visit, body: bytes, answer: Callable[[Answer], None]) -> None:
         """Read a body and have it stored; `answer` hears of it when it is durable."""
         sent, samples = read(body), visit.intake.samples
         taken = visit.intake.taken(sent, visit.now)
-        charge = _charge(visit, len(sent), taken.people)
+        charge = visit.charge(len(sent), taken.people)
         if samples is None:
             self._put(visit, taken.rows, taken.refused, _cost(charge, taken.refused), answer)
         elif unknown := claims(each for each in taken.claims if samples.right(*each) is None):
@@ -147,7 +115,7 @@ class Upload:
 
     async def _learn(
         self,
-        visit: _Visit,
+        visit: Visit,
         taken: Taken,
         unknown: Claims,
         charge: Charge | None,
@@ -167,7 +135,7 @@ class Upload:
 
     def _put(
         self,
-        visit: _Visit,
+        visit: Visit,
         rows: list[Row],
         refused: Refused,
         cost: Cost | None,
@@ -197,14 +165,14 @@ class Upload:
             return ACCEPTED
         return self._refused(_PROBLEMS[refused[0]["problem"]], refused)
 
-    def _raised(self, error: Exception, visit: _Visit | None = None) -> Answer:
+    def _raised(self, error: Exception, visit: Visit | None = None) -> Answer:
         if isinstance(error, ProblemError):
             return self._refused(error.problem)
         if isinstance(error, StoreError):
             return self._refused(problems.UNAVAILABLE)
         if isinstance(error, ExcessError):
-            if error.spent and visit is not None and visit.token:
-                self._spent[visit.token, visit.intake.counted] = visit.now + SPENT_SECONDS
+            if error.spent and visit is not None:
+                self._admission.spent(visit)
             return self._refused(problems.LIMIT)
         # Where it failed, and not the error's own words: they may hold what was sent.
         frames = "".join(traceback.format_tb(error.__traceback__))
@@ -215,12 +183,6 @@ class Upload:
         """Nothing stored, or all but what is listed in `refused`."""
         self.counts[problem.name] += 1
         return Answer(problem.status, problem.document(refused), problem.retry_after)
-
-
-def _charge(visit: _Visit, reports: int, people: frozenset[bytes]) -> Charge | None:
-    if visit.token is None:
-        return None
-    return Charge(visit.token, visit.intake.counted, visit.now, reports, people)
 
 
 def _cost(charge: Charge | None, refused: Refused, paid: Reservation | None = None) -> Cost | None:

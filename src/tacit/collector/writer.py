@@ -99,6 +99,14 @@ class Writer:
             raise ExcessError(verdict)
         return verdict
 
+    async def erase(self, task: int, person: bytes, epoch: int) -> None:
+        """Leave a person's reports out; durable on return. Raises `StoreError` when it is not."""
+        try:
+            await self.run(lambda store: store.erase(task, person, epoch))
+        except Exception as error:
+            self._note(error)
+            raise StoreError("Nothing was erased.") from None
+
     async def close(self) -> None:
         """Store what still waits, then let go of the database."""
         self._ask(self._finish)

@@ -15,8 +15,9 @@ class Epoch(NamedTuple):
 
 
 def counted(task: Task) -> bytes:
-    """The address under which reports to a task are counted."""
-    return bytes.fromhex(task.address)
+    """The address under which reports to a task are counted, 32 bytes: of its question, so that a
+    task and the one that continues it are counted together."""
+    return bytes.fromhex(task.question)
 
 
 def epoch_of(task: Task, number: int) -> Epoch:

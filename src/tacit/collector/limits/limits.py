@@ -163,11 +163,11 @@ class Limits:
         for task, epoch in sorted(epochs.items()):
             key = self._keys.key(epoch)
             own = {place: each for place, each in enumerate(charges) if each.task == task}
-            names = {place: _names(key, each) for place, each in own.items()}
-            tallies = self._counts.tallies(task, {name for name, _ in names.values()})
-            known = self._counts.known(task, set(chain(*(people for _, people in names.values()))))
+            named = {place: names(key, each) for place, each in own.items()}
+            tallies = self._counts.tallies(task, {name for name, _ in named.values()})
+            known = self._counts.known(task, set(chain(*(people for _, people in named.values()))))
             sheet = _Sheet(tallies, known, Tally(self._most, self._most_people))
-            for place, (name, people) in names.items():
+            for place, (name, people) in named.items():
                 granted = sheet.add(name, own[place].reports, people)
                 verdicts[place] = (
                     Reservation(task, epoch.number, name) if granted else Excess(sheet.spent(name))
@@ -202,7 +202,7 @@ class _Sheet:
         return self.changed.get(name) or self._tallies.get(name) or Tally(0, 0)
 
 
-def _names(key: bytes, charge: Charge) -> tuple[bytes, list[bytes]]:
+def names(key: bytes, charge: Charge) -> tuple[bytes, list[bytes]]:
     """Of the token, and of it with each person. Every field has one size for its kind, so that no
     two lists of fields are the same bytes."""
     fields = charge.token + charge.task
@@ -211,5 +211,5 @@ def _names(key: bytes, charge: Charge) -> tuple[bytes, list[bytes]]:
 
 
 def _by_task(reservations: Iterable[Reservation]) -> Iterator[tuple[bytes, list[Reservation]]]:
-    for task, names in groupby(sorted(reservations), key=lambda each: each.task):
-        yield task, list(names)
+    for task, own in groupby(sorted(reservations), key=lambda each: each.task):
+        yield task, list(own)
