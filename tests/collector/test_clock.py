@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import sqlite3
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -69,14 +68,16 @@ def run(path, task, machine, *jumps, confirmed=False):
         )
         writer = Writer(held.store)
         intake = Intake(task, await writer.run(lambda store: store.hold(task.document)))
-        turns = threading.Semaphore(0)
+        turns = []
         keeping = asyncio.create_task(
-            retention.keep([intake], writer, held.clock, lambda now: turns.release(), every=0)
+            retention.keep([intake], writer, held.clock, turns.append, every=0)
         )
 
         async def turned():
-            for _ in range(3):
-                await asyncio.to_thread(turns.acquire)
+            """Until one turn has begun after now, and ended."""
+            until = len(turns) + 3
+            while len(turns) < until:
+                await asyncio.sleep(0)
 
         await turned()
         for seconds, jump in jumps:

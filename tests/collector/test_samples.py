@@ -5,6 +5,7 @@ import threading
 import time
 from dataclasses import replace
 from hashlib import sha256
+from itertools import combinations
 from random import Random
 
 import numpy as np
@@ -94,8 +95,11 @@ def test_an_upload_may_not_ask_for_too_much(ask, collector, report, send, worked
     client, sent = collector(task), [report(task) for _ in range(5)]
     response = send(client, task, *sent)
     assert (response.status_code, response.json()["type"]) == (413, "urn:tacit:problem:too-large")
-    claims = [replace(sent[0], id=f"{n:032x}", places=(0, 1, n)) for n in (2, 3, 4, 5)]
-    assert send(client, task, *claims, sent[0]).status_code == 413
+    claims = [
+        replace(sent[0], id=f"{n:032x}", places=places)
+        for n, places in enumerate(combinations(range(6), 3))
+    ]
+    assert send(client, task, *claims).status_code == 413
     assert keys(worked) == 0
     assert send(client, task, *sent[:4]).status_code == 200
     assert send(client, task, *sent).status_code == 200  # four of them are known
@@ -186,7 +190,8 @@ def test_a_million_items_hold_nobody_up(ask, started):
         print("healthz", sorted(waits)[int(len(waits) * 0.99)], statuses)
         assert sorted(waits)[int(len(waits) * 0.99)] < 0.1
         assert statuses.keys() <= {413, 422, 503}
-        assert statuses.total() > 50
+        assert len(waits) > 100
+        assert statuses.total() > 20
 
 
 def beside(collector, path, body):
@@ -199,8 +204,8 @@ def beside(collector, path, body):
 
     client = threading.Thread(target=lambda: told.append(flood(uploads(), 4)))
     client.start()
-    waits = []
-    for _ in range(300):
+    waits, until = [], time.perf_counter() + 4
+    while time.perf_counter() < until:
         at = time.perf_counter()
         assert collector.get("/healthz")[0] == 200
         waits.append(time.perf_counter() - at)

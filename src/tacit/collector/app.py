@@ -105,7 +105,7 @@ class Collector:
         return Response(intake.task.document, media_type="application/json", headers=FOR_EVER)
 
     async def only_post(self, request: Request) -> Response:
-        """Any other method of the address that takes uploads; those never come here."""
+        """Another method of an address that takes uploads or erasures; those never come here."""
         raise ProblemError(problems.METHOD)
 
     async def erase(self, request: Request) -> Response:
@@ -149,6 +149,7 @@ class Collector:
         return [
             Route("/v1/tasks/{task}/reports", self.only_post),
             Route("/v1/tasks/{task}/erasures", self.erase, methods=["POST"]),
+            Route("/v1/tasks/{task}/erasures", self.only_post),
             Route("/v1/tasks", self.tasks),
             Route("/v1/tasks/{task}", self.task),
             Route("/v1/tasks/{task}/model", self.newest),

@@ -49,6 +49,13 @@ class Samples:
         known = self._known.get(person)
         return None if known is None else known == _digest(places)
 
+    def bound(self, people: Iterable[str]) -> None:
+        """Raise `ProblemError` where it is not known yet what so many people are asked, before
+        anything else of their upload is looked at."""
+        unknown = {person for person in people if person not in self._known}
+        if len(unknown) * len(self._hashes) > MOST_KEYS:
+            raise ProblemError(problems.PEOPLE)
+
     @contextmanager
     def room(self, claims: Claims) -> Generator[None]:
         """While they are checked. Raises `ProblemError` where that would be too much work, for one

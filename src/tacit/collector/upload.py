@@ -101,6 +101,8 @@ class Upload:
     def _store(self, visit: Visit, body: bytes, answer: Callable[[Answer], None]) -> None:
         """Read a body and have it stored; `answer` hears of it when it is durable."""
         sent, samples = read(body), visit.intake.samples
+        if samples is not None:
+            samples.bound(report.person for report in sent)
         taken = visit.intake.taken(sent, visit.now)
         charge = visit.charge(len(sent), taken.people)
         if samples is None:

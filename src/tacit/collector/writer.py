@@ -6,7 +6,7 @@ import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tacit.collector.commit import Batch, Cost, Result, commit
 from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
@@ -79,9 +79,9 @@ class Writer:
             try:
                 result = work(self._store)
             except Exception as error:
-                self._loop.call_soon_threadsafe(future.set_exception, error)
+                self._loop.call_soon_threadsafe(_tell, future, future.set_exception, error)
             else:
-                self._loop.call_soon_threadsafe(future.set_result, result)
+                self._loop.call_soon_threadsafe(_tell, future, future.set_result, result)
 
         self._ask(job)
         return await future
@@ -200,3 +200,8 @@ class Writer:
     def _leave(self, uploads: Sequence[Batch]) -> None:
         self.uploads -= len(uploads)
         self.waiting -= sum(len(upload.rows) for upload in uploads)
+
+
+def _tell(future: "asyncio.Future[Any]", how: Callable[[Any], None], what: Any) -> None:
+    if not future.done():  # whoever waited was told to stop
+        how(what)
