@@ -58,6 +58,7 @@ def test_what_the_published_description_says(ask, started, examples):
         if operation.method == "post":
             tried(operation, GenerationMode.NEGATIVE, {"task": task.address})
     assert {("/v1/tasks/{task}/reports", status) for status in (400, 404, 422)} <= set(seen)
+    assert {("/v1/tasks/{task}/erasures", status) for status in (200, 400, 404)} <= set(seen)
     assert not [status for _, status in seen if status >= 500]
 
 
@@ -146,7 +147,10 @@ def test_odd_uploads(ask, started, report, plan, seconds):
     while time.monotonic() < until:
         reports = [report(task, epoch=0) for _ in range(chance.randint(1, 4))]
         body = json.loads(upload([dumps(each, task.channels[0]) for each in reports]))
-        request = framed(path, mutated(body, chance), chance)
+        where = path
+        if chance.random() < 0.2:
+            body, where = {"key": chance.randbytes(32).hex()}, path.replace("reports", "erasures")
+        request = framed(where, mutated(body, chance), chance)
         status = answered(collector.port, request)
         assert status in ANSWERS | {b""}, request
         seen.add(status)

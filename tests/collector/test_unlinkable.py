@@ -2,9 +2,13 @@
 over, who has the file as well."""
 
 import json
+import shlex
+import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +17,9 @@ from tacit.collector.limits import limits as limits_module
 from tacit.collector.limits.epoch import epoch_of
 from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Charge
+from tacit.collector.opening import opened
 
+PAGE = Path(__file__).parents[2] / "docs" / "collector.md"
 TOKENS = ("correct horse", "battery staple", "nobody sent with this")
 DIGESTS = [sha256(token.encode()).digest() for token in TOKENS]
 PEOPLE = [bytes([number]) * 16 for number in range(3)]
@@ -130,6 +136,28 @@ def test_after_the_epoch_the_file_links_nothing(sent, clock, tmp_path):
     for key in derived(held, epoch_of(task, 20), tmp_path):
         assert not names(key, task) & counted(values)
     assert not counted(values) & counted(dump(tmp_path))
+
+
+@pytest.mark.postgres
+def test_the_documented_dump_leaves_the_counts_out(ask, postgres, tmp_path):
+    """Whoever keeps it has the reports, and no count of any token."""
+    url, task = postgres.database(), ask()
+    enrolment = Enrolment([digest.hex() for digest in DIGESTS], 100)
+    held = opened(url, [task], enrolment, keys=tmp_path / "keys", wall=lambda: 5_000)
+    held.store.hold(task.document)
+    charge = Charge(DIGESTS[0], bytes.fromhex(task.question), 5_000, 1, frozenset(PEOPLE[:1]))
+    (granted,) = held.limits.reserve([charge])
+    held.close()
+    line = next(line for line in PAGE.read_text().splitlines() if line.startswith("pg_dump"))
+    command = [shutil.which("pg_dump"), *shlex.split(line.partition(" ")[2].partition('"')[0]), url]
+    dumped = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    everything = subprocess.run(
+        [command[0], url], check=True, capture_output=True, text=True
+    ).stdout
+    assert task.address in dumped
+    assert "token_" not in dumped
+    assert granted.name.hex() not in dumped
+    assert granted.name.hex() in everything
 
 
 def test_no_two_lists_of_fields_are_one_text(ask):
