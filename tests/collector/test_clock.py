@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -212,3 +213,22 @@ def test_how_far_a_reading_may_be(ask, epoch_seconds, days, side):
         machine.wait(50, side * off)
         clock()
         assert clock.trusted is trusted
+
+
+def test_the_command_confirms_a_clock_once(ask, started, tmp_path):
+    """With the option what is due goes; without it the next start needs none."""
+    task = ask(retention_days=30, start=int(time.time()) - 60 * DAY)
+    path = str(tmp_path / "reports.db")
+    with closing(SqliteStore(path)) as store:
+        number = store.hold(task.document).number
+        store.set_clock(int(time.time()) - 40 * DAY)
+        store.insert([Row(b"i" * 16, number, 20, 0, b"p" * 16, b"c")])
+    started(task).stop()
+    assert state(path) == ([20], -1)
+    confirmed = started(task, confirm_clock=None)
+    while state(path)[0]:
+        assert confirmed.get("/readyz")[0] == 200
+    assert state(path) == ([], 29)
+    confirmed.stop()
+    assert confirmed.log.read_text().count("--confirm-clock") == 1
+    assert "The clock is taken as right" in confirmed.log.read_text()

@@ -1,5 +1,6 @@
 """What a token may send: of each task, in parallel, across collectors and restarts, never more."""
 
+import json
 import shutil
 import sqlite3
 import threading
@@ -15,6 +16,7 @@ from tacit.collector.enrolment import Enrolment
 from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
 from tacit.collector.limits.sqlite import SqliteCounts
+from tacit.collector.sqlite import SqliteStore
 from tacit.collector.stores import open_reader
 from tacit.errors import RequestError
 from tacit.wire.report import dumps, upload
@@ -130,11 +132,10 @@ def test_it_is_counted_across_a_restart_and_forgotten_with_the_epoch(
     assert not [name for name in names if name in files]
     assert not [key for key in keys if key.encode() in files]
     assert kept(tmp_path / "reports.tokens.db") == [(2, 1)]
+    assert {path.stat().st_mode & 0o077 for path in tmp_path.iterdir()} == {0}
 
 
 def held(folder):
-    import json
-
     return json.loads((folder / "reports.tokens.keys").read_bytes())["keys"]
 
 
@@ -332,3 +333,28 @@ def test_a_task_that_is_served_no_more_is_forgotten_as_well(ask, limits, counts)
                 {},
                 {b"n" * 32: (0, 0)},
             )
+
+
+# The command
+
+
+def test_with_postgresql_the_keys_need_a_place(ask, run, tmp_path, monkeypatch):
+    """They may not lie in the database, and there is no file to put them beside."""
+    monkeypatch.setattr("tacit.collector.opening.open_store", lambda url: SqliteStore(":memory:"))
+    (tmp_path / "task.json").write_bytes(ask().document)
+    (tmp_path / "tokens").write_text(DIGEST.hex())
+    given = ("--task", tmp_path / "task.json", "--tokens", tmp_path / "tokens")
+    status, _, said = run("collect", "--db", "postgresql://localhost/none", *given)
+    assert (status, "--token-keys" in said) == (1, True)
+
+
+def test_what_is_wrong_with_the_keys_is_said_at_the_start(ask, run, tmp_path):
+    (tmp_path / "task.json").write_bytes(ask().document)
+    (tmp_path / "tokens").write_text(DIGEST.hex())
+    (tmp_path / "keys").touch(0o644)
+    given = ("--db", tmp_path / "reports.db", "--task", tmp_path / "task.json")
+    keys = ("--tokens", tmp_path / "tokens", "--token-keys", tmp_path / "keys")
+    for mode, sentence in ((0o644, "chmod 600"), (0o600, "does not hold the keys")):
+        (tmp_path / "keys").chmod(mode)
+        status, _, said = run("collect", *given, *keys)
+        assert (status, sentence in " ".join(said.split())) == (1, True), said

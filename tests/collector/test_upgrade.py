@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tacit.collector import training
+from tacit.collector.shelf import Shelf
 from tacit.collector.sqlite import SqliteStore
 from tacit.collector.store import Outcome, Row
 from tacit.collector.stores import open_reader, open_store
@@ -115,13 +116,18 @@ def test_fit_reads_both(old, run, tmp_path):
     _, tasks = raw()
     task = tasks[0][1]
     successor = replace(task, provider=PROVIDER)
-    given = ("fit", "--db", old, "--model", "item-mean", "-o", tmp_path / "model", "--task")
+    given = (
+        "fit", "--db", old, "--model", "mf", "--publish", tmp_path / "models",
+        "-o", tmp_path / "model", "--task",
+    )  # fmt: skip
     before = run(*given, task.address)
     with closing(open_store(old)) as store:
         store.hold(successor.document, task.document)
     after = [run(*given, each.address) for each in (task, successor)]
     assert [status for status, _, _ in (before, *after)] == [0, 0, 0]
     assert len({said for _, _, said in (before, *after)}) == 1
+    newest = [Shelf(tmp_path / "models").newest(each.address) for each in (task, successor)]
+    assert newest[0] == newest[1] is not None
 
 
 def test_a_store_is_made_for_its_owner(tmp_path):

@@ -22,7 +22,7 @@ def free_port() -> int:
 
 class CollectorProcess:
     """`tacit collect` over a store, always on one port. `before`: words before the command;
-    `older`: tasks that are served after `task`."""
+    `older`: tasks that are served after `task`; an option of None is one that takes no value."""
 
     def __init__(self, folder: Path, task, db: str | None = None, before=(), older=(), **options):
         self.port = free_port()
@@ -36,7 +36,7 @@ class CollectorProcess:
         given = [
             word
             for name, value in options.items()
-            for word in (f"--{name.replace('_', '-')}", str(value))
+            for word in (f"--{name.replace('_', '-')}", *([] if value is None else [str(value)]))
         ]
         self._command = [*before, *CLI, "collect", *where, *given]
         self.start()

@@ -56,7 +56,8 @@ def opened(
         clock.start(store, confirmed)
         limits = None
         if enrolment is not None:
-            limits = _limits(str(db), tasks, enrolment, keys, clock())
+            assert isinstance(db, str), "counts lie beside a store, and need its address"
+            limits = _limits(db, tasks, enrolment, keys, clock())
     except BaseException:
         with suppress(Exception):
             store.close()

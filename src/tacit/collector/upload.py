@@ -14,11 +14,11 @@ from tacit.collector import problems
 from tacit.collector.admission import Admission, Visit
 from tacit.collector.body import Bodies, checked
 from tacit.collector.commit import Cost
-from tacit.collector.intake import Refused, Taken, among, refusal
+from tacit.collector.intake import Claim, Refused, Taken, among, refusal
 from tacit.collector.limits.limits import Charge, Reservation
 from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.reading import read
-from tacit.collector.samples import Claims, claims
+from tacit.collector.samples import Claims, Samples, claims
 from tacit.collector.store import Outcome, Row, StoreError
 from tacit.collector.writer import ExcessError, Writer
 
@@ -107,30 +107,35 @@ class Upload:
         charge = visit.charge(len(sent), taken.people)
         if samples is None:
             self._put(visit, taken.rows, taken.refused, _cost(charge, taken.refused), answer)
-        elif unknown := claims(each for each in taken.claims if samples.right(*each) is None):
-            learning = asyncio.ensure_future(self._learn(visit, taken, unknown, charge, answer))
+            return
+        known = {each: samples.right(*each) for each in taken.claims}
+        right = {each for each, found in known.items() if found}
+        if unknown := claims(each for each, found in known.items() if found is None):
+            work = self._learn(visit, taken, samples, (right, unknown), charge, answer)
+            learning = asyncio.ensure_future(work)
             self._learning.add(learning)
             learning.add_done_callback(self._learning.discard)
         else:
-            rows, refused = among(taken, samples)
+            rows, refused = among(taken, right)
             self._put(visit, rows, refused, _cost(charge, refused), answer)
 
     async def _learn(
         self,
         visit: Visit,
         taken: Taken,
-        unknown: Claims,
+        samples: Samples,
+        claims: tuple[set[Claim], Claims],
         charge: Charge | None,
         answer: Callable[[Answer], None],
     ) -> None:
-        """Store what can only be checked with some work: the token pays before it is done."""
-        samples = visit.intake.samples
-        assert samples is not None, "nothing to learn"
+        """Store what can only be checked with some work: the token pays before it is done.
+        `claims`: those that are known to be right, and those to be checked."""
+        right, unknown = claims
         try:
             with samples.room(unknown):
                 paid = await self._writer().reserve(charge) if charge else None
-                right = await samples.learn(unknown)
-            rows, refused = among(taken, samples, right)
+                learnt = await samples.learn(unknown)
+            rows, refused = among(taken, right | learnt)
             self._put(visit, rows, refused, _cost(charge, refused, paid), answer)
         except Exception as error:
             answer(self._raised(error, visit))
