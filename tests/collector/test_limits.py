@@ -12,11 +12,13 @@ from hashlib import sha256
 import pytest
 from flood import flood
 
+from tacit.collector.commit import Batch, Cost, commit
 from tacit.collector.enrolment import Enrolment
 from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
 from tacit.collector.limits.sqlite import SqliteCounts
 from tacit.collector.sqlite import SqliteStore
+from tacit.collector.store import Row, StoreError, UncertainError
 from tacit.collector.stores import open_reader
 from tacit.errors import RequestError
 from tacit.wire.report import dumps, upload
@@ -296,6 +298,22 @@ def test_what_is_given_back_may_be_used_again(ask, limits):
     assert granted(two, charge(task, 10, now=later)) == [True]
     one.give_back([(first, 1)])  # of an epoch that is over
     assert granted(two, charge(task, 1, now=later)) == [False]
+
+
+@pytest.mark.parametrize(("error", "left"), [(StoreError, 10), (UncertainError, 4)])
+def test_what_a_database_failed_to_store_is_given_back(ask, limits, error, left):
+    """Unless it may have stored it all the same: then a token may send less, and never more."""
+    task = ask()
+    one = limits(task)
+
+    class Broken:
+        def insert(self, rows):
+            raise error("no room")
+
+    row = Row(b"i" * 16, 1, 20, 0, b"p" * 16, b"c")
+    with pytest.raises(error):
+        commit(Broken(), one, [Batch([row] * 6, None, Cost(charge(task, 6), 0))])
+    assert granted(one, charge(task, left + 1), charge(task, left)) == [False, True]
 
 
 def test_an_epoch_never_begins_again(ask, limits):

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS token_people (
 
 class PostgresCounts:
     """Connects again when the connection is lost. Rows of a transaction are locked and written in
-    the order of their names: two collectors never wait for each other.
+    the order of their names: no two collectors wait for each other.
 
     Raises `RequestError` at the start where there is no such database, or it may not be written.
     """
