@@ -103,7 +103,7 @@ def test_a_store_that_cannot_hold_the_task_ends_the_start(ask, collector):
     """And leaves no thread behind that would keep the process alive."""
 
     class Broken(SqliteStore):
-        def hold(self, document, predecessor=None):
+        def hold(self, document, same=()):
             raise OSError("no room")
 
     with pytest.raises(OSError, match="no room"):

@@ -76,11 +76,11 @@ def test_a_task_that_names_its_provider_goes_on(old):
     with closing(open_store(old)) as store:
         for number, task, closed in tasks:
             successor = replace(task, provider=PROVIDER)
-            held = store.hold(successor.document, task.document)
+            held = store.hold(successor.document, [task.document])
             assert (held.number, held.closed) == (number, closed)
-            assert store.hold(successor.document, task.document) == held
+            assert store.hold(successor.document, [task.document]) == held
             stranger = replace(task, name="Books", provider=PROVIDER)
-            assert store.hold(stranger.document, stranger.predecessor.document).number > 2
+            assert store.hold(stranger.document, [stranger.predecessor.document]).number > 2
             store.shut(held.number, 9)
             assert store.hold(task.document).closed == store.hold(successor.document).closed == 9
         assert set(store.insert(rows)) == {Outcome.DUPLICATE}
@@ -97,10 +97,13 @@ def test_a_task_that_names_its_provider_goes_on(old):
     assert formats == {"tacit-task-1", "tacit-task-2"}
 
 
-def test_devices_send_to_either_address(ask, collector, report, send, tmp_path):
-    """Of a store that begins with both, too; a token pays for them together."""
+@pytest.mark.parametrize("held", ["none", "task", "successor"])
+def test_devices_send_to_either_address(ask, collector, report, send, tmp_path, held):
+    """Whichever the store held first, and where it begins with both."""
     task = ask()
     successor = replace(task, provider=PROVIDER)
+    if held != "none":
+        collector(task if held == "task" else successor).__exit__(None, None, None)
     client = collector(successor, task)
     first = report(task, symbols=(1,))
     assert send(client, task, first).status_code == 200
@@ -122,7 +125,7 @@ def test_fit_reads_both(old, run, tmp_path):
     )  # fmt: skip
     before = run(*given, task.address)
     with closing(open_store(old)) as store:
-        store.hold(successor.document, task.document)
+        store.hold(successor.document, [task.document])
     after = [run(*given, each.address) for each in (task, successor)]
     assert [status for status, _, _ in (before, *after)] == [0, 0, 0]
     assert len({said for _, _, said in (before, *after)}) == 1

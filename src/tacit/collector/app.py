@@ -28,7 +28,8 @@ from tacit.collector.shelf import Shelf
 from tacit.collector.store import Store
 from tacit.collector.upload import Upload
 from tacit.collector.writer import Writer
-from tacit.wire.task import Task
+from tacit.errors import TacitError
+from tacit.wire.task import Task, loads
 
 FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
 A_MINUTE = {"cache-control": "public, max-age=60"}
@@ -79,18 +80,28 @@ class Collector:
         self._clock, self._writer = opened.clock, Writer(opened.store, opened.limits)
         with ThreadPoolExecutor(1, "samples") as worker:
             try:
-                for task in sorted(self._tasks, key=lambda task: task.predecessor is not None):
-                    await self._open(task, worker)
+                known = await self._known()
+                for task in self._tasks:
+                    known.append(task)
+                    await self._open(task, known, worker)
                 turn = opened.limits.turn if opened.limits is not None else None
-                kept = retention.keep(self.intakes.values(), self.writer, self.clock, turn)
-                async with _meanwhile(kept):
+                keeping = retention.keep(self.intakes.values(), self.writer, self.clock, turn)
+                async with _meanwhile(keeping):
                     yield
             finally:
                 await self.writer.close()
 
-    async def _open(self, task: Task, worker: ThreadPoolExecutor) -> None:
-        before = task.predecessor and task.predecessor.document
-        held = await self.writer.run(lambda store: store.hold(task.document, before))
+    async def _known(self) -> list[Task]:
+        """The tasks that the store holds, but for those that are asked no more in their form."""
+        known: list[Task] = []
+        for held in await self.writer.run(lambda store: store.tasks()):
+            with suppress(TacitError):
+                known.append(loads(held.document))
+        return known
+
+    async def _open(self, task: Task, known: Sequence[Task], worker: ThreadPoolExecutor) -> None:
+        same = [each.document for each in known if each.question == task.question]
+        held = await self.writer.run(lambda store: store.hold(task.document, same))
         self.intakes[task.address] = Intake(task, held, worker)
 
     async def tasks(self, request: Request) -> Response:

@@ -7,9 +7,11 @@ by the machine's monotonic clock, and nothing is deleted until somebody confirms
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from tacit.collector.store import Store
+from tacit.errors import TacitError
 from tacit.wire.task import DAY, Task, loads
 
 log = logging.getLogger(__name__)
@@ -79,8 +81,11 @@ class TrustedClock:
 
 def _begun(newest: Sequence[tuple[bytes, int]]) -> tuple[int, Task] | None:
     """When the epoch of the newest report began, Unix seconds, and the task it belongs to."""
-    tasks = [(loads(document), epoch) for document, epoch in newest]
-    begun = [(task.start + epoch * task.epoch_seconds, task) for task, epoch in tasks]
+    begun: list[tuple[int, Task]] = []
+    for document, epoch in newest:
+        with suppress(TacitError):  # of a form that is asked no more
+            task = loads(document)
+            begun.append((task.start + epoch * task.epoch_seconds, task))
     return max(begun, key=lambda pair: pair[0], default=None)
 
 

@@ -47,6 +47,7 @@ there: it would wait for everybody who reads."""
 SCHEMA_LOCK = 0x7461636974
 """Whoever makes or upgrades the tables holds this advisory lock: collectors may start together."""
 HELD = "coalesce(continues, number), document, closed"
+TASKS = f"SELECT {HELD} FROM tasks ORDER BY tasks.number DESC"
 ERASED = """
 (SELECT 1 FROM erasures
 WHERE erasures.task = reports.task AND erasures.person = reports.person)
@@ -72,15 +73,18 @@ class PostgresStore:
         except psycopg.Error as error:
             raise RequestError(f"The database does not open: {type(error).__name__}.") from None
 
-    def hold(self, document: bytes, predecessor: bytes | None = None) -> Held:
+    def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
         self._connection.execute(
             "INSERT INTO tasks (address, document, closed, continues) "
-            "SELECT sha256(%s), %s, coalesce(max(closed), -1), max(coalesce(continues, number)) "
-            "FROM tasks WHERE address = sha256(%s) ON CONFLICT DO NOTHING",
-            (document, document, predecessor),
+            "SELECT sha256(%s), %s, coalesce(max(closed), -1), min(coalesce(continues, number)) "
+            "FROM tasks WHERE document = ANY(%s) ON CONFLICT DO NOTHING",
+            (document, document, list(same)),
         )
         asked = f"SELECT {HELD} FROM tasks WHERE address = sha256(%s)"
         return Held(*self._connection.execute(asked, (document,)).fetchall()[0])
+
+    def tasks(self) -> list[Held]:
+        return [Held(*row) for row in self._connection.execute(TASKS)]
 
     def insert(self, rows: Sequence[Row]) -> list[Outcome]:
         columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)]
@@ -194,9 +198,9 @@ class PostgresReader:
 
     def tasks(self) -> list[Held]:
         try:
-            held = HELD if self._upgraded() else "number, document, closed"
-            asked = f"SELECT {held} FROM tasks ORDER BY tasks.number DESC"
-            return [Held(*row) for row in self._connection.execute(asked)]
+            before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
+            found = self._connection.execute(TASKS if self._upgraded() else before)
+            return [Held(*row) for row in found]
         except psycopg.Error:
             raise RequestError(
                 "This database holds no reports; `tacit collect` makes it."

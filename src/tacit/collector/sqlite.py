@@ -39,13 +39,14 @@ CREATE TABLE reports (
 ) WITHOUT ROWID;
 """
 UPGRADES = {0: SCHEMA + ADDED, 1: "ALTER TABLE tasks ADD COLUMN continues INTEGER;" + ADDED}
-"""What makes each version this one. `continues`: the number under which a task's reports are kept,
-where it is not its own."""
+"""What makes each version this one. `continues`: the number of an earlier task of the same
+question, under which the reports of this one are kept."""
 LOG_PAGES, CACHE_KIB = 8000, 65_536
 """A log of 32 MiB before it is folded in: ids are random, so short logs write each page often."""
 MOST_ROWS = 4096
 """Rows of one statement; SQLite takes 32,766 values in one."""
 HELD = "coalesce(continues, number), document, closed"
+TASKS = f"SELECT {HELD} FROM tasks ORDER BY number DESC"
 ERASED = """
 (SELECT 1 FROM erasures
 WHERE erasures.task = reports.task AND erasures.person = reports.person)
@@ -65,15 +66,18 @@ class SqliteStore:
         except (OSError, sqlite3.Error) as error:
             raise RequestError(f"{path} cannot hold reports: {error}.") from None
 
-    def hold(self, document: bytes, predecessor: bytes | None = None) -> Held:
+    def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
         self._database.execute(
             "INSERT OR IGNORE INTO tasks (document, closed, continues) "
-            "SELECT ?, coalesce(max(closed), -1), max(coalesce(continues, number)) "
-            "FROM tasks WHERE document = ?",
-            (document, predecessor),
+            "SELECT ?, coalesce(max(closed), -1), min(coalesce(continues, number)) "
+            f"FROM tasks WHERE document IN ({','.join('?' * len(same))})",
+            (document, *same),
         )
         asked = f"SELECT {HELD} FROM tasks WHERE document = ?"
         return Held(*self._database.execute(asked, (document,)).fetchone())
+
+    def tasks(self) -> list[Held]:
+        return [Held(*row) for row in self._database.execute(TASKS)]
 
     def insert(self, rows: Sequence[Row]) -> list[Outcome]:
         try:
@@ -217,9 +221,9 @@ class SqliteReader:
 
     def tasks(self) -> list[Held]:
         try:
-            held = HELD if self._upgraded() else "number, document, closed"
-            asked = f"SELECT {held} FROM tasks ORDER BY number DESC"
-            return [Held(*row) for row in self._database.execute(asked)]
+            before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
+            found = self._database.execute(TASKS if self._upgraded() else before)
+            return [Held(*row) for row in found]
         except sqlite3.Error as error:
             raise RequestError(f"{self._path} is no store of reports: {error}.") from None
 

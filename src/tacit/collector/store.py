@@ -26,7 +26,7 @@ class Row(NamedTuple):
 class Held(NamedTuple):
     """A task that the store holds. Epochs up to `closed` were deleted and stay shut for ever.
 
-    A task that continues another has the same `number`: reports to either are kept together.
+    Tasks of one question have one `number`: reports to any of them are kept together.
     """
 
     number: int
@@ -53,8 +53,13 @@ class UncertainError(StoreError):
 class Store(Protocol):
     """One writer's connection. Every method but `scan` is called from one thread."""
 
-    def hold(self, document: bytes, predecessor: bytes | None = None) -> Held:
-        """Keep a task, once; under the number of the one it continues, where that one is held."""
+    def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
+        """Keep a task, once; `same`: documents that ask the same, whose number it has where they
+        are held."""
+        ...
+
+    def tasks(self) -> list[Held]:
+        """Every task, the latest first."""
         ...
 
     def insert(self, rows: Sequence[Row]) -> list[Outcome]:
