@@ -7,10 +7,10 @@ shown another catalogue, title or table than everybody else.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import hash_id
@@ -18,21 +18,17 @@ from tacit.errors import CertificateError, DataError, RequestError
 from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
 from tacit.wire import strict
+from tacit.wire.origin import FORM, is_origin
 
-FORMAT = "tacit-task-1"
-KEYS = (
-    "format",
-    "name",
-    "scale",
-    "plan",
-    "items",
-    "titles",
-    "channels",
-    "start",
-    "epoch_seconds",
-    "window",
-    "retention_days",
-)
+_REST = (
+    "scale", "plan", "items", "titles", "channels",
+    "start", "epoch_seconds", "window", "retention_days",
+)  # fmt: skip
+FORMATS = {
+    "tacit-task-1": ("format", "name", *_REST),
+    "tacit-task-2": ("format", "name", "provider", *_REST),
+}
+"""The keys of each format, in order. The first one names no provider."""
 LONGEST = 1 << 24
 """Bytes a task may have."""
 MOST_ITEMS, MOST_CELLS, MOST_CHANNELS = 1_000_000, 4096, 16
@@ -55,7 +51,9 @@ class Task:
     `plan`: "rated", "catalogue" or "sample:K". `channels`: certified tables over `scale`, with
     "missing" exactly where the plan hides presence; each person chooses one by her own epsilon.
     `start` (Unix seconds) begins epoch 0; an epoch lasts `epoch_seconds`; reports are taken up to
-    `window` epochs late, and deleted `retention_days` after their epoch closed.
+    `window` epochs late, and deleted `retention_days` after their epoch closed. `provider`: the
+    origin that asks, such as "https://films.example", the only one that gets an answer; None in a
+    tacit-task-1, which names none.
 
     Raises `RequestError` for a task that cannot be asked, and says why.
     """
@@ -66,6 +64,7 @@ class Task:
     items: tuple[int | str, ...]
     channels: tuple[Channel, ...]
     start: int
+    provider: str | None = None
     titles: tuple[str, ...] | None = None
     epoch_seconds: int = DAY
     window: int = 7
@@ -75,6 +74,25 @@ class Task:
         for wrong, sentence in self._flaws():
             if wrong:
                 raise RequestError(f"This task cannot be asked: {sentence}.")
+
+    @property
+    def format(self) -> str:
+        """ "tacit-task-2" where it names its provider, else "tacit-task-1"."""
+        return "tacit-task-1" if self.provider is None else "tacit-task-2"
+
+    @cached_property
+    def predecessor(self) -> "Task | None":
+        """The tacit-task-1 of which this tacit-task-2 differs in format and provider alone.
+
+        Whoever answered it to this provider has answered this one: it goes on under their name.
+        None for a tacit-task-1.
+        """
+        return None if self.provider is None else replace(self, provider=None)
+
+    @property
+    def question(self) -> str:
+        """The address of what is asked, whoever asks: of the predecessor, or its own."""
+        return (self.predecessor or self).address
 
     @property
     def slots(self) -> int | None:
@@ -94,10 +112,11 @@ class Task:
 
     @cached_property
     def document(self) -> bytes:
-        """The task as one line of JSON, keys in the order of `KEYS`: its only spelling."""
+        """The task as one line of JSON, keys in the order of `FORMATS`: its only spelling."""
         fields: dict[str, Any] = {
-            "format": FORMAT,
+            "format": self.format,
             "name": self.name,
+            **({} if self.provider is None else {"provider": self.provider}),
             "scale": str(self.scale),
             "plan": self.plan,
             "items": list(self.items),
@@ -150,6 +169,10 @@ class Task:
         n, titles = len(self.items), self.titles
         return (
             (not 0 < len(self.name) <= 200, f"its name has {len(self.name)} characters, not 1-200"),
+            (
+                self.provider is not None and not is_origin(self.provider),
+                f"the provider '{(self.provider or '')[:60]}' is no origin; write {FORM}",
+            ),
             (self.plan != "rated" and not slotted, f"the plan '{self.plan[:40]}' is none"),
             (not 0 < n <= MOST_ITEMS, f"a catalogue of {n} items is not among 1 to {MOST_ITEMS}"),
             (not all(map(_is_item, self.items)), ITEM),
@@ -190,11 +213,7 @@ def loads(document: bytes, address: str | None = None) -> Task:
         raise CertificateError(
             f"The task is not the one of address {address[:64]}: it was changed on the way."
         )
-    fields = strict.fields(strict.parse(document, "A task", LONGEST), WHAT, KEYS)
-    if fields["format"] != FORMAT:
-        raise DataError(
-            f"The task's format is {str(fields['format'])[:40]!r}; this reads {FORMAT}."
-        )
+    fields = _fields(document)
     try:
         task = _task(fields)
         canonical = task.document
@@ -210,10 +229,23 @@ def is_address(text: str) -> bool:
     return _ADDRESS.fullmatch(text) is not None
 
 
+def _fields(document: bytes) -> dict[str, Any]:
+    value = strict.parse(document, "A task", LONGEST)
+    format = cast("dict[str, Any]", value).get("format") if isinstance(value, dict) else None
+    keys = FORMATS.get(format) if isinstance(format, str) else None
+    if isinstance(value, dict) and keys is None:
+        raise DataError(
+            f"The task's format is {str(format)[:40]!r}; this reads {' and '.join(FORMATS)}."
+        )
+    return strict.fields(value, WHAT, keys or ())
+
+
 def _task(fields: dict[str, Any]) -> Task:
-    whole = {key: strict.typed(fields, key, int, WHAT) for key in KEYS[-4:]}
+    whole = {key: strict.typed(fields, key, int, WHAT) for key in _REST[-4:]}
+    provider = strict.typed(fields, "provider", str, WHAT) if "provider" in fields else None
     return Task(
         name=strict.typed(fields, "name", str, WHAT),
+        provider=provider,
         scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
         plan=strict.typed(fields, "plan", str, WHAT),
         items=strict.listed(fields["items"], "items", _item, WHAT),
