@@ -15,10 +15,11 @@ from tacit.errors import BudgetError
 from tacit.wire.report import LONGEST_UPLOAD, MOST_REPORTS, upload
 from tacit.wire.task import loads
 
+UNKNOWN = 404
 WRONG = {
     401: "the collector wants another token",
     403: "the collector takes no reports from this device",
-    404: "the collector does not know this task",
+    UNKNOWN: "the collector does not know this task",
     413: "the upload is too large for the collector",
 }
 
@@ -34,8 +35,8 @@ class Outcome:
     `stored`: acknowledged by the collector. `given_up`: refused by it for good. `late`: dropped,
     because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix
     seconds before which another sync sends nothing; None when it may send at once. `refusal`: why
-    the lifetime limit left ratings without an answer. `notes`: a sentence for each thing that the
-    collector did not like.
+    the lifetime limit left ratings without an answer. `erasing`: names that the collector was asked
+    to erase and has not said so. `notes`: a sentence for each thing the collector did not like.
     """
 
     stored: int = 0
@@ -44,6 +45,7 @@ class Outcome:
     waiting: int = 0
     again: float | None = None
     refusal: BudgetError | None = None
+    erasing: int = 0
     notes: list[str] = field(default_factory=list[str])
 
 
@@ -88,6 +90,10 @@ class Outbox:
         for batch in _batches(self._waiting(number)):
             body = upload([document for _, document in batch])
             answer = transport("POST", f"/v1/tasks/{address}/reports", body)
+            if answer is not None and answer.status == UNKNOWN:
+                # The same question in the other format is the same to the collector, to the byte.
+                other = self._provider.other_format(number)
+                answer = transport("POST", f"/v1/tasks/{other}/reports", body)
             if self._provider.postpones(answer, self._now, self._chance):
                 return False
             if answer is not None and not self._settle(answer, batch):
