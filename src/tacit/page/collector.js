@@ -22,9 +22,17 @@ const ADDRESS = /^[0-9a-f]{64}$/;
 export class Collector {
   #fetch;
 
-  /** @param {Fetch} [fetch] */
-  constructor(fetch = (...request) => globalThis.fetch(...request)) {
+  /**
+   * `origin`: whom the page came from, and the only one that it talks to.
+   * @param {Fetch} [fetch]
+   * @param {string} [origin]
+   */
+  constructor(
+    fetch = (...request) => globalThis.fetch(...request),
+    origin = globalThis.location?.origin ?? "",
+  ) {
     this.#fetch = fetch;
+    this.origin = origin;
   }
 
   /**
@@ -75,13 +83,32 @@ export class Collector {
    * @param {string | null} token
    * @returns {Promise<Outcome>}
    */
-  async send(task, body, token) {
+  send(task, body, token) {
+    return this.#post(`/v1/tasks/${task}/reports`, body, token);
+  }
+
+  /**
+   * Asks to erase what was reported under the name that the key makes.
+   * @param {import("./store.js").Erasure} erasure
+   * @returns {Promise<Outcome>}
+   */
+  erase({ task, key, token }) {
+    return this.#post(`/v1/tasks/${task}/erasures`, JSON.stringify({ key }), token);
+  }
+
+  /**
+   * @param {string} path
+   * @param {string} body
+   * @param {string | null} token
+   * @returns {Promise<Outcome>}
+   */
+  async #post(path, body, token) {
     const headers = new Headers({ "Content-Type": "application/json" });
     if (token !== null) headers.set("Authorization", `Bearer ${token}`);
     try {
       const redirect = /** @type {const} */ ("manual"); // an answer, and not "no answer"
       const request = { method: "POST", body, headers, redirect };
-      return await outcome(await this.#answer(`/v1/tasks/${task}/reports`, request));
+      return await outcome(await this.#answer(path, request));
     } catch {
       return {
         status: 0,

@@ -51,6 +51,22 @@ export function publicInWords(task) {
 }
 
 /**
+ * What became of answers that the provider was asked to erase.
+ * @param {number} asked names
+ * @param {number} erasing those of them that it has not said to be erased
+ * @returns {string[]}
+ */
+export function erasedInWords(asked, erasing) {
+  if (asked === 0) return [];
+  return erasing === 0
+    ? ["The provider says that it has erased what you had sent."]
+    : [
+        "The provider was asked to erase what you had sent, and has not said yet that it did: " +
+          "this page goes on asking whenever it is open.",
+      ];
+}
+
+/**
  * What epsilon means for one answer.
  * @param {string} epsilon
  * @param {Task} task
