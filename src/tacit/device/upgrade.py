@@ -16,7 +16,7 @@ FORMER = 0x7AC17002
 def upgrade(db: sqlite3.Connection, tasks: str, erasures: str) -> None:
     """Inside of a transaction, so that a crash leaves the one format or the other.
 
-    `tasks`: the statement that makes the table of tasks, under a `name`; `erasures`: that of theirs.
+    `tasks`: the statement that makes the table of tasks, under a `name`. `erasures`: its like.
     """
     db.execute(erasures)
     db.execute(tasks.format(name="made"))
