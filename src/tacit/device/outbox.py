@@ -3,15 +3,14 @@
 The same bytes every time: whether a lost answer meant "stored" or "never seen" makes no difference.
 """
 
-import json
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 from tacit.device.provider import Chance, Provider
 from tacit.device.transport import Answer, Transport
 from tacit.errors import BudgetError
+from tacit.wire import replies
 from tacit.wire.report import LONGEST_UPLOAD, MOST_REPORTS, upload
 from tacit.wire.task import loads
 
@@ -168,17 +167,10 @@ def _refused(answer: Answer, ids: set[str]) -> dict[str, str] | None:
 
     Nothing of it is believed but ids that were sent and a short word: it may be shown or logged.
     """
-    if answer.status not in (409, 422):
-        return None
-    try:
-        entries = json.loads(answer.body)["refused"]
-        told = {entry["id"]: _word(entry.get("problem")) for entry in entries}
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    return {report: told[report] for report in ids if report in told}
+    told = replies.refused(answer.body) if answer.status in (409, 422) else None
+    return None if told is None else {one: _word(told[one]) for one in ids if one in told}
 
 
-def _word(problem: Any) -> str:
-    word = cast("object", problem)
-    short = isinstance(word, str) and len(word) <= 40 and word.replace("-", "").isalpha()
-    return str(word) if short else "no reason given"
+def _word(problem: str) -> str:
+    short = len(problem) <= 40 and problem.replace("-", "").isalpha()
+    return problem if short else "no reason given"
