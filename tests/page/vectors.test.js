@@ -186,7 +186,7 @@ test("a model that was cut, or is none, is refused", () => {
   }
   assert.throws(() => readModel(bytes("{}")), /no item model/);
   const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");
-  assert.throws(() => readModel(empty), /header of this item model lacks/);
+  assert.throws(() => readModel(empty), /unknown or missing keys: scale/);
   for (const more of [[0], [0, 0, 0, 0]]) {
     assert.throws(() => readModel(Uint8Array.from([...whole, ...more])), /longer than it says/);
   }

@@ -55,7 +55,8 @@ const KEYS = [
 ];
 const WHAT = "The task";
 const LONGEST = 1 << 24;
-const [MOST_ITEMS, MOST_CELLS, MOST_CHANNELS] = [1_000_000, 4096, 16];
+export const MOST_ITEMS = 1_000_000;
+const [MOST_CELLS, MOST_CHANNELS, LONGEST_ID] = [4096, 16, 200];
 const DAY = 86_400;
 
 /**
@@ -88,10 +89,10 @@ export async function readTask(document, address) {
     plan,
     slots: Number(/^sample:([1-9][0-9]{0,3})$/.exec(plan)?.[1] ?? 0) || null,
     hidesPresence: plan !== "rated",
-    items: listed(known["items"], "items", WHAT, item),
-    titles: known["titles"] === null ? null : listed(known["titles"], "titles", WHAT, title),
+    items: listed(known["items"], "items", WHAT, item, MOST_ITEMS),
+    titles: titlesOf(known["titles"]),
     channels: await Promise.all(
-      listed(known["channels"], "channels", WHAT, (entry) => entry).map(readChannel),
+      listed(known["channels"], "channels", WHAT, (entry) => entry, MOST_CHANNELS).map(readChannel),
     ),
     start: whole(known, "start", WHAT),
     epochSeconds: whole(known, "epoch_seconds", WHAT),
@@ -155,7 +156,7 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
   const n = items.length;
   const cells = hidesPresence ? Math.min(slots ?? n, n) : 1;
   return [
-    [!within([...name].length, 1, 200), "its name has not 1 to 200 characters"],
+    [name.length > 400 || !within([...name].length, 1, 200), "its name has not 1 to 200 characters"],
     [
       rest.provider !== null && !isOrigin(rest.provider),
       `the provider '${rest.provider?.slice(0, 60)}' is no origin`,
@@ -238,10 +239,25 @@ function decoded(document) {
   }
 }
 
+/**
+ * Whether a value may be the id of an item.
+ * @param {unknown} value
+ * @returns {value is string | number}
+ */
+export function isItem(value) {
+  if (typeof value === "number") return Number.isSafeInteger(value);
+  if (typeof value !== "string" || value.length > 2 * LONGEST_ID) return false;
+  return within([...value].length, 1, LONGEST_ID) && value.isWellFormed();
+}
+
 /** @param {unknown} value */
 function item(value) {
-  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  return typeof value === "string" && within([...value].length, 1, 200) ? title(value) : undefined;
+  return isItem(value) ? value : undefined;
+}
+
+/** @param {unknown} value */
+function titlesOf(value) {
+  return value === null ? null : listed(value, "titles", WHAT, title, MOST_ITEMS);
 }
 
 /** @param {unknown} value */

@@ -19,7 +19,8 @@ ENDS = 1 << 53
 T = TypeVar("T")
 
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
-_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# To the end where a text does not end: otherwise each quote in it would be tried in turn.
+_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _BRACKET = re.compile(r"[\[{\]}]")
 
 
