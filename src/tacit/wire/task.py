@@ -221,8 +221,10 @@ def loads(document: bytes, address: str | None = None) -> Task:
     try:
         task = _task(fields)
         canonical = task.document
-    except (RequestError, UnicodeEncodeError) as error:
+    except RequestError as error:
         raise DataError(f"The task is malformed: {error}") from None
+    except UnicodeEncodeError:
+        raise DataError("The task holds half a character, which UTF-8 cannot write.") from None
     if canonical != document:
         raise DataError("The task is not spelled as `tacit task` writes it; write it again.")
     return task
