@@ -2,11 +2,11 @@
 
     python benchmarks/linkage.py DATA [--epsilons 1,2,4] [--seed 0]
 
-Everybody in DATA answers for the whole catalogue twice, through randomized response, under two names
-that have nothing in common; ratings are those of the file both times. Who has both sets of reports
-scores each pair of names by how much likelier its symbols are if one person sent both than if two
-did, with the shares of ratings of each item taken from the reports, and links each name to the best.
-Under `rated` the list of rated items is public: it is counted how many people have one of their own.
+Everybody in DATA answers for the whole catalogue twice, through randomized response, under two
+names that have nothing in common; ratings are those of the file both times. Who has both sets of
+reports scores each pair of names by how much likelier its symbols are if one person sent both than
+if two did, with the shares of ratings of each item taken from the reports, and links each name to
+the best. Under `rated` the list of rated items is public: it is counted who has one of their own.
 """
 
 import argparse
