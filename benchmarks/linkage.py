@@ -71,9 +71,7 @@ def main() -> None:
     print(f"rated: {own_lists(ratings)} of {ratings.n_users} lists of items are somebody's alone")
     rows, rng = rows_of(ratings), np.random.default_rng(asked.seed)
     for epsilon in asked.epsilons.split(","):
-        channel = compile(
-            "randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True
-        )
+        channel = compile("randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True)
         share = linked(*(answered(rows, channel, rng) for _ in range(2)), channel)
         error = math.sqrt(share * (1 - share) / ratings.n_users)
         print(f"catalogue, epsilon {epsilon}: {share:.1%} +- {error:.1%} are linked")
