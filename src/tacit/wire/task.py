@@ -6,7 +6,7 @@ shown another catalogue, title or table than everybody else.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -19,6 +19,7 @@ from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
 from tacit.wire import strict
 from tacit.wire.origin import FORM, is_origin
+from tacit.wire.strict import ENDS
 
 _REST = (
     "scale", "plan", "items", "titles", "channels",
@@ -32,8 +33,9 @@ FORMATS = {
 LONGEST = 1 << 24
 """Bytes a task may have."""
 MOST_ITEMS, MOST_CELLS, MOST_CHANNELS = 1_000_000, 4096, 16
-LONGEST_ID, ENDS = 200, 1 << 53
-"""Characters of an item id; where the whole numbers end that a browser tells apart."""
+LONGEST_ID = 200
+"""Characters of an item id."""
+WHOLE = ("start", "epoch_seconds", "window", "retention_days")
 ITEM = (
     f"an item id is no whole number below 2^53 in size and no text of 1 to {LONGEST_ID} characters"
 )
@@ -164,10 +166,12 @@ class Task:
             )
         return max(fit, key=lambda channel: strict.number(channel.epsilon))
 
-    def _flaws(self) -> Sequence[tuple[bool, str]]:
+    def _flaws(self) -> Iterator[tuple[bool, str]]:
+        times = (self.start, self.epoch_seconds, self.window, self.retention_days)
+        yield any(abs(time) >= ENDS for time in times), "a time is not below 2^53 in size"
         slotted = self.plan == "catalogue" or self.slots is not None
         n, titles = len(self.items), self.titles
-        return (
+        yield from (
             (not 0 < len(self.name) <= 200, f"its name has {len(self.name)} characters, not 1-200"),
             (
                 self.provider is not None and not is_origin(self.provider),
@@ -217,8 +221,10 @@ def loads(document: bytes, address: str | None = None) -> Task:
     try:
         task = _task(fields)
         canonical = task.document
-    except (RequestError, UnicodeEncodeError) as error:
+    except RequestError as error:
         raise DataError(f"The task is malformed: {error}") from None
+    except UnicodeEncodeError:
+        raise DataError("The task holds half a character, which UTF-8 cannot write.") from None
     if canonical != document:
         raise DataError("The task is not spelled as `tacit task` writes it; write it again.")
     return task
@@ -235,23 +241,25 @@ def _fields(document: bytes) -> dict[str, Any]:
     keys = FORMATS.get(format) if isinstance(format, str) else None
     if isinstance(value, dict) and keys is None:
         raise DataError(
-            f"The task's format is {str(format)[:40]!r}; this reads {' and '.join(FORMATS)}."
+            f"The task's format is {strict.brief(format)!r}; this reads {' and '.join(FORMATS)}."
         )
     return strict.fields(value, WHAT, keys or ())
 
 
 def _task(fields: dict[str, Any]) -> Task:
-    whole = {key: strict.typed(fields, key, int, WHAT) for key in _REST[-4:]}
+    times = {key: strict.whole(fields, key, WHAT) for key in WHOLE}
     provider = strict.typed(fields, "provider", str, WHAT) if "provider" in fields else None
     return Task(
         name=strict.typed(fields, "name", str, WHAT),
         provider=provider,
         scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
         plan=strict.typed(fields, "plan", str, WHAT),
-        items=strict.listed(fields["items"], "items", _item, WHAT),
+        items=strict.listed(fields["items"], "items", item, WHAT, MOST_ITEMS),
         titles=_titles(fields["titles"]),
-        channels=strict.listed(fields["channels"], "channels", wire_channel.of_json, WHAT),
-        **whole,
+        channels=strict.listed(
+            fields["channels"], "channels", wire_channel.of_json, WHAT, MOST_CHANNELS
+        ),
+        **times,
     )
 
 
@@ -261,17 +269,14 @@ def _is_item(value: object) -> bool:
     return type(value) is int and abs(value) < ENDS
 
 
-def _item(value: Any) -> int | str:
+def item(value: Any) -> int | str:
+    """The id of an item; raises `ValueError`."""
     if _is_item(value):
         return value
-    raise ValueError(repr(value)[:60])
+    raise strict.wrong(value)
 
 
 def _titles(value: Any) -> tuple[str, ...] | None:
-    return None if value is None else strict.listed(value, "titles", _text, WHAT)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(repr(value)[:60])
-    return value
+    if value is None:
+        return None
+    return strict.listed(value, "titles", strict.text, WHAT, MOST_ITEMS)
