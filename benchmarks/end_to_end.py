@@ -35,12 +35,16 @@ def tacit(*arguments: object) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-@contextlib.contextmanager
-def collector(folder: Path) -> Iterator[str]:
-    """A collector of `folder`'s task; its address."""
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def collector(folder: Path, port: int) -> Iterator[None]:
+    """A collector of `folder`'s task."""
     where = ("--db", folder / "reports.db", "--task", folder / "task.json", "--port", port)
     command = [*TACIT, "collect", *map(str, where), "--publish", str(folder / "models")]
     process = subprocess.Popen(command)
@@ -50,7 +54,7 @@ def collector(folder: Path) -> Iterator[str]:
                 socket.create_connection(("127.0.0.1", port)).close()
                 break
             time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}"
+        yield
     finally:
         process.terminate()
         process.wait()
@@ -59,9 +63,11 @@ def collector(folder: Path) -> Iterator[str]:
 def over_http(data: Path, epsilon: str, model: str, plan: str) -> float:
     """The device-side RMSE of the whole way."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        tacit("task", data, "--epsilon", epsilon, "--plan", plan, "-o", folder / "task.json")
-        with collector(folder) as url:
+        folder, port = Path(name), free_port()
+        url = f"http://127.0.0.1:{port}"
+        asked = ("--provider", url, "--epsilon", epsilon, "--plan", plan)
+        tacit("task", data, *asked, "-o", folder / "task.json")
+        with collector(folder, port):
             play = ("simulate", data, "--url", url, "--test-share", "0.1")
             print(tacit(*play).strip())
             store = ("--db", folder / "reports.db", "--publish", folder / "models")

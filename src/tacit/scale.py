@@ -1,10 +1,17 @@
 """The rating scale: a public grid of admissible levels, in exact decimals."""
 
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import Self
 
 from tacit.errors import RequestError
+
+MOST_LEVELS = 1 << 16
+"""Levels a scale may have: as many as two bytes can number."""
+MOST_DIGITS = 40
+"""Digits before the point of a scale's number, and after it."""
+
+_EXACT = Context(prec=4 * MOST_DIGITS)  # no sum or product of such numbers is rounded in it
 
 
 def shortest(value: Decimal) -> str:
@@ -23,7 +30,8 @@ class RatingScale:
     private data would leak their minimum and maximum. Levels are numbered 0 .. n_levels - 1 from
     the lowest.
 
-    Raises `RequestError` when the step is not positive or does not divide the range.
+    Raises `RequestError` when the step is not positive or does not divide the range, for more than
+    `MOST_LEVELS` levels, and for numbers of more than `MOST_DIGITS` digits on a side of the point.
 
     >>> RatingScale.parse("1:5:1").levels[-1]
     Decimal('5')
@@ -36,15 +44,25 @@ class RatingScale:
     step: Decimal
 
     def __post_init__(self) -> None:
-        if not (self.low.is_finite() and self.high.is_finite() and self.step.is_finite()):
-            raise RequestError(f"The rating scale {self} is not finite; give low:high:step.")
+        for part in (self.low, self.high, self.step):
+            # First of all: to write 1e999999 down takes a million digits.
+            if not _is_short(part):
+                raise RequestError(
+                    f"The number {_shown(part)} of a rating scale is not finite, or longer than "
+                    f"{MOST_DIGITS} digits; give low:high:step."
+                )
         if self.step <= 0 or self.high <= self.low:
             raise RequestError(
                 f"The rating scale {self} is empty; give low:high:step, low < high and step > 0."
             )
-        if (self.high - self.low) % self.step != 0:
+        if _EXACT.remainder(self._range, self.step) != 0:
             raise RequestError(
                 f"The step of the rating scale {self} does not divide it; give one that does."
+            )
+        if self.n_levels > MOST_LEVELS:
+            raise RequestError(
+                f"The rating scale {self} has {self.n_levels} levels, more than {MOST_LEVELS}; "
+                "give a wider step."
             )
 
     @classmethod
@@ -54,24 +72,39 @@ class RatingScale:
             low, high, step = (Decimal(part) for part in text.split(":"))
         except (ValueError, InvalidOperation):
             raise RequestError(
-                f"The rating scale '{text}' is not of the form low:high:step, such as 1:5:1."
+                f"The rating scale '{text[:60]}' is not of the form low:high:step, such as 1:5:1."
             ) from None
         return cls(low, high, step)
 
     @property
     def n_levels(self) -> int:
         """How many levels the grid has."""
-        return int((self.high - self.low) / self.step) + 1
+        return int(_EXACT.divide_int(self._range, self.step)) + 1
 
     @property
     def levels(self) -> tuple[Decimal, ...]:
         """Every admissible rating, lowest first."""
-        return tuple(self.low + k * self.step for k in range(self.n_levels))
+        return tuple(_EXACT.fma(k, self.step, self.low) for k in range(self.n_levels))
 
     @property
     def values(self) -> tuple[float, ...]:
         """The levels as floats, for estimation only; nothing on a device computes with them."""
         return tuple(float(level) for level in self.levels)
 
+    @property
+    def _range(self) -> Decimal:
+        return _EXACT.subtract(self.high, self.low)
+
     def __str__(self) -> str:
         return ":".join(shortest(part) for part in (self.low, self.high, self.step))
+
+
+def _is_short(value: Decimal) -> bool:
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int):
+        return False
+    return exponent >= -MOST_DIGITS and value.adjusted() < MOST_DIGITS
+
+
+def _shown(value: Decimal) -> str:
+    return format(value, ".6g")[:20]

@@ -97,7 +97,7 @@ def test_crossdomain(files, run):
 
 
 def test_a_task_made_of_ratings_says_what_its_catalogue_shows(files, run):
-    made = ["-o", files / "task.json", "--epsilon", "1"]
+    made = ["-o", files / "task.json", "--epsilon", "1", "--provider", "https://films.example"]
     status, _, err = run("task", files / "items.csv", *made)
     assert status == 0
     assert "no guarantee" not in err

@@ -174,6 +174,9 @@ def test_nothing_sensitive_is_written(ask, started, report, tmp_path):
     body = upload([dumps(good, task.channels[0])])
     wrong = upload([dumps(replace(good, symbols=(4,), places=(0,)), task.channels[0])])
     assert collector.request("POST", path, body, headers)[0] == 200
+    key, erasures = secrets.token_hex(32), path.replace("reports", "erasures")
+    for each in (f'{{"key":"{key}"}}', f'{{"key":"{key}","{key}":1}}', key):
+        collector.request("POST", erasures, each.encode(), headers)
     for each in (wrong, body[:-1], body.replace(b"cells", b"rating"), b"\xff"):
         collector.request("POST", path, each, headers)
     collector.request("GET", f"/{token}?{token}", None, headers)
@@ -182,10 +185,13 @@ def test_nothing_sensitive_is_written(ask, started, report, tmp_path):
 
     ids = (good.id, good.person)
     written = collector.log.read_bytes() + metrics
-    files = b"".join(p.read_bytes() for p in tmp_path.iterdir() if p.name.startswith("reports.db"))
-    for canary in (token, agent, cookie, forwarded, *ids):
+    files = b"".join(p.read_bytes() for p in tmp_path.iterdir() if p.name.startswith("reports."))
+    digest = sha256(token.encode()).hexdigest()
+    for canary in (token, digest, agent, cookie, forwarded, key, *ids):
         assert canary.encode() not in written
         assert canary.encode() not in files
+    for raw in (bytes.fromhex(key), bytes.fromhex(digest)):
+        assert raw not in files
     for id in ids:  # only the report table has them, as bytes
         assert bytes.fromhex(id) in files
     with sqlite3.connect(collector.db) as database:

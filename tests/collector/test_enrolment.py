@@ -35,13 +35,6 @@ def test_a_token_has_a_share_of_each_epoch(ask, collector, report, send, clock):
     assert send(client, task, report(task), authorization=f"Bearer {TOKEN}").status_code == 200
 
 
-def test_the_count_of_an_epoch_cannot_be_linked_to_the_next():
-    door = enrolment()
-    headers = {b"authorization": f"Bearer {TOKEN}".encode()}
-    assert door.admit(headers, 1) == door.admit(headers, 1)
-    assert door.admit(headers, 1) != door.admit(headers, 2)
-
-
 def test_a_file_of_tokens_themselves_is_refused():
     with pytest.raises(DataError, match="64 hexadecimal"):
         Enrolment([TOKEN], 3)

@@ -58,6 +58,7 @@ def test_what_the_published_description_says(ask, started, examples):
         if operation.method == "post":
             tried(operation, GenerationMode.NEGATIVE, {"task": task.address})
     assert {("/v1/tasks/{task}/reports", status) for status in (400, 404, 422)} <= set(seen)
+    assert {("/v1/tasks/{task}/erasures", status) for status in (200, 400, 404)} <= set(seen)
     assert not [status for _, status in seen if status >= 500]
 
 
@@ -143,14 +144,19 @@ def test_odd_uploads(ask, started, report, plan, seconds):
     task = ask(plan, start=int(time.time()) - 100)
     collector, chance = started(task), Random(seconds)
     path, seen, until = f"/v1/tasks/{task.address}/reports", set(), time.monotonic() + seconds
-    while time.monotonic() < until:
+    wanted, tried = {b"200", b"400", b"415"}, 0
+    while time.monotonic() < until or (not wanted <= seen and tried < 500):
+        tried += 1
         reports = [report(task, epoch=0) for _ in range(chance.randint(1, 4))]
         body = json.loads(upload([dumps(each, task.channels[0]) for each in reports]))
-        request = framed(path, mutated(body, chance), chance)
+        where = path
+        if chance.random() < 0.2:
+            body, where = {"key": chance.randbytes(32).hex()}, path.replace("reports", "erasures")
+        request = framed(where, mutated(body, chance), chance)
         status = answered(collector.port, request)
         assert status in ANSWERS | {b""}, request
         seen.add(status)
-    assert {b"200", b"400", b"415"} <= seen
+    assert wanted <= seen
     assert collector.process.poll() is None
     connection = http.client.HTTPConnection("127.0.0.1", collector.port, timeout=5)
     connection.request("GET", "/readyz")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tacit.collector import problems, upload
+from tacit.collector.admission import Admission
 from tacit.collector.body import Bodies
 from tacit.wire.report import MOST_REPORTS, dumps
 from tacit.wire.report import upload as body_of
@@ -179,6 +180,31 @@ def test_what_is_no_upload_is_refused(ask, collector, body):
     assert response.status_code == 400
 
 
+def test_a_key_that_occurs_twice_is_refused(ask, collector, report, tmp_path):
+    """Wherever it is, however it is spelled, and whether or not both say the same."""
+    task = ask()
+    client = collector(task)
+    plain = {"content-type": "application/json"}
+    path = f"/v1/tasks/{task.address}/reports"
+    good = body_of([dumps(report(task), task.channels[0]) for _ in range(3)]).decode()
+    fields = json.loads(good)["reports"][1]
+    twice = [good.replace('{"reports":', '{"reports":[],"reports":')]
+    for key, value in fields.items():
+        start = '{"id":"' + fields["id"]
+        spelled = "".join(f"\\u{ord(letter):04x}" for letter in key)
+        for name, said in ((key, value), (key, "x"), (spelled, value)):
+            more = f'{{"{name}":{json.dumps(said)},'
+            twice.append(good.replace(start, more + start[1:]))
+    for body in twice:
+        assert client.post(path, content=body.encode(), headers=plain).status_code == 400, body
+    assert rows(tmp_path) == []
+    spaced = json.dumps(json.loads(good), indent=3).replace(
+        fields["id"][:2], f"\\u{ord(fields['id'][0]):04x}" + fields["id"][1], 1
+    )
+    assert client.post(path, content=spaced.encode(), headers=plain).status_code == 200
+    assert len(rows(tmp_path)) == 3
+
+
 def test_limits(ask, collector, report, send):
     task = ask()
     client = collector(task)
@@ -236,7 +262,7 @@ def test_too_many_at_once_are_refused_unread(ask, clock):
         uploads = upload.MOST_WAITING
 
     task, said = ask(), []
-    door = upload.Upload({}, Full, clock)
+    door = upload.Upload(Admission({}, clock), Full)
 
     async def receive():
         raise AssertionError("nothing of a refused request is read")

@@ -34,11 +34,12 @@ def device(clock):
     """Opens a device that asks a fake collector; closed in the end."""
     opened = []
 
-    def made(collector, path=":memory:", *, most_epsilon="2", lifetime="50", **changes):
+    def made(
+        collector, path=":memory:", *, url="https://films.example", most_epsilon="2",
+        lifetime="50", **changes
+    ):  # fmt: skip
         told = {"transport": collector, "clock": clock, "chance": lambda: 0.5} | changes
-        mine = Client(
-            path, "https://films.example", most_epsilon=most_epsilon, lifetime=lifetime, **told
-        )
+        mine = Client(path, url, most_epsilon=most_epsilon, lifetime=lifetime, **told)
         opened.append(mine)
         return mine
 

@@ -3,18 +3,20 @@
     python crashing.py STORE URL BEGIN FLAW
 
 Not a test: a process of its own, since a kill takes a whole process. Its clock runs 3000 times
-as fast from BEGIN (Unix seconds) on, so that epochs of a minute last 20 ms. FLAW plants one.
+as fast from BEGIN (Unix seconds) on, so that epochs of a minute last 20 ms. FLAW plants one; with
+"erasing", which is none, and "keyless" it erases everything now and then.
 """
 
 import json
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from random import randrange
 
-from tacit.device import outbox
+from tacit.device import erasing, outbox
 from tacit.device.client import Client
 from tacit.device.store import Store
+from tacit.errors import RequestError
 from tacit.wire.report import upload
 
 
@@ -47,17 +49,29 @@ def plant_unpaid():
     Store.spend = lambda self, ledger: None
 
 
+def plant_keyless():
+    """Forget without keeping the keys."""
+    erasing.REPORTED = "SELECT named, origin FROM task WHERE 0"
+
+
 def main(path, url, begin, flaw):
     def clock():
         return 1000 + (time.time() - float(begin)) * 3000
 
     me = Client(path, url, most_epsilon="1", lifetime="1500", clock=clock)
-    {"redraw": plant_redraw, "late": plant_late, "unpaid": plant_unpaid, "": int}[flaw]()
-    items = len(me.task.items)
+    flaws = {"redraw": plant_redraw, "late": plant_late, "unpaid": plant_unpaid}
+    flaws |= {"keyless": plant_keyless, "erasing": int, "": int}
+    flaws[flaw]()
     print("ready", flush=True)
     while True:
+        if flaw in ("erasing", "keyless") and not randrange(10):
+            me.erase()
+        if not me._known:
+            with suppress(RequestError):
+                me.sync()
+            continue
         for _ in range(3):
-            me.rate(randrange(items), randrange(1, 6))
+            me.rate(randrange(len(me.task.items)), randrange(1, 6))
         me.sync()
         if flaw == "late" and me._store.db.in_transaction:
             me._store.db.execute("COMMIT")

@@ -3,6 +3,7 @@
 The collector of this test loses requests and answers at random, and forgets nothing.
 """
 
+import json
 import random
 import shutil
 import sqlite3
@@ -13,6 +14,7 @@ import threading
 import time
 from collections import defaultdict
 from contextlib import suppress
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -20,6 +22,9 @@ import pytest
 from fake_collector import FakeCollector
 
 import tacit
+from tacit.device.store import FORMAT
+from tacit.device.upgrade import FORMER
+from tacit.wire import pseudonym
 
 CHILD = Path(__file__).with_name("crashing.py")
 LIMIT, COST = 1500 * 10**9, 10**9
@@ -39,7 +44,7 @@ class Door(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         fate = random.random()
-        if fate >= 0.1 and body.endswith(b"]}]}"):
+        if fate >= 0.1 and body.endswith((b"]}]}", b'"}')):
             with self.server.lock:
                 self.server.collector("POST", self.path, body)
         if fate < 0.4:
@@ -69,10 +74,11 @@ def door(ask):
     def made(plan):
         server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
         server.daemon_threads, server.lock = True, threading.Lock()
-        server.collector = FakeCollector([ask(plan, items=range(400), window=20)])
+        url = f"http://127.0.0.1:{server.server_port}"
+        server.collector = FakeCollector([ask(plan, items=range(400), window=20, provider=url)])
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         opened.append(server)
-        return server, f"http://127.0.0.1:{server.server_port}"
+        return server, url
 
     yield made
     for server in opened:
@@ -128,6 +134,37 @@ def check(store, collector):
     return len(collector.payloads), spent
 
 
+def former(store, document):
+    """Bring a store to the format before tacit-task-2, which knew the task of that document, if it
+    is there and not in it already."""
+    db = sqlite3.connect(store)
+    if db.execute("PRAGMA user_version").fetchone() == (FORMAT,):
+        db.executescript(f"""BEGIN;
+            CREATE TABLE old (number INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE,
+                provider TEXT NOT NULL, document BLOB NOT NULL);
+            INSERT INTO old SELECT number, question, provider, x'{document.hex()}' FROM task;
+            DROP TABLE task; ALTER TABLE old RENAME TO task; DROP TABLE erasure;
+            PRAGMA user_version = {FORMER}; COMMIT;""")
+    db.close()
+
+
+def strangers(store, collector):
+    """Names that a collector saw and that nobody can have erased any more."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file in store.parent.glob(f"{store.name}*"):
+            shutil.copy(file, folder)
+        db = sqlite3.connect(Path(folder) / store.name)
+        begun = db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        (secret,) = db.execute("SELECT secret FROM person").fetchone() if begun else (b"",)
+        keys = [key for (key,) in db.execute("SELECT key FROM erasure")] if begun else []
+        db.close()
+    (task,) = collector.tasks
+    keys += [bytes.fromhex(json.loads(body)["key"]) for _, body in collector.erased]
+    keys.append(pseudonym.erasure_key(secret, task.address, task.provider))
+    known = {sha256(key).hexdigest()[:32] for key in keys}
+    return {report["person"] for report in collector.reports} - known
+
+
 def killed(door, folder, plan, kills, flaw=""):
     """So many kills of one device; checked after each of them."""
     server, url = door(plan)
@@ -144,6 +181,38 @@ def test_kills(door, tmp_path, plan, kills):
     seen, spent, _ = killed(door, tmp_path, plan, kills)
     assert seen > 0
     assert spent > 10 * COST
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("plan", ["rated", "sample:20"])
+def test_kills_of_a_device_whose_store_is_upgraded(door, tmp_path, plan):
+    """First as it was, then upgraded again and again while its task is asked in the new format."""
+    server, url = door(plan)
+    begin, store, (task,) = time.time(), tmp_path / "me.db", server.collector.tasks
+    server.collector.tasks = [task.predecessor]
+    for kills in range(24):
+        if kills > 6:
+            server.collector.tasks = [task]
+            former(store, task.predecessor.document)
+        life(store, url, begin, "")
+        with server.lock:
+            seen, _ = check(store, server.collector)
+    assert seen > 0
+    assert len({report["person"] for report in server.collector.reports}) == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("flaw", ["erasing", "keyless"])
+def test_kills_of_a_device_that_erases(door, tmp_path, flaw):
+    """Whatever was reported under can be erased after any kill; a planted flaw does not survive."""
+    server, url = door("rated")
+    begin, store, lost = time.time(), tmp_path / "me.db", set()
+    for _ in range(40):
+        life(store, url, begin, flaw)
+        with server.lock:
+            lost |= strangers(store, server.collector)
+    assert server.collector.erased or flaw == "keyless"
+    assert bool(lost) == (flaw == "keyless")
 
 
 @pytest.mark.parametrize("flaw", ["redraw", "late", "unpaid"])

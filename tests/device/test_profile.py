@@ -49,11 +49,14 @@ def test_published_bytes_survive_the_trip_and_refuse_a_cut(ratings: Ratings) -> 
     for left in (len(whole) - 8, len(whole) - 1, 200, 20):
         with pytest.raises(DataError, match="cut short"):
             ItemModel.from_bytes(whole[:left])
-    for old, new in ((b'"link": "cells"', b'"link": "tells"'), (b'"mu": [', b'"mu": [], "x": [')):
+    for old, new, why in (
+        (b'"link": "cells"', b'"link": "tells"', "its link is none"),
+        (b'"mu": [', b'"mu": [], "x": [', "unknown or missing keys: x"),
+    ):
         header = len(whole[:23]) + int.from_bytes(whole[19:23], "little")
         forged = whole[23:header].replace(old, new)
         assert forged != whole[23:header]
-        with pytest.raises(DataError, match="no draw, too many, or another link"):
+        with pytest.raises(DataError, match=why):
             ItemModel.from_bytes(
                 whole[:19] + len(forged).to_bytes(4, "little") + forged + whole[header:]
             )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from tacit.device import transport
+from tacit.device.client import Client
 from tacit.device.transport import Answer, Http
 from tacit.errors import DataError, RequestError
 
@@ -149,6 +150,25 @@ def test_waiting_times_are_bounded(told, waits):
 def test_what_is_no_url_is_refused(url):
     with pytest.raises(RequestError, match="not of the form"):
         Http(url)
+
+
+@pytest.mark.parametrize("url", ["http://films.example", "http://10.0.0.1:8000", "http://[::2]"])
+def test_http_to_another_machine_has_to_be_asked_for(url, tmp_path):
+    for opened in (
+        lambda: Http(url),
+        lambda: Client(tmp_path / "me.db", url, most_epsilon="1", lifetime="1"),
+    ):
+        with pytest.raises(RequestError, match="say insecure=True"):
+            opened()
+    Http(url, insecure=True).close()
+    with pytest.raises(RequestError, match="A token goes over https only"):
+        Http(url, "s3cret", insecure=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("url", ["http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"])
+def test_http_to_this_machine_is_nobody_else_s_to_read(url):
+    Http(url, "s3cret").close()
 
 
 def test_a_token_is_for_encrypted_connections_and_for_nobody_s_eyes():

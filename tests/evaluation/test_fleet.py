@@ -96,7 +96,7 @@ def test_people_take_turns_and_a_token_is_needed(asked, ratings, tmp_path):
     digest = sha256(token.encode()).hexdigest()
     task = asked("catalogue", epsilons=("0.1",))
     fleet = Fleet(url="", most_epsilon="1", lifetime="99", token=token, threads=3)
-    with served(tmp_path, task, enrolment=Enrolment([digest], 1000)) as url:
+    with served(tmp_path, task, enrolment=Enrolment([digest], 1000, people=1000)) as url:
         tally = replace(fleet, url=url).report(ratings, 2 * ratings.n_users + 1)
         refused = replace(fleet, url=url, token=None).report(ratings, 2)
         poor = replace(fleet, url=url, lifetime="1").report(ratings, 2)

@@ -13,7 +13,8 @@ class FakeCollector:
     """A transport. `payloads`: every payload ever received, by report id, acknowledged or not.
 
     `script`: answers to give to the next uploads instead of storing them; None is a lost answer,
-    which loses the request as well unless `stores`.
+    which loses the request as well unless `stores`. `erased`: task and body of each request to
+    erase that was acknowledged; the script holds for them, too.
     """
 
     tasks: list[Task]
@@ -23,6 +24,7 @@ class FakeCollector:
     script: list[Answer | None] = field(default_factory=list)
     stores: bool = True
     models: list[tuple[str, bytes]] = field(default_factory=list)
+    erased: list[tuple[str, bytes]] = field(default_factory=list)
     forge: object = staticmethod(lambda document: document)
 
     def __call__(self, method, path, body=None, longest=1 << 18):
@@ -43,6 +45,13 @@ class FakeCollector:
 
     def _take(self, path, body):
         answer = self.script.pop(0) if self.script else Answer(200)
+        address, kind = path.split("/")[3:]
+        if address not in {task.address for task in self.tasks}:
+            return Answer(404)
+        if kind == "erasures":
+            if answer == Answer(200):
+                self.erased.append((address, body))
+            return answer
         if answer == Answer(200) or (answer is None and self.stores):
             reports = json.loads(body)["reports"]
             self.uploads.append(reports)

@@ -21,16 +21,23 @@ def free_port() -> int:
 
 
 class CollectorProcess:
-    """`tacit collect` over a store, always on one port. `before`: words before the command."""
+    """`tacit collect` over a store, always on one port. `before`: words before the command;
+    `older`: tasks that are served after `task`; an option of None is one that takes no value."""
 
-    def __init__(self, folder: Path, task, db: str | None = None, before=(), **options):
+    def __init__(self, folder: Path, task, db: str | None = None, before=(), older=(), **options):
         self.port = free_port()
         self.log = folder / "collector.log"
-        file = folder / f"{task.address}.json"
-        file.write_bytes(task.document)
         self.db = db or str(folder / "reports.db")
-        given = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        where = ["--db", self.db, "--task", file, "--port", str(self.port)]
+        where = ["--db", self.db, "--port", str(self.port)]
+        for each in (task, *older):
+            file = folder / f"{each.address}.json"
+            file.write_bytes(each.document)
+            where += ["--task", str(file)]
+        given = [
+            word
+            for name, value in options.items()
+            for word in (f"--{name.replace('_', '-')}", *([] if value is None else [str(value)]))
+        ]
         self._command = [*before, *CLI, "collect", *where, *given]
         self.start()
 

@@ -4,7 +4,8 @@ import shutil
 import threading
 import time
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -12,6 +13,7 @@ from random import Random
 import pytest
 import uvicorn
 from playwright.sync_api import Browser, sync_playwright
+from processes import free_port
 
 from tacit.channels import compile
 from tacit.collector.app import application
@@ -59,27 +61,41 @@ def published() -> ItemModel:
 class Provider:
     """A collector of one task on a port of its own, with a model of it already published.
 
-    `tokens`: who may send; everybody unless given.
+    The task is asked by its origin. `tokens`: who may send; everybody unless given.
     """
 
     def __init__(self, folder: Path, task: Task, *tokens: str) -> None:
-        self.task = task
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}/"
+        self.task = task = replace(task, provider=self.url.rstrip("/"))
         shelf = Shelf(folder / "models")
         shelf.publish(task.address, published())
         digests = [sha256(token.encode()).hexdigest() for token in tokens]
         enrolment = Enrolment(digests, most=100) if tokens else None
         app = application(str(folder / "reports.db"), [task], shelf=shelf, enrolment=enrolment)
-        self.server = uvicorn.Server(configured(app, "127.0.0.1", 0))
+        self.server = uvicorn.Server(configured(app, "127.0.0.1", port))
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
         while not self.server.started and self.thread.is_alive():
             time.sleep(0.01)
-        port = self.server.servers[0].sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}/"
 
     def stop(self) -> None:
         self.server.should_exit = True
         self.thread.join()
+
+
+@pytest.fixture
+def provide(tmp_path: Path) -> Iterator[Callable[[Task], Provider]]:
+    """Opens a provider of a given question."""
+    opened: list[Provider] = []
+
+    def made(task: Task) -> Provider:
+        opened.append(Provider(tmp_path, task))
+        return opened[-1]
+
+    yield made
+    for one in opened:
+        one.stop()
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ test("what each answer means", async () => {
   ]);
   for (const [status, refused, fate, again] of meaning) {
     const collector = { send: async () => ({ status, detail: "why", refused, retryAfter: 7 }) };
-    const sent = await send([row(0)], /** @type {never} */ (collector), null);
+    const sent = await send([row(0)], ["a"], /** @type {never} */ (collector), null);
     assert.equal(sent[/** @type {"kept"} */ (fate)].length, 1, `${status}`);
     assert.equal(sent.again, again, `${status}`);
     assert.equal(sent.complaints.length, fate === "stored" || again ? 0 : 1);
@@ -98,7 +98,7 @@ test("a refused report is due again, unless its slot was answered for", async ()
   }));
   const collector = { send: async () => ({ status: 422, detail: "", refused, retryAfter: 0 }) };
   const rows = [0, 1, 2, 3].map((place) => row(place));
-  const sent = await send(rows, /** @type {never} */ (collector), null);
+  const sent = await send(rows, ["a"], /** @type {never} */ (collector), null);
   /** @param {readonly { place: number }[]} found */
   const places = (found) => found.map(({ place }) => place);
   assert.deepEqual(

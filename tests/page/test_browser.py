@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
+from tacit.wire.task import loads
+
+STORES = Path(__file__).with_name("stores")
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 LEVELS = ("5", "4", "2", "3")
@@ -64,8 +68,13 @@ def send(page: Page) -> None:
     expect(page.locator("#status")).to_contain_text("sent and stored")
 
 
-def posts(asked: list[Request]) -> list[Request]:
-    return [one for one in asked if one.method != "GET"]
+def erase(page: Page) -> None:
+    page.get_by_role("button", name="Erase …").click()
+    page.get_by_role("button", name="Erase", exact=True).click()
+
+
+def posts(asked: list[Request], kind: str = "reports") -> list[Request]:
+    return [one for one in asked if one.method != "GET" and one.url.endswith(f"/{kind}")]
 
 
 def reports(asked: list[Request]) -> list[str]:
@@ -102,8 +111,7 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) 
     expect(page.locator("#status")).to_contain_text("Nothing new to answer")
     assert len(posts(asked)) == 1
 
-    page.get_by_role("button", name="Erase …").click()
-    page.get_by_role("button", name="Erase", exact=True).click()
+    erase(page)
     expect(page.locator("#alert")).to_contain_text("spent is kept: 12 for all your values together")
     start(page, limit="12.5")
     expect(page.locator("#catalogue input:checked")).to_have_count(0)
@@ -127,6 +135,7 @@ def test_what_leaves_is_reports_alone_and_to_one_origin(page: Page, provider, as
     assert {urlsplit(one.url).netloc for one in asked} == {urlsplit(provider.url).netloc}
     assert all("?" not in one.url and one.post_data is None for one in asked if one.method == "GET")
     assert {one.method for one in asked} == {"GET", "POST"}
+    assert len([one for one in asked if one.method == "POST"]) == len(posts(asked))
     assert all("authorization" not in one.headers for one in posts(asked))
     for report in reports(asked):
         assert REPORT.fullmatch(report)
@@ -267,6 +276,83 @@ def test_the_export_is_what_the_device_holds_but_what_others_could_send_with(
     assert len(held["answers"]) == len(held["reported"]) == len(held["made"]) == 4
     assert not [one for one in map(json.loads, reports(asked)) if one["person"] in text]
     assert held["outbox"] == []
+
+
+def test_what_was_sent_is_asked_to_be_erased_until_the_provider_says_that_it_is(
+    page: Page, provider, asked
+) -> None:
+    answers = [503, 200]
+    page.route("**/erasures", lambda route: route.fulfill(status=answers.pop(0), json={}))
+    start(page)
+    rate(page, 2)
+    send(page)
+    (name,) = {json.loads(one)["person"] for one in reports(asked)}
+    erase(page)
+    expect(page.locator("#alert")).to_contain_text("has not said yet that it did")
+    page.reload()  # which is no way around the pause
+    expect(page.get_by_role("button", name="Start")).to_be_visible()
+    assert len(posts(asked, "erasures")) == 1
+    page.clock.set_fixed_time(time.time() + 61)
+    page.reload()
+    expect(page.get_by_role("button", name="Start")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    first, second = (json.loads(one.post_data or "") for one in posts(asked, "erasures"))
+    assert first == second
+    assert list(first) == ["key"]
+    assert sha256(bytes.fromhex(first["key"])).hexdigest()[:32] == name
+    page.reload()
+    expect(page.get_by_role("button", name="Start")).to_be_visible()
+    assert len(posts(asked, "erasures")) == 2
+
+
+BEFORE = """rows => new Promise((done, failed) => {
+  const opening = indexedDB.open("tacit", 2);
+  const keys = { owner: ["self"], enrolment: ["self"], ledger: ["self"],
+    ratings: ["task", "place"], answers: ["task", "channel", "place", "value"],
+    reported: ["task", "channel", "place"], outbox: ["task", "epoch", "place"],
+    made: ["task", "epoch", "place"], pause: ["self"] };
+  const value = (_key, held) => typeof held?.bigint === "string" ? BigInt(held.bigint)
+    : held?.bytes && !held.id ? Uint8Array.from(held.bytes.match(/../g), (two) => parseInt(two, 16))
+    : held;
+  opening.onupgradeneeded = () => {
+    for (const [name, keyPath] of Object.entries(keys)) {
+      const store = opening.result.createObjectStore(name, { keyPath });
+      for (const row of JSON.parse(rows, value)[name]) store.put(row);
+    }
+  };
+  opening.onsuccess = () => { opening.result.close(); done(null); };
+  opening.onerror = () => failed(opening.error);
+})"""
+"""A database as the page before tacit-task-2 made it."""
+
+
+@pytest.mark.parametrize(("plan", "spent"), [("rated", "5 of 5"), ("sample", "4 of 4.5")])
+def test_a_database_of_an_older_page_is_upgraded_where_it_is(
+    browser: Browser, provide, plan, spent
+) -> None:
+    held = json.loads((STORES / f"{plan}.json").read_text(encoding="utf-8"))
+    provider = provide(loads(held["task"].encode()))
+    sent: list[str] = []
+
+    def take(route) -> None:
+        sent.append(route.request.post_data)
+        route.fulfill(json={})
+
+    with closing(browser.new_context()) as context:
+        page = context.new_page()
+        page.clock.set_fixed_time(87_431)  # a second after the collector may be called again
+        page.route("**/reports", take)
+        page.goto(provider.url + "icon.svg")
+        page.evaluate(BEFORE, json.dumps(held["rows"]))
+        page.goto(provider.url)
+        expect(page.locator("#status")).to_contain_text("sent and stored")
+        expect(page.locator("#budget")).to_contain_text(f"{spent} spent")
+        expect(page.locator("#catalogue input:checked")).to_have_count(len(held["rows"]["ratings"]))
+        page.get_by_role("button", name="Send answers").click()
+        expect(page.locator("#status")).not_to_contain_text("sent and stored")
+        expect(page.locator("#budget")).to_contain_text(f"{spent} spent")
+    waiting = [row["bytes"] for row in held["rows"]["outbox"]]
+    assert sent == ['{"reports":[' + ",".join(waiting) + "]}"]
 
 
 def test_everything_can_be_done_from_the_keyboard(page: Page, provider) -> None:

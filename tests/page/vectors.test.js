@@ -9,12 +9,13 @@ import { decimal, shortest } from "../../src/tacit/page/decimals.js";
 import { draw } from "../../src/tacit/page/draw.js";
 import { erfc } from "../../src/tacit/page/erfc.js";
 import { TacitError } from "../../src/tacit/page/errors.js";
-import { hashId, key } from "../../src/tacit/page/hashing.js";
+import { hashId, hexadecimal, key } from "../../src/tacit/page/hashing.js";
 import { readModel } from "../../src/tacit/page/item_model.js";
 import { amount, nats } from "../../src/tacit/page/ledger.js";
+import { isOrigin } from "../../src/tacit/page/origin.js";
 import { posterior } from "../../src/tacit/page/posterior.js";
 import { Profile } from "../../src/tacit/page/profile.js";
-import { person, reportId } from "../../src/tacit/page/pseudonym.js";
+import { erasureKey, person, reportId } from "../../src/tacit/page/pseudonym.js";
 import { spell, upload } from "../../src/tacit/page/report.js";
 import { asked } from "../../src/tacit/page/schedule.js";
 import { parse } from "../../src/tacit/page/strict.js";
@@ -122,24 +123,34 @@ test("a task of another address", async () => {
   await assert.rejects(readTask(bytes(task), "0".repeat(64)), /changed on the way/);
 });
 
+test("origins, in their one spelling", () => {
+  for (const [text, wanted] of vectors("origins")) assert.equal(isOrigin(text), wanted, text);
+});
+
 /**
  * @param {import("../../src/tacit/page/task.js").Task} task
- * @param {{ epochs: [number, number][], chosen: { [most: string]: string },
+ * @param {{ provider: string | null, question: string, epochs: [number, number][],
+ *   chosen: { [most: string]: string },
  *   people: { secret: string, person: string, ids: [number, number | null, string][],
- *     asked: number[] }[] }} said
+ *     asked: number[], key?: string }[] }} said
  */
-async function agreeOnTask(task, { epochs, chosen, people }) {
+async function agreeOnTask(task, { provider, question, epochs, chosen, people }) {
+  assert.deepEqual([task.provider, task.question], [provider, question]);
   for (const [now, epoch] of epochs) assert.equal(epochOf(task, now), epoch);
   for (const [most, wanted] of Object.entries(chosen)) {
     if (/^[0-9a-f]{64}$/.test(wanted)) assert.equal(choose(task, most).id, wanted);
     else assert.throws(() => choose(task, most), { message: wanted });
   }
-  for (const { secret, person: wanted, ids, asked: places } of people) {
+  const named = { named: task.address, provider };
+  for (const { secret, person: wanted, ids, asked: places, key: erasing } of people) {
     const own = await key(Uint8Array.from(Buffer.from(secret, "hex")));
-    const me = await person(own, task.address);
+    const me = await person(own, named);
+    assert.equal(erasing === undefined, provider === null);
+    if (provider !== null)
+      assert.equal(hexadecimal(await erasureKey(own, task.address, provider)), erasing);
     assert.equal(me, wanted);
     for (const [epoch, place, id] of ids)
-      assert.equal(await reportId(own, task.address, epoch, place), id);
+      assert.equal(await reportId(own, named, epoch, place), id);
     assert.deepEqual(await asked(task, me), places);
   }
 }
@@ -175,7 +186,7 @@ test("a model that was cut, or is none, is refused", () => {
   }
   assert.throws(() => readModel(bytes("{}")), /no item model/);
   const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");
-  assert.throws(() => readModel(empty), /header of this item model lacks/);
+  assert.throws(() => readModel(empty), /unknown or missing keys: scale/);
   for (const more of [[0], [0, 0, 0, 0]]) {
     assert.throws(() => readModel(Uint8Array.from([...whole, ...more])), /longer than it says/);
   }

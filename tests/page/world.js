@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { Client } from "../../src/tacit/page/client.js";
+import { address } from "../../src/tacit/page/hashing.js";
 import { NAMES, keyOf } from "../../src/tacit/page/store.js";
 import { readTask } from "../../src/tacit/page/task.js";
 
@@ -28,6 +29,22 @@ export async function example(plan) {
   if (found === undefined) throw new Error(`no example of ${plan}`);
   const document = ENCODER.encode(found.task);
   return { document, task: await readTask(document, found.address) };
+}
+
+/** Who asks in these tests. */
+export const PROVIDER = "https://films.example";
+
+/**
+ * The same question in the format that names its provider.
+ * @param {import("../../src/tacit/page/hashing.js").Bytes} document of a tacit-task-1
+ * @param {string} [provider]
+ */
+export async function successor(document, provider = PROVIDER) {
+  const { name, ...rest } = JSON.parse(new TextDecoder().decode(document));
+  const fields = { ...rest, format: "tacit-task-2" };
+  const { format, ...others } = fields;
+  const named = ENCODER.encode(JSON.stringify({ format, name, provider, ...others }));
+  return { document: named, task: await readTask(named, await address(named)) };
 }
 
 /** What IndexedDB keeps, in maps; `crash` is asked before each commit whether to lose it. */
@@ -58,12 +75,20 @@ export class Memory {
 
 /** A collector that keeps the first bytes of every id; `outcome` may answer in its place. */
 export class Shop {
+  origin = PROVIDER;
   /** @type {string[]} */
   bodies = [];
   /** @type {Map<string, Report>} */
   reports = new Map();
   /** @type {(body: string) => Partial<Outcome> | null} */
   outcome = () => null;
+  /** Where bodies were sent to. @type {string[]} */
+  posts = [];
+  /** What was asked to be erased, and acknowledged.
+   * @type {import("../../src/tacit/page/store.js").Erasure[]} */
+  erased = [];
+  /** Addresses of tasks that it does not know any more. @type {Set<string>} */
+  gone = new Set();
 
   /** @param {import("../../src/tacit/page/hashing.js").Bytes} document */
   constructor(document) {
@@ -75,11 +100,24 @@ export class Shop {
   }
 
   /**
-   * @param {string} _task
+   * @param {import("../../src/tacit/page/store.js").Erasure} erasure
+   * @returns {Promise<Outcome>}
+   */
+  async erase(erasure) {
+    const other = this.outcome(JSON.stringify({ key: erasure.key }));
+    const said = { status: 200, detail: "", refused: null, retryAfter: 0, ...other };
+    if (said.status === 200) this.erased.push(erasure);
+    return said;
+  }
+
+  /**
+   * @param {string} task
    * @param {string} body
    * @returns {Promise<Outcome>}
    */
-  async send(_task, body) {
+  async send(task, body) {
+    this.posts.push(task);
+    if (this.gone.has(task)) return { status: 404, detail: "", refused: null, retryAfter: 0 };
     this.bodies.push(body);
     const other = this.outcome(body);
     if (other !== null) return { status: 0, detail: "", refused: null, retryAfter: 0, ...other };

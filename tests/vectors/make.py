@@ -31,7 +31,8 @@ from tacit.wire import channel as wire_channel
 from tacit.wire import report as wire_report
 from tacit.wire import task as wire_task
 from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
-from tacit.wire.pseudonym import person, report_id
+from tacit.wire.origin import is_origin
+from tacit.wire.pseudonym import erasure_key, person, report_id
 from tacit.wire.report import Report
 from tacit.wire.schedule import asked
 from tacit.wire.task import Task
@@ -197,6 +198,9 @@ def tasks() -> list[dict[str, Any]]:
         asking("sample:100"),
         asking("rated", items=((1 << 53) - 1, 1 - (1 << 53), 0, 1, 2, 3)),
         asking("rated", items=("\U0001f3ac" * 200, "a", "b", "c", "d", "e")),
+        asking("rated", provider="https://films.example"),
+        asking("catalogue", provider="http://127.0.0.1:8000"),
+        asking("sample:3", provider="https://[2001:db8::1]:8443"),
     ]
     documents = [task.document.decode() for task in good]
     documents += [*_forged_tasks(documents[0]), "[]", "{"]
@@ -242,6 +246,9 @@ def _forged_tasks(good: str) -> list[str]:
         {"window": -1},
         {"retention_days": 6},
         {"format": "tacit-task-2"},
+        {"format": "tacit-task-3"},
+        {"format": ["tacit-task-1"]},
+        {"provider": "https://films.example"},
         {"extra": None},
     ]
     spellings = [
@@ -254,7 +261,25 @@ def _forged_tasks(good: str) -> list[str]:
         "\ufeff" + good,
         good + "\n",
     ]
-    return [spelled(fields | change) for change in changes] + spellings
+    return [spelled(fields | change) for change in changes] + spellings + _forged_providers()
+
+
+def _forged_providers() -> list[str]:
+    """Tasks that name a provider which is none, or in another place than theirs."""
+    good = asking("rated", provider="https://films.example").document.decode()
+    wrong = (
+        "https://films.example/",
+        "HTTPS://films.example",
+        "https://films.example:443",
+        "",
+        None,
+    )
+    fields = json.loads(good)
+    first = {"provider": fields.pop("provider")}
+    moved = [first | fields, fields | first]
+    return [spelled(json.loads(good) | {"provider": one}) for one in wrong] + [
+        spelled(one) for one in moved
+    ]
 
 
 def _read(document: str) -> dict[str, Any]:
@@ -265,6 +290,8 @@ def _read(document: str) -> dict[str, Any]:
         return read | said
     task = wire_task.loads(document.encode())
     return read | said | {
+        "provider": task.provider,
+        "question": task.question,
         "epochs": [[now, task.epoch(now)] for now in (-100, 999, 999.5, 1000, 87_399.9, 10**9)],
         "chosen": {
             most: verdict(lambda m=most: task.choose(m)).get("sentence") or task.choose(most).id
@@ -275,14 +302,37 @@ def _read(document: str) -> dict[str, Any]:
 
 
 def _names(task: Task, secret: bytes) -> dict[str, Any]:
-    me = person(secret, task.address)
+    where, provider = task.address, task.provider
+    me = person(secret, where, provider)
     places = (0, 5) if task.plan == "rated" else (None,)
-    return {
-        "secret": secret.hex(),
-        "person": me,
-        "ids": [[e, p, report_id(secret, task.address, e, p)] for e in (0, 17) for p in places],
-        "asked": list(asked(task, me)),
-    }
+    ids = [[e, p, report_id(secret, where, e, p, provider)] for e in (0, 17) for p in places]
+    erasing = {} if provider is None else {"key": erasure_key(secret, where, provider).hex()}
+    names = {"secret": secret.hex(), "person": me, "ids": ids, "asked": list(asked(task, me))}
+    return names | erasing
+
+
+def origins() -> list[list[Any]]:
+    """Texts, and whether they are origins in their one spelling."""
+    hosts = ("films.example", "Films.example", "films.example.", "films..example", "a_b.example",
+             "-a.example", "a-.example", "a" * 63 + ".b", "a" * 64, "bücher.example", "127.0.0.1",
+             "127.1", "1.2.3.04", "1.2.3.256", "1.2.3.4.5", "0x7f.1", "a.0x", "a.1", "1a.example",
+             "localhost", "[::1]", "[::]", "[::0]", "[1::0:1]", "[0:0:0:0:0:0:0:1]", "[1:0:0:2::3]",
+             "[1:0:0:2:0:0:0:3]", "[1:0:0:2::]", "[1::2:0:0:3:4]", "[1:0:0:2:3::4]", "[::FFFF]",
+             "[::ffff:102:304]", "[::ffff:1.2.3.4]", "[::1%25a]", "[12345::]", "[:::]", "me@a.b",
+             ".".join(["a" * 61] * 4), ".".join(["a" * 63] * 4), "", " ", "a b", "a\n")  # fmt: skip
+    texts = [f"https://{host}" for host in hosts]
+    ports = ("", "0", "1", "80", "443", "0443", "8443", "65535", "65536", "123456", "x", "-1")
+    texts += [f"{scheme}://a.b:{port}" for scheme in ("http", "https") for port in ports]
+    texts += [
+        "HTTP://a.b",
+        "ftp://a.b",
+        "//a.b",
+        "a.b",
+        "https:/a.b",
+        "https://a.b/",
+        "https://a.b?",
+    ]
+    return [[text, is_origin(text)] for text in texts]
 
 
 def reports() -> list[dict[str, Any]]:
@@ -355,6 +405,7 @@ VECTORS: dict[str, Callable[[], Any]] = {
     "posteriors": posteriors,
     "numbers": numbers,
     "tasks": tasks,
+    "origins": origins,
     "reports": reports,
     "profiles": profiles,
 }

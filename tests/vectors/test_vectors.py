@@ -9,6 +9,7 @@ import pytest
 
 HERE = Path(__file__).parent
 MAKE = runpy.run_path(str(HERE / "make.py"))
+HOSTILE = runpy.run_path(str(HERE / "hostile.py"))
 FLOATS = {"numbers", "posteriors", "profiles"}
 
 
@@ -30,6 +31,11 @@ def test_the_examples_are_what_python_says(name):
     if name not in FLOATS:
         assert written == said
     assert same(json.loads(written), json.loads(said))
+
+
+def test_the_recipes_are_those_that_are_written_down():
+    """Run `python tests/vectors/hostile.py` after a change that is meant."""
+    assert (HERE / "hostile.json").read_text(encoding="utf-8") == HOSTILE["text"]()
 
 
 def test_every_kind_of_verdict_is_among_them():

@@ -2,6 +2,7 @@
 
 import hmac
 import json
+from hashlib import sha256
 from itertools import pairwise
 
 import numpy as np
@@ -54,6 +55,26 @@ def test_names_are_what_the_contract_says():
     assert pseudonym.person(SECRET, task) == name(f"tacit-person-1\n{task}")
     assert pseudonym.report_id(SECRET, task, 9, 4) == name(f"tacit-report-1\n{task}\n9\n4")
     assert pseudonym.report_id(SECRET, task, 9, None) == name(f"tacit-report-1\n{task}\n9\nall")
+
+
+def test_names_for_a_provider_are_what_the_contract_says():
+    def key(text):
+        return hmac.new(SECRET, text.encode(), "sha256").digest()
+
+    task, films = "ab" * 32, "https://films.example"
+    erasing = key(f"tacit-person-2\n{films}\n{task}")
+    assert pseudonym.erasure_key(SECRET, task, films) == erasing
+    assert pseudonym.person(SECRET, task, films) == sha256(erasing).hexdigest()[:32]
+    for place, slot in ((4, "4"), (None, "all")):
+        wanted = key(f"tacit-report-2\n{films}\n{task}\n9\n{slot}").hex()[:32]
+        assert pseudonym.report_id(SECRET, task, 9, place, films) == wanted
+
+
+def test_a_name_at_one_provider_is_none_at_another():
+    providers = (None, "https://films.example", "https://films.example:8443")
+    names = {pseudonym.person(SECRET, "ab", provider) for provider in providers}
+    ids = {pseudonym.report_id(SECRET, "ab", 0, 0, provider) for provider in providers}
+    assert len(names) == len(ids) == 3
 
 
 def test_names_of_slots_differ():

@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 
 from tacit.errors import CertificateError, DataError, RequestError
-from tacit.wire.task import KEYS, loads
+from tacit.wire.task import FORMATS, loads
 
 
 def altered(task, **changes) -> bytes:
@@ -14,15 +14,37 @@ def altered(task, **changes) -> bytes:
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+@pytest.mark.parametrize("provider", [None, "https://films.example"])
 @pytest.mark.parametrize("plan", ["rated", "catalogue", "sample:3"])
-def test_round_trip(ask, plan):
+def test_round_trip(ask, plan, provider):
     titles = ("Ängste", "a\nb", '"quoted"', "\u2028", "日本", "")
-    task = ask(plan, ("1", "0.5"), titles=titles)
+    task = ask(plan, ("1", "0.5"), titles=titles, provider=provider)
     again = loads(task.document, task.address)
     assert again == task
     assert again.document == task.document
-    assert tuple(json.loads(task.document)) == KEYS
+    assert tuple(json.loads(task.document)) == FORMATS[task.format]
     assert task.address == sha256(task.document).hexdigest()
+
+
+def test_a_task_that_names_its_provider_differs_from_its_predecessor_in_two_keys_alone(ask):
+    task = ask(provider="https://films.example:8443")
+    fields = json.loads(task.document)
+    assert (task.format, list(fields)[1:3]) == ("tacit-task-2", ["name", "provider"])
+    assert fields.pop("provider") == "https://films.example:8443"
+    before = json.dumps(
+        fields | {"format": "tacit-task-1"}, ensure_ascii=False, separators=(",", ":")
+    ).encode()
+    assert task.predecessor == loads(before)
+    assert task.predecessor.document == before
+    assert task.question == task.predecessor.question == sha256(before).hexdigest()
+    assert (task.predecessor.predecessor, task.predecessor.format) == (None, "tacit-task-1")
+    assert task.address != task.question
+    assert ask(provider="https://books.example").question == task.question
+
+
+def test_a_provider_that_is_no_origin_is_refused_with_the_form(ask):
+    with pytest.raises(RequestError, match="is no origin; write https://host or https://host:port"):
+        ask(provider="https://Films.example/")
 
 
 def test_a_changed_title_is_another_task(ask):
@@ -39,6 +61,11 @@ def test_a_changed_title_is_another_task(ask):
     [
         {"extra": 1},
         {"format": "tacit-task-2"},
+        {"format": "tacit-task-3"},
+        {"format": ["tacit-task-1"]},
+        {"provider": "https://films.example"},
+        {"format": "tacit-task-2", "provider": None},
+        {"format": "tacit-task-2", "provider": "https://films.example/"},
         {"start": 1.0},
         {"start": True},
         {"items": [1, 2, 3, 4, 5, 1]},

@@ -29,7 +29,7 @@ def exp_lower(epsilon: Fraction, terms: int = 80) -> Fraction:
 def flaw(weights: Sequence[Sequence[int]], word_bits: int, epsilon: str) -> str | None:
     """Why the table does not prove `epsilon` nats a report, as a sentence; None when it does."""
     if not DECIMAL.fullmatch(epsilon):
-        return f"Epsilon '{epsilon}' is not a plain decimal such as 0.5."
+        return f"Epsilon '{epsilon[:40]}' is not a plain decimal such as 0.5."
     if not 1 <= word_bits <= 64:
         return f"A word of {word_bits} bits is not among 1 to 64."
     if not weights or not weights[0] or len({len(row) for row in weights}) != 1:

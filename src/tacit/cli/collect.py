@@ -1,5 +1,6 @@
 """`tacit collect`: take reports, keep them, and serve what people need to send them."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -24,8 +25,28 @@ def collect(
         typer.Option(help="SHA-256 of each enrolment token, one a line; anybody may send without."),
     ] = None,
     most: Annotated[
-        int, typer.Option(min=1, help="Reports that one token may have stored in an epoch.")
+        int,
+        typer.Option(min=1, help="Reports that one token may have stored in an epoch of a task."),
     ] = 1000,
+    most_people: Annotated[
+        int,
+        typer.Option(min=1, help="Names that one token may send under in an epoch of a task."),
+    ] = 4,
+    token_keys: Annotated[
+        Path | None,
+        typer.Option(
+            help="The file of the keys under which tokens are counted; needed with PostgreSQL. "
+            "[beside SQLite's file]"
+        ),
+    ] = None,
+    confirm_clock: Annotated[
+        bool,
+        typer.Option(
+            "--confirm-clock",
+            help="The clock is right, however long this was off: go by it, and delete what is due. "
+            "For one start, after a warning.",
+        ),
+    ] = False,
 ) -> None:
     """Run the collector: uploads, tasks, published models and the page, on one address.
 
@@ -43,15 +64,20 @@ def collect(
     try:
         from tacit.collector.app import application
         from tacit.collector.enrolment import Enrolment
+        from tacit.collector.opening import opened
         from tacit.collector.server import serve
         from tacit.collector.shelf import Shelf
-        from tacit.collector.stores import open_store
     except ImportError as error:
         raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
 
     asked = [loads(path.read_bytes()) for path in task]
-    enrolment = None if tokens is None else Enrolment(tokens.read_text().split(), most)
+    enrolment = None
+    if tokens is not None:
+        enrolment = Enrolment(tokens.read_text().split(), most, most_people)
     shelf = None if publish is None else Shelf(publish)
-    open_store(db).close()  # what cannot be opened is said before the server starts
+    # What cannot be opened is said before the server starts.
+    held = opened(db, asked, enrolment, keys=token_keys, confirmed=confirm_clock)
+    if confirm_clock:
+        options.notice(f"The clock is taken as right: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")
     options.notice(f"Collecting {asked[0].name} on http://{host}:{port}, task {asked[0].address}")
-    serve(application(db, asked, shelf=shelf, enrolment=enrolment), host, port)
+    serve(application(held, asked, shelf=shelf, enrolment=enrolment), host, port)

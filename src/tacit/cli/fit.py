@@ -146,8 +146,9 @@ def _publish(fitted: "Fitted", db: str, task: str | None, folder: Path) -> str:
     from tacit.models import item_model
 
     with closing(open_reader(db)) as reader:
-        _, asked = training.find(reader, task)
-    return Shelf(folder).publish(asked.address, item_model(fitted))
+        asked = training.together(reader, task)
+    (address,) = {Shelf(folder).publish(each.address, item_model(fitted)) for each in asked}
+    return address
 
 
 def is_reports(path: Path) -> bool:

@@ -28,11 +28,11 @@ def serve(
     """Serve the page over 300 made-up films that 600 made-up people have rated already.
 
     The people are devices that report over HTTP, as anybody's would; a model is learnt from what
-    they sent and published, and the page recommends with it. A second run goes on from the folder.
+    they sent and published, and the page recommends with it. A second run goes on from the folder,
+    at the same address: its question names who asks.
 
     Example: tacit serve
     """
-    from tacit.wire.task import loads
 
     try:
         from tacit.collector.app import application
@@ -42,17 +42,13 @@ def serve(
         raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
 
     folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / "task.json"
-    if not kept.exists():
-        kept.write_bytes(made_up_task(made_up_people()).document)
-    task, shelf = loads(kept.read_bytes()), Shelf(folder / "models")
+    url = _url(host, port)
+    task, shelf = _task(folder, url), Shelf(folder / "models")
     if shelf.newest(task.address) is None:
         # In a process of its own: learning holds Python's lock, and the page should answer.
-        crowd = get_context("spawn").Process(
-            target=populate, args=(folder, f"http://{host}:{port}"), daemon=True
-        )
+        crowd = get_context("spawn").Process(target=populate, args=(folder, url), daemon=True)
         crowd.start()
-    options.notice(f"Open http://{host}:{port} in a browser; Ctrl-C ends it.")
+    options.notice(f"Open {url} in a browser; Ctrl-C ends it.")
     run(application(str(folder / "reports.db"), [task], shelf=shelf), host, port)
 
 
@@ -72,14 +68,40 @@ def populate(folder: Path, url: str) -> None:
 
     task = loads((folder / "task.json").read_bytes())
     people = made_up_people()
-    Fleet(url=url, most_epsilon=EPSILONS[-1], lifetime="1000000", token=None, threads=4).report(
-        people, people.n_users
-    )
+    crowd = Fleet(
+        url=url, most_epsilon=EPSILONS[-1], lifetime="1000000", insecure=True, threads=4
+    )  # of this machine, whatever name it goes by
+    crowd.report(people, people.n_users)
     with closing(open_reader(str(folder / "reports.db"))) as reader:
         reports = training.reports(reader, task.address)
     fitted = models.fit("channel-mf", reports, rng=0)
     address = Shelf(folder / "models").publish(task.address, models.item_model(fitted))
     options.notice(f"Learnt from {len(reports):,} reports; item model {address[:12]} is published.")
+
+
+def _url(host: str, port: int) -> str:
+    """Where a browser on this machine finds what listens on `host`."""
+    from tacit.wire.origin import origin_of
+
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return origin_of(f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}")
+
+
+def _task(folder: Path, url: str) -> "Task":
+    """The folder's task, made if absent. Raises `RequestError` for one of another address: no
+    device would answer it here."""
+    from tacit.wire.task import loads
+
+    kept = folder / "task.json"
+    if not kept.exists():
+        kept.write_bytes(made_up_task(made_up_people(), url).document)
+    task = loads(kept.read_bytes())
+    if task.provider not in (None, url):
+        raise RequestError(
+            f"{kept} is asked by {task.provider}, not by {url}; serve it there, or name another "
+            "--folder."
+        )
+    return task
 
 
 def made_up_people() -> "Ratings":
@@ -89,7 +111,7 @@ def made_up_people() -> "Ratings":
     return synthetic(n_users=600, n_items=300, n_ratings=24_000)
 
 
-def made_up_task(people: "Ratings") -> "Task":
+def made_up_task(people: "Ratings", provider: str) -> "Task":
     """The question behind the page: channels of three epsilons to choose from, an epoch a day."""
     from tacit import channels
     from tacit.readers.made_up_titles import made_up_titles
@@ -97,6 +119,7 @@ def made_up_task(people: "Ratings") -> "Task":
 
     return Task(
         name="Films",
+        provider=provider,
         scale=people.scale,
         plan="rated",
         items=tuple(people.item_ids.ids),

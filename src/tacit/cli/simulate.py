@@ -30,13 +30,16 @@ def simulate(
     token: Annotated[
         str | None, typer.Option(help="The enrolment token.", envvar="TACIT_TOKEN")
     ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Allow http to another machine, readable by all.")
+    ] = False,
     threads: Annotated[int, typer.Option(help="Devices at a time.", min=1)] = 8,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
     rounding: Rounding = None,
 ) -> None:
-    """Play a ratings file against a collector: each person a device of her own, over real HTTP.
+    """Play a ratings file against a collector: each person a device of their own, over real HTTP.
 
     Raw ids of items must be those of the collector's task. What leaves this machine is what would
     leave the devices: noise from the operating system, one ledger a person. They are new devices
@@ -53,8 +56,9 @@ def simulate(
     from tacit.evaluation.split import Protocol
 
     fleet = Fleet(
-        url=url, most_epsilon=most_epsilon, lifetime=lifetime, token=token, threads=threads
-    )
+        url=url, most_epsilon=most_epsilon, lifetime=lifetime, token=token, insecure=insecure,
+        threads=threads,
+    )  # fmt: skip
     ratings = options.load(data, format, scale, columns, rounding)
     count = devices if devices is not None else ratings.n_users
     known, held_out = ratings, None

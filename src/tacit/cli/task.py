@@ -19,6 +19,10 @@ def task(
     epsilon: Annotated[
         str, typer.Option(help="Nats per value or slot; several to choose from, as in 1,2,4.")
     ],
+    provider: Annotated[
+        str | None,
+        typer.Option(help="Who asks: the origin of the collector, as in https://films.example."),
+    ] = None,
     name: Annotated[str, typer.Option(help="What people are asked to rate.")] = "Ratings",
     scale: Annotated[str, typer.Option(help="The rating scale, low:high:step.")] = "1:5:1",
     channel: Annotated[str, typer.Option(help="A channel, or auto.")] = "auto",
@@ -31,17 +35,19 @@ def task(
     ] = None,
     format: Format = None,
 ) -> None:
-    """Write a task: the catalogue, the channels with their certificates, epochs, retention.
+    """Write a task: who asks, the catalogue, the channels with their certificates, epochs.
 
     A task never changes; its address is the hash of its bytes. Epoch 0 begins now. Of a file of
-    ratings the item ids are taken, with a warning: they show which items somebody rated.
+    ratings the item ids are taken, with a warning: they show which items somebody rated. A device
+    answers only where it reaches --provider, as the address bar of a browser spells it.
 
     Examples:
 
-        tacit task films.csv --name Films --epsilon 1,2,4 -o task.json
+        tacit task films.csv --provider https://films.example --epsilon 1,2,4 -o task.json
 
-        tacit task ml-100k/u.item --name Films --epsilon 2 --plan sample:200 -o task.json
+        tacit task u.item --provider http://127.0.0.1:8000 --plan sample:200 --epsilon 2 -o t.json
     """
+    who = _origin(provider)
     options.writable(output)
 
     from tacit.collection import plans
@@ -57,6 +63,7 @@ def task(
         named = _titles(titles, ids)
     asked = Task(
         name=name,
+        provider=who,
         scale=on,
         plan=plan,
         items=tuple(ids),
@@ -71,6 +78,25 @@ def task(
     )
     output.write_bytes(asked.document)
     options.notice(f"{output}: {len(ids):,} items, plan {plan}. Address {asked.address}")
+
+
+def _origin(provider: str | None) -> str:
+    from tacit.wire.origin import FORM, is_origin, origin_of
+
+    if provider is None:
+        raise RequestError(
+            "This task names nobody who asks; give --provider, the origin at which devices reach "
+            f"the collector: {FORM}."
+        )
+    if is_origin(provider):
+        return provider
+    try:
+        meant = origin_of(provider)
+    except RequestError:
+        meant = "https://films.example"
+    raise RequestError(
+        f"The provider '{provider}' is not spelled as an origin; write --provider {meant}."
+    )
 
 
 def _catalogue(path: Path, scale: str, format: str | None) -> tuple[list[Any], list[str] | None]:

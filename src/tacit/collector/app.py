@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -15,16 +16,20 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from tacit.collector import metrics, problems, retention
+from tacit.collector.admission import Admission
+from tacit.collector.clock import TrustedClock
 from tacit.collector.door import Door
 from tacit.collector.enrolment import Enrolment
+from tacit.collector.erasing import Erasing
 from tacit.collector.intake import Intake
+from tacit.collector.opening import Opened, opened
 from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.shelf import Shelf
 from tacit.collector.store import Store
-from tacit.collector.stores import open_store
 from tacit.collector.upload import Upload
 from tacit.collector.writer import Writer
-from tacit.wire.task import Task
+from tacit.errors import TacitError
+from tacit.wire.task import Task, loads
 
 FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
 A_MINUTE = {"cache-control": "public, max-age=60"}
@@ -35,25 +40,26 @@ OPENAPI = Path(__file__).with_name("openapi.json")
 class Collector:
     """What the routes share. `tasks`: the one to answer first, first; older ones go on.
 
-    `clock`: Unix seconds. `opened`: makes the store, once the application starts.
+    `opening`: opens store, clock and limits, once the application starts.
     """
 
     def __init__(
         self,
-        opened: Callable[[], Store],
+        opening: Callable[[], Opened],
         tasks: Sequence[Task],
         *,
         shelf: Shelf | None = None,
         enrolment: Enrolment | None = None,
-        clock: Callable[[], float] = time.time,
     ) -> None:
-        self._opened = opened
+        self._opening = opening
         self._tasks = tuple(tasks)
         self._shelf = shelf
-        self._clock = clock
         self._writer: Writer | None = None
+        self._clock: TrustedClock | None = None
         self.intakes: dict[str, Intake] = {}
-        self.upload = Upload(self.intakes, lambda: self.writer, clock, enrolment)
+        admission = Admission(self.intakes, lambda: self.clock(), enrolment)
+        self.upload = Upload(admission, lambda: self.writer)
+        self._erasing = Erasing(admission, lambda: self.writer)
 
     @property
     def writer(self) -> Writer:
@@ -61,21 +67,42 @@ class Collector:
         assert self._writer is not None, "the collector has not started"
         return self._writer
 
+    @property
+    def clock(self) -> TrustedClock:
+        """The clock that uploads and deletion go by, while the application runs."""
+        assert self._clock is not None, "the collector has not started"
+        return self._clock
+
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncGenerator[None]:
         """Open the store, take reports, delete what is due; at the end store what waits."""
-        self._writer = Writer(self._opened())
-        try:
-            for task in self._tasks:
-                await self._open(task)
-            async with _meanwhile(retention.keep(self.intakes.values(), self.writer, self._clock)):
-                yield
-        finally:
-            await self.writer.close()
+        opened = self._opening()
+        self._clock, self._writer = opened.clock, Writer(opened.store, opened.limits)
+        with ThreadPoolExecutor(1, "samples") as worker:
+            try:
+                known = await self._known()
+                for task in self._tasks:
+                    known.append(task)
+                    await self._open(task, known, worker)
+                turn = opened.limits.turn if opened.limits is not None else None
+                keeping = retention.keep(self.intakes.values(), self.writer, self.clock, turn)
+                async with _meanwhile(keeping):
+                    yield
+            finally:
+                await self.writer.close()
 
-    async def _open(self, task: Task) -> None:
-        held = await self.writer.run(lambda store: store.hold(task.document))
-        self.intakes[task.address] = Intake(task, held)
+    async def _known(self) -> list[Task]:
+        """The tasks that the store holds, but for those that are asked no more in their form."""
+        known: list[Task] = []
+        for held in await self.writer.run(lambda store: store.tasks()):
+            with suppress(TacitError):
+                known.append(loads(held.document))
+        return known
+
+    async def _open(self, task: Task, known: Sequence[Task], worker: ThreadPoolExecutor) -> None:
+        same = [each.document for each in known if each.question == task.question]
+        held = await self.writer.run(lambda store: store.hold(task.document, same))
+        self.intakes[task.address] = Intake(task, held, worker)
 
     async def tasks(self, request: Request) -> Response:
         """GET /v1/tasks"""
@@ -89,8 +116,12 @@ class Collector:
         return Response(intake.task.document, media_type="application/json", headers=FOR_EVER)
 
     async def only_post(self, request: Request) -> Response:
-        """Any other method of the address that takes uploads; those never come here."""
+        """Another method of an address that takes uploads or erasures; those never come here."""
         raise ProblemError(problems.METHOD)
+
+    async def erase(self, request: Request) -> Response:
+        """POST /v1/tasks/{task}/erasures"""
+        return await self._erasing(request)
 
     async def newest(self, request: Request) -> Response:
         """GET /v1/tasks/{task}/model"""
@@ -122,12 +153,14 @@ class Collector:
 
     async def metrics(self, request: Request) -> Response:
         """GET /metrics"""
-        return PlainTextResponse(metrics.text(self.upload, self.writer))
+        return PlainTextResponse(metrics.text(self.upload, self._erasing, self.writer))
 
     def routes(self) -> list[BaseRoute]:
         """The contract's paths, and the page for every other one."""
         return [
             Route("/v1/tasks/{task}/reports", self.only_post),
+            Route("/v1/tasks/{task}/erasures", self.erase, methods=["POST"]),
+            Route("/v1/tasks/{task}/erasures", self.only_post),
             Route("/v1/tasks", self.tasks),
             Route("/v1/tasks/{task}", self.task),
             Route("/v1/tasks/{task}/model", self.newest),
@@ -153,16 +186,24 @@ async def _meanwhile(work: Coroutine[None, None, None]) -> AsyncGenerator[None]:
 
 
 def application(
-    store: str | Callable[[], Store],
+    store: str | Callable[[], Store] | Opened,
     tasks: Sequence[Task],
     *,
     shelf: Shelf | None = None,
     enrolment: Enrolment | None = None,
     clock: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
-    """The application over a store (an address for `open_store`, or what opens one)."""
-    opened = (lambda: open_store(store)) if isinstance(store, str) else store
-    collector = Collector(opened, tasks, shelf=shelf, enrolment=enrolment, clock=clock)
+    """The application over a store: an address for `open_store`, what opens one, or one that is
+    open with all that goes with it. `clock`: Unix seconds; `monotonic`: seconds since any moment.
+    """
+
+    def opening() -> Opened:
+        if isinstance(store, Opened):
+            return store
+        return opened(store, tasks, enrolment, wall=clock, monotonic=monotonic)
+
+    collector = Collector(opening, tasks, shelf=shelf, enrolment=enrolment)
     app = Starlette(
         routes=collector.routes(),
         lifespan=collector.lifespan,

@@ -2,19 +2,23 @@
 
 from collections.abc import Iterator
 
+from tacit.collector.erasing import Erasing
 from tacit.collector.upload import Upload
 from tacit.collector.writer import Writer
 
 
-def text(upload: Upload, writer: Writer) -> str:
+def text(upload: Upload, erasing: Erasing, writer: Writer) -> str:
     """The figures in Prometheus' text format."""
-    return "".join(f"{line}\n" for line in _lines(upload, writer))
+    return "".join(f"{line}\n" for line in _lines(upload, erasing, writer))
 
 
-def _lines(upload: Upload, writer: Writer) -> Iterator[str]:
+def _lines(upload: Upload, erasing: Erasing, writer: Writer) -> Iterator[str]:
     yield "# TYPE tacit_uploads_total counter"
     for answer, count in sorted(upload.counts.items()):
         yield f'tacit_uploads_total{{answer="{answer}"}} {count}'
+    yield "# TYPE tacit_erasures_total counter"
+    for answer, count in sorted(erasing.counts.items()):
+        yield f'tacit_erasures_total{{answer="{answer}"}} {count}'
     yield "# TYPE tacit_reports_total counter"
     for outcome in ("stored", "duplicate", "conflict"):
         yield f'tacit_reports_total{{outcome="{outcome}"}} {writer.counts[outcome]}'

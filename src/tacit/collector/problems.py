@@ -42,17 +42,24 @@ class ProblemError(Exception):
 
 
 MALFORMED = Problem("malformed", 400, "The body is not an upload of reports.")
+NO_ERASURE = Problem("malformed", 400, 'The body is not {"key":"64 hexadecimal digits"}.')
 UNAUTHORIZED = Problem("unauthorized", 401, "Uploads need an enrolment token of this provider.")
 NO_SUCH_TASK = Problem("no-such-task", 404, "This collector has no task of that address.")
 NOT_FOUND = Problem("not-found", 404, "There is nothing at this address.")
 METHOD = Problem("method", 405, "This address does not answer to that method.")
 CONFLICT = Problem("conflict", 409, "Another report has this id; the first one was kept.")
 TOO_LARGE = Problem("too-large", 413, "An upload has at most 262144 bytes and 200 reports.")
+PEOPLE = Problem("too-large", 413, "This upload names more people than one may. Send fewer.")
 MEDIA = Problem("media-type", 415, "Send application/json without a content-encoding.")
 MECHANISM = Problem("unknown-mechanism", 422, "The task does not offer this channel.")
 EPOCH = Problem("epoch", 422, "The epoch is not one that is collected now.")
 CELLS = Problem("cells", 422, "The cells are not those asked, or no symbols of the table.")
-LIMIT = Problem("limit", 429, "This token has sent its share of this epoch.", retry_after=3600)
+LIMIT = Problem(
+    "limit",
+    429,
+    "More than this token may send in an epoch, or for more people. Nothing of it is stored.",
+    retry_after=3600,
+)
 BUSY = Problem("busy", 503, "Too many uploads wait to be stored.", retry_after=2)
 FAILED = Problem("failed", 500, "The collector failed at this. Send it again.", retry_after=10)
 UNAVAILABLE = Problem("unavailable", 503, "Reports cannot be stored just now.", retry_after=10)

@@ -31,16 +31,25 @@ class Upload(Struct, forbid_unknown_fields=True):
 
 
 _DECODER = Decoder(Upload)
+OF_UPLOAD, OF_REPORT = 2, 18
+"""Quotation marks: of the key of an upload, of six keys and three texts of a report."""
+TWICE = Problem("malformed", 400, "A key occurs twice, or a text holds a quotation mark.")
 
 
 def read(body: bytes) -> list[Sent]:
     """The reports of an upload. Raises `ProblemError` for anything but JSON of that form: numbers
-    that are not whole, keys that are unknown or missing, more reports than one upload may have."""
+    that are not whole, keys that are unknown, missing or repeated, more reports than one upload may
+    have."""
     try:
-        return _DECODER.decode(body).reports
+        reports = _DECODER.decode(body).reports
     except (DecodeError, RecursionError, UnicodeDecodeError) as error:
         # The sentence names the place and the types; it repeats nothing of what was sent.
         raise ProblemError(Problem("malformed", 400, f"{error}.")) from None
+    # The decoder takes the last of equal keys. Every key and every text stands between two marks,
+    # and all of them are there: with as many marks as that takes, none is there twice.
+    if body.count(b'"') != OF_UPLOAD + OF_REPORT * len(reports):
+        raise ProblemError(TWICE)
+    return reports
 
 
 def name(text: str) -> bytes:

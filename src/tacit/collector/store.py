@@ -24,7 +24,10 @@ class Row(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A task that the store holds. Epochs up to `closed` were deleted and stay shut for ever."""
+    """A task that the store holds. Epochs up to `closed` were deleted and stay shut for ever.
+
+    Tasks of one question have one `number`: reports to any of them are kept together.
+    """
 
     number: int
     document: bytes
@@ -43,11 +46,20 @@ class StoreError(Exception):
     """The database does not answer; nothing of the batch was stored."""
 
 
+class UncertainError(StoreError):
+    """Whether the batch was stored is not known: the answer to its commit was lost."""
+
+
 class Store(Protocol):
     """One writer's connection. Every method but `scan` is called from one thread."""
 
-    def hold(self, document: bytes) -> Held:
-        """Keep a task, once."""
+    def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
+        """Keep a task, once; `same`: documents that ask the same, whose number it has where they
+        are held."""
+        ...
+
+    def tasks(self) -> list[Held]:
+        """Every task, the latest first."""
         ...
 
     def insert(self, rows: Sequence[Row]) -> list[Outcome]:
@@ -62,7 +74,39 @@ class Store(Protocol):
         ...
 
     def forget(self, task: int, epoch: int, first_byte: int) -> int:
-        """Delete the reports of epochs up to `epoch` whose ids begin with a byte; how many."""
+        """Delete the reports of epochs up to `epoch`, and those of people who asked to be erased,
+        whose ids begin with a byte; how many."""
+        ...
+
+    def erase(self, task: int, person: bytes, epoch: int) -> None:
+        """Leave a person's reports to a task out from now on; durable on return. `epoch`: when they
+        asked for it."""
+        ...
+
+    def erasures(self, task: int) -> int:
+        """How many people are left out of a task."""
+        ...
+
+    def settle(self, task: int, epoch: int) -> int:
+        """Forget who asked to be erased in epochs up to `epoch`; how many."""
+        ...
+
+    def clock(self) -> int | None:
+        """The last clock that was trusted, Unix seconds; None in a store that never kept one."""
+        ...
+
+    def keep_clock(self, now: int, limit: int) -> int:
+        """Move the trusted clock on to `now`, unless that is more than `limit` seconds ahead of it;
+        gives what is kept then."""
+        ...
+
+    def set_clock(self, now: int) -> None:
+        """Trust this clock, whatever was kept."""
+        ...
+
+    def newest(self) -> list[tuple[bytes, int]]:
+        """The document of each task that has reports, and the epoch of the newest. Reads them
+        all."""
         ...
 
     def close(self) -> None:

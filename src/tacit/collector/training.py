@@ -40,6 +40,13 @@ def find(reader: Reader, address: str | None = None) -> tuple[Held, Task]:
     return fit[0]
 
 
+def together(reader: Reader, address: str | None = None) -> list[Task]:
+    """Every task whose reports are kept with those of one, by its address or the latest: itself,
+    and what continues it or is continued by it. Raises `RequestError` as `find` does."""
+    held, _ = find(reader, address)
+    return [loads(each.document) for each in reader.tasks() if each.number == held.number]
+
+
 def reports(reader: Reader, address: str | None = None) -> Reports:
     """Everything that people reported to a task, the latest report of each (person, item).
 

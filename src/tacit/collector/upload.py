@@ -11,13 +11,16 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from tacit.collector import problems
-from tacit.collector.body import Bodies, check_media, checked
-from tacit.collector.enrolment import Enrolment
-from tacit.collector.intake import Intake, Refused, refusal
+from tacit.collector.admission import Admission, Visit
+from tacit.collector.body import Bodies, checked
+from tacit.collector.commit import Cost
+from tacit.collector.intake import Claim, Refused, Taken, among, refusal
+from tacit.collector.limits.limits import Charge, Reservation
 from tacit.collector.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.reading import read
+from tacit.collector.samples import Claims, Samples, claims
 from tacit.collector.store import Outcome, Row, StoreError
-from tacit.collector.writer import Writer
+from tacit.collector.writer import ExcessError, Writer
 
 log = logging.getLogger(__name__)
 
@@ -46,28 +49,12 @@ class Answer(NamedTuple):
 ACCEPTED = Answer(200, b"{}")
 
 
-class _Visit(NamedTuple):
-    """A client that may send, at a moment, and the name under which its reports are counted."""
-
-    intake: Intake
-    now: float
-    name: bytes
-
-
 class Upload:
     """The door for reports. `counts`: answers by the name of their problem, or "accepted"."""
 
-    def __init__(
-        self,
-        intakes: Mapping[str, Intake],
-        writer: Callable[[], Writer],
-        clock: Callable[[], float],
-        enrolment: Enrolment | None = None,
-    ) -> None:
-        self._intakes = intakes
-        self._writer = writer
-        self._clock = clock
-        self._enrolment = enrolment
+    def __init__(self, admission: Admission, writer: Callable[[], Writer]) -> None:
+        self._admission, self._writer = admission, writer
+        self._learning: set[asyncio.Task[None]] = set()
         self.counts: Counter[str] = Counter()
         self._bodies = Bodies()
 
@@ -78,7 +65,7 @@ class Upload:
             if self._is_busy():
                 await asyncio.sleep(PATIENCE)
                 raise ProblemError(problems.BUSY)
-            visit = self._let_in(task, dict(scope["headers"]))
+            visit = self._admission.let_in(task, dict(scope["headers"]))
             self._store(visit, await self._bodies.read(receive), _once(answered))
             answer = await answered
         except ClientDisconnect:
@@ -102,51 +89,77 @@ class Upload:
             later(PATIENCE, answer, self._refused(problems.BUSY))
             return
         try:
-            self._store(self._let_in(task, headers), checked(body), answer)
+            self._store(self._admission.let_in(task, headers), checked(body), answer)
         except Exception as error:  # to a parser that called it would be the client's fault
             answer(self._raised(error))
 
     def _is_busy(self) -> bool:
         """Nothing of a request is looked at while there is too much to do already: reading it first
         would cost as much as storing it."""
-        return self._writer().uploads >= MOST_WAITING
+        return self._writer().uploads + len(self._learning) >= MOST_WAITING
 
-    def _let_in(self, task: str, headers: Mapping[bytes, bytes]) -> _Visit:
-        """Whoever may send. Raises `ProblemError` for anybody else, before the body is read."""
-        intake = self._intakes.get(task)
-        if intake is None:
-            raise ProblemError(problems.NO_SUCH_TASK)
-        now = self._clock()
-        name = self._enrolment.admit(headers, intake.task.epoch(now)) if self._enrolment else b""
-        check_media(headers)
-        return _Visit(intake, now, name)
-
-    def _store(self, visit: _Visit, body: bytes, answer: Callable[[Answer], None]) -> None:
+    def _store(self, visit: Visit, body: bytes, answer: Callable[[Answer], None]) -> None:
         """Read a body and have it stored; `answer` hears of it when it is durable."""
-        rows, refused = visit.intake.rows(read(body), visit.now)
+        sent, samples = read(body), visit.intake.samples
+        if samples is not None:
+            samples.bound(report.person for report in sent)
+        taken = visit.intake.taken(sent, visit.now)
+        charge = visit.charge(len(sent), taken.people)
+        if samples is None:
+            self._put(visit, taken.rows, taken.refused, _cost(charge, taken.refused), answer)
+            return
+        known = {each: samples.right(*each) for each in taken.claims}
+        right = {each for each, found in known.items() if found}
+        if unknown := claims(each for each, found in known.items() if found is None):
+            work = self._learn(visit, taken, samples, (right, unknown), charge, answer)
+            learning = asyncio.ensure_future(work)
+            self._learning.add(learning)
+            learning.add_done_callback(self._learning.discard)
+        else:
+            rows, refused = among(taken, right)
+            self._put(visit, rows, refused, _cost(charge, refused), answer)
 
+    async def _learn(
+        self,
+        visit: Visit,
+        taken: Taken,
+        samples: Samples,
+        claims: tuple[set[Claim], Claims],
+        charge: Charge | None,
+        answer: Callable[[Answer], None],
+    ) -> None:
+        """Store what can only be checked with some work: the token pays before it is done.
+        `claims`: those that are known to be right, and those to be checked."""
+        right, unknown = claims
+        try:
+            with samples.room(unknown):
+                paid = await self._writer().reserve(charge) if charge else None
+                learnt = await samples.learn(unknown)
+            rows, refused = among(taken, right | learnt)
+            self._put(visit, rows, refused, _cost(charge, refused, paid), answer)
+        except Exception as error:
+            answer(self._raised(error, visit))
+
+    def _put(
+        self,
+        visit: Visit,
+        rows: list[Row],
+        refused: Refused,
+        cost: Cost | None,
+        answer: Callable[[Answer], None],
+    ) -> None:
         def settled(stored: asyncio.Future[list[Outcome]]) -> None:
-            answer(self._outcome(visit, rows, stored, refused))
+            try:
+                outcomes = stored.result()
+            except Exception as error:
+                answer(self._raised(error, visit))
+            else:
+                answer(self._accepted(rows, outcomes, refused))
 
-        if rows:
-            self._writer().put(rows).add_done_callback(settled)
+        if rows or (cost is not None and cost.paid is None):
+            self._writer().put(rows, cost).add_done_callback(settled)
         else:
             answer(self._accepted([], [], refused))
-
-    def _outcome(
-        self,
-        visit: _Visit,
-        rows: list[Row],
-        stored: "asyncio.Future[list[Outcome]]",
-        refused: Refused,
-    ) -> Answer:
-        try:
-            outcomes = stored.result()
-        except StoreError:
-            return self._refused(problems.UNAVAILABLE)
-        if self._enrolment:
-            self._enrolment.count(visit.name, outcomes.count(Outcome.STORED))
-        return self._accepted(rows, outcomes, refused)
 
     def _accepted(self, rows: list[Row], outcomes: list[Outcome], refused: Refused) -> Answer:
         """All stored, or the list of those that are not; every other one is durable."""
@@ -159,9 +172,15 @@ class Upload:
             return ACCEPTED
         return self._refused(_PROBLEMS[refused[0]["problem"]], refused)
 
-    def _raised(self, error: Exception) -> Answer:
+    def _raised(self, error: Exception, visit: Visit | None = None) -> Answer:
         if isinstance(error, ProblemError):
             return self._refused(error.problem)
+        if isinstance(error, StoreError):
+            return self._refused(problems.UNAVAILABLE)
+        if isinstance(error, ExcessError):
+            if error.spent and visit is not None:
+                self._admission.spent(visit)
+            return self._refused(problems.LIMIT)
         # Where it failed, and not the error's own words: they may hold what was sent.
         frames = "".join(traceback.format_tb(error.__traceback__))
         log.error("An upload failed: %s.\n%s", type(error).__name__, frames)
@@ -171,6 +190,10 @@ class Upload:
         """Nothing stored, or all but what is listed in `refused`."""
         self.counts[problem.name] += 1
         return Answer(problem.status, problem.document(refused), problem.retry_after)
+
+
+def _cost(charge: Charge | None, refused: Refused, paid: Reservation | None = None) -> Cost | None:
+    return None if charge is None else Cost(charge, len(refused), paid)
 
 
 _PROBLEMS = {

@@ -6,8 +6,10 @@ import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from tacit.collector.commit import Batch, Cost, Result, commit
+from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
 from tacit.collector.store import Outcome, Row, Store, StoreError
 
 log = logging.getLogger(__name__)
@@ -21,28 +23,32 @@ T = TypeVar("T")
 Job = Callable[[], None]
 
 
-class _Upload(NamedTuple):
-    rows: Sequence[Row]
-    future: "asyncio.Future[list[Outcome]]"
+class ExcessError(Exception):
+    """The token may not send so much; nothing of the upload was stored."""
+
+    def __init__(self, excess: Excess) -> None:
+        super().__init__("over a token's limit")
+        self.spent = excess.spent
 
 
 class _Together(NamedTuple):
-    uploads: list[_Upload]
+    uploads: list[Batch]
     rows: int
 
 
 class Writer:
-    """The one thread that touches the database, and the only user of `store`.
+    """The one thread that touches the database, and the only user of `store` and `limits`.
 
     `counts`: reports by outcome, commits and failures, since the start. `failing`: whether the last
     transaction failed. `uploads`, `waiting`: uploads, and reports in them, that are not stored yet.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, limits: Limits | None = None) -> None:
         self._store = store
+        self._limits = limits
         self._loop = asyncio.get_running_loop()
         self._queue: queue.SimpleQueue[_Together | Job] = queue.SimpleQueue()
-        self._together: list[_Upload] = []
+        self._together: list[Batch] = []
         self._rows = 0
         self._open = True
         self.counts: Counter[str] = Counter()
@@ -51,9 +57,10 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="writer")
         self._thread.start()
 
-    def put(self, rows: Sequence[Row]) -> "asyncio.Future[list[Outcome]]":
-        """Store rows; done when they are durable. Fails with `StoreError` when they are not."""
-        upload = _Upload(rows, self._loop.create_future())
+    def put(self, rows: Sequence[Row], cost: Cost | None = None) -> "asyncio.Future[list[Outcome]]":
+        """Store rows; done when they are durable. Fails with `StoreError` when they are not, and
+        with `ExcessError` where their token's limit is reached."""
+        upload = Batch(rows, self._loop.create_future(), cost)
         self.uploads += 1
         self.waiting += len(rows)
         if not self._together:
@@ -72,12 +79,33 @@ class Writer:
             try:
                 result = work(self._store)
             except Exception as error:
-                self._loop.call_soon_threadsafe(future.set_exception, error)
+                self._loop.call_soon_threadsafe(_tell, future, future.set_exception, error)
             else:
-                self._loop.call_soon_threadsafe(future.set_result, result)
+                self._loop.call_soon_threadsafe(_tell, future, future.set_result, result)
 
         self._ask(job)
         return await future
+
+    async def reserve(self, charge: Charge) -> Reservation:
+        """Charge a token before it is known what an upload holds. Raises as `put` does."""
+        limits = self._limits
+        assert limits is not None, "nobody counts"
+        try:
+            (verdict,) = await self.run(lambda store: limits.reserve([charge]))
+        except Exception as error:
+            self._note(error)
+            raise StoreError("Nothing was reserved.") from None
+        if isinstance(verdict, Excess):
+            raise ExcessError(verdict)
+        return verdict
+
+    async def erase(self, task: int, person: bytes, epoch: int) -> None:
+        """Leave a person's reports out; durable on return. Raises `StoreError` when it is not."""
+        try:
+            await self.run(lambda store: store.erase(task, person, epoch))
+        except Exception as error:
+            self._note(error)
+            raise StoreError("Nothing was erased.") from None
 
     async def close(self) -> None:
         """Store what still waits, then let go of the database."""
@@ -109,13 +137,15 @@ class Writer:
             for job in jobs:
                 job()
         self._store.close()
+        if self._limits is not None:
+            self._limits.close()
 
     def _finish(self) -> None:
         self._open = False
 
-    def _next(self) -> tuple[list[_Upload], list[Job]]:
+    def _next(self) -> tuple[list[Batch], list[Job]]:
         """What waits by now: the longer a commit takes, the more the next one has."""
-        uploads: list[_Upload] = []
+        uploads: list[Batch] = []
         jobs: list[Job] = []
         rows = 0
         while not (uploads or jobs) or (rows < MOST_ROWS and not self._queue.empty()):
@@ -127,40 +157,51 @@ class Writer:
                 jobs.append(entry)
         return uploads, jobs
 
-    def _commit(self, uploads: Sequence[_Upload]) -> None:
+    def _commit(self, uploads: Sequence[Batch]) -> None:
         try:
-            found = self._store.insert([row for upload in uploads for row in upload.rows])
+            results = commit(self._store, self._limits, uploads)
         except Exception as error:  # whatever it was: nobody may wait for ever
             self._failed(uploads, error)
             return
         self.failing = False
         self.counts["commits"] += 1
-        self.counts.update(found)
-        self._loop.call_soon_threadsafe(self._settle, uploads, found)
+        for result in results:
+            if not isinstance(result, Excess):
+                self.counts.update(result)
+        self._loop.call_soon_threadsafe(self._settle, uploads, results)
 
-    def _failed(self, uploads: Sequence[_Upload], error: Exception) -> None:
+    def _failed(self, uploads: Sequence[Batch], error: Exception) -> None:
+        self._note(error)
+        refusal = StoreError("Nothing of this was stored.")
+        self._loop.call_soon_threadsafe(self._fail, uploads, refusal)
+
+    def _note(self, error: Exception) -> None:
         self.counts["failures"] += 1
         if not self.failing:  # the kind alone: a database's own words may hold what was sent
             log.warning("Reports cannot be stored: %s.", type(error).__name__)
         self.failing = True
-        refusal = StoreError("Nothing of this was stored.")
-        self._loop.call_soon_threadsafe(self._fail, uploads, refusal)
 
-    def _settle(self, uploads: Sequence[_Upload], found: list[Outcome]) -> None:
+    def _settle(self, uploads: Sequence[Batch], results: Sequence[Result]) -> None:
         self._leave(uploads)
-        start = 0
-        for rows, future in uploads:
-            end = start + len(rows)
-            if not future.done():  # a client that went away has cancelled it
-                future.set_result(found[start:end])
-            start = end
+        for upload, result in zip(uploads, results, strict=True):
+            if upload.future.done():  # a client that went away has cancelled it
+                continue
+            if isinstance(result, Excess):
+                upload.future.set_exception(ExcessError(result))
+            else:
+                upload.future.set_result(result)
 
-    def _fail(self, uploads: Sequence[_Upload], error: Exception) -> None:
+    def _fail(self, uploads: Sequence[Batch], error: Exception) -> None:
         self._leave(uploads)
-        for _, future in uploads:
-            if not future.done():
-                future.set_exception(error)
+        for upload in uploads:
+            if not upload.future.done():
+                upload.future.set_exception(error)
 
-    def _leave(self, uploads: Sequence[_Upload]) -> None:
+    def _leave(self, uploads: Sequence[Batch]) -> None:
         self.uploads -= len(uploads)
-        self.waiting -= sum(len(rows) for rows, _ in uploads)
+        self.waiting -= sum(len(upload.rows) for upload in uploads)
+
+
+def _tell(future: "asyncio.Future[Any]", how: Callable[[Any], None], what: Any) -> None:
+    if not future.done():  # whoever waited was told to stop
+        how(what)

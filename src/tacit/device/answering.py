@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tacit.channels.draw import Words, draw, secret_word
 from tacit.channels.table import Channel
+from tacit.device.provider import Named
 from tacit.device.store import Store
 from tacit.errors import BudgetError
 from tacit.privacy.ledger import nano
@@ -21,11 +22,13 @@ from tacit.wire.task import Task
 
 @dataclass(frozen=True)
 class Question:
-    """A verified task, its number in the store, and the channel of it that she answers through."""
+    """A verified task, its number in the store, the channel of it to answer through, and what the
+    person's names are made for."""
 
     task: Task
     number: int
     channel: Channel
+    named: Named
 
 
 def answer(
@@ -54,7 +57,7 @@ class _Sitting:
     def __init__(self, store: Store, question: Question, epoch: int, words: Words) -> None:
         self.ledger = store.ledger
         self._db, self._question, self._epoch, self._words = store.db, question, epoch, words
-        self._secret, self._address = store.secret, question.task.address
+        self._secret, self._named = store.secret, question.named
         self._key = (question.number, question.task.channels.index(question.channel))
         missing = question.channel.missing
         self._rows = {p: n + missing for p, n in store.ratings(question.number).items()}
@@ -79,13 +82,17 @@ class _Sitting:
         """
         if self._is_made(None):
             return
-        places = asked(self._question.task, pseudonym.person(self._secret, self._address))
+        places = asked(self._question.task, self._me)
         told = "SELECT place, row FROM last WHERE task = ? AND channel = ?"
         last: dict[int, int] = dict(self._db.execute(told, self._key))
         if not last:
             self.ledger.debit(self._cost * len(places))
         rows = {p: self._affordable(p, self._rows.get(p, 0), last.get(p, 0)) for p in places}
         self._report(None, rows, [self._known[cell] for cell in rows.items()])
+
+    @property
+    def _me(self) -> str:
+        return pseudonym.person(self._secret, *self._named)
 
     @property
     def _cost(self) -> int:
@@ -125,7 +132,8 @@ class _Sitting:
         return found.fetchone() is not None
 
     def _id(self, slot: int | None) -> str:
-        return pseudonym.report_id(self._secret, self._address, self._epoch, slot)
+        task, provider = self._named
+        return pseudonym.report_id(self._secret, task, self._epoch, slot, provider)
 
     def _untell(self, place: int) -> None:
         """Under `rated` a place has one value told last, not one for each channel."""
@@ -134,8 +142,8 @@ class _Sitting:
     def _report(self, slot: int | None, rows: dict[int, int], symbols: list[int]) -> None:
         """The bytes of one report into the outbox; an id that was made before is refused there."""
         channel = self._question.channel
-        me = pseudonym.person(self._secret, self._address)
-        report = Report(self._id(slot), channel.id, self._epoch, me, tuple(rows), tuple(symbols))
+        names = (self._id(slot), channel.id, self._epoch, self._me)
+        report = Report(*names, tuple(rows), tuple(symbols))
         values = (report.id, self._key[0], self._epoch, slot, dumps(report, channel))
         self._db.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?)", values)
         told = [(*self._key, place, row, report.id) for place, row in rows.items()]

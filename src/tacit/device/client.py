@@ -21,6 +21,7 @@ from typing import Any, Self
 from tacit.channels.draw import Words, secret_word
 from tacit.device.answering import Question, answer
 from tacit.device.documents import Documents
+from tacit.device.erasing import Erasures, erase
 from tacit.device.export import export
 from tacit.device.outbox import Outbox, Outcome, some_share
 from tacit.device.profile import Item, Profile
@@ -36,18 +37,20 @@ _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
 
 class Client:
-    """One person's device: her ratings in the store at `path`, and a collector at `url`.
+    """One person's device: true ratings in the store at `path`, and a collector at `url`.
 
-    Nothing talks to the collector but `sync`, `fetch_model`, and opening a store without a task.
-    Call `sync` on a schedule that has nothing to do with her ratings: when it calls can be seen.
+    Nothing talks to the collector but `sync`, `fetch_model`, `erase`, and opening a store without a
+    task. Call `sync` on a schedule that has nothing to do with ratings: when it calls can be seen.
 
     `most_epsilon`: what one answer may cost at most, `lifetime`: what all of them together may, in
     nats, as decimal strings. `token`: what the collector knows enrolled devices by. `task`: the
     address of the one task to answer; the one that the collector names first, unless given.
-    `transport`, `clock` (Unix seconds), `words` and `chance` are replaced in tests only.
+    `insecure`: whether a `url` of http may lead to another machine, where everybody on the way can
+    read and change what is said. `transport`, `clock` (Unix seconds), `words` and `chance` are
+    replaced in tests only.
 
     What is told, when, and under which name is said in docs/wire.md. Raises `RequestError` where
-    the store is in use, and what `sync` raises for a first task.
+    the store is in use or the `url` is none to talk to, and what `sync` raises for a first task.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Client:
         lifetime: str,
         token: str | None = None,
         task: str | None = None,
+        insecure: bool = False,
         transport: Transport | None = None,
         clock: Callable[[], float] = time.time,
         words: Words = secret_word,
@@ -72,12 +76,14 @@ class Client:
         self._most, self._pinned = most_epsilon, task
         self._clock, self._words, self._chance = clock, words, chance
         self._open = ExitStack()
-        self._transport = transport or self._open.enter_context(closing(Http(url, token)))
+        self._transport = transport or self._open.enter_context(
+            closing(Http(url, token, insecure=insecure))
+        )
         self._store = self._open.enter_context(closing(Store(path, nano(lifetime))))
-        self._provider = Provider(self._store, url)
-        self._documents = Documents(self._provider, self._transport, clock, chance)
         self._known: tuple[Task, int, dict[str, int]] | None = None
         try:
+            self._provider = Provider(self._store, url)
+            self._documents = Documents(self._provider, self._transport, clock, chance)
             self._meet(self._documents.known(task) or self._documents.asked(task))
         except BaseException:
             self.close()
@@ -137,15 +143,18 @@ class Client:
         Everything is verified, paid for, drawn and on disk before anything is sent. Does not
         wait: `Outcome.again` says when to call again after a failure.
 
-        Raises `CertificateError` for a task that was forged or asks for more than her maximum,
-        `RequestError` where no task is known; both before any draw. Raises `BudgetError` where the
-        lifetime limit does not allow a first report for slots. Of single ratings those that it
-        allows are told, and `Outcome.refusal` says why the others are not.
+        Raises `CertificateError` for a task that was forged, names another provider, or asks for
+        more than `most_epsilon`, `RequestError` where no task is known or another provider asked
+        this one before; all before any draw. Raises `BudgetError` where the lifetime limit does not
+        allow a first report for slots. Of single ratings those that it allows are told, and
+        `Outcome.refusal` says why the others are not.
         """
         now = self._clock()
+        erasures = self._erasures(now)
         self._meet(self._documents.asked(self._pinned))
         task, number, _ = self._task()
-        question = Question(task, number, task.choose(self._most))
+        channel = task.choose(self._most)
+        question = Question(task, number, channel, self._provider.named(number))
         outbox = Outbox(self._provider, now, self._chance)
         outbox.drop_late()
         try:
@@ -155,7 +164,8 @@ class Client:
             raise
         outcome = outbox.send(self._transport)
         self.fetch_model()
-        return replace(outcome, refusal=refusal)
+        notes = erasures.notes + outcome.notes
+        return replace(outcome, refusal=refusal, erasing=erasures.waiting, notes=notes)
 
     def fetch_model(self) -> None:
         """Fetch a newer item model, if there is one, and tell nothing; `sync` does this, too."""
@@ -181,10 +191,25 @@ class Client:
         """All that the store holds about her but her secret, for her eyes, as JSON values."""
         return export(self._store)
 
-    def erase(self) -> None:
-        """Forget everything, her names too, but the sum spent: that cannot be taken back."""
-        self._store.erase()
+    def erase(self) -> int:
+        """Forget everything, names too, but the sum spent, and ask each provider to forget as well.
+
+        What was reported under a name that has an erasure key is to be erased where it went: this
+        provider is asked now, and again in later syncs until it says so, also after a restart;
+        others are asked by clients of theirs on this store. Gives the number of names that this
+        provider has not acknowledged yet.
+
+        Names made for a tacit-task-1 have no key. What models have learnt, and backups, stay.
+        """
+        erase(self._store)
         self._known = None
+        return self._erasures(self._clock()).waiting
+
+    def _erasures(self, now: float) -> Erasures:
+        """Those of this provider, sent where they may be now."""
+        erasures = Erasures(self._provider, self._transport, self._chance)
+        erasures.send(now)
+        return erasures
 
     def _meet(self, task: Task | None) -> None:
         if task is not None and (self._known is None or self._known[0].address != task.address):

@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, cast
 
 from tacit.device.outbox import WRONG
 from tacit.device.provider import Chance, Provider
-from tacit.device.transport import MOST_ANSWER, Transport
+from tacit.device.transport import Transport
 from tacit.errors import CertificateError, DataError, RequestError
-from tacit.wire import strict
+from tacit.wire import replies
 from tacit.wire import task as wire_task
 from tacit.wire.item_model import ItemModel
-from tacit.wire.task import Task, is_address
+from tacit.wire.task import Task
 
 LONGEST_MODEL = 1 << 28
 """Bytes an item model may have."""
@@ -46,7 +45,8 @@ class Documents:
         Raises `CertificateError` for a task or channel that was forged, `DataError` for one that
         is malformed, `RequestError` when the collector refuses to tell.
         """
-        address = pinned or self._named("/v1/tasks", "tasks")
+        body = None if pinned else self._get("/v1/tasks", replies.LONGEST)
+        address = pinned if body is None else replies.first_task(body)
         if address is None:
             return None
         known = self._provider.document(address)
@@ -59,7 +59,8 @@ class Documents:
         Raises `CertificateError` when it is not the one of its address.
         """
         known = self._provider.model
-        address = self._named(f"/v1/tasks/{task.address}/model", "model")
+        body = self._get(f"/v1/tasks/{task.address}/model", replies.LONGEST)
+        address = None if body is None else replies.newest_model(body)
         if address is not None and (known is None or known[0] != address):
             document = self._get(f"/v1/models/{address}", LONGEST_MODEL)
             if document is not None:
@@ -76,27 +77,10 @@ class Documents:
         known = self._provider.model
         if known is None:
             raise RequestError("No item model has been fetched yet; sync later.")
-        try:
-            model = ItemModel.from_bytes(known[1])
-        except (KeyError, TypeError, IndexError, ValueError, ArithmeticError):
-            raise DataError("The item model's header is malformed.") from None
+        model = ItemModel.from_bytes(known[1])
         if model.scale != task.scale:
             raise DataError(f"The item model has scale {model.scale}, the task {task.scale}.")
         return model
-
-    def _named(self, path: str, key: str) -> str | None:
-        """The address, or the first of a list, under the one key of an answer; None for none."""
-        body = self._get(path, MOST_ANSWER)
-        if body is None:
-            return None
-        what = "The collector's answer"
-        found: Any = strict.fields(strict.parse(body, what, MOST_ANSWER), what, (key,))[key]
-        if isinstance(found, list):
-            addresses = cast("list[Any]", found)
-            found = addresses[0] if addresses else None
-        if found is not None and not (isinstance(found, str) and is_address(found)):
-            raise DataError(f"{what} names something that is no address.")
-        return found
 
     def _get(self, path: str, longest: int) -> bytes | None:
         """The bytes at a path; None when there are none, or no time now."""

@@ -3,22 +3,22 @@
 The same bytes every time: whether a lost answer meant "stored" or "never seen" makes no difference.
 """
 
-import json
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 from tacit.device.provider import Chance, Provider
 from tacit.device.transport import Answer, Transport
 from tacit.errors import BudgetError
+from tacit.wire import replies
 from tacit.wire.report import LONGEST_UPLOAD, MOST_REPORTS, upload
 from tacit.wire.task import loads
 
+UNKNOWN = 404
 WRONG = {
     401: "the collector wants another token",
     403: "the collector takes no reports from this device",
-    404: "the collector does not know this task",
+    UNKNOWN: "the collector does not know this task",
     413: "the upload is too large for the collector",
 }
 
@@ -34,8 +34,8 @@ class Outcome:
     `stored`: acknowledged by the collector. `given_up`: refused by it for good. `late`: dropped,
     because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix
     seconds before which another sync sends nothing; None when it may send at once. `refusal`: why
-    the lifetime limit left ratings without an answer. `notes`: a sentence for each thing that the
-    collector did not like.
+    the lifetime limit left ratings without an answer. `erasing`: names that the collector was asked
+    to erase and has not said so. `notes`: a sentence for each thing the collector did not like.
     """
 
     stored: int = 0
@@ -44,6 +44,7 @@ class Outcome:
     waiting: int = 0
     again: float | None = None
     refusal: BudgetError | None = None
+    erasing: int = 0
     notes: list[str] = field(default_factory=list[str])
 
 
@@ -88,6 +89,10 @@ class Outbox:
         for batch in _batches(self._waiting(number)):
             body = upload([document for _, document in batch])
             answer = transport("POST", f"/v1/tasks/{address}/reports", body)
+            if answer is not None and answer.status == UNKNOWN:
+                # The same question in the other format is the same to the collector, to the byte.
+                other = self._provider.other_format(number)
+                answer = transport("POST", f"/v1/tasks/{other}/reports", body)
             if self._provider.postpones(answer, self._now, self._chance):
                 return False
             if answer is not None and not self._settle(answer, batch):
@@ -162,17 +167,10 @@ def _refused(answer: Answer, ids: set[str]) -> dict[str, str] | None:
 
     Nothing of it is believed but ids that were sent and a short word: it may be shown or logged.
     """
-    if answer.status not in (409, 422):
-        return None
-    try:
-        entries = json.loads(answer.body)["refused"]
-        told = {entry["id"]: _word(entry.get("problem")) for entry in entries}
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    return {report: told[report] for report in ids if report in told}
+    told = replies.refused(answer.body) if answer.status in (409, 422) else None
+    return None if told is None else {one: _word(told[one]) for one in ids if one in told}
 
 
-def _word(problem: Any) -> str:
-    word = cast("object", problem)
-    short = isinstance(word, str) and len(word) <= 40 and word.replace("-", "").isalpha()
-    return str(word) if short else "no reason given"
+def _word(problem: str) -> str:
+    short = len(problem) <= 40 and problem.replace("-", "").isalpha()
+    return problem if short else "no reason given"

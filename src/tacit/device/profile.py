@@ -7,18 +7,20 @@ import math
 from collections.abc import Mapping
 
 from tacit.device.solve import Row, cells_row, expected, linear_row, theta
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
 from tacit.wire.item_model import ItemDraw, ItemModel
 
 Item = int | str
+NO_NUMBER = "The numbers of this item model come to none: nothing is predicted."
 
 
 class Profile:
     """One person: an item model and her own true ratings, by raw item id.
 
     Ratings of items that the model does not know are left out of the solve. Raises `RequestError`
-    for a rating off the model's scale. `rows`: her own row under each draw, bias first; a secret
-    as the ratings are.
+    for a rating off the model's scale, and, as do its methods, `DataError` for a model whose
+    numbers come to no number. `rows`: the person's own row under each draw, bias first; a secret as
+    the ratings are.
     """
 
     def __init__(self, model: ItemModel, ratings: Mapping[Item, float]) -> None:
@@ -32,7 +34,12 @@ class Profile:
         self._places = {item: place for place, item in enumerate(model.items)}
         # Sorted by item, so that the order in which she rated changes no digit.
         self._known = sorted((self._places[i], r) for i, r in ratings.items() if i in self._places)
-        self.rows = [self._solve(draw) for draw in model.draws]
+        try:
+            self.rows = [self._solve(draw) for draw in model.draws]
+        except (ArithmeticError, ValueError):
+            raise DataError(NO_NUMBER) from None
+        if not all(math.isfinite(value) for row in self.rows for value in row):
+            raise DataError(NO_NUMBER)
 
     def predict(self, item: Item) -> float:
         """The rating she would give; an unknown item gets her own average."""
@@ -48,7 +55,10 @@ class Profile:
         tastes = [theta(d, x, place) for d, x in zip(self._model.draws, self.rows, strict=True)]
         if self._model.link == "cells":
             tastes = [expected(taste, self._levels, self._model.sigma) for taste in tastes]
-        return min(max(sum(tastes) / len(tastes), self._levels[0]), self._levels[-1])
+        mean = sum(tastes) / len(tastes)
+        if not math.isfinite(mean):
+            raise DataError(NO_NUMBER)
+        return min(max(mean, self._levels[0]), self._levels[-1])
 
     def _solve(self, draw: ItemDraw) -> Row:
         prior = self._prior(draw)

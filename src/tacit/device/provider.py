@@ -1,11 +1,14 @@
 """What a store knows of one provider: its tasks, its newest model, and when not to call it."""
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from tacit.device.store import Store
 from tacit.device.transport import Answer
-from tacit.wire.task import Task
+from tacit.errors import CertificateError, RequestError
+from tacit.wire.origin import origin_of, place_of
+from tacit.wire.task import Task, loads
 
 Chance = Callable[[], float]
 """A share from 0 to 1, drawn anew each time: it spreads waits and touches no answer."""
@@ -17,11 +20,32 @@ FORGIVEN = 100_000.0
 """Seconds: a longer wait than any that was ever set comes from a clock that was wrong."""
 
 
+ADOPT = """
+INSERT INTO task (question, origin, named, address, provider, document)
+VALUES (?1, ?2, ?3, ?3, ?4, ?5)
+ON CONFLICT (question, origin) DO UPDATE SET address = ?3, provider = ?4, document = ?5,
+    named = CASE WHEN EXISTS (SELECT 1 FROM report WHERE report.task = number)
+            THEN named ELSE ?3 END
+"""
+"""What was reported under a name stays under it; until then names are those of the last task."""
+
+
+class Named(NamedTuple):
+    """What names are made for: a task's address, and its provider where the names are its own."""
+
+    task: str
+    provider: str | None
+
+
 class Provider:
-    """The provider at a URL, in one person's store."""
+    """The provider at a URL, in one person's store; raises `RequestError` for what is no URL.
+
+    `origin`: who it is. Where it is called is a place, an origin and a path: two collectors of one
+    provider may lie under different paths.
+    """
 
     def __init__(self, store: Store, url: str) -> None:
-        self.store, self._url = store, url.rstrip("/")
+        self.store, self.origin, self._url = store, origin_of(url), place_of(url)
 
     def tasks(self) -> list[tuple[int, str, bytes]]:
         """Number, address and document of every task it ever asked, the latest met first."""
@@ -33,23 +57,60 @@ class Provider:
     def adopt(self, task: Task) -> int:
         """Make a verified task the current one; gives its number in the store.
 
-        A model for another task is dropped: its ids may mean other things.
+        The same question of the same provider keeps its number, and with it ratings, answers and
+        names, whichever format it comes in: nothing is drawn twice because of a format. A model for
+        another question is dropped: its ids may mean other things.
+
+        Raises `CertificateError` for a task that names another provider, `RequestError` for one
+        that names none and was met at another one before.
         """
         with self.store.transaction():
-            self.store.db.execute(
-                "INSERT INTO task (address, provider, document) VALUES (?1, ?2, ?3) "
-                "ON CONFLICT (address) DO UPDATE SET provider = ?2",
-                (task.address, self._url, task.document),
+            self._refuse_another_s(task)
+            values = (task.question, self.origin, task.address, self._url, task.document)
+            self.store.db.execute(ADOPT, values)
+            number = self._one(
+                "SELECT number FROM task WHERE question = ? AND origin = ?", *values[:2]
             )
-            number = self._one("SELECT number FROM task WHERE address = ?", task.address)
             if number != self._get("task"):
                 self._set("model", None)
                 self._set("task", number)
         return number
 
+    def named(self, number: int) -> Named:
+        """What the names for the task of that number are made for."""
+        named, question, origin = self.store.db.execute(
+            "SELECT named, question, origin FROM task WHERE number = ?", (number,)
+        ).fetchone()
+        return Named(named, None if named == question else origin)
+
+    def other_format(self, number: int) -> str:
+        """The address of the same question of this provider in the other of its two formats."""
+        query = "SELECT question, address, document FROM task WHERE number = ?"
+        question, address, document = self.store.db.execute(query, (number,)).fetchone()
+        if address != question:
+            return question
+        return replace(loads(document), provider=self.origin).address
+
     def document(self, address: str) -> bytes | None:
-        """The document of that address, where it has been met before."""
-        return self._one("SELECT document FROM task WHERE address = ?", address)
+        """The document of that address, where it, or the task that goes on with it, was met."""
+        if found := self._one("SELECT document FROM task WHERE address = ?", address):
+            return found
+        later = self._one("SELECT document FROM task WHERE question = ?", address)
+        before = loads(later).predecessor if later else None
+        return before and before.document
+
+    def _refuse_another_s(self, task: Task) -> None:
+        if task.provider not in (None, self.origin):
+            raise CertificateError(
+                f"This task is asked by {task.provider}, and it came from {self.origin}: "
+                "it gets no answer."
+            )
+        elsewhere = "SELECT 1 FROM task WHERE named = ? AND origin <> ?"
+        if self._one(elsewhere, task.address, self.origin):
+            raise RequestError(
+                "This task names no provider, and another one asked it before: both would be given "
+                "the same name. Use another store, or have it asked as tacit-task-2."
+            )
 
     @property
     def current(self) -> str | None:
@@ -106,6 +167,6 @@ class Provider:
         insert = f"INSERT INTO provider (url, {column}) VALUES (?, ?) {upsert}"
         self.store.db.execute(insert, (self._url, value))
 
-    def _one(self, query: str, key: str) -> Any:
-        found = self.store.db.execute(query, (key,)).fetchone()
+    def _one(self, query: str, *keys: str) -> Any:
+        found = self.store.db.execute(query, keys).fetchone()
         return found and found[0]

@@ -3,13 +3,15 @@
 SQLite. A commit is on disk before it returns, one process has the file at a time, and nobody else
 may read it. In words, table by table:
 
-    person     one row: her secret; spent and limit in nano-epsilon
-    provider   the task answered last, the newest item model, and since when not to call
-    task       documents by address, each with the provider that asks
-    rating     her true ratings: level numbers by task and place
+    person     one row: the secret; spent and limit in nano-epsilon
+    provider   by place: the task answered last, the newest item model, and since when not to call
+    task       what each origin asks, once a question: the document met last, where its reports go,
+               and the address of the task under which names are made
+    rating     the person's true ratings: level numbers by task and place
     answer     one symbol for each (task, channel, place, row), drawn once and for ever
     last       the row that was reported last for each (task, channel, place), and in which report
     report     every id that was ever made; its bytes, as long as nobody acknowledged them
+    erasure    keys that survive erasing, until the provider has said that it erased
 """
 
 import os
@@ -20,21 +22,26 @@ from contextlib import contextmanager, suppress
 from secrets import token_bytes
 from typing import Any
 
+from tacit.device import upgrade
 from tacit.errors import DataError, RequestError
 from tacit.privacy.ledger import Ledger
 from tacit.wire.pseudonym import SECRET_BYTES
 
 MEMORY = ":memory:"
 """The path of a store that is gone with its process, for simulated people."""
-FORMAT = 0x7AC17002
+FORMAT = 0x7AC17003
+TASKS = """CREATE TABLE {name} (
+    number INTEGER PRIMARY KEY, question TEXT NOT NULL, origin TEXT NOT NULL, named TEXT NOT NULL,
+    address TEXT NOT NULL, provider TEXT NOT NULL, document BLOB NOT NULL,
+    UNIQUE (question, origin))"""
+ERASURES = """CREATE TABLE erasure (
+    key BLOB PRIMARY KEY, origin TEXT NOT NULL, task TEXT NOT NULL) WITHOUT ROWID"""
 
-SCHEMA = """
+SCHEMA = f"""
 CREATE TABLE person (
     one INTEGER PRIMARY KEY CHECK (one = 1), secret BLOB NOT NULL,
     spent INTEGER NOT NULL, most INTEGER NOT NULL);
-CREATE TABLE task (
-    number INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE, provider TEXT NOT NULL,
-    document BLOB NOT NULL);
+{TASKS.format(name="task")};
 CREATE TABLE provider (
     url TEXT PRIMARY KEY, task INTEGER REFERENCES task, failures INTEGER NOT NULL DEFAULT 0,
     not_before REAL NOT NULL DEFAULT 0, model TEXT, model_document BLOB);
@@ -51,8 +58,9 @@ CREATE TABLE report (
     id TEXT PRIMARY KEY, task INTEGER NOT NULL REFERENCES task, epoch INTEGER NOT NULL,
     place INTEGER, document BLOB);
 CREATE INDEX waiting ON report (task, epoch, place) WHERE document IS NOT NULL;
+{ERASURES};
 """
-FORGOTTEN = ("provider", "rating", "answer", "last", "report", "task")
+FORGOTTEN = ("rating", "answer", "last", "report", "task")
 
 
 class Store:
@@ -99,7 +107,7 @@ class Store:
 
     @property
     def secret(self) -> bytes:
-        """32 random bytes behind her names; never shown."""
+        """32 random bytes behind the names of the person; never shown."""
         return self._person("secret")
 
     @property
@@ -122,12 +130,22 @@ class Store:
             if level is not None:
                 self.db.execute("INSERT INTO rating VALUES (?, ?, ?)", (task, place, level))
 
-    def erase(self) -> None:
-        """Forget everything, her names too, but the sum spent: that cannot be taken back."""
-        with self.transaction():
-            for table in FORGOTTEN:
-                self.db.execute(f"DELETE FROM {table}")
-            self.db.execute("UPDATE person SET secret = ?", (token_bytes(SECRET_BYTES),))
+    def forget(self) -> None:
+        """Forget all but the sum spent and the erasures that wait; inside of a transaction.
+
+        Where an erasure waits, so does what the provider said about when to call it.
+        """
+        for table in FORGOTTEN:
+            self.db.execute(f"DELETE FROM {table}")
+        self.db.execute("UPDATE provider SET task = NULL, model = NULL, model_document = NULL")
+        self.db.execute(
+            "DELETE FROM provider WHERE NOT EXISTS (SELECT 1 FROM erasure"
+            " WHERE substr(url || '/', 1, length(origin) + 1) = origin || '/')"
+        )
+        self.db.execute("UPDATE person SET secret = ?", (token_bytes(SECRET_BYTES),))
+
+    def scrub(self) -> None:
+        """Leave no trace in the file of what was forgotten."""
         self.db.execute("VACUUM")
         self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -144,6 +162,9 @@ class Store:
             (found,) = self.db.execute("PRAGMA user_version").fetchone()
             if found == 0 and not self.db.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._make(limit)
+            elif found == upgrade.FORMER:
+                upgrade.upgrade(self.db, TASKS, ERASURES)
+                self.db.execute(f"PRAGMA user_version = {FORMAT}")
             elif found != FORMAT:
                 raise sqlite3.DatabaseError("another format")
             self.db.execute("UPDATE person SET most = ?", (limit,))

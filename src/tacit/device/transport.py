@@ -9,6 +9,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from tacit.errors import DataError, RequestError
+from tacit.wire.origin import is_private, origin_of
 
 TIMEOUT = 15.0
 """Seconds that one step of a request may take."""
@@ -20,7 +21,6 @@ MOST_WAIT = 86_400
 """Seconds that a Retry-After is believed."""
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
@@ -43,20 +43,25 @@ class Transport(Protocol):
 class Http:
     """HTTP to the collector at `url`, by http.client; follows no redirect, keeps no cookie.
 
-    Raises `RequestError` for a URL that is none, and for a token that would go out unencrypted;
-    when called, `DataError` for an answer longer than `longest` bytes.
+    `insecure` allows http to another machine, but never a token on it. Raises `RequestError` for a
+    URL that is none, and for what would go out unencrypted; when called, `DataError` for an answer
+    longer than `longest` bytes.
     """
 
-    def __init__(self, url: str, token: str | None = None) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
-            raise RequestError("The collector's URL is not of the form https://host:port.")
+    def __init__(self, url: str, token: str | None = None, *, insecure: bool = False) -> None:
+        private = is_private(origin_of(url))
         if token is not None and not _TOKEN.fullmatch(token):
             raise RequestError("This token is not one line of plain characters.")
-        if token is not None and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        if token is not None and not private:
             raise RequestError("A token goes over https only; ask for the collector's https URL.")
+        if not private and not insecure:
+            raise RequestError(
+                "http to another machine is for everybody on the way to read and change: ask for "
+                "the collector's https URL, or say insecure=True."
+            )
+        parts = urlsplit(url)
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._connection = kind(parts.hostname, parts.port, timeout=TIMEOUT)
+        self._connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT)
         self._prefix = parts.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 

@@ -59,13 +59,15 @@ class Fleet:
     """Devices against the collector at `url`, `threads` of them at a time.
 
     `most_epsilon` (per answer) and `lifetime`: nats, decimal strings, the same for everybody.
-    `stopped`: set by an interrupt; nobody tries again after it.
+    `insecure`: whether http to another machine is allowed. `stopped`: set by an interrupt; nobody
+    tries again after it.
     """
 
     url: str
     most_epsilon: str
     lifetime: str
     token: str | None = None
+    insecure: bool = False
     threads: int = 8
     stopped: Event = field(default_factory=Event, repr=False)
 
@@ -147,6 +149,7 @@ class Fleet:
             most_epsilon=self.most_epsilon,
             lifetime=self.lifetime,
             token=self.token,
+            insecure=self.insecure,
             chance=lambda: some_share() / HASTE,
         )
 

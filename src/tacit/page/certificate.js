@@ -34,7 +34,9 @@ export function expLower(epsilon, terms = 80) {
  * @returns {string | null}
  */
 export function flaw(weights, wordBits, epsilon) {
-  if (!DECIMAL.test(epsilon)) return `Epsilon '${epsilon}' is not a plain decimal such as 0.5.`;
+  if (!DECIMAL.test(epsilon)) {
+    return `Epsilon '${epsilon.slice(0, 40)}' is not a plain decimal such as 0.5.`;
+  }
   if (!(wordBits >= 1 && wordBits <= 64)) {
     return `A word of ${wordBits} bits is not among 1 to 64.`;
   }

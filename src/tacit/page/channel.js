@@ -8,7 +8,7 @@
 import { flaw } from "./certificate.js";
 import { CertificateError, DataError, RequestError } from "./errors.js";
 import { address } from "./hashing.js";
-import { parseScale } from "./scale.js";
+import { MOST_LEVELS, parseScale } from "./scale.js";
 import { fields, listed, number, text, truth, whole } from "./strict.js";
 
 /**
@@ -57,7 +57,8 @@ export async function readChannel(value) {
   const known = fields(value, WHAT, KEYS);
   const channel = await formed(known);
   if (known["id"] !== channel.id) {
-    const said = String(known["id"]).slice(0, 64);
+    const { id } = known;
+    const said = typeof id === "object" && id !== null ? "nothing" : String(id).slice(0, 64);
     throw new CertificateError(
       `The channel says id ${said}, its table has ${channel.id}: ` +
         "it was changed on the way; fetch it again.",
@@ -93,7 +94,7 @@ export function rowOf(channel, value) {
  */
 async function formed(known) {
   if (known["format"] !== FORMAT) throw new DataError(`The channel's format is not ${FORMAT}.`);
-  const levels = listed(known["levels"], "levels", WHAT, number);
+  const levels = listed(known["levels"], "levels", WHAT, number, MOST_LEVELS);
   const scale = parseScale(text(known, "scale", WHAT));
   if (levels.join() !== scale.levels.join()) {
     throw new DataError(`The channel's levels are not those of its scale ${scale.text}.`);
@@ -102,9 +103,9 @@ async function formed(known) {
     scale: scale.text,
     levels: scale.levels,
     missing: truth(known, "missing", WHAT),
-    outputs: listed(known["outputs"], "outputs", WHAT, output),
+    outputs: listed(known["outputs"], "outputs", WHAT, output, MOST_SYMBOLS),
     wordBits: whole(known, "word_bits", WHAT),
-    weights: listed(known["weights"], "weights", WHAT, row),
+    weights: listed(known["weights"], "weights", WHAT, row, MOST_LEVELS + 1),
     epsilon: text(known, "epsilon", WHAT),
   };
   refuseShape(channel);
@@ -151,7 +152,7 @@ function output(value) {
 
 /** @param {unknown} value */
 function row(value) {
-  return listed(value, "weights", WHAT, weight);
+  return listed(value, "weights", WHAT, weight, MOST_SYMBOLS);
 }
 
 /** @param {unknown} value */

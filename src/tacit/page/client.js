@@ -7,12 +7,13 @@
 
 import { rowOf } from "./channel.js";
 import { secretWord } from "./draw.js";
+import { erasuresOf } from "./erasing.js";
 import { RequestError } from "./errors.js";
 import { amount } from "./ledger.js";
-import { pause, send, uploads } from "./outbox.js";
+import { askToErase, pause, send, uploads } from "./outbox.js";
 import { SECRET_BYTES } from "./pseudonym.js";
 import { round } from "./round.js";
-import { choose, epochOf, readTask } from "./task.js";
+import { choose, epochOf, readTask, refuseAnothers } from "./task.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./store.js").Outgoing} Outgoing */
@@ -24,7 +25,7 @@ import { choose, epochOf, readTask } from "./task.js";
  * The outside world; all but `store` and `collector` are replaced in tests only. `now`: Unix
  * seconds. `alone`: runs one after another, in all tabs of this browser.
  * @typedef {{ readonly store: import("./store.js").Store,
- *   readonly collector: Pick<import("./collector.js").Collector, "task" | "send">,
+ *   readonly collector: Pick<import("./collector.js").Collector, "task" | "send" | "erase" | "origin">,
  *   readonly now?: () => number, readonly words?: import("./draw.js").Words,
  *   readonly alone?: <T>(work: () => Promise<T>) => Promise<T> }} World
  */
@@ -34,10 +35,10 @@ const FORGIVEN = 100_000; // seconds: a longer pause than any comes from a clock
 /**
  * `refused`: ratings that the lifetime limit left without an answer of their own.
  * `dropped`: reports that became too old to be taken. `again`: seconds until another attempt; none
- * is made before.
+ * is made before. `erasing`: names that the provider was asked to erase and has not said so.
  * @typedef {{ readonly made: number, readonly refused: number, readonly dropped: number,
  *   readonly stored: number, readonly waiting: number, readonly complaints: readonly string[],
- *   readonly again: number | null }} Synced
+ *   readonly again: number | null, readonly erasing: number }} Synced
  */
 
 export class Client {
@@ -63,17 +64,38 @@ export class Client {
 
   /**
    * Agree to answer `task`, with at most `maximum` a rating and `limit` in a lifetime (decimals).
+   * Throws `CertificateError` for a task of another provider.
    * @param {Task} task
    * @param {{ maximum: string, limit: string }} terms
    */
   async enrol(task, { maximum, limit }) {
+    refuseAnothers(task, this.#collector.origin);
     choose(task, maximum);
     const nanos = amount(limit);
     await this.#alone(async () => {
       const { owner } = await this.#store.read();
       const secret = owner[0]?.secret ?? crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-      const terms = { secret, task: task.address, maximum, limit: nanos };
+      const { address, question } = task;
+      const terms = { secret, task: address, question, maximum, limit: nanos };
       await this.#store.commit({ put: { owner: [{ self: "owner", ...terms }] } });
+    });
+  }
+
+  /**
+   * Whether what `task` asks was agreed to already, in whichever format; from now on it is asked in
+   * this one. Throws `CertificateError` for a task of another provider.
+   * @param {Task} task
+   * @returns {Promise<boolean>}
+   */
+  meet(task) {
+    refuseAnothers(task, this.#collector.origin);
+    return this.#alone(async () => {
+      const [owner] = (await this.#store.read()).owner;
+      if (owner === undefined || questionOf(owner) !== task.question) return false;
+      const { address, question } = task;
+      if (owner.task === address) return true;
+      await this.#store.commit({ put: { owner: [{ ...owner, task: address, question }] } });
+      return true;
     });
   }
 
@@ -96,24 +118,25 @@ export class Client {
       throw new RequestError(`Place ${place} is not in this catalogue.`);
     if (level === null) {
       return this.#store.commit({
-        remove: { ratings: [{ task: task.address, place, level: "" }] },
+        remove: { ratings: [{ task: task.question, place, level: "" }] },
       });
     }
     for (const channel of task.channels) rowOf(channel, level);
-    return this.#store.commit({ put: { ratings: [{ task: task.address, place, level }] } });
+    return this.#store.commit({ put: { ratings: [{ task: task.question, place, level }] } });
   }
 
   /**
    * Answer what is due now and send what waits.
    *
-   * Throws what `readTask` and `choose` throw, before anything is drawn, and `BudgetError` where a
-   * first report costs more than is left.
+   * Throws what `readTask`, `refuseAnothers` and `choose` throw, before anything is drawn, and
+   * `BudgetError` where a first report costs more than is left.
    * @returns {Promise<Synced>}
    */
   sync() {
     return this.#alone(async () => {
       const owner = ownerOf(await this.#store.read());
       const task = await readTask(await this.#collector.task(owner.task), owner.task);
+      refuseAnothers(task, this.#collector.origin);
       const dropped = await this.#drop();
       const made = await this.#answer(task, choose(task, owner.maximum));
       return { ...made, dropped, ...(await this.#send()) };
@@ -132,11 +155,24 @@ export class Client {
     });
   }
 
-  /** Forget everything but the sum spent: starting over does not give it back. */
+  /**
+   * Forget everything but the sum spent, which starting over does not give back, and ask the
+   * provider to forget what was reported, now and, until it says so, whenever anything is sent.
+   *
+   * The keys to ask with reach the disk in the transaction that forgets the secret behind them.
+   * `asked`: names that it was asked to erase, now or before.
+   * @returns {Promise<Synced & { asked: number }>}
+   */
   erase() {
     return this.#alone(async () => {
-      const { ledger: _, ...rest } = await this.#store.read();
-      await this.#store.commit({ remove: rest });
+      const rows = await this.#store.read();
+      const asked = await erasuresOf(rows);
+      const { ledger: _, erasures: kept, pause: pauses, ...rest } = rows;
+      // Erasing is no way around a pause: what is asked now waits for its end, too.
+      const count = kept.length + asked.length;
+      const over = count === 0 ? pauses : [];
+      await this.#store.commit({ remove: { ...rest, pause: over }, put: { erasures: asked } });
+      return { made: 0, refused: 0, dropped: 0, ...(await this.#send()), asked: count };
     });
   }
 
@@ -164,17 +200,26 @@ export class Client {
   }
 
   async #send() {
-    const { outbox, enrolment, pause: pauses } = await this.#store.read();
+    const { owner, outbox, enrolment, erasures, pause: pauses } = await this.#store.read();
     const token = enrolment[0]?.token ?? null;
-    const sent = { stored: 0, waiting: outbox.length, complaints: /** @type {string[]} */ ([]) };
+    const complaints = /** @type {string[]} */ ([]);
+    const sent = { stored: 0, waiting: outbox.length, complaints, erasing: erasures.length };
     const wait = (pauses[0]?.next ?? -Infinity) - this.#now();
     if (wait > 0 && wait < FORGIVEN) return { ...sent, again: wait };
+    for (const erasure of erasures) {
+      const became = await askToErase(erasure, this.#collector);
+      sent.complaints.push(...became.complaints);
+      if (became.again) return { ...sent, again: await this.#postpone(became.retryAfter) };
+      if (!became.erased) continue;
+      await this.#store.commit({ remove: { erasures: [erasure] } });
+      sent.erasing -= 1;
+    }
     /** @type {Set<string>} */
     const wrong = new Set();
     for (const rows of uploads(outbox)) {
       const task = rows[0]?.task ?? "";
       if (wrong.has(task)) continue;
-      const became = await send(rows, this.#collector, token);
+      const became = await send(rows, addressesOf(rows, owner), this.#collector, token);
       await this.#settle(became);
       sent.stored += became.stored.length;
       sent.waiting -= became.stored.length + became.refused.length;
@@ -224,6 +269,23 @@ function dueAgain(reported, lost) {
 /** @param {{ readonly task: string, readonly epoch: number, readonly place: number }} row */
 function nameOf({ task, epoch, place }) {
   return `${task} ${epoch} ${place}`;
+}
+
+/**
+ * Where reports on one question go: where it is asked now, and else in the format before; to the
+ * provider both are one.
+ * @param {readonly Outgoing[]} rows
+ * @param {readonly Owner[]} owner
+ */
+function addressesOf([row], [owner]) {
+  const question = row?.task ?? "";
+  const now = owner !== undefined && questionOf(owner) === question ? owner.task : row?.address;
+  return [...new Set([now ?? question, question])];
+}
+
+/** @param {Owner} owner */
+function questionOf({ task, question }) {
+  return question ?? task;
 }
 
 /**

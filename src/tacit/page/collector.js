@@ -1,13 +1,12 @@
 /** The collector as the device sees it: same origin, no cookies, no referrer. */
 
 import { DataError, TacitError } from "./errors.js";
-import { fields, listed } from "./strict.js";
+import { firstTask, LONGEST, newestModel, problemOf } from "./replies.js";
 
 /** @typedef {import("./hashing.js").Bytes} Bytes */
 /** @typedef {typeof globalThis.fetch} Fetch */
 
-/** Why a report is not stored. @typedef {{ readonly id: string, readonly problem: string,
- *   readonly detail: string }} Refusal */
+/** @typedef {import("./replies.js").Refusal} Refusal */
 /** What an upload came to; `status` 0: there was no answer at all. `retryAfter`: seconds.
  * @typedef {{ readonly status: number, readonly detail: string,
  *   readonly refused: readonly Refusal[] | null, readonly retryAfter: number }} Outcome
@@ -17,14 +16,24 @@ import { fields, listed } from "./strict.js";
 const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
 const REDIRECT = 300; // or another of that kind: a browser does not say
 const MOST_WAIT = 86_400; // seconds that a Retry-After is believed
-const ADDRESS = /^[0-9a-f]{64}$/;
+const [LONGEST_TASK, LONGEST_MODEL] = [1 << 24, 1 << 28]; // bytes
+/** @type {RequestInit} */
+const NEWEST = { cache: "no-cache" };
 
 export class Collector {
   #fetch;
 
-  /** @param {Fetch} [fetch] */
-  constructor(fetch = (...request) => globalThis.fetch(...request)) {
+  /**
+   * `origin`: whom the page came from, and the only one that it talks to.
+   * @param {Fetch} [fetch]
+   * @param {string} [origin]
+   */
+  constructor(
+    fetch = (...request) => globalThis.fetch(...request),
+    origin = globalThis.location?.origin ?? "",
+  ) {
     this.#fetch = fetch;
+    this.origin = origin;
   }
 
   /**
@@ -32,9 +41,9 @@ export class Collector {
    * @returns {Promise<string>}
    */
   async firstTask() {
-    const { tasks } = fields(await this.#json("/v1/tasks"), "The list of tasks", ["tasks"]);
-    const [first] = listed(tasks, "tasks", "The list of tasks", addressOrNothing);
-    if (first === undefined) throw new DataError("The provider asks nothing at the moment.");
+    const answer = await accepted(await this.#answer("/v1/tasks", NEWEST));
+    const first = firstTask(await bytesOf(answer, LONGEST));
+    if (first === null) throw new DataError("The provider asks nothing at the moment.");
     return first;
   }
 
@@ -44,7 +53,7 @@ export class Collector {
    * @returns {Promise<Bytes>}
    */
   async task(address) {
-    return bytesOf(await this.#ask(`/v1/tasks/${address}`));
+    return bytesOf(await accepted(await this.#answer(`/v1/tasks/${address}`)), LONGEST_TASK);
   }
 
   /**
@@ -53,12 +62,9 @@ export class Collector {
    * @returns {Promise<string | null>}
    */
   async newestModel(task) {
-    const answer = await this.#answer(`/v1/tasks/${task}/model`, { cache: "no-cache" });
+    const answer = await this.#answer(`/v1/tasks/${task}/model`, NEWEST);
     if (answer.status === 404) return null;
-    const { model } = fields(await (await accepted(answer)).json(), "The model's answer", [
-      "model",
-    ]);
-    return addressOrNothing(model) ?? null;
+    return newestModel(await bytesOf(await accepted(answer), LONGEST));
   }
 
   /**
@@ -66,7 +72,7 @@ export class Collector {
    * @returns {Promise<Bytes>}
    */
   async model(address) {
-    return bytesOf(await this.#ask(`/v1/models/${address}`));
+    return bytesOf(await accepted(await this.#answer(`/v1/models/${address}`)), LONGEST_MODEL);
   }
 
   /**
@@ -75,14 +81,34 @@ export class Collector {
    * @param {string | null} token
    * @returns {Promise<Outcome>}
    */
-  async send(task, body, token) {
+  send(task, body, token) {
+    return this.#post(`/v1/tasks/${task}/reports`, body, token);
+  }
+
+  /**
+   * Asks to erase what was reported under the name that the key makes.
+   * @param {import("./store.js").Erasure} erasure
+   * @returns {Promise<Outcome>}
+   */
+  erase({ task, key, token }) {
+    return this.#post(`/v1/tasks/${task}/erasures`, JSON.stringify({ key }), token);
+  }
+
+  /**
+   * @param {string} path
+   * @param {string} body
+   * @param {string | null} token
+   * @returns {Promise<Outcome>}
+   */
+  async #post(path, body, token) {
     const headers = new Headers({ "Content-Type": "application/json" });
     if (token !== null) headers.set("Authorization", `Bearer ${token}`);
     try {
       const redirect = /** @type {const} */ ("manual"); // an answer, and not "no answer"
       const request = { method: "POST", body, headers, redirect };
-      return await outcome(await this.#answer(`/v1/tasks/${task}/reports`, request));
-    } catch {
+      return await outcome(await this.#answer(path, request));
+    } catch (error) {
+      if (error instanceof DataError) throw error;
       return {
         status: 0,
         detail: "The collector cannot be reached.",
@@ -90,21 +116,6 @@ export class Collector {
         retryAfter: 0,
       };
     }
-  }
-
-  /** @param {string} path */
-  async #json(path) {
-    /** @type {unknown} */
-    const value = await (await this.#ask(path, { cache: "no-cache" })).json();
-    return value;
-  }
-
-  /**
-   * @param {string} path
-   * @param {RequestInit} [request]
-   */
-  async #ask(path, request) {
-    return accepted(await this.#answer(path, request));
   }
 
   /**
@@ -129,11 +140,30 @@ async function accepted(answer) {
 }
 
 /**
+ * The body of an answer; throws `DataError` where it is longer than `longest` bytes, of which no
+ * more are read.
  * @param {Response} answer
+ * @param {number} longest
  * @returns {Promise<Bytes>}
  */
-async function bytesOf(answer) {
-  return new Uint8Array(await answer.arrayBuffer());
+async function bytesOf(answer, longest) {
+  const reader = answer.body?.getReader();
+  const parts = [];
+  let size = 0;
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    parts.push(read.value);
+    size += read.value.length;
+    if (size <= longest) continue;
+    await reader?.cancel();
+    throw new DataError(`The collector's answer is longer than ${longest} bytes; not read.`);
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
 
 /**
@@ -145,46 +175,14 @@ async function outcome(answer) {
     const detail = "It points elsewhere.";
     return { status: REDIRECT, detail, refused: null, retryAfter: 0 };
   }
-  /** @type {unknown} */
-  const problem = await answer.json().catch(() => null);
-  const known = typeof problem === "object" && problem !== null ? problem : {};
-  const detail = "detail" in known && typeof known.detail === "string" ? known.detail : "";
-  const refused = "refused" in known ? refusals(known.refused) : null;
   return {
-    ...{ status: answer.status, detail, refused },
+    ...problemOf(await bytesOf(answer, LONGEST)),
+    status: answer.status,
     retryAfter: seconds(answer.headers.get("Retry-After") ?? ""),
-  };
-}
-
-/**
- * Null where the answer does not say which reports it means: then none may be given up.
- * @param {unknown} entries
- * @returns {Refusal[] | null}
- */
-function refusals(entries) {
-  const read = Array.isArray(entries) ? entries.map(refusal) : [null];
-  return read.every((one) => one !== null) ? read : null;
-}
-
-/**
- * @param {unknown} entry
- * @returns {Refusal | null}
- */
-function refusal(entry) {
-  if (typeof entry !== "object" || entry === null || !("id" in entry)) return null;
-  return {
-    id: String(entry.id),
-    problem: "problem" in entry ? String(entry.problem) : "",
-    detail: "detail" in entry ? String(entry.detail) : "no reason given",
   };
 }
 
 /** @param {string} text */
 function seconds(text) {
   return /^[0-9]{1,9}$/.test(text) ? Math.min(Number(text), MOST_WAIT) : 0;
-}
-
-/** @param {unknown} value */
-function addressOrNothing(value) {
-  return typeof value === "string" && ADDRESS.test(value) ? value : undefined;
 }

@@ -20,11 +20,11 @@ import { pastOf } from "./due.js";
  * @returns {Entry[]}
  */
 export function entriesOf(task, rows) {
-  const { levels, last } = pastOf(rows, task.address);
-  const answers = rows.answers.filter((answer) => answer.task === task.address);
+  const { levels, last } = pastOf(rows, task.question);
+  const answers = rows.answers.filter((answer) => answer.task === task.question);
   const byPlace = Map.groupBy(answers, ({ place }) => place);
   const told = answers.filter(({ value }) => value !== MISSING).map(({ place }) => place);
-  const waiting = rows.outbox.filter((row) => row.task === task.address);
+  const waiting = rows.outbox.filter((row) => row.task === task.question);
   return [...new Set([...levels.keys(), ...told])]
     .sort((a, b) => a - b)
     .map((place) => {

@@ -4,12 +4,12 @@ import { nats } from "./ledger.js";
 
 /**
  * JSON of the rows, nano-epsilon as a decimal in nats, but for what others could send with: the
- * secret behind her names, the enrolment token, and ids and bytes of reports.
+ * secret behind the names, keys to erase with, the enrolment token, and ids and bytes of reports.
  * @param {import("./store.js").Rows} rows
  * @returns {string}
  */
 export function exported(rows) {
-  const { owner, enrolment: _, outbox, ...rest } = rows;
+  const { owner, enrolment: _, names: _names, erasures: _keys, outbox, ...rest } = rows;
   const known = {
     owner: owner.map(({ task, maximum, limit }) => ({ task, maximum, limit })),
     ...rest,

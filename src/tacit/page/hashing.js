@@ -41,14 +41,13 @@ export function key(secret) {
 }
 
 /**
- * HMAC-SHA256 of `text`, cut to 16 bytes, as 32 hexadecimal digits.
+ * HMAC-SHA256 of `text`, 32 bytes.
  * @param {CryptoKey} secret
  * @param {string} text
- * @returns {Promise<string>}
+ * @returns {Promise<Bytes>}
  */
-export async function name(secret, text) {
-  const mac = new Uint8Array(await crypto.subtle.sign("HMAC", secret, UTF8.encode(text)));
-  return hexadecimal(mac.subarray(0, 16));
+export async function mac(secret, text) {
+  return new Uint8Array(await crypto.subtle.sign("HMAC", secret, UTF8.encode(text)));
 }
 
 /**

@@ -8,9 +8,8 @@
  */
 
 import { DataError } from "./errors.js";
-import { parseScale } from "./scale.js";
+import { readHeader } from "./item_model_header.js";
 
-const MOST_DRAWS = 32;
 const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
 
 /** @typedef {string | number} Item */
@@ -37,12 +36,6 @@ const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
  */
 
 /**
- * @typedef {{ scale: string, items: Item[], factors: number, link: "linear" | "cells",
- *   sigma: number, mu: number[], features: number,
- *   presence: { log_mean: number, log_scale: number, damping: number } | null }} Header
- */
-
-/**
  * The model in the bytes of a published one; throws `DataError` when they are something else.
  * @param {import("./hashing.js").Bytes} bytes
  * @returns {ItemModel}
@@ -50,93 +43,47 @@ const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
 export function readModel(bytes) {
   if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw new DataError("This is no item model.");
   const start = MAGIC.length + 4;
-  const length =
-    bytes.length < start
-      ? 0
-      : new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
+  if (bytes.length < start) throw cut();
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
+  if (bytes.length < start + length) throw cut();
   const header = readHeader(bytes.subarray(start, start + length));
-  const take = reader(bytes.slice(start + length));
-  const [n, K, features] = [header.items.length, header.factors, header.features];
-  const draws = header.mu.map((mu) => ({
+  const { items, factors, features, presence, mu, scale, link, sigma } = header;
+  const [n, row, d] = [items.length, 1 + factors, features - 1];
+  const block = bytes.subarray(start + length);
+  if (block.length !== 4 * header.floats) throw cut();
+  const take = reader(block);
+  const draws = mu.map((mu) => ({
     mu,
     itemBias: take(n),
-    itemFactors: take(n * K),
-    precision: take(1 + K),
-    priorWeights: take(features * (1 + K)),
+    itemFactors: take(n * factors),
+    precision: take(row),
+    priorWeights: take(features * row),
   }));
-  const { presence, link, sigma, items } = header;
-  const model = {
-    scale: parseScale(header.scale),
-    items,
-    factors: K,
-    link,
-    sigma,
-    draws,
-    presence: presence && {
-      vectors: take(n * (features - 1)),
-      centre: take(features - 1),
-      logMean: presence.log_mean,
-      logScale: presence.log_scale,
-      damping: presence.damping,
-    },
-  };
-  if (take(Infinity).length > 0) throw cut();
-  return model;
-}
-
-/**
- * @param {Uint8Array} bytes
- * @returns {Header}
- */
-function readHeader(bytes) {
-  /** @type {unknown} */
-  let header;
-  try {
-    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    throw cut();
+  if (draws.some(({ precision }) => precision.some((value) => value <= 0))) {
+    throw new DataError("A precision of this item model is not above 0.");
   }
-  if (!isHeader(header)) throw new DataError("The header of this item model lacks something.");
-  return header;
+  return {
+    ...{ scale, items, factors, link, sigma, draws },
+    presence: presence && { vectors: take(n * d), centre: take(d), ...presence },
+  };
 }
 
 /**
- * @param {unknown} value
- * @returns {value is Header}
- */
-function isHeader(value) {
-  if (typeof value !== "object" || value === null) return false;
-  /** @type {{ readonly [key: string]: unknown }} */
-  const { scale, items, factors, link, sigma, mu, features, presence } = { ...value };
-  return (
-    typeof scale === "string" &&
-    (link === "linear" || link === "cells") &&
-    [factors, sigma, features].every((one) => typeof one === "number" && one >= 0) &&
-    Array.isArray(items) &&
-    Array.isArray(mu) &&
-    mu.length >= 1 &&
-    mu.length <= MOST_DRAWS &&
-    mu.every((one) => typeof one === "number") &&
-    (presence === null || typeof presence === "object")
-  );
-}
-
-/**
- * Takes a block of little-endian floats apart from the front, and notices when it is short.
- * @param {import("./hashing.js").Bytes} block
+ * Takes a block of little-endian floats apart from the front; throws `DataError` for a number that is
+ * none.
+ * @param {Uint8Array} block
  * @returns {(count: number) => Float32Array}
  */
 function reader(block) {
-  const view = new DataView(block.buffer);
-  if (block.length % 4 > 0) throw cut();
-  const floats = Float32Array.from({ length: block.length / 4 }, (_, at) =>
-    view.getFloat32(4 * at, true),
-  );
+  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
   let at = 0;
   return (count) => {
-    const part = floats.subarray(at, at + count);
-    if (part.length < count && count < Infinity) throw cut();
-    at += part.length;
+    const part = new Float32Array(count);
+    for (let k = 0; k < count; k++) part[k] = view.getFloat32(4 * (at + k), true);
+    at += count;
+    if (!part.every(Number.isFinite)) {
+      throw new DataError("A number of this item model is infinite, or none.");
+    }
     return part;
   };
 }

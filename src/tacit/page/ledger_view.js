@@ -24,7 +24,7 @@ import { count, short, titleOf, unit } from "./words.js";
  */
 export function ledgerView(task, rows, shown, more) {
   const entries = entriesOf(task, rows);
-  const reported = pastOf(rows, task.address).last.size;
+  const reported = pastOf(rows, task.question).last.size;
   const others = reported - entries.filter(({ last }) => last).length;
   const list = entries.slice(0, shown).map((entry) => entryView(task, entry, reported > 0));
   const rest = entries.length - list.length;

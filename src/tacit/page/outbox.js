@@ -6,6 +6,7 @@ import { LONGEST_UPLOAD, MOST_REPORTS, upload } from "./report.js";
 
 const [FIRST_WAIT, LONGEST_WAIT] = [60, 7200]; // seconds
 const FRAME = upload([]).length;
+const UNKNOWN = 404; // the collector does not have the task
 
 /**
  * What became of the rows: `stored` or `refused` are to be forgotten; `kept` stay. `due`: the
@@ -41,18 +42,17 @@ export function uploads(rows) {
 
 /**
  * Sends one upload and says what became of its rows.
- * @param {readonly Outgoing[]} rows of one task, one or more
+ * @param {readonly Outgoing[]} rows of one question, one or more
+ * @param {readonly string[]} addresses of the question's tasks, the next one for where the
+ *   collector does not know the one before
  * @param {Pick<import("./collector.js").Collector, "send">} collector
  * @param {string | null} token
  * @returns {Promise<Sent>}
  */
-export async function send(rows, collector, token) {
+export async function send(rows, [address = "", ...others], collector, token) {
   const body = upload(rows.map((row) => row.bytes));
-  const { status, detail, refused, retryAfter } = await collector.send(
-    rows[0]?.task ?? "",
-    body,
-    token,
-  );
+  const { status, detail, refused, retryAfter } = await collector.send(address, body, token);
+  if (status === UNKNOWN && others.length > 0) return send(rows, others, collector, token);
   /** @type {Sent} */
   const nothing = {
     ...{ stored: [], refused: [], kept: [], due: [], complaints: [] },
@@ -62,11 +62,32 @@ export async function send(rows, collector, token) {
   if ((status === 409 || status === 422) && refused !== null) {
     return { ...nothing, ...parted(rows, refused) };
   }
-  if ([0, 408, 429, 431].includes(status) || status >= 500) {
-    return { ...nothing, kept: [...rows], again: true };
-  }
+  if (isLater(status)) return { ...nothing, kept: [...rows], again: true };
   const complaint = `The collector refuses this (${status}): ${detail} Your answers are kept.`;
   return { ...nothing, kept: [...rows], complaints: [complaint] };
+}
+
+/**
+ * Asks the collector to erase what was reported under one name. `erased`: whether it says that it
+ * did; `again` and `retryAfter` as for an upload.
+ * @param {import("./store.js").Erasure} erasure
+ * @param {Pick<import("./collector.js").Collector, "erase">} collector
+ * @returns {Promise<Pick<Sent, "complaints" | "again" | "retryAfter"> & { erased: boolean }>}
+ */
+export async function askToErase(erasure, collector) {
+  const { status, detail, retryAfter } = await collector.erase(erasure);
+  const erased = status === 200;
+  const again = isLater(status);
+  const complaint = `The collector does not erase this yet (${status}): ${detail} It is asked again.`;
+  return { erased, again, retryAfter, complaints: erased || again ? [] : [complaint] };
+}
+
+/**
+ * Whether a status means "not now".
+ * @param {number} status
+ */
+function isLater(status) {
+  return [0, 408, 429, 431].includes(status) || status >= 500;
 }
 
 /**

@@ -15,7 +15,7 @@ import { recommendationsView } from "./recommendations_view.js";
 import { openStore } from "./store.js";
 import { readTask } from "./task.js";
 import { modestTerms, questionView, termsForm } from "./terms_view.js";
-import { count, duration, together } from "./words.js";
+import { count, duration, erasedInWords, together } from "./words.js";
 
 /** @typedef {import("./task.js").Task} Task */
 /** @typedef {import("./client.js").Synced} Synced */
@@ -49,9 +49,8 @@ class Page {
     const { task } = this;
     find("name", HTMLElement).textContent = task.name;
     document.title = `${task.name} – Tacit`;
-    const rows = await this.client.read();
-    const [owner] = rows.owner;
-    const agreed = owner?.task === task.address;
+    const agreed = await this.client.meet(task);
+    const [owner] = (await this.client.read()).owner;
     find("terms", HTMLElement).hidden = agreed;
     find("home", HTMLElement).hidden = !agreed;
     find(agreed ? "agreed" : "question", HTMLElement).replaceChildren(questionView(task));
@@ -74,7 +73,7 @@ class Page {
 
   async #open() {
     const rows = await this.client.read();
-    const { levels } = pastOf(rows, this.task.address);
+    const { levels } = pastOf(rows, this.task.question);
     const rated = (/** @type {number} */ place, /** @type {string | null} */ level) =>
       acted(async () => {
         await this.client.rate(this.task, place, level);
@@ -84,8 +83,13 @@ class Page {
     await this.refresh();
     await heard(async () => (this.#model = await newestModel(this.collector, this.task)));
     await this.refresh();
-    // What she has sent and nobody took yet goes on trying; nothing new is answered.
-    if (rows.outbox.length > 0) await heard(() => this.#try(() => this.client.resend()));
+  }
+
+  /** What was sent and nobody took yet goes on trying, erasures too; nothing new is answered. */
+  async goOn() {
+    const { outbox, erasures } = await this.client.read();
+    if (outbox.length + erasures.length === 0) return;
+    await heard(() => this.#try(() => this.client.resend()));
   }
 
   /** Draws all that follows from what the device holds; the list to rate in is left as it is. */
@@ -99,7 +103,7 @@ class Page {
     };
     fill("budget", budgetView(this.task, owner, rows.ledger[0]?.spent ?? 0n));
     fill("ledger", ledgerView(this.task, rows, this.#entries, more));
-    const { levels } = pastOf(rows, this.task.address);
+    const { levels } = pastOf(rows, this.task.question);
     await heard(async () =>
       fill("recommendations", recommendationsView(this.task, this.#model, levels)),
     );
@@ -122,10 +126,12 @@ class Page {
   }
 
   /** @param {Synced} synced */
-  async #tell({ made, stored, waiting, refused, dropped, complaints, again }) {
+  async #tell({ made, stored, waiting, refused, dropped, complaints, again, erasing }) {
     const said = [];
+    if (erasing > 0)
+      said.push("The provider has not said yet that it erased what it was asked to erase.");
     if (stored > 0) said.push(`${count(stored, "report")} sent and stored.`);
-    if (made === 0 && stored === 0 && waiting === 0)
+    if (made === 0 && stored === 0 && waiting === 0 && erasing === 0)
       said.push("Nothing new to answer in this period.");
     if (refused > 0)
       said.push(`${count(refused, "rating")} not answered: your lifetime limit allows no more.`);
@@ -137,24 +143,28 @@ class Page {
         "The collector does not take answers just now; the next attempt, with the same bytes, " +
           `is in ${duration(Math.max(1, again))}.`,
       );
-      const retry = () => heard(() => this.#try(() => this.client.resend()));
-      this.#timer = window.setTimeout(retry, 1000 * again + 50);
+      this.#retry(again);
     }
     say("status", said.join(" "));
     say("alert", complaints.join(" "));
   }
 
+  /** @param {number} again seconds */
+  #retry(again) {
+    const retry = () => heard(() => this.#try(() => this.client.resend()));
+    this.#timer = window.setTimeout(retry, 1000 * again + 50);
+  }
+
   async #erase() {
     clearTimeout(this.#timer);
-    await this.client.erase();
+    const { asked, erasing, again } = await this.client.erase();
     find("erasing", HTMLDialogElement).close();
     const { ledger } = await this.client.read();
     await this.show();
-    say(
-      "alert",
-      "Erased. Only the epsilon you have spent is kept: " +
-        `${nats(ledger[0]?.spent ?? 0n)} ${together(this.task)}.`,
-    );
+    const spent = `${nats(ledger[0]?.spent ?? 0n)} ${together(this.task)}`;
+    const kept = `Erased. Only the epsilon you have spent is kept: ${spent}.`;
+    say("alert", [kept, ...erasedInWords(asked, erasing)].join(" "));
+    if (again !== null) this.#retry(again);
     find("maximum", HTMLInputElement).focus();
   }
 }
@@ -225,7 +235,9 @@ async function begin() {
   await admit(client);
   const address = await collector.firstTask();
   const task = await readTask(await collector.task(address), address);
-  await new Page(client, collector, task).show();
+  const page = new Page(client, collector, task);
+  await page.show();
+  await page.goOn();
 }
 
 await begin().catch((error) => say("alert", `${sentence(error)} Nothing can be sent.`));

@@ -1,6 +1,6 @@
 /** The last step, at home: recommendations from a person's own true ratings, which never leave. */
 
-import { RequestError } from "./errors.js";
+import { DataError, RequestError } from "./errors.js";
 import { cellsRow, expected, linearRow, theta } from "./solve.js";
 
 /** @typedef {import("./item_model.js").Item} Item */
@@ -15,7 +15,8 @@ export class Profile {
 
   /**
    * Ratings of items that the model does not know are left out of the solve.
-   * Throws `RequestError` for a rating off the model's scale.
+   * Throws `RequestError` for a rating off the model's scale, and, as do its methods, `DataError`
+   * for a model whose numbers come to no number.
    * @param {ItemModel} model
    * @param {ReadonlyMap<Item, number>} ratings
    */
@@ -28,6 +29,7 @@ export class Profile {
     this.#known = knownPlaces(this.#places, ratings);
     /** Her own row under each draw, bias first; a secret as the ratings are. */
     this.rows = model.draws.map((draw) => this.#solve(draw));
+    this.rows.flat().forEach(refuseNone);
   }
 
   /**
@@ -65,6 +67,7 @@ export class Profile {
       const taste = theta(draw, this.rows[index] ?? [], place);
       total += link === "cells" ? expected(taste, scale.values, sigma) : taste;
     });
+    refuseNone(total);
     return Math.min(
       Math.max(total / draws.length, Math.min(...scale.values)),
       Math.max(...scale.values),
@@ -100,6 +103,13 @@ export class Profile {
       return sum / (n + presence.damping) - centre;
     });
     return [activity, ...means];
+  }
+}
+
+/** @param {number} value */
+function refuseNone(value) {
+  if (!Number.isFinite(value)) {
+    throw new DataError("The numbers of this item model come to none: nothing is predicted.");
   }
 }
 

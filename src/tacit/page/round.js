@@ -25,26 +25,42 @@ import { asked } from "./schedule.js";
  */
 export async function round(owner, rows, task, channel, epoch, words) {
   const secret = await key(owner.secret);
-  const me = await person(secret, task.address);
+  const named = namedFor(rows, task);
+  const me = await person(secret, named);
   const ledger = { limit: owner.limit, spent: rows.ledger[0]?.spent ?? 0n };
-  const answers = new Answers(task.address, channel, rows.answers, ledger, words);
+  const answers = new Answers(task.question, channel, rows.answers, ledger, words);
   const made = madeIn(rows, task, epoch);
   const through = rows.reported.filter((one) => one.channel === channel.id);
   const known = task.hidesPresence ? { ...rows, reported: through } : rows;
-  const past = pastOf(known, task.address);
+  const past = pastOf(known, task.question);
   const { reports, refused } = task.hidesPresence
     ? dueSlots(past, answers, made, await asked(task, me))
     : dueRated(past, answers, made);
-  const names = { secret, me, epoch };
-  const outbox = await Promise.all(reports.map((cells) => outgoing(task, channel, cells, names)));
+  const signed = { secret, named, me, epoch };
+  const outbox = await Promise.all(reports.map((cells) => outgoing(task, channel, cells, signed)));
   const reported = reports
     .flat()
-    .map(({ place, value }) => ({ task: task.address, place, value, channel: channel.id, epoch }));
+    .map(({ place, value }) => ({ task: task.question, place, value, channel: channel.id, epoch }));
   const spent = { self: /** @type {const} */ ("lifetime"), spent: answers.ledger.spent };
   const put = { ledger: [spent], answers: answers.drawn, reported, outbox };
   const remove = { reported: task.hidesPresence ? [] : untold(rows, outbox) };
-  const change = { put: { ...put, made: outbox.map(slotOf) }, remove };
+  const names = reports.length > 0 ? [{ task: task.question, ...named }] : [];
+  const change = { put: { ...put, made: outbox.map(slotOf), names }, remove };
   return { change, made: reports.length, refused };
+}
+
+/**
+ * What was reported under a name stays under it, whichever format the question comes in: nothing is
+ * drawn twice because of a format. What an older page reported went under names without a provider.
+ * @param {import("./store.js").Rows} rows
+ * @param {Task} task
+ * @returns {import("./pseudonym.js").Named}
+ */
+function namedFor({ names, made, answers }, { question, address, provider }) {
+  const kept = names.find(({ task }) => task === question);
+  if (kept !== undefined) return { named: kept.named, provider: kept.provider };
+  const before = [...made, ...answers].some(({ task }) => task === question);
+  return before ? { named: question, provider: null } : { named: address, provider };
 }
 
 /**
@@ -53,7 +69,7 @@ export async function round(owner, rows, task, channel, epoch, words) {
  * @param {number} epoch
  */
 function madeIn({ made }, task, epoch) {
-  const now = made.filter((one) => one.task === task.address && one.epoch === epoch);
+  const now = made.filter((one) => one.task === task.question && one.epoch === epoch);
   return new Set(now.map(({ place }) => place));
 }
 
@@ -76,16 +92,18 @@ function slotOf({ task, epoch, place }) {
  * @param {Task} task
  * @param {Channel} channel
  * @param {readonly Cell[]} cells
- * @param {{ readonly secret: CryptoKey, readonly me: string, readonly epoch: number }} names
+ * @param {{ readonly secret: CryptoKey, readonly named: import("./pseudonym.js").Named,
+ *   readonly me: string, readonly epoch: number }} signed
  * @returns {Promise<Outgoing>}
  */
-async function outgoing(task, channel, cells, { secret, me, epoch }) {
+async function outgoing(task, channel, cells, { secret, named, me, epoch }) {
   const places = cells.map((cell) => cell.place);
   const symbols = cells.map((cell) => cell.symbol);
   const place = places[0] ?? 0;
   const single = !task.hidesPresence;
-  const id = await reportId(secret, task.address, epoch, single ? place : null);
+  const id = await reportId(secret, named, epoch, single ? place : null);
   const bytes = spell({ id, epoch, person: me, places, symbols }, channel);
   const until = task.start + (epoch + task.window + 1) * task.epochSeconds;
-  return { task: task.address, epoch, place, id, bytes, single, until };
+  const { question, address } = task;
+  return { task: question, address, epoch, place, id, bytes, single, until };
 }

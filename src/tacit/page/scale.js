@@ -12,7 +12,8 @@ import { DataError } from "./errors.js";
  *             readonly values: readonly number[] }} Scale
  */
 
-const MOST_LEVELS = 1 << 16;
+/** Levels a scale may have: as many as two bytes can number. */
+export const MOST_LEVELS = 1 << 16;
 
 /**
  * Reads `low:high:step`, for example `1:5:1`, in its shortest spelling.

@@ -6,11 +6,19 @@
  * computed before. It is on disk when the promise is fulfilled.
  */
 
+/*
+ * `task` in a row is a question: the address of what is asked, whichever format it is asked in
+ * (`question` of a `Task`). Where it is another address the row says so.
+ */
+
 /**
- * Who she is here and what she allows: `secret` names her, `maximum` is her most epsilon a rating
- * (nats, a decimal), `limit` her lifetime limit in nano-epsilon.
+ * Who the person is here and what they allow: `secret` names them, `maximum` is their most epsilon a
+ * rating (nats, a decimal), `limit` their lifetime limit in nano-epsilon. `task`: the address of the
+ * task that they agreed to, `question` what it asks; a row of an older page has none, and its task
+ * is a tacit-task-1.
  * @typedef {{ readonly self: "owner", readonly secret: import("./hashing.js").Bytes,
- *   readonly task: string, readonly maximum: string, readonly limit: bigint }} Owner
+ *   readonly task: string, readonly question?: string, readonly maximum: string,
+ *   readonly limit: bigint }} Owner
  */
 /** @typedef {{ readonly self: "token", readonly token: string }} Enrolment her leave to send */
 /** @typedef {{ readonly self: "lifetime", readonly spent: bigint }} Spent in nano-epsilon */
@@ -28,15 +36,24 @@
 /**
  * The bytes of a report not yet acknowledged. `place`: the first it answers for. `single`: the
  * only one (plan "rated"), due again if nobody takes the report. `until`: when the collector stops
- * taking it, Unix seconds.
+ * taking it, Unix seconds. `address`: of the task it was made for, unless that is `task`.
  * @typedef {{ readonly task: string, readonly epoch: number, readonly place: number,
  *   readonly id: string, readonly bytes: string, readonly single: boolean,
- *   readonly until: number }} Outgoing
+ *   readonly until: number, readonly address?: string }} Outgoing
  */
 /**
  * A report that was ever made, by what its id is made of: no other one may have that id, whatever
  * the clock says. `place`: the first it answers for.
  * @typedef {{ readonly task: string, readonly epoch: number, readonly place: number }} Made
+ */
+/**
+ * What the names of the reports on a question are made for, from the first one on.
+ * @typedef {import("./pseudonym.js").Named & { readonly task: string }} Names
+ */
+/**
+ * A name to be erased, until the provider says that it is: the address of its task, the key to ask
+ * with, and the token that goes along.
+ * @typedef {{ readonly task: string, readonly key: string, readonly token: string | null }} Erasure
  */
 /**
  * After a failure: attempts since the outbox last got through, and when the next one may be, in
@@ -46,7 +63,8 @@
 /**
  * @typedef {{ owner: readonly Owner[], enrolment: readonly Enrolment[], ledger: readonly Spent[],
  *   ratings: readonly Rating[], answers: readonly Answer[], reported: readonly Reported[],
- *   outbox: readonly Outgoing[], made: readonly Made[], pause: readonly Pause[] }} Rows
+ *   outbox: readonly Outgoing[], made: readonly Made[], names: readonly Names[],
+ *   pause: readonly Pause[], erasures: readonly Erasure[] }} Rows
  */
 /** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
 /**
@@ -65,7 +83,9 @@ export const KEYS = {
   reported: ["task", "channel", "place"],
   outbox: ["task", "epoch", "place"],
   made: ["task", "epoch", "place"],
+  names: ["task"],
   pause: ["self"],
+  erasures: ["key"],
 };
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
 
@@ -74,7 +94,7 @@ export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
  * @returns {Promise<Store>}
  */
 export async function openStore(name = "tacit") {
-  const request = indexedDB.open(name, 2);
+  const request = indexedDB.open(name, 3);
   request.onupgradeneeded = () => {
     const absent = NAMES.filter((store) => !request.result.objectStoreNames.contains(store));
     for (const store of absent) request.result.createObjectStore(store, { keyPath: KEYS[store] });

@@ -9,6 +9,7 @@ import { readChannel } from "./channel.js";
 import { compare, decimal, shortest } from "./decimals.js";
 import { CertificateError, DataError, RequestError } from "./errors.js";
 import { address as addressOf } from "./hashing.js";
+import { isOrigin } from "./origin.js";
 import { parseScale } from "./scale.js";
 import { fields, listed, parse, text, whole } from "./strict.js";
 
@@ -16,9 +17,13 @@ import { fields, listed, parse, text, whole } from "./strict.js";
 
 /**
  * `items` by place, as are `titles`. `slots`: K of "sample:K", else null. `hidesPresence`: whether
- * what was rated is hidden too. `start` in Unix seconds.
+ * what was rated is hidden too. `start` in Unix seconds. `provider`: the origin that asks, null in a
+ * tacit-task-1. `question`: the address of what is asked, whoever asks: of the tacit-task-1 that
+ * differs in format and provider alone.
  * @typedef {object} Task
  * @property {string} address
+ * @property {string} question
+ * @property {string | null} provider
  * @property {string} name
  * @property {import("./scale.js").Scale} scale
  * @property {string} plan
@@ -33,10 +38,11 @@ import { fields, listed, parse, text, whole } from "./strict.js";
  * @property {number} retentionDays
  */
 
-const FORMAT = "tacit-task-1";
+const [FIRST, SECOND] = ["tacit-task-1", "tacit-task-2"];
 const KEYS = [
   "format",
   "name",
+  "provider",
   "scale",
   "plan",
   "items",
@@ -49,7 +55,8 @@ const KEYS = [
 ];
 const WHAT = "The task";
 const LONGEST = 1 << 24;
-const [MOST_ITEMS, MOST_CELLS, MOST_CHANNELS] = [1_000_000, 4096, 16];
+export const MOST_ITEMS = 1_000_000;
+const [MOST_CELLS, MOST_CHANNELS, LONGEST_ID] = [4096, 16, 200];
 const DAY = 86_400;
 
 /**
@@ -70,20 +77,22 @@ export async function readTask(document, address) {
   }
   if (document.length > LONGEST)
     throw new DataError(`A task of ${document.length} bytes is too long.`);
-  const known = fields(parse(decoded(document), WHAT), WHAT, KEYS);
-  if (known["format"] !== FORMAT) throw new DataError(`The task's format is not ${FORMAT}.`);
+  const known = formed(parse(decoded(document), WHAT));
   const plan = text(known, "plan", WHAT);
+  const provider = "provider" in known ? text(known, "provider", WHAT) : null;
   const task = {
     address,
+    question: provider === null ? address : await predecessor(known),
     name: text(known, "name", WHAT),
+    provider,
     scale: parseScale(text(known, "scale", WHAT)),
     plan,
     slots: Number(/^sample:([1-9][0-9]{0,3})$/.exec(plan)?.[1] ?? 0) || null,
     hidesPresence: plan !== "rated",
-    items: listed(known["items"], "items", WHAT, item),
-    titles: known["titles"] === null ? null : listed(known["titles"], "titles", WHAT, title),
+    items: listed(known["items"], "items", WHAT, item, MOST_ITEMS),
+    titles: titlesOf(known["titles"]),
     channels: await Promise.all(
-      listed(known["channels"], "channels", WHAT, (entry) => entry).map(readChannel),
+      listed(known["channels"], "channels", WHAT, (entry) => entry, MOST_CHANNELS).map(readChannel),
     ),
     start: whole(known, "start", WHAT),
     epochSeconds: whole(known, "epoch_seconds", WHAT),
@@ -93,6 +102,18 @@ export async function readTask(document, address) {
   const wrong = flaws(task).find(([found]) => found);
   if (wrong) throw new DataError(`The task is malformed: ${wrong[1]}.`);
   return task;
+}
+
+/**
+ * Throws `CertificateError` for a task that is asked by another provider than the one at `origin`.
+ * @param {Pick<Task, "provider">} task
+ * @param {string} origin
+ */
+export function refuseAnothers({ provider }, origin) {
+  if (provider === null || provider === origin) return;
+  throw new CertificateError(
+    `This task is asked by ${provider}, and it came from ${origin}: it gets no answer.`,
+  );
 }
 
 /**
@@ -131,11 +152,15 @@ export function choose({ channels }, maximum) {
  * @param {Task} task
  * @returns {[boolean, string][]}
  */
-function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresence, ...times }) {
+function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresence, ...rest }) {
   const n = items.length;
   const cells = hidesPresence ? Math.min(slots ?? n, n) : 1;
   return [
-    [!within([...name].length, 1, 200), "its name has not 1 to 200 characters"],
+    [name.length > 400 || !within([...name].length, 1, 200), "its name has not 1 to 200 characters"],
+    [
+      rest.provider !== null && !isOrigin(rest.provider),
+      `the provider '${rest.provider?.slice(0, 60)}' is no origin`,
+    ],
     [
       hidesPresence && plan !== "catalogue" && slots === null,
       `the plan '${plan.slice(0, 40)}' is none`,
@@ -159,13 +184,34 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
       channels.some(({ missing }) => missing !== hidesPresence),
       "plans that hide presence need channels with missing, and rated needs them without",
     ],
-    [!within(times.epochSeconds, 1, 366 * DAY), `an epoch of ${times.epochSeconds} s is none`],
-    [!within(times.window, 0, 1000), `a window of ${times.window} epochs is none`],
+    [!within(rest.epochSeconds, 1, 366 * DAY), `an epoch of ${rest.epochSeconds} s is none`],
+    [!within(rest.window, 0, 1000), `a window of ${rest.window} epochs is none`],
     [
-      times.retentionDays * DAY < times.window * times.epochSeconds,
-      `${times.retentionDays} days are shorter than the window for late reports`,
+      rest.retentionDays * DAY < rest.window * rest.epochSeconds,
+      `${rest.retentionDays} days are shorter than the window for late reports`,
     ],
   ];
+}
+
+/**
+ * The object that a task is, with the keys of its format.
+ * @param {unknown} value
+ */
+function formed(value) {
+  const format =
+    typeof value === "object" && value !== null && "format" in value ? value.format : null;
+  if (format !== FIRST && format !== SECOND) {
+    throw new DataError(`The task's format is neither ${FIRST} nor ${SECOND}.`);
+  }
+  return fields(value, WHAT, format === SECOND ? KEYS : KEYS.filter((key) => key !== "provider"));
+}
+
+/**
+ * The address of the tacit-task-1 that asks the same.
+ * @param {import("./strict.js").Fields} known
+ */
+function predecessor({ provider: _, ...rest }) {
+  return addressOf(JSON.stringify({ ...rest, format: FIRST }));
 }
 
 /** @param {Channel} channel */
@@ -193,10 +239,25 @@ function decoded(document) {
   }
 }
 
+/**
+ * Whether a value may be the id of an item.
+ * @param {unknown} value
+ * @returns {value is string | number}
+ */
+export function isItem(value) {
+  if (typeof value === "number") return Number.isSafeInteger(value);
+  if (typeof value !== "string" || value.length > 2 * LONGEST_ID) return false;
+  return within([...value].length, 1, LONGEST_ID) && value.isWellFormed();
+}
+
 /** @param {unknown} value */
 function item(value) {
-  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  return typeof value === "string" && within([...value].length, 1, 200) ? title(value) : undefined;
+  return isItem(value) ? value : undefined;
+}
+
+/** @param {unknown} value */
+function titlesOf(value) {
+  return value === null ? null : listed(value, "titles", WHAT, title, MOST_ITEMS);
 }
 
 /** @param {unknown} value */

@@ -8,6 +8,8 @@ import {
   count,
   duration,
   epsilonInWords,
+  eraseInWords,
+  linkInWords,
   planInWords,
   publicInWords,
   together,
@@ -30,8 +32,8 @@ export function questionView(task) {
     ["Public", publicInWords(task)],
     [
       "Linkable",
-      "Your answers to this question, with each other: they carry one made-up name. " +
-        "It is not your name anywhere else.",
+      "Your answers to this question, with each other: they carry one made-up name. It is not your " +
+        `name in other questions, but ${linkInWords(task)}`,
     ],
     [
       "Hidden",
@@ -42,7 +44,7 @@ export function questionView(task) {
       "Kept",
       `${count(task.retentionDays, "day")}, from the end of the period ` +
         `(${duration(task.epochSeconds)}) in which you answered. ` +
-        "What has left cannot be called back.",
+        `${eraseInWords(task)} What models have learnt cannot be called back.`,
     ],
   ];
   const list = rows.map(([name = "", text = ""]) =>

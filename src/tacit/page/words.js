@@ -51,6 +51,45 @@ export function publicInWords(task) {
 }
 
 /**
+ * What links answers to two questions although they carry two names, in half a sentence.
+ * @param {Task} task
+ * @returns {string}
+ */
+export function linkInWords({ hidesPresence }) {
+  return hidesPresence
+    ? "many answers about the same things can tell that two names are one person's: the larger " +
+        "epsilon is, the more surely."
+    : "the list of things you rated, which is public, is nearly as good as a name.";
+}
+
+/**
+ * Whether what is sent can be erased.
+ * @param {Task} task
+ * @returns {string}
+ */
+export function eraseInWords({ provider }) {
+  return provider === null
+    ? "Until then it cannot be erased from here."
+    : "You can have it erased earlier, here.";
+}
+
+/**
+ * What became of answers that the provider was asked to erase.
+ * @param {number} asked names
+ * @param {number} erasing those of them that it has not said to be erased
+ * @returns {string[]}
+ */
+export function erasedInWords(asked, erasing) {
+  if (asked === 0) return [];
+  return erasing === 0
+    ? ["The provider says that it has erased what you had sent."]
+    : [
+        "The provider was asked to erase what you had sent, and has not said yet that it did: " +
+          "this page goes on asking whenever it is open.",
+      ];
+}
+
+/**
  * What epsilon means for one answer.
  * @param {string} epsilon
  * @param {Task} task

@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from tacit.channels.certificate import certify
-from tacit.channels.table import FORMAT, Channel
+from tacit.channels.table import FORMAT, MOST_SYMBOLS, Channel
 from tacit.errors import CertificateError, DataError, RequestError
-from tacit.scale import RatingScale, shortest
+from tacit.scale import MOST_LEVELS, RatingScale, shortest
 from tacit.wire import strict
 
 KEYS = ("format", "scale", "levels", "missing", "outputs", "word_bits", "weights", "epsilon", "id")
@@ -53,11 +53,12 @@ def of_json(value: Any) -> Channel:
     """The same from the JSON value, as a task holds it; raises as `loads` does."""
     fields = strict.fields(value, WHAT, KEYS)
     if fields["format"] != FORMAT:
-        raise DataError(f"The channel's format is {fields['format']!r}; this reads {FORMAT}.")
+        shown = strict.brief(fields["format"])
+        raise DataError(f"The channel's format is {shown!r}; this reads {FORMAT}.")
     channel = _channel(fields)
     if fields["id"] != channel.id:
         raise CertificateError(
-            f"The channel says id {str(fields['id'])[:64]}, its table has {channel.id}: "
+            f"The channel says id {strict.brief(fields['id'], 64)}, its table has {channel.id}: "
             "it was changed on the way; fetch it again."
         )
     certify(channel)
@@ -68,11 +69,11 @@ def _channel(fields: dict[str, Any]) -> Channel:
     try:
         return Channel(
             levels=_levels(fields),
-            outputs=strict.listed(fields["outputs"], "outputs", _output, WHAT),
-            weights=strict.listed(fields["weights"], "weights", _row, WHAT),
+            outputs=strict.listed(fields["outputs"], "outputs", _output, WHAT, MOST_SYMBOLS),
+            weights=strict.listed(fields["weights"], "weights", _row, WHAT, MOST_LEVELS + 1),
             epsilon=strict.typed(fields, "epsilon", str, WHAT),
             missing=strict.typed(fields, "missing", bool, WHAT),
-            word_bits=strict.typed(fields, "word_bits", int, WHAT),
+            word_bits=strict.whole(fields, "word_bits", WHAT),
         )
     except RequestError as error:
         raise DataError(f"The channel's table is malformed: {error}") from None
@@ -86,12 +87,12 @@ def _scale_of(levels: tuple[Decimal, ...]) -> RatingScale:
 
 
 def _levels(fields: dict[str, Any]) -> tuple[Decimal, ...]:
-    levels = strict.listed(fields["levels"], "levels", strict.number, WHAT)
+    levels = strict.listed(fields["levels"], "levels", strict.number, WHAT, MOST_LEVELS)
     text = strict.typed(fields, "scale", str, WHAT)
     try:
         named = RatingScale.parse(text)
         agreed = str(named) == text and named.n_levels == len(levels) and named.levels == levels
-    except (RequestError, ArithmeticError) as error:
+    except RequestError as error:
         raise DataError(f"The channel's scale {text[:60]!r} is wrong: {error}") from None
     if not agreed:
         raise DataError(f"The channel's levels are not those of its scale {text[:60]!r}.")
@@ -103,10 +104,10 @@ def _output(value: Any) -> Decimal | None:
 
 
 def _row(value: Any) -> tuple[int, ...]:
-    return strict.listed(value, "weights", _weight, WHAT)
+    return strict.listed(value, "weights", _weight, WHAT, MOST_SYMBOLS)
 
 
 def _weight(value: Any) -> int:
     if not isinstance(value, str) or not _WEIGHT.fullmatch(value):
-        raise ValueError(repr(value)[:60])
+        raise strict.wrong(value)
     return int(value)

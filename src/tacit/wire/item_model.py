@@ -3,22 +3,26 @@
     theta_ui = mu + x_u[0] + item_bias_i + x_u[1:] . item_factors_i,   x_u ~ N(prior, 1 / precision)
 
 for each of 1 to 32 draws; a prediction is the mean over draws of the link. It is computed from
-reports alone, so publishing it costs nobody anything beyond what her reports already did.
+reports alone, so publishing it costs nobody anything beyond what their reports already did.
+
+A device reads it as it reads anything of a provider's: sizes are compared with the bytes that are
+there before anything is built, and a number that is none is refused.
 """
 
 import json
 import sys
 from array import array
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
+from tacit.wire import item_model_header
+from tacit.wire.item_model_header import Header
 
 MAGIC = b"tacit-item-model-1\n"
-MOST_DRAWS = 32
-LINKS = ("linear", "cells")
 if TYPE_CHECKING:
     Floats = array[float]  # subscripting it at run time needs a later Python
 else:
@@ -87,15 +91,10 @@ class ItemModel:
             raise DataError(f"This is not an item model: it begins with {data[:18]!r}.")
         at = len(MAGIC) + 4
         end = at + int.from_bytes(data[len(MAGIC) : at], "little")
-        try:
-            header: dict[str, Any] = json.loads(data[at:end])
-        except ValueError:
-            raise DataError("This item model is cut short; download it again.") from None
         if len(data) < end or (len(data) - end) % 4:
-            raise DataError("This item model is cut short; download it again.")
-        floats = array("f")
-        floats.frombytes(data[end:])
-        return cls._of(header, _Reader(_little(floats)))
+            raise _cut()
+        header = item_model_header.loads(data[at:end])
+        return cls._of(header, _Reader(memoryview(data)[end:], header.floats))
 
     def _header(self) -> dict[str, Any]:
         presence = self.presence
@@ -117,47 +116,47 @@ class ItemModel:
         }
 
     @classmethod
-    def _of(cls, header: dict[str, Any], block: "_Reader") -> Self:
-        if header["link"] not in LINKS or not 1 <= len(header["mu"]) <= MOST_DRAWS:
-            raise DataError("This item model has no draw, too many, or another link.")
-        n, K, features = len(header["items"]), header["factors"], header["features"]
+    def _of(cls, header: Header, block: "_Reader") -> Self:
+        n, K, features = len(header.items), header.factors, header.features
         draws = tuple(
             ItemDraw(mu, block.take(n), block.take(n * K), block.take(1 + K),
                      block.take(features * (1 + K)))
-            for mu in header["mu"]
+            for mu in header.mu
         )  # fmt: skip
-        presence = header["presence"] and ItemPresence(
-            block.take(n * (features - 1)), block.take(features - 1), **header["presence"]
+        if any(min(draw.precision) <= 0 for draw in draws):
+            raise DataError("A precision of this item model is not above 0.")
+        presence = header.presence and ItemPresence(
+            block.take(n * (features - 1)), block.take(features - 1), *header.presence
         )
-        block.finish()
         return cls(
-            RatingScale.parse(header["scale"]),
-            tuple(header["items"]),
-            K,
-            header["link"],
-            header["sigma"],
-            draws,
-            Guarantee.from_dict(header["guarantee"]),
-            presence or None,
-        )
+            header.scale, header.items, K, header.link, header.sigma, draws, header.guarantee,
+            presence,
+        )  # fmt: skip
 
 
 class _Reader:
-    """Takes a block of floats apart from the front, and notices when it is short or long."""
+    """Takes a block of `count` floats apart from the front; raises `DataError` when it is short or
+    long, and for a number that is none."""
 
-    def __init__(self, floats: Floats) -> None:
-        self._floats, self._at = floats, 0
+    def __init__(self, block: memoryview, count: int) -> None:
+        if len(block) < 4 * count:
+            raise _cut()
+        if len(block) > 4 * count:
+            raise DataError("This item model is longer than its header says; download it again.")
+        self._block, self._at = block, 0
 
     def take(self, count: int) -> Floats:
-        part = self._floats[self._at : self._at + count]
-        if len(part) < count:
-            raise DataError("This item model is cut short; download it again.")
-        self._at += count
-        return part
+        part = array("f")
+        part.frombytes(self._block[self._at : self._at + 4 * count])
+        self._at += 4 * count
+        floats = _little(part)
+        if not isfinite(sum(floats)):  # in doubles, which no sum of singles leaves
+            raise DataError("A number of this item model is infinite, or none.")
+        return floats
 
-    def finish(self) -> None:
-        if self._at != len(self._floats):
-            raise DataError("This item model is longer than its header says; download it again.")
+
+def _cut() -> DataError:
+    return DataError("This item model is cut short; download it again.")
 
 
 def _little(floats: Floats) -> Floats:

@@ -6,11 +6,11 @@ shown another catalogue, title or table than everybody else.
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import hash_id
@@ -18,26 +18,24 @@ from tacit.errors import CertificateError, DataError, RequestError
 from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
 from tacit.wire import strict
+from tacit.wire.origin import FORM, is_origin
+from tacit.wire.strict import ENDS
 
-FORMAT = "tacit-task-1"
-KEYS = (
-    "format",
-    "name",
-    "scale",
-    "plan",
-    "items",
-    "titles",
-    "channels",
-    "start",
-    "epoch_seconds",
-    "window",
-    "retention_days",
-)
+_REST = (
+    "scale", "plan", "items", "titles", "channels",
+    "start", "epoch_seconds", "window", "retention_days",
+)  # fmt: skip
+FORMATS = {
+    "tacit-task-1": ("format", "name", *_REST),
+    "tacit-task-2": ("format", "name", "provider", *_REST),
+}
+"""The keys of each format, in order. The first one names no provider."""
 LONGEST = 1 << 24
 """Bytes a task may have."""
 MOST_ITEMS, MOST_CELLS, MOST_CHANNELS = 1_000_000, 4096, 16
-LONGEST_ID, ENDS = 200, 1 << 53
-"""Characters of an item id; where the whole numbers end that a browser tells apart."""
+LONGEST_ID = 200
+"""Characters of an item id."""
+WHOLE = ("start", "epoch_seconds", "window", "retention_days")
 ITEM = (
     f"an item id is no whole number below 2^53 in size and no text of 1 to {LONGEST_ID} characters"
 )
@@ -55,7 +53,9 @@ class Task:
     `plan`: "rated", "catalogue" or "sample:K". `channels`: certified tables over `scale`, with
     "missing" exactly where the plan hides presence; each person chooses one by her own epsilon.
     `start` (Unix seconds) begins epoch 0; an epoch lasts `epoch_seconds`; reports are taken up to
-    `window` epochs late, and deleted `retention_days` after their epoch closed.
+    `window` epochs late, and deleted `retention_days` after their epoch closed. `provider`: the
+    origin that asks, such as "https://films.example", the only one that gets an answer; None in a
+    tacit-task-1, which names none.
 
     Raises `RequestError` for a task that cannot be asked, and says why.
     """
@@ -66,6 +66,7 @@ class Task:
     items: tuple[int | str, ...]
     channels: tuple[Channel, ...]
     start: int
+    provider: str | None = None
     titles: tuple[str, ...] | None = None
     epoch_seconds: int = DAY
     window: int = 7
@@ -75,6 +76,25 @@ class Task:
         for wrong, sentence in self._flaws():
             if wrong:
                 raise RequestError(f"This task cannot be asked: {sentence}.")
+
+    @property
+    def format(self) -> str:
+        """ "tacit-task-2" where it names its provider, else "tacit-task-1"."""
+        return "tacit-task-1" if self.provider is None else "tacit-task-2"
+
+    @cached_property
+    def predecessor(self) -> "Task | None":
+        """The tacit-task-1 of which this tacit-task-2 differs in format and provider alone.
+
+        Whoever answered it to this provider has answered this one: it goes on under their name.
+        None for a tacit-task-1.
+        """
+        return None if self.provider is None else replace(self, provider=None)
+
+    @property
+    def question(self) -> str:
+        """The address of what is asked, whoever asks: of the predecessor, or its own."""
+        return (self.predecessor or self).address
 
     @property
     def slots(self) -> int | None:
@@ -94,10 +114,11 @@ class Task:
 
     @cached_property
     def document(self) -> bytes:
-        """The task as one line of JSON, keys in the order of `KEYS`: its only spelling."""
+        """The task as one line of JSON, keys in the order of `FORMATS`: its only spelling."""
         fields: dict[str, Any] = {
-            "format": FORMAT,
+            "format": self.format,
             "name": self.name,
+            **({} if self.provider is None else {"provider": self.provider}),
             "scale": str(self.scale),
             "plan": self.plan,
             "items": list(self.items),
@@ -145,11 +166,17 @@ class Task:
             )
         return max(fit, key=lambda channel: strict.number(channel.epsilon))
 
-    def _flaws(self) -> Sequence[tuple[bool, str]]:
+    def _flaws(self) -> Iterator[tuple[bool, str]]:
+        times = (self.start, self.epoch_seconds, self.window, self.retention_days)
+        yield any(abs(time) >= ENDS for time in times), "a time is not below 2^53 in size"
         slotted = self.plan == "catalogue" or self.slots is not None
         n, titles = len(self.items), self.titles
-        return (
+        yield from (
             (not 0 < len(self.name) <= 200, f"its name has {len(self.name)} characters, not 1-200"),
+            (
+                self.provider is not None and not is_origin(self.provider),
+                f"the provider '{(self.provider or '')[:60]}' is no origin; write {FORM}",
+            ),
             (self.plan != "rated" and not slotted, f"the plan '{self.plan[:40]}' is none"),
             (not 0 < n <= MOST_ITEMS, f"a catalogue of {n} items is not among 1 to {MOST_ITEMS}"),
             (not all(map(_is_item, self.items)), ITEM),
@@ -190,16 +217,14 @@ def loads(document: bytes, address: str | None = None) -> Task:
         raise CertificateError(
             f"The task is not the one of address {address[:64]}: it was changed on the way."
         )
-    fields = strict.fields(strict.parse(document, "A task", LONGEST), WHAT, KEYS)
-    if fields["format"] != FORMAT:
-        raise DataError(
-            f"The task's format is {str(fields['format'])[:40]!r}; this reads {FORMAT}."
-        )
+    fields = _fields(document)
     try:
         task = _task(fields)
         canonical = task.document
-    except (RequestError, UnicodeEncodeError) as error:
+    except RequestError as error:
         raise DataError(f"The task is malformed: {error}") from None
+    except UnicodeEncodeError:
+        raise DataError("The task holds half a character, which UTF-8 cannot write.") from None
     if canonical != document:
         raise DataError("The task is not spelled as `tacit task` writes it; write it again.")
     return task
@@ -210,16 +235,31 @@ def is_address(text: str) -> bool:
     return _ADDRESS.fullmatch(text) is not None
 
 
+def _fields(document: bytes) -> dict[str, Any]:
+    value = strict.parse(document, "A task", LONGEST)
+    format = cast("dict[str, Any]", value).get("format") if isinstance(value, dict) else None
+    keys = FORMATS.get(format) if isinstance(format, str) else None
+    if isinstance(value, dict) and keys is None:
+        raise DataError(
+            f"The task's format is {strict.brief(format)!r}; this reads {' and '.join(FORMATS)}."
+        )
+    return strict.fields(value, WHAT, keys or ())
+
+
 def _task(fields: dict[str, Any]) -> Task:
-    whole = {key: strict.typed(fields, key, int, WHAT) for key in KEYS[-4:]}
+    times = {key: strict.whole(fields, key, WHAT) for key in WHOLE}
+    provider = strict.typed(fields, "provider", str, WHAT) if "provider" in fields else None
     return Task(
         name=strict.typed(fields, "name", str, WHAT),
+        provider=provider,
         scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
         plan=strict.typed(fields, "plan", str, WHAT),
-        items=strict.listed(fields["items"], "items", _item, WHAT),
+        items=strict.listed(fields["items"], "items", item, WHAT, MOST_ITEMS),
         titles=_titles(fields["titles"]),
-        channels=strict.listed(fields["channels"], "channels", wire_channel.of_json, WHAT),
-        **whole,
+        channels=strict.listed(
+            fields["channels"], "channels", wire_channel.of_json, WHAT, MOST_CHANNELS
+        ),
+        **times,
     )
 
 
@@ -229,17 +269,14 @@ def _is_item(value: object) -> bool:
     return type(value) is int and abs(value) < ENDS
 
 
-def _item(value: Any) -> int | str:
+def item(value: Any) -> int | str:
+    """The id of an item; raises `ValueError`."""
     if _is_item(value):
         return value
-    raise ValueError(repr(value)[:60])
+    raise strict.wrong(value)
 
 
 def _titles(value: Any) -> tuple[str, ...] | None:
-    return None if value is None else strict.listed(value, "titles", _text, WHAT)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(repr(value)[:60])
-    return value
+    if value is None:
+        return None
+    return strict.listed(value, "titles", strict.text, WHAT, MOST_ITEMS)

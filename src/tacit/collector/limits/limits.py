@@ -1,0 +1,215 @@
+"""How much a token may send: reserved before anything is stored, given back where nothing was."""
+
+import hmac
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import NamedTuple
+
+from tacit.collector.limits.counts import Counts, Running, Tally
+from tacit.collector.limits.epoch import Epoch, counted, epoch_of
+from tacit.collector.limits.keys import EpochKeys
+from tacit.errors import RequestError
+from tacit.wire.task import Task
+
+
+class Charge(NamedTuple):
+    """What an upload would cost its token. `token`: its SHA-256. `now`: when it came, Unix seconds.
+
+    `task`: the address it is counted under. `reports`: how many. `people`: the names they are from.
+    """
+
+    token: bytes
+    task: bytes
+    now: float
+    reports: int
+    people: frozenset[bytes]
+
+
+class Reservation(NamedTuple):
+    """Granted: the epoch, and the name under which the token is counted in it."""
+
+    task: bytes
+    epoch: int
+    name: bytes
+
+
+class Excess(NamedTuple):
+    """Refused. `spent`: whether no report at all is left of the token's share."""
+
+    spent: bool
+
+
+class Limits:
+    """Used by the writer's thread alone. `tasks`: those that are served. `most`: reports of a token
+    in an epoch of a task; `most_people`: how many people they may be from.
+
+    Raises `RequestError` where the counts were made under other keys than the file's.
+    """
+
+    def __init__(
+        self, counts: Counts, keys: EpochKeys, tasks: Iterable[Task], most: int, most_people: int
+    ) -> None:
+        self._counts, self._keys = counts, keys
+        self._tasks = {counted(task): task for task in tasks}
+        self._most, self._most_people = most, most_people
+
+    def turn(self, now: float) -> None:
+        """What is due at a moment: the day's state, keys of epochs that began, and the end of what
+        was counted in epochs that are over. Raises `StoreError`, `OSError`, `RequestError`."""
+        self._keys.turn([self._epoch(task, now) for task in self._tasks], now)
+        with self._counts.transaction(alone=True):
+            over = {
+                task: running
+                for task, running in self._counts.running().items()
+                if running.mark is not None and running.ends <= now
+            }
+            for task, running in over.items():
+                self._counts.enter(task, Running(running.epoch + 1, None, 0))
+        if over:
+            self._counts.scrub()
+
+    def start(self, now: float) -> None:
+        """Begin to count; raises `RequestError` where what is counted now has other keys."""
+        self.turn(now)
+        self._enter([self._epoch(task, now) for task in self._tasks])
+
+    def reserve(self, charges: Sequence[Charge]) -> list[Reservation | Excess]:
+        """Each charge in its order: all of it, or nothing of it. Durable on return.
+
+        Raises `StoreError` when the database does not answer; nothing is reserved then.
+        """
+        latest = {charge.task: charge.now for charge in sorted(charges, key=lambda c: c.now)}
+        wanted = [self._epoch(task, now) for task, now in sorted(latest.items())]
+        while True:
+            with self._counts.transaction():
+                epochs = self._entered(wanted, self._counts.running())
+                if epochs is not None:
+                    return self._granted(charges, epochs)
+            self._enter(wanted)
+
+    def give_back(self, unused: Iterable[tuple[Reservation, int]]) -> None:
+        """So many reports of each reservation were not stored. Raises `StoreError`."""
+        back = Counter[Reservation]()
+        for reservation, reports in unused:
+            back[reservation] += reports
+        with self._counts.transaction():
+            running = self._counts.running()
+            current = [each for each in back if self._is_running(each, running)]
+            for task, own in _by_task(current):
+                found = self._counts.tallies(task, [each.name for each in own])
+                left = {
+                    each.name: tally._replace(reports=tally.reports - back[each])
+                    for each in own
+                    if (tally := found.get(each.name)) is not None
+                }
+                self._counts.keep(task, left, ())
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._counts.close()
+
+    def _is_running(self, each: Reservation, running: Mapping[bytes, Running]) -> bool:
+        return each.task in running and running[each.task].epoch == each.epoch
+
+    def _epoch(self, task: bytes, now: float) -> Epoch:
+        return epoch_of(self._tasks[task], self._tasks[task].epoch(now))
+
+    def _entered(
+        self, wanted: Sequence[Epoch], running: Mapping[bytes, Running]
+    ) -> dict[bytes, Epoch] | None:
+        """The epochs to count in: where another collector is ahead, its own. None where one of them
+        has to be entered first."""
+        epochs: dict[bytes, Epoch] = {}
+        for own in wanted:
+            found = running.get(own.task)
+            if found is None or found.epoch < own.number or found.mark is None:
+                return None
+            epochs[own.task] = epoch_of(self._tasks[own.task], found.epoch)
+            self._same(epochs[own.task], found.mark)
+        return epochs
+
+    def _enter(self, wanted: Sequence[Epoch]) -> None:
+        """Begin epochs, and so end those before."""
+        with self._counts.transaction(alone=True):
+            running = self._counts.running()
+            for own in wanted:
+                found = running.get(own.task, Running(own.number - 1, None, 0))
+                begun = epoch_of(self._tasks[own.task], max(own.number, found.epoch))
+                entered = Running(begun.number, self._mark(begun), begun.ends)
+                if found.epoch < begun.number:
+                    self._counts.enter(own.task, entered)
+                elif found.mark is None:
+                    self._counts.mark(own.task, entered)
+                else:
+                    self._same(begun, found.mark)
+        self._counts.scrub()
+
+    def _mark(self, epoch: Epoch) -> bytes:
+        return hmac.digest(self._keys.key(epoch), b"mark", "sha256")[:16]
+
+    def _same(self, epoch: Epoch, mark: bytes) -> None:
+        if self._mark(epoch) != mark:
+            raise RequestError(
+                "What tokens sent was counted under other keys than the file holds. Copy the file "
+                "of a collector that runs on this database; if none is left, remove the counts, as "
+                "the page on operating a collector says."
+            )
+
+    def _granted(
+        self, charges: Sequence[Charge], epochs: Mapping[bytes, Epoch]
+    ) -> list[Reservation | Excess]:
+        verdicts: dict[int, Reservation | Excess] = {}
+        for task, epoch in sorted(epochs.items()):
+            key = self._keys.key(epoch)
+            own = {place: each for place, each in enumerate(charges) if each.task == task}
+            named = {place: names(key, each) for place, each in own.items()}
+            tallies = self._counts.tallies(task, {name for name, _ in named.values()})
+            known = self._counts.known(task, set(chain(*(people for _, people in named.values()))))
+            sheet = _Sheet(tallies, known, Tally(self._most, self._most_people))
+            for place, (name, people) in named.items():
+                granted = sheet.add(name, own[place].reports, people)
+                verdicts[place] = (
+                    Reservation(task, epoch.number, name) if granted else Excess(sheet.spent(name))
+                )
+            self._counts.keep(task, sheet.changed, sheet.added)
+        return [verdicts[place] for place in range(len(charges))]
+
+
+class _Sheet:
+    """What a transaction counts. `changed`, `added`: tallies and people that are not kept yet."""
+
+    def __init__(self, tallies: Mapping[bytes, Tally], known: set[bytes], most: Tally) -> None:
+        self._tallies, self._known, self._most = tallies, known, most
+        self.changed: dict[bytes, Tally] = {}
+        self.added: set[bytes] = set()
+
+    def add(self, name: bytes, reports: int, people: Sequence[bytes]) -> bool:
+        """Count it, unless that would be too much."""
+        new = [each for each in people if each not in self._known and each not in self.added]
+        before = self._counted(name)
+        after = Tally(before.reports + reports, before.people + len(new))
+        if after.reports > self._most.reports or after.people > self._most.people:
+            return False
+        self.changed[name] = after
+        self.added.update(new)
+        return True
+
+    def spent(self, name: bytes) -> bool:
+        return self._counted(name).reports >= self._most.reports
+
+    def _counted(self, name: bytes) -> Tally:
+        return self.changed.get(name) or self._tallies.get(name) or Tally(0, 0)
+
+
+def names(key: bytes, charge: Charge) -> tuple[bytes, list[bytes]]:
+    """Of the token, and of it with each person. Every field has one size for its kind, so that no
+    two lists of fields are the same bytes."""
+    fields = charge.token + charge.task
+    people = [hmac.digest(key, b"person" + fields + each, "sha256") for each in charge.people]
+    return hmac.digest(key, b"token" + fields, "sha256"), people
+
+
+def _by_task(reservations: Iterable[Reservation]) -> Iterator[tuple[bytes, list[Reservation]]]:
+    for task, own in groupby(sorted(reservations), key=lambda each: each.task):
+        yield task, list(own)

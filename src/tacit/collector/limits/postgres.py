@@ -1,0 +1,122 @@
+"""Counts in PostgreSQL, shared by every collector of the database, in tables that no backup has."""
+
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+
+from tacit.collector.limits.counts import Running, Tally
+from tacit.collector.postgres import SCHEMA_LOCK, SECONDS
+from tacit.collector.store import StoreError
+from tacit.errors import RequestError
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS token_running (
+    task bytea PRIMARY KEY,
+    epoch bigint NOT NULL,
+    mark bytea,
+    ends bigint NOT NULL
+);
+CREATE TABLE IF NOT EXISTS token_counts (
+    task bytea NOT NULL,
+    name bytea NOT NULL,
+    reports bigint NOT NULL,
+    people bigint NOT NULL,
+    PRIMARY KEY (task, name)
+);
+CREATE TABLE IF NOT EXISTS token_people (
+    task bytea NOT NULL,
+    name bytea NOT NULL,
+    PRIMARY KEY (task, name)
+);
+"""
+
+
+class PostgresCounts:
+    """Connects again when the connection is lost. Rows of a transaction are locked and written in
+    the order of their names: no two collectors wait for each other.
+
+    Raises `RequestError` at the start where there is no such database, or it may not be written.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        try:
+            self._connection = self._connect()
+            with self._connection.transaction():
+                self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
+                self._connection.execute(SCHEMA)
+        except psycopg.Error as error:
+            raise RequestError(f"The database does not open: {type(error).__name__}.") from None
+
+    @contextmanager
+    def transaction(self, *, alone: bool = False) -> Generator[None]:
+        try:
+            if self._connection.closed:
+                self._connection = self._connect()
+            with self._connection.transaction():
+                if alone:
+                    self._connection.execute("LOCK TABLE token_running IN EXCLUSIVE MODE")
+                yield
+        except psycopg.Error as error:
+            with suppress(psycopg.Error):
+                self._connection.close()
+            raise StoreError(type(error).__name__) from None
+
+    def running(self) -> dict[bytes, Running]:
+        asked = "SELECT task, epoch, mark, ends FROM token_running ORDER BY task FOR SHARE"
+        return {task: Running(*rest) for task, *rest in self._connection.execute(asked)}
+
+    def enter(self, task: bytes, running: Running) -> None:
+        for table in ("token_counts", "token_people"):
+            self._connection.execute(f"DELETE FROM {table} WHERE task = %s", (task,))
+        self.mark(task, running)
+
+    def mark(self, task: bytes, running: Running) -> None:
+        self._connection.execute(
+            "INSERT INTO token_running VALUES (%s, %s, %s, %s) ON CONFLICT (task) DO UPDATE "
+            "SET epoch = excluded.epoch, mark = excluded.mark, ends = excluded.ends",
+            (task, *running),
+        )
+
+    def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, Tally]:
+        every = sorted(names)
+        self._connection.execute(
+            "INSERT INTO token_counts SELECT %s, unnest(%s::bytea[]), 0, 0 ON CONFLICT DO NOTHING",
+            (task, every),
+        )
+        found = self._connection.execute(
+            "SELECT name, reports, people FROM token_counts "
+            "WHERE task = %s AND name = ANY(%s) ORDER BY name FOR UPDATE",
+            (task, every),
+        )
+        return {name: Tally(*rest) for name, *rest in found}
+
+    def known(self, task: bytes, people: Iterable[bytes]) -> set[bytes]:
+        asked = "SELECT name FROM token_people WHERE task = %s AND name = ANY(%s)"
+        return {name for (name,) in self._connection.execute(asked, (task, list(people)))}
+
+    def keep(self, task: bytes, tallies: Mapping[bytes, Tally], people: Iterable[bytes]) -> None:
+        names, pairs = list(tallies), list(tallies.values())
+        self._connection.execute(
+            "UPDATE token_counts AS kept SET reports = new.reports, people = new.people "
+            "FROM unnest(%s::bytea[], %s::bigint[], %s::bigint[]) AS new (name, reports, people) "
+            "WHERE kept.task = %s AND kept.name = new.name",
+            (names, [pair.reports for pair in pairs], [pair.people for pair in pairs], task),
+        )
+        self._connection.execute(
+            "INSERT INTO token_people SELECT %s, unnest(%s::bytea[]) ON CONFLICT DO NOTHING",
+            (task, sorted(people)),
+        )
+
+    def scrub(self) -> None:
+        """PostgreSQL overwrites what was deleted when it vacuums."""
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _connect(self) -> "psycopg.Connection[Any]":
+        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=SECONDS)
+        connection.execute("SET synchronous_commit = on")
+        return connection

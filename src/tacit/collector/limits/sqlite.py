@@ -1,0 +1,114 @@
+"""Counts in a SQLite file of their own, which no backup of the reports takes along."""
+
+import sqlite3
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain
+from typing import Any
+
+from tacit.collector.limits.counts import Running, Tally
+from tacit.collector.sqlite import opened
+from tacit.collector.store import StoreError
+from tacit.errors import RequestError
+
+VERSION = 1
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS running (
+    task BLOB PRIMARY KEY,
+    epoch INTEGER NOT NULL,
+    mark BLOB,
+    ends INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tokens (
+    task BLOB NOT NULL,
+    name BLOB NOT NULL,
+    reports INTEGER NOT NULL,
+    people INTEGER NOT NULL,
+    PRIMARY KEY (task, name)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS people (
+    task BLOB NOT NULL,
+    name BLOB NOT NULL,
+    PRIMARY KEY (task, name)
+) WITHOUT ROWID;
+"""
+AT_ONCE = 1000
+"""Names, or rows, of one statement."""
+
+
+class SqliteCounts:
+    """Rows lie by name, which is as good as random: the file does not say who came when.
+
+    Raises `RequestError` where the file cannot be opened or is something else.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            self._database = opened(path)
+            version = self._database.execute("PRAGMA user_version").fetchone()[0]
+            if version not in (0, VERSION):
+                raise sqlite3.DatabaseError(f"its version is {version}, this reads {VERSION}")
+            self._database.executescript(SCHEMA)
+            self._database.execute(f"PRAGMA user_version={VERSION}")
+        except (OSError, sqlite3.Error) as error:
+            raise RequestError(f"{path} cannot hold what tokens sent: {error}.") from None
+
+    @contextmanager
+    def transaction(self, *, alone: bool = False) -> Generator[None]:
+        try:
+            self._database.execute("BEGIN IMMEDIATE")  # which is to be alone, here
+            yield
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise StoreError(str(error)) from None
+        finally:
+            if self._database.in_transaction:
+                with suppress(sqlite3.Error):
+                    self._database.execute("ROLLBACK")
+
+    def running(self) -> dict[bytes, Running]:
+        found = self._database.execute("SELECT task, epoch, mark, ends FROM running")
+        return {task: Running(*rest) for task, *rest in found}
+
+    def enter(self, task: bytes, running: Running) -> None:
+        for table in ("tokens", "people"):
+            self._database.execute(f"DELETE FROM {table} WHERE task = ?", (task,))
+        self.mark(task, running)
+
+    def mark(self, task: bytes, running: Running) -> None:
+        self._database.execute("REPLACE INTO running VALUES (?, ?, ?, ?)", (task, *running))
+
+    def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, Tally]:
+        asked = "SELECT name, reports, people FROM tokens WHERE task = ? AND name IN"
+        return {name: Tally(*rest) for name, *rest in self._among(asked, task, names)}
+
+    def known(self, task: bytes, people: Iterable[bytes]) -> set[bytes]:
+        asked = "SELECT name FROM people WHERE task = ? AND name IN"
+        return {name for (name,) in self._among(asked, task, people)}
+
+    def keep(self, task: bytes, tallies: Mapping[bytes, Tally], people: Iterable[bytes]) -> None:
+        self._put("tokens", [(task, name, *tally) for name, tally in tallies.items()])
+        self._put("people", [(task, name) for name in people])
+
+    def scrub(self) -> None:
+        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _put(self, table: str, rows: Sequence[tuple[bytes | int, ...]]) -> None:
+        """In few statements: after each of them Python's lock has to be won back."""
+        for start in range(0, len(rows), AT_ONCE):
+            some = rows[start : start + AT_ONCE]
+            holes = f"({','.join('?' * len(some[0]))})"
+            self._database.execute(
+                f"REPLACE INTO {table} VALUES {','.join([holes] * len(some))}",
+                list(chain.from_iterable(some)),
+            )
+
+    def _among(self, asked: str, task: bytes, names: Iterable[bytes]) -> Iterator[Any]:
+        every = list(names)
+        for start in range(0, len(every), AT_ONCE):
+            some = every[start : start + AT_ONCE]
+            holes = ",".join("?" * len(some))
+            yield from self._database.execute(f"{asked} ({holes})", (task, *some))

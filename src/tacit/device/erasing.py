@@ -1,0 +1,68 @@
+"""Erasing: everything is forgotten here, and each provider is asked to forget what it was told.
+
+The keys to ask with are on disk before the secret that made them is gone, in one transaction: a
+crash leaves either all of it or the keys. They are sent until the provider says that it erased.
+"""
+
+import json
+
+from tacit.device.outbox import WRONG
+from tacit.device.provider import Chance, Provider
+from tacit.device.store import Store
+from tacit.device.transport import Transport
+from tacit.wire import pseudonym
+
+REPORTED = (
+    "SELECT named, origin FROM task WHERE named <> question"
+    " AND EXISTS (SELECT 1 FROM report WHERE task = number)"
+)
+"""Names under which reports were made, but those for a tacit-task-1, which have no key."""
+
+
+def erase(store: Store) -> None:
+    """Forget all but the sum spent, and keep a key for each name that was ever reported under."""
+    with store.transaction():
+        for task, origin in store.db.execute(REPORTED).fetchall():
+            key = pseudonym.erasure_key(store.secret, task, origin)
+            store.db.execute("INSERT INTO erasure VALUES (?, ?, ?)", (key, origin, task))
+        store.forget()
+    store.scrub()
+
+
+class Erasures:
+    """What one provider has been asked to erase and has not acknowledged."""
+
+    def __init__(self, provider: Provider, transport: Transport, chance: Chance) -> None:
+        self._provider, self._transport, self._chance = provider, transport, chance
+        self._db = provider.store.db
+        self.notes: list[str] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many names wait to be erased."""
+        (count,) = self._db.execute(
+            "SELECT count(*) FROM erasure WHERE origin = ?", (self._provider.origin,)
+        ).fetchone()
+        return count
+
+    def send(self, now: float) -> None:
+        """Ask for what waits, unless it is too early after a failure."""
+        waiting = self._db.execute(
+            "SELECT key, task FROM erasure WHERE origin = ? ORDER BY key", (self._provider.origin,)
+        ).fetchall()
+        for key, task in waiting:
+            if self._provider.again(now) is not None:
+                return
+            body = json.dumps({"key": key.hex()}, separators=(",", ":")).encode()
+            answer = self._transport("POST", f"/v1/tasks/{task}/erasures", body)
+            if self._provider.postpones(answer, now, self._chance) or answer is None:
+                return
+            if answer.status == 200:
+                self._forget(key)
+            else:
+                reason = WRONG.get(answer.status, "the collector cannot read this request")
+                self.notes.append(f"An erasure is kept: {reason} (status {answer.status}).")
+
+    def _forget(self, key: bytes) -> None:
+        with self._provider.store.transaction():
+            self._db.execute("DELETE FROM erasure WHERE key = ?", (key,))

@@ -1,0 +1,28 @@
+/** Erasing: what a device has to show, so that a provider forgets what it was told. */
+
+import { hexadecimal, key } from "./hashing.js";
+import { erasureKey } from "./pseudonym.js";
+
+/** @typedef {import("./store.js").Erasure} Erasure */
+/** @typedef {import("./store.js").Rows} Rows */
+
+/**
+ * A key for each name that was ever reported under, but those for a tacit-task-1, which have none.
+ * The token goes with it: it is forgotten otherwise, and a provider that enrols people wants it.
+ * @param {Rows} rows
+ * @returns {Promise<Erasure[]>}
+ */
+export async function erasuresOf({ owner: [owner], names, made, enrolment }) {
+  if (owner === undefined) return [];
+  const secret = await key(owner.secret);
+  const told = new Set(made.map(({ task }) => task));
+  const token = enrolment[0]?.token ?? null;
+  /** @type {Erasure[]} */
+  const found = [];
+  for (const { task, named, provider } of names) {
+    if (provider === null || !told.has(task)) continue;
+    const shown = hexadecimal(await erasureKey(secret, named, provider));
+    found.push({ task: named, key: shown, token });
+  }
+  return found;
+}

@@ -1,0 +1,50 @@
+/**
+ * The origin of a provider: scheme, host and port, as a browser's `location.origin` spells them.
+ *
+ * It has one spelling, and a spelling is checked letter by letter: two URL parsers that disagree
+ * would be two devices that disagree about who asks.
+ */
+
+const LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
+const ORIGIN = new RegExp(
+  "^(https?):" +
+    `\\/\\/(?:\\[([0-9a-f:]{2,39})\\]|(${LABEL}(?:\\.${LABEL})*))(?::([1-9][0-9]{0,4}))?$`,
+);
+const NUMERIC = /^(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)$/;
+const FOUR = /^(?:(?:0|[1-9][0-9]{0,2})(?:\.(?!$)|$)){4}$/;
+const MAPPED = /^::ffff:[0-9a-f]{1,4}:[0-9a-f]{1,4}$/;
+const LONGEST_NAME = 253;
+const HIGHEST_PORT = 65_535;
+
+/**
+ * Whether the text is an origin of http or https in its one spelling.
+ * @param {string} text
+ * @returns {boolean}
+ */
+export function isOrigin(text) {
+  const found = ORIGIN.exec(text);
+  if (found === null) return false;
+  const [, scheme, six, name = "", port] = found;
+  const plain = scheme === "https" ? "443" : "80";
+  if (port !== undefined && (port === plain || Number(port) > HIGHEST_PORT)) return false;
+  return six === undefined ? isName(name) : isSix(six);
+}
+
+/** @param {string} six */
+function isSix(six) {
+  const host = `[${six}]`;
+  try {
+    return new URL(["http", host].join("://")).hostname === host && !MAPPED.test(six);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A name; or, where a browser would read its end as a number, an address of four numbers.
+ * @param {string} name
+ */
+function isName(name) {
+  if (!NUMERIC.test(name)) return name.length <= LONGEST_NAME;
+  return FOUR.test(name) && name.split(".").every((part) => Number(part) <= 255);
+}

@@ -1,0 +1,60 @@
+"""`tacit task` says who asks, and `tacit serve` asks where it serves."""
+
+import pytest
+
+from tacit.cli.serve import _task, _url
+from tacit.errors import RequestError
+from tacit.wire.task import loads
+
+
+@pytest.fixture
+def films(tmp_path):
+    (tmp_path / "films.csv").write_text("item,title\n7,Alien\n9,Brazil\n")
+    return ("task", tmp_path / "films.csv", "--epsilon", "1", "-o", tmp_path / "task.json")
+
+
+def test_a_task_names_its_provider(films, run, tmp_path):
+    status, _, said = run(*films, "--provider", "https://films.example:8443")
+    task = loads((tmp_path / "task.json").read_bytes())
+    assert (status, task.format, task.provider) == (0, "tacit-task-2", "https://films.example:8443")
+    assert task.address in said
+    assert (task.items, task.titles) == ((7, 9), ("Alien", "Brazil"))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ((), "give --provider, the origin"),
+        (("--provider", "HTTPS://Films.example/films/"), "write --provider https://films.example."),
+        (("--provider", "films.example"), "write --provider https://films.example."),
+    ],
+)
+def test_who_asks_has_to_be_said_and_how_is_told(films, run, tmp_path, given, told):
+    status, _, said = run(*films, *given)
+    assert status == 1
+    assert told in " ".join(said.split())
+    assert not (tmp_path / "task.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("localhost", "http://localhost:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),
+        ("::", "http://[::1]:8000"),
+        ("0:0::1", "http://[::1]:8000"),
+        ("Films.example", "http://films.example:8000"),
+    ],
+)
+def test_what_is_served_is_asked_by_where_it_is_served(host, url):
+    assert _url(host, 8000) == url
+
+
+def test_a_folder_is_served_where_its_question_is_asked(tmp_path):
+    task = _task(tmp_path, "http://127.0.0.1:8000")
+    assert _task(tmp_path, "http://127.0.0.1:8000") == task
+    with pytest.raises(RequestError, match="serve it there, or name another"):
+        _task(tmp_path, "http://127.0.0.1:9000")
+    (tmp_path / "task.json").write_bytes(task.predecessor.document)
+    assert _task(tmp_path, "http://127.0.0.1:9000") == task.predecessor

@@ -1,0 +1,122 @@
+"""Devices and collectors over real HTTP: what continues, and what is erased, does so at both."""
+
+import socket
+import threading
+import time
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+
+import pytest
+import uvicorn
+
+from tacit.collector import training
+from tacit.collector.app import application
+from tacit.collector.server import configured
+from tacit.collector.stores import open_reader
+from tacit.device.client import Client
+from tacit.errors import RequestError
+
+
+@pytest.fixture
+def port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def served(folder, port, *tasks):
+    server = uvicorn.Server(
+        configured(application(str(folder / "reports.db"), tasks), "127.0.0.1", port)
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def learnt(folder, task):
+    """{person: {item: symbol}}"""
+    with closing(open_reader(str(folder / "reports.db"))) as reader:
+        found = training.reports(reader, task.address)
+    told = {}
+    people, items = found.user_ids.take(found.users), found.item_ids.take(found.items)
+    for person, item, symbol in zip(people, items, found.symbols.tolist(), strict=True):
+        told.setdefault(person, {})[item] = symbol
+    return told
+
+
+def later():
+    """When a device that was told nothing may ask again."""
+    return time.time() + 3 * 3600
+
+
+def device(folder, port, name="device", clock=time.time):
+    url = f"http://127.0.0.1:{port}"
+    return Client(folder / name, url, most_epsilon="8", lifetime="100", clock=clock)
+
+
+def test_a_task_that_names_its_provider_is_gone_on_with(ask, tmp_path, port):
+    """Under the name, with the draws and the ledger of before: in the end there is one person."""
+    task = ask(start=int(time.time()) - 100)
+    successor = replace(task, provider=f"http://127.0.0.1:{port}")
+    with served(tmp_path, port, task), closing(device(tmp_path, port)) as me:
+        me.rate(101, "4")
+        assert me.sync().stored == 1
+    ((person, before),) = learnt(tmp_path, task).items()
+    with served(tmp_path, port, successor, task), closing(device(tmp_path, port)) as me:
+        assert me.sync().stored == 0
+        assert me.task == successor
+        me.rate(102, "2")
+        assert me.sync().stored == 1
+    for each in (task, successor):
+        ((found, after),) = learnt(tmp_path, each).items()
+        assert (found, after[101], sorted(after)) == (person, before[101], [101, 102])
+
+
+def test_who_erases_at_home_is_erased_there(ask, tmp_path, port):
+    task = ask(provider=f"http://127.0.0.1:{port}", start=int(time.time()) - 100)
+    with (
+        served(tmp_path, port, task),
+        closing(device(tmp_path, port)) as me,
+        closing(device(tmp_path, port, "other")) as other,
+    ):
+        for each in (me, other):
+            each.rate(101, "4")
+            assert each.sync().stored == 1
+        assert len(learnt(tmp_path, task)) == 2
+        assert me.erase() == 0
+        assert len(learnt(tmp_path, task)) == 1
+        assert me.sync().stored == 0
+        me.rate(103, "1")
+        assert me.sync().stored == 1  # as somebody new
+        assert sorted(map(sorted, learnt(tmp_path, task).values())) == [[101], [103]]
+        for each in (me, other):
+            assert each.erase() == 0
+        with pytest.raises(RequestError, match="Nobody has reported"):
+            learnt(tmp_path, task)
+
+
+def test_an_erasure_waits_for_the_collector(ask, tmp_path, port):
+    """Which may be down when somebody erases: the next sync asks again."""
+    task = ask(provider=f"http://127.0.0.1:{port}", start=int(time.time()) - 100)
+    with served(tmp_path, port, task), closing(device(tmp_path, port)) as me:
+        me.rate(101, "4")
+        assert me.sync().stored == 1
+    with closing(device(tmp_path, port)) as me:
+        assert me.erase() == 1
+    assert len(learnt(tmp_path, task)) == 1
+    with served(tmp_path, port, task), closing(device(tmp_path, port)) as me:
+        with suppress(RequestError):  # nothing is asked of the collector before its time
+            me.sync()
+        assert len(learnt(tmp_path, task)) == 1
+    with served(tmp_path, port, task), closing(device(tmp_path, port, clock=later)) as me:
+        assert me.sync().erasing == 0
+    with pytest.raises(RequestError, match="Nobody has reported"):
+        learnt(tmp_path, task)

