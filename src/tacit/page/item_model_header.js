@@ -11,7 +11,7 @@ const KEYS = ["scale", "items", "factors", "link", "sigma", "mu", "features"].co
 ]);
 const PRESENCE = ["log_mean", "log_scale", "damping"];
 const PROMISE = ["epsilon", "unit", "trust", "released"];
-const DETAILS = ["delta", "public", "assumptions", "exact", "fails"]; // which may be left out
+const DETAILS = ["delta", "public", "assumptions", "exact", "fails", "uncovered"]; // or left out
 const UNITS = ["none", "value", "slot", "user"];
 const TRUSTED = ["nobody", "curator", "everybody"];
 const LONGEST = 1 << 26;
@@ -94,9 +94,10 @@ function presenceOf(value) {
 function refuseGuarantee(value) {
   const known = keyed(value, `${WHAT}'s guarantee`, PROMISE, DETAILS);
   const { delta = "", public: open = [], assumptions = [], exact = false, fails = null } = known;
+  const { uncovered = [] } = known;
   /** @type {import("./strict.js").Fields} */
-  const all = { ...known, delta, public: open, assumptions, exact, fails };
-  for (const key of ["public", "assumptions"]) listed(all[key], key, WHAT, text);
+  const all = { ...known, delta, public: open, assumptions, exact, fails, uncovered };
+  for (const key of ["public", "assumptions", "uncovered"]) listed(all[key], key, WHAT, text);
   for (const key of ["epsilon", "fails"]) if (all[key] !== null) one(all, key, text);
   for (const key of ["released", "delta"]) one(all, key, text);
   one(all, "unit", (unit) => UNITS.find((known) => known === unit));

@@ -16,7 +16,7 @@ KEYS = (
 PRESENCE = ("log_mean", "log_scale", "damping")
 PROMISE, DETAILS = (
     ("epsilon", "unit", "trust", "released"),
-    ("delta", "public", "assumptions", "exact", "fails"),
+    ("delta", "public", "assumptions", "exact", "fails", "uncovered"),
 )
 """The keys of a guarantee; the second ones may be left out."""
 LINKS = ("linear", "cells")
@@ -116,7 +116,7 @@ def _presence(value: Any) -> tuple[float, float, float] | None:
 
 def _guarantee(value: Any) -> Guarantee:
     known = strict.fields(value, f"{WHAT}'s guarantee", PROMISE, DETAILS)
-    for key in known.keys() & {"public", "assumptions"}:
+    for key in known.keys() & {"public", "assumptions", "uncovered"}:
         strict.listed(known[key], key, strict.text, WHAT)
     for key in known.keys() & {"epsilon", "fails"}:
         _one(known, key, lambda one: None if one is None else strict.text(one))

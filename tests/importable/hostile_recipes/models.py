@@ -101,6 +101,8 @@ def promises() -> list[dict[str, Any]]:
         ('"exact": false', '"exact": 0'),
         ('"exact": false', '"exact": false, "more": 1'),
         ('"exact": false', '"exact": false, "exact": false'),
+        ('"exact": false', '"exact": false, "uncovered": "x"'),
+        ('"exact": false', '"exact": false, "uncovered": [1]'),
         ('"public": []', '"public": "x"'),
         ('"public": []', '"public": [1]'),
         ('"assumptions": []', '"assumptions": {}'),

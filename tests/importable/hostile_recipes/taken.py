@@ -65,6 +65,9 @@ def taken() -> list[dict[str, Any]]:
         model("a promise", '"epsilon": null', '"epsilon": "1"'),
         model("a promise that does not hold", '"fails": null', '"fails": "it says so"'),
         model("a short promise", '"exact": false, "fails": null', '"exact": true'),
+        model(
+            "what is not covered", '"exact": false', '"exact": false, "uncovered": ["the scale"]'
+        ),
         model("an escape", '"released": "every', '"released": "\\u0065very'),
     ]
     models[5]["edits"].append(['"factors"', '"scale": "1:5:1", "factors"'])
