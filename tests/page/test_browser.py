@@ -355,6 +355,24 @@ def test_a_database_of_an_older_page_is_upgraded_where_it_is(
     assert sent == ['{"reports":[' + ",".join(waiting) + "]}"]
 
 
+def test_an_older_page_in_another_tab_keeps_the_database_from_being_upgraded(
+    browser: Browser, provide
+) -> None:
+    held = json.loads((STORES / "rated.json").read_text(encoding="utf-8"))
+    provider = provide(loads(held["task"].encode()))
+    with closing(browser.new_context()) as context:
+        other, page = context.new_page(), context.new_page()
+        other.goto(provider.url + "icon.svg")
+        other.evaluate(BEFORE, json.dumps(held["rows"]))
+        other.evaluate("() => { window.kept = indexedDB.open('tacit', 2); }")
+        other.wait_for_function("() => window.kept.readyState === 'done'")
+        page.goto(provider.url)
+        expect(page.get_by_role("alert")).to_contain_text("open in another tab: close it first.")
+        other.close()
+        page.reload()
+        expect(page.locator("#budget")).to_contain_text("5 of 5 spent")
+
+
 def test_everything_can_be_done_from_the_keyboard(page: Page, provider) -> None:
     keys = page.keyboard
     page.get_by_label("Your maximum").focus()

@@ -12,15 +12,14 @@ import { erasureKey } from "./pseudonym.js";
  * @param {Rows} rows
  * @returns {Promise<Erasure[]>}
  */
-export async function erasuresOf({ owner: [owner], names, made, enrolment }) {
+export async function erasuresOf({ owner: [owner], names, enrolment }) {
   if (owner === undefined) return [];
   const secret = await key(owner.secret);
-  const told = new Set(made.map(({ task }) => task));
   const token = enrolment[0]?.token ?? null;
   /** @type {Erasure[]} */
   const found = [];
-  for (const { task, named, provider } of names) {
-    if (provider === null || !told.has(task)) continue;
+  for (const { named, provider } of names) {
+    if (provider === null) continue;
     const shown = hexadecimal(await erasureKey(secret, named, provider));
     found.push({ task: named, key: shown, token });
   }

@@ -14,6 +14,7 @@ const NUMERIC = /^(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)$/;
 const FOUR = /^(?:(?:0|[1-9][0-9]{0,2})(?:\.(?!$)|$)){4}$/;
 const MAPPED = /^::ffff:[0-9a-f]{1,4}:[0-9a-f]{1,4}$/;
 const LONGEST_NAME = 253;
+const LONGEST = "https".length + 3 + LONGEST_NAME + ":65535".length;
 const HIGHEST_PORT = 65_535;
 
 /**
@@ -22,7 +23,7 @@ const HIGHEST_PORT = 65_535;
  * @returns {boolean}
  */
 export function isOrigin(text) {
-  const found = ORIGIN.exec(text);
+  const found = text.length <= LONGEST ? ORIGIN.exec(text) : null;
   if (found === null) return false;
   const [, scheme, six, name = "", port] = found;
   const plain = scheme === "https" ? "443" : "80";

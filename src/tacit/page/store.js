@@ -6,6 +6,8 @@
  * computed before. It is on disk when the promise is fulfilled.
  */
 
+import { DataError } from "./errors.js";
+
 /*
  * `task` in a row is a question: the address of what is asked, whichever format it is asked in
  * (`question` of a `Task`). Where it is another address the row says so.
@@ -90,6 +92,8 @@ export const KEYS = {
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
 
 /**
+ * What an older page made is upgraded where it is. Throws `DataError` while such a page is open in
+ * another tab, which keeps it from being.
  * @param {string} [name]
  * @returns {Promise<Store>}
  */
@@ -99,7 +103,8 @@ export async function openStore(name = "tacit") {
     const absent = NAMES.filter((store) => !request.result.objectStoreNames.contains(store));
     for (const store of absent) request.result.createObjectStore(store, { keyPath: KEYS[store] });
   };
-  const database = await fulfilled(request);
+  const database = await Promise.race([fulfilled(request), blocked(request)]);
+  database.onversionchange = () => database.close();
   return {
     read: async () => {
       const transaction = database.transaction(NAMES, "readonly");
@@ -131,6 +136,17 @@ export async function openStore(name = "tacit") {
 export function keyOf(store, row) {
   const values = new Map(Object.entries(row));
   return KEYS[store].map((key) => values.get(key));
+}
+
+/**
+ * @param {IDBOpenDBRequest} request
+ * @returns {Promise<never>}
+ */
+function blocked(request) {
+  return new Promise((_, reject) => {
+    request.onblocked = () =>
+      reject(new DataError("An older version of this page is open in another tab: close it first."));
+  });
 }
 
 /**

@@ -20,6 +20,7 @@ _NUMERIC = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
 _MAPPED = re.compile(r"::ffff:[0-9a-f]{1,4}:[0-9a-f]{1,4}")
 _PORTS = {"http": "80", "https": "443"}
 _LONGEST_NAME = 253
+_LONGEST = len("https://") + _LONGEST_NAME + len(":65535")
 
 
 def is_origin(text: str) -> bool:
@@ -28,7 +29,7 @@ def is_origin(text: str) -> bool:
     >>> [is_origin(text) for text in ("https://films.example", "https://films.example/")]
     [True, False]
     """
-    found = _ORIGIN.fullmatch(text)
+    found = _ORIGIN.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None:
         return False
     scheme, six, name, port = found.groups()
