@@ -28,6 +28,7 @@ SCRIPTS = {
     "collector": ("--seconds", "0.2", "--rounds", "1"),
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
+    "linkage": ("{csv}", "--epsilons", "2"),
     "made": ("{csv}", "{folder}/made.npz"),
     "neera_figure_2": ("{folder}/f.svg", "--draws", "2000"),
     "neera_figures_5_6": ("{csv}", "{folder}/f.svg", "--epsilons", "1"),

@@ -1,7 +1,6 @@
 """The device's own solve against its bulk twin, and what it does at the edges."""
 
 import numpy as np
-import polars as pl
 import pytest
 
 from tacit.device.profile import Profile
@@ -38,7 +37,9 @@ def test_the_bulk_solve_and_the_device_agree(name: str, ratings: Ratings) -> Non
         assert np.allclose(profile.rows, [rows[code] for rows in bulk], rtol=0, atol=1e-9)
         item = published.items[7]
         pair = np.array([code], np.int32), np.array([7], np.int32)
-        assert profile.predict(item) == pytest.approx(float(predicted.predict(*pair)[0]), abs=1e-5)
+        assert profile.predict(item) == pytest.approx(
+            float(predicted.predict_codes(*pair)[0]), abs=1e-5
+        )
 
 
 def test_published_bytes_survive_the_trip_and_refuse_a_cut(ratings: Ratings) -> None:
@@ -77,7 +78,7 @@ def test_a_stranger_without_ratings_gets_the_items_own_means(ratings: Ratings) -
     fitted = model("item-mean").fit(evidence(ratings))
     item = fitted.item_ids.ids[0]
     alone = Profile(item_model(fitted), {}).predict(item)
-    assert alone == pytest.approx(float(fitted.predict_ids(pl.Series([-5]), pl.Series([item]))[0]))
+    assert alone == pytest.approx(float(fitted.predict([-5], [item])[0]))
 
 
 def test_a_rating_off_the_scale_is_refused(ratings: Ratings) -> None:

@@ -10,7 +10,8 @@ from tacit.channels import MECHANISMS
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 
 
-def _register() -> None:
+def pytest_configure() -> None:
+    """Before any test is collected, and only where this is named as a plugin."""
     module = ModuleType("tacit.channels.exponential")
     sys.modules[module.__name__] = module
     for example in doctest.DocTestParser().get_examples(PAGE.read_text()):
@@ -18,6 +19,3 @@ def _register() -> None:
         if "Exponential" in vars(module):
             break
     MECHANISMS["exponential"] = "exponential:Exponential"
-
-
-_register()
