@@ -35,6 +35,7 @@ SCRIPTS = {
     "peers": ("--only", "accuracy,completion"),
     "pg_mf_million": ("--people", "100", "--items", "60", "--ratings", "2500"),
     "read_memory": ("--rows", "3000000", "--kind", "parquet"),
+    "sample_flood": ("--items", "20000", "--uploads", "3", "--seconds", "0.3"),
     "store_memory": ("--millions", "0.05"),
     "x_map_figures": (
         "{source}", "{target}", "--systems", "nx-map,x-map,item-average",
@@ -50,7 +51,7 @@ SCRIPTS = {
 SPARK = {
     "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/o.json"),
 }
-BARS = ("collector", "end_to_end")
+BARS = ("collector", "end_to_end", "sample_flood")
 """Scripts that exit 1 when a bar is missed; at this size they well may."""
 
 

@@ -167,46 +167,17 @@ def nearly_right(task, person):
 
 
 @pytest.mark.long
-def test_a_million_items_hold_nobody_up(ask, started):
-    """200 people in one upload of 42 kB, and four at a time who each cost the whole catalogue: the
-    one is answered within 50 ms, and beside four clients that send nothing else /healthz answers
-    within 100 ms, 99 times of 100."""
+def test_a_million_items_are_gone_through_for_nobody_who_names_too_many(ask, started):
+    """200 people in one upload, and four who each cost the whole catalogue; how long they hold the
+    server up is for benchmarks/sample_flood.py to say."""
     task = ask("sample:8", items=range(1_000_000), start=int(time.time()) - 100)
     collector, path = started(task), f"/v1/tasks/{task.address}/reports"
     people = [secrets.token_hex(16) for _ in range(MOST_REPORTS)]
     many = upload([claimed(task, tuple(range(8)), person) for person in people])
     few = upload([claimed(task, nearly_right(task, person), person) for person in people[:4]])
     assert 40_000 < len(many) < 60_000
-    took = []
-    for _ in range(20):
-        at = time.perf_counter()
-        status, _ = collector.request("POST", path, many, {"content-type": "application/json"})
-        took.append(time.perf_counter() - at)
-        assert status in (413, 422)
-    assert sorted(took)[18] < 0.05
-    for body in (many, few):
-        waits, statuses = beside(collector, path, body)
-        assert sorted(waits)[int(len(waits) * 0.99)] < 0.1
-        assert statuses.keys() <= {413, 422, 503}
-        assert len(waits) > 100
-        assert statuses.total() > 20
-
-
-def beside(collector, path, body):
-    """How long /healthz takes beside four clients that send an upload, and what they are told."""
-    going, told = threading.Event(), []
-
-    def uploads():
-        while not going.is_set():
-            yield collector.port, path, body
-
-    client = threading.Thread(target=lambda: told.append(flood(uploads(), 4)))
-    client.start()
-    waits, until = [], time.perf_counter() + 4
-    while time.perf_counter() < until:
-        at = time.perf_counter()
+    for body, refused in ((many, 413), (few, 422)):
+        statuses = flood([(collector.port, path, body)] * 40, 4)
+        assert statuses[refused] > 0
+        assert statuses.keys() <= {refused, 503}
         assert collector.get("/healthz")[0] == 200
-        waits.append(time.perf_counter() - at)
-    going.set()
-    client.join()
-    return waits, told[0]
