@@ -7,10 +7,11 @@
 
 import { rowOf } from "./channel.js";
 import { secretWord } from "./draw.js";
+import { dueAgain } from "./due.js";
 import { erasuresOf } from "./erasing.js";
 import { RequestError } from "./errors.js";
 import { amount } from "./ledger.js";
-import { askToErase, pause, send, uploads } from "./outbox.js";
+import { addressesOf, askToErase, pause, questionOf, send, uploads } from "./outbox.js";
 import { SECRET_BYTES } from "./pseudonym.js";
 import { round } from "./round.js";
 import { choose, epochOf, readTask, refuseAnothers } from "./task.js";
@@ -206,14 +207,8 @@ export class Client {
     const sent = { stored: 0, waiting: outbox.length, complaints, erasing: erasures.length };
     const wait = (pauses[0]?.next ?? -Infinity) - this.#now();
     if (wait > 0 && wait < FORGIVEN) return { ...sent, again: wait };
-    for (const erasure of erasures) {
-      const became = await askToErase(erasure, this.#collector);
-      sent.complaints.push(...became.complaints);
-      if (became.again) return { ...sent, again: await this.#postpone(became.retryAfter) };
-      if (!became.erased) continue;
-      await this.#store.commit({ remove: { erasures: [erasure] } });
-      sent.erasing -= 1;
-    }
+    const again = await this.#erase(erasures, sent);
+    if (again !== null) return { ...sent, again };
     /** @type {Set<string>} */
     const wrong = new Set();
     for (const rows of uploads(outbox)) {
@@ -234,6 +229,24 @@ export class Client {
     return { ...sent, again: null };
   }
 
+  /**
+   * Ask for every erasure that is not acknowledged; gives the seconds to wait where there is no
+   * time for it now.
+   * @param {readonly import("./store.js").Erasure[]} erasures
+   * @param {{ complaints: string[], erasing: number }} sent
+   */
+  async #erase(erasures, sent) {
+    for (const erasure of erasures) {
+      const became = await askToErase(erasure, this.#collector);
+      sent.complaints.push(...became.complaints);
+      if (became.again) return await this.#postpone(became.retryAfter);
+      if (!became.erased) continue;
+      await this.#store.commit({ remove: { erasures: [erasure] } });
+      sent.erasing -= 1;
+    }
+    return null;
+  }
+
   /** @param {import("./outbox.js").Sent} became */
   async #settle({ stored, refused, due }) {
     const { reported } = await this.#store.read();
@@ -251,41 +264,6 @@ export class Client {
     await this.#store.commit({ put: { pause: [{ self: "pause", attempts: before + 1, next }] } });
     return seconds;
   }
-}
-
-/**
- * What these reports told last, and nobody took: it is due again, at no further cost.
- *
- * Only reports of one place: a report over slots comes again anyway, and what its cells repeat must
- * not hang on what became of it.
- * @param {readonly import("./store.js").Reported[]} reported
- * @param {readonly Outgoing[]} lost
- */
-function dueAgain(reported, lost) {
-  const told = new Set(lost.filter(({ single }) => single).map(nameOf));
-  return reported.filter((last) => told.has(nameOf(last)));
-}
-
-/** @param {{ readonly task: string, readonly epoch: number, readonly place: number }} row */
-function nameOf({ task, epoch, place }) {
-  return `${task} ${epoch} ${place}`;
-}
-
-/**
- * Where reports on one question go: where it is asked now, and else in the format before; to the
- * provider both are one.
- * @param {readonly Outgoing[]} rows
- * @param {readonly Owner[]} owner
- */
-function addressesOf([row], [owner]) {
-  const question = row?.task ?? "";
-  const now = owner !== undefined && questionOf(owner) === question ? owner.task : row?.address;
-  return [...new Set([now ?? question, question])];
-}
-
-/** @param {Owner} owner */
-function questionOf({ task, question }) {
-  return question ?? task;
 }
 
 /**

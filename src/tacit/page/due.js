@@ -108,3 +108,21 @@ function repeated(place, answers, last) {
   }
   return { place, value, symbol };
 }
+
+/**
+ * What these reports reported last, and nobody took: it is due again, at no further cost.
+ *
+ * Only reports of one place: a report over slots comes again anyway, and what its cells repeat must
+ * not hang on what became of it.
+ * @param {readonly Reported[]} reported
+ * @param {readonly import("./store.js").Outgoing[]} lost
+ */
+export function dueAgain(reported, lost) {
+  const told = new Set(lost.filter(({ single }) => single).map(nameOf));
+  return reported.filter((last) => told.has(nameOf(last)));
+}
+
+/** @param {{ readonly task: string, readonly epoch: number, readonly place: number }} row */
+function nameOf({ task, epoch, place }) {
+  return `${task} ${epoch} ${place}`;
+}

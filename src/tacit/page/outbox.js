@@ -129,3 +129,20 @@ function inOrder(a, b) {
     Number(a.task > b.task) - Number(a.task < b.task) || a.epoch - b.epoch || a.place - b.place
   );
 }
+
+/**
+ * Where reports on one question go: where it is asked now, and else in the format before; to the
+ * provider both are one.
+ * @param {readonly Outgoing[]} rows
+ * @param {readonly import("./store.js").Owner[]} owner
+ */
+export function addressesOf([row], [owner]) {
+  const question = row?.task ?? "";
+  const now = owner !== undefined && questionOf(owner) === question ? owner.task : row?.address;
+  return [...new Set([now ?? question, question])];
+}
+
+/** @param {import("./store.js").Owner} owner */
+export function questionOf({ task, question }) {
+  return question ?? task;
+}
