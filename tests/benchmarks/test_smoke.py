@@ -33,7 +33,7 @@ SCRIPTS = {
     "neera_figure_2": ("{folder}/f.svg", "--draws", "2000"),
     "neera_figures_5_6": ("{csv}", "{folder}/f.svg", "--epsilons", "1"),
     "peers": ("--only", "accuracy,completion"),
-    "pg_mf_million": ("--people", "100", "--items", "60", "--ratings", "2500"),
+    "pg_mf_million": ("--people", "100", "--items", "100", "--ratings", "2500"),
     "read_memory": ("--rows", "3000000", "--kind", "parquet"),
     "sample_flood": ("--items", "20000", "--uploads", "3", "--seconds", "0.3"),
     "store_memory": ("--millions", "0.05"),
@@ -49,7 +49,7 @@ SCRIPTS = {
     "zheng_theorem_3": ("{folder}/f.svg", "--draws", "2", "--epsilons", "1"),
 }  # fmt: skip
 SPARK = {
-    "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/o.json"),
+    "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/spark.json"),
 }
 BARS = ("collector", "end_to_end", "sample_flood")
 """Scripts that exit 1 when a bar is missed; at this size they well may."""

@@ -5,13 +5,16 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 from tacit.channels import MECHANISMS
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 
 
-def pytest_configure() -> None:
-    """Before any test is collected, and only where this is named as a plugin."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """Before the registry is looked at, and only where this is named as a plugin."""
     module = ModuleType("tacit.channels.exponential")
     sys.modules[module.__name__] = module
     for example in doctest.DocTestParser().get_examples(PAGE.read_text()):
