@@ -4,6 +4,7 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.readers import read
+from tacit.readers.source import Source
 
 
 def test_a_malformed_file_is_refused_with_place_and_value(malformed):
@@ -20,12 +21,14 @@ def test_a_malformed_file_is_refused_with_place_and_value(malformed):
     assert ". " not in sentence
 
 
-def test_a_fault_far_into_a_file_is_found_by_its_line(tmp_path):
+def test_a_fault_far_into_a_file_is_found_by_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(Source.blocks, "__defaults__", (1 << 12,))
     path = tmp_path / "u.data"
-    rows = [f"{n}\t{n % 97}\t{n % 5 + 1}\t{n}" for n in range(1_200_000)]
-    rows[1_190_000] = "5\t6\t7\t8"
+    rows = [f"{n}\t{n % 97}\t{n % 5 + 1}\t{n}" for n in range(12_000)]
+    rows[11_900] = "5\t6\t7\t8"
     path.write_text("\n".join(rows))
-    with pytest.raises(DataError, match="line 1190001: rating '7' is off the scale 1:5:1"):
+    assert path.stat().st_size > 32 << 12
+    with pytest.raises(DataError, match="line 11901: rating '7' is off the scale 1:5:1"):
         read(path)
 
 
