@@ -150,31 +150,29 @@ def test_totals_do_not_depend_on_the_order_of_rows():
     assert all(a.tobytes() == b.tobytes() for a, b in zip(one, two, strict=True))
 
 
-def test_the_totals_are_the_sums_of_the_paper():
+def test_the_totals_are_the_sums_of_the_paper(monkeypatch):
     recorder = Recorder(SecretReleases())
     seen = []
-    step = dpals.Head.step
+    pull = dpals.Head._pull
 
-    def watched(self, tastes, number, account):
-        seen.append((self, self.people(tastes)))
-        return step(self, tastes, number, account)
+    def watched(self, labels, fit, name, account):
+        seen.append((self, fit))
+        return pull(self, labels, fit, name, account)
 
-    dpals.Head.step = watched
-    try:
-        training(SMALL, recorder)
-    finally:
-        dpals.Head.step = step
-    head, (own, rows) = seen[0]
+    monkeypatch.setattr(dpals.Head, "_pull", watched)
+    training(SMALL, recorder)
+    head, fit = seen[0]
     crowd, looks = head.crowd, {look.name: look for look in recorder.looks}
     A, h = np.zeros((len(head.means), 2, 2)), np.zeros((len(head.means), 2))
     for person in range(crowd.people):
         mine = np.flatnonzero(crowd.person == person)
-        labels = crowd.values[mine] - head.mu - head.means[crowd.item[mine]] - own[person]
+        met = fit.row[mine]
+        labels = crowd.values[mine] - head.mu - head.means[crowd.item[mine]] - fit.levels[met]
         s, most = head.wanted[crowd.item[mine]], means.LABELS * crowd.half
         s = s / np.sqrt(max((s**2).sum(), ((s * labels) ** 2).sum() / most**2))
-        for weight, label, item in zip(s, labels, crowd.item[mine], strict=True):
-            A[item] += weight * np.outer(rows[person], rows[person])
-            h[item] += weight * label / most * rows[person]
+        for weight, label, item, row in zip(s, labels, crowd.item[mine], met, strict=True):
+            A[item] += weight * np.outer(fit.rows[row], fit.rows[row])
+            h[item] += weight * label / most * fit.rows[row]
     grid = contributions.grid(float(looks["gram 0"].price))
     told = contributions.unpacked(looks["gram 0"].given / (grid.weights * grid.rows))
     assert np.abs(told - A).max() < 0.02 * np.abs(A).max()

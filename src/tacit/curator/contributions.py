@@ -1,8 +1,9 @@
 """What one person may add to a total: integers, whose L2 norm is bounded before any are summed.
 
-A person's cells carry whole weights s, and she has whole rows x; what she adds to item j is s_j x.
-With ||s|| <= W and ||x|| <= R, both checked in integers, all that she adds has the norm
-||s|| ||x|| <= W R. Replacing her by another person then moves the totals by at most
+A person's ratings carry whole weights s, and each meets one whole row of that person's: s_j x_j is
+added to item j. With ||s|| <= W and every ||x_j|| <= R, checked in integers, all of it together has
+the norm sqrt(sum s_j^2 ||x_j||^2) <= W R. Replacing one person by another then moves the totals by
+at most
 
     2 W R,    and by sqrt(2) W R where s >= 0 and no two people's rows are at an obtuse angle.
 
@@ -158,9 +159,9 @@ def count_sensitivity(bound: int) -> int:
 def gram_sensitivity(grid: Grid, width: int) -> int:
     """Of totals of packed x x', `width` entries each: sqrt(2) W R, and what rounding adds.
 
-    (x . x')^2 >= 0 is the product of two people's packed rows. Rounding moves each of them by at
-    most sqrt(D) / 2, and so their product by at most sqrt(D) R: the distance squared is at most
-    W^2 (2 R^2 + 2 sqrt(D) R).
+    Where two people's rows meet at an item, their packed rows have the product (x . x')^2 >= 0.
+    Rounding moves each row by at most sqrt(D) / 2, and so their product by at most sqrt(D) R: the
+    distance squared is at most W^2 (2 R^2 + 2 sqrt(D) R).
     """
     angle = _root_up(width * grid.rows**2)
     return _root_up(2 * grid.weights**2 * (grid.rows**2 + angle))

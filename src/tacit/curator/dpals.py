@@ -1,15 +1,16 @@
 """dpals (Chien et al. 2021): alternating least squares whose item half is released with noise.
 
-In each step every person's row is solved from her own ratings, and scaled to length 1; then
+In each step every person's rows are solved from their own ratings, and scaled to length 1; then
 
     A_j = sum over people of s_j u u' + noise
     h_j = sum over people of s_j (r_j - mu - b_j - b_u) u + noise
 
 for the items that are rated enough to tell, and v_j follows from A_j v_j = h_j. Only these noisy
 sums are released. The weights s (adaptive weights, Krichene et al. 2023) spread what one person may
-add over *all* her ratings, rare items first: s_j proportional to (noisy count of j)^-rarity. Beside
-the papers, A_j is drawn towards the mean of all items where it is noise, and v_j is the mean of a
-posterior that knows how much of h_j is noise (`posterior`).
+add over *all* their ratings, rare items first: s_j proportional to (noisy count of j)^-rarity.
+Unlike the papers, a rating meets a row that has not seen it (`cross_fit`), A_j is drawn towards the
+mean of all items where it is noise, and v_j is the mean of a posterior that knows how much of h_j
+is noise (`posterior`). A last release asks how strong the factors should be (`strength`).
 """
 
 from collections.abc import Callable
@@ -21,13 +22,14 @@ from numpy.typing import NDArray
 from tacit.curator import contributions
 from tacit.curator.accounting import Account
 from tacit.curator.contributions import Crowd
+from tacit.curator.cross_fit import CrossFit, unattenuated
 from tacit.curator.means import LABELS, Counted, counted, item_means, linked_share
 from tacit.curator.outline import FIRST, FIRST_LINKED, TASTE_SPREAD, Outline, outline
 from tacit.curator.posterior import item_rows, pooled, semidefinite
 from tacit.curator.released import precisions, released
 from tacit.curator.releases import Releases, SecretReleases
+from tacit.curator.strength import strength
 from tacit.errors import RequestError
-from tacit.kernels.foldin import Home, fold_in
 from tacit.kernels.moments import weighted_sums
 from tacit.models.fitted import Fitted
 from tacit.models.likelihood import SPREAD
@@ -86,11 +88,12 @@ class DPALS:
         linked = 1.0 if links is None else linked_share(links, known, account)
         plan = outline(known, account.alone, crowd.half, self.steps, self.factors, linked)
         account.allot(plan.shares)
-        items = np.zeros((ratings.n_items, 1 + plan.factors))
-        items[:, 0] = item_means(crowd, known, account)
+        items = item_means(crowd, known, account)[:, None]
         if plan.factors:
             head = Head.of(crowd, known, items[:, 0], plan.head, self.rarity)
-            items[plan.head, 1:] = head.tastes(plan, account, rng, advance)
+            found = head.tastes(plan, account, rng, advance)
+            items = np.pad(items, ((0, 0), (0, found.shape[1])))
+            items[plan.head, 1:] = found
         advance(1.0)
         return released(self.name, ratings, known.mu, items, account)
 
@@ -99,12 +102,14 @@ class DPALS:
 class Head:
     """The items that get factors, and everybody's ratings of them.
 
-    `means`: b, `wanted`: what weights are in proportion to, shape (items,). `raters`: noisy.
+    `means`: b; `wanted`: what weights are in proportion to; `rated`: the noisy weight of each, all
+    of shape (items,). `raters`: how many people rated, noisy.
     """
 
     crowd: Crowd
     means: Doubles
     wanted: Doubles
+    rated: Doubles
     mu: float
     raters: float
 
@@ -112,71 +117,79 @@ class Head:
     def of(
         cls, crowd: Crowd, known: Counted, means: Doubles, head: NDArray[np.bool_], rarity: float
     ) -> "Head":
-        column = np.cumsum(head) - 1
-        few = crowd.where(head, column, int(head.sum()))
-        return cls(few, means[head], known.weights[head] ** -rarity, known.mu, known.raters)
+        few = crowd.where(head, np.cumsum(head) - 1, int(head.sum()))
+        rated = known.weights[head]
+        return cls(few, means[head], rated**-rarity, rated, known.mu, known.raters)
 
     def tastes(
         self, plan: Outline, account: Account, rng: int, advance: Callable[[float], None]
     ) -> Doubles:
-        """The items' factors after all steps, shape (items, K)."""
+        """The items' factors after all steps, shape (items, K), or (items, 0) if none help."""
         factors = plan.factors
         start = np.random.default_rng(rng).standard_normal((len(self.means), factors))
         tastes = TASTE_SPREAD * self.crowd.half * start / np.sqrt(factors)
         for step in range(plan.steps):
             tastes = self.step(tastes, f"{step}", account)
             advance((step + 1) / plan.steps)
-        return tastes
+        a = strength(self.crowd, self.targets, tastes, self.precision(factors), account)
+        return a * tastes if a else tastes[:, :0]
+
+    @property
+    def targets(self) -> Doubles:
+        """What ratings are above mu and their item's mean, shape (n,)."""
+        return self.crowd.values - self.mu - self.means[self.crowd.item]
+
+    def precision(self, factors: int) -> Doubles:
+        """Of the prior of a person's row, shape (1 + K,)."""
+        return precisions(self.crowd.half, factors)
 
     def step(self, tastes: Doubles, number: str, account: Account) -> Doubles:
         """Spend `gram` and `pull`: the items' factors, given what people's rows they lead to."""
-        crowd = self.crowd
-        own, rows = self.people(tastes)
-        labels = crowd.values - self.mu - self.means[crowd.item] - own[crowd.person]
-        most = LABELS * crowd.half
+        crowd, most = self.crowd, LABELS * self.crowd.half
+        targets = self.targets
+        fit = CrossFit.of(crowd, targets, tastes, self.precision(tastes.shape[1]))
+        labels = targets - fit.levels[fit.row]
         weights = contributions.weights(crowd, self.wanted, labels, most)
-        gram, gram_noise = self._gram(weights, rows, f"gram {number}", account)
-        pull, pull_noise = self._pull(weights * labels / most, rows, f"pull {number}", account)
+        gram, gram_noise = self._gram(weights, fit, f"gram {number}", account)
+        pull, pull_noise = self._pull(weights * labels / most, fit, f"pull {number}", account)
+        return self._solved(gram, gram_noise, most * pull, most * pull_noise)
+
+    def _solved(
+        self, gram: Doubles, gram_noise: float, pull: Doubles, pull_noise: float
+    ) -> Doubles:
+        """The items' factors behind noisy A and h, in units in which people's rows are white."""
+        variance = (SPREAD * 2 * self.crowd.half) ** 2
         trace = unit_trace(gram)
         vectors, mean = pooled(gram, trace, gram_noise)
         whiten = root(contributions.unpacked(mean[None])[0])
         A = semidefinite(whiten @ contributions.unpacked(vectors) @ whiten)
-        rated = self.raters / trace.sum() * (SPREAD * 2 * crowd.half) ** 2
-        noise = (most * pull_noise) ** 2 * whiten @ whiten + rated * A
-        return item_rows(A, most * pull @ whiten, noise, TASTE_SPREAD * crowd.half)
-
-    def people(self, tastes: Doubles) -> tuple[Doubles, Doubles]:
-        """Everybody's own level (people,), and her row of length 1 (people, K): from her own
-        ratings, given what is released already."""
-        items = np.column_stack([self.means, tastes]).astype(np.float32)
-        precision = precisions(self.crowd.half, tastes.shape[1])
-        nobody = np.zeros((self.crowd.people, items.shape[1]))
-        home = Home(self.mu, items, precision, nobody, np.zeros(1), 0.0)
-        solved = fold_in(self.crowd.users, self.crowd.values, home)
-        rows = solved[:, 1:]
-        return solved[:, 0], rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-9)[:, None]
+        noise = pull_noise**2 * whiten @ whiten + self.raters / trace.sum() * variance * A
+        found = item_rows(A, pull @ whiten, noise, TASTE_SPREAD * self.crowd.half)
+        each = (self.rated.sum() / self.raters) ** 2  # n ratings weigh sqrt(n) together
+        return unattenuated(found, self.rated, each, variance)
 
     def _gram(
-        self, weights: Doubles, rows: Doubles, name: str, account: Account
+        self, weights: Doubles, fit: CrossFit, name: str, account: Account
     ) -> tuple[Doubles, float]:
         """Noisy packed A, shape (items, D), and the standard deviation of an entry's noise."""
         whole = contributions.whole_rows
         grid = contributions.grid(account.multiplier(name))
-        packed = whole(contributions.packed(rows), grid.rows)
+        packed = whole(contributions.packed(fit.rows), grid.rows)
         steps = contributions.whole(weights, self.crowd.person, self.crowd.people, grid.weights)
-        totals = weighted_sums(self.crowd.items, steps, packed)
+        totals = weighted_sums(fit.items(self.crowd.items), steps, packed)
         sensitivity = contributions.gram_sensitivity(grid, packed.shape[1])
         noisy = account.gaussian(name, totals, sensitivity=sensitivity)
         size = grid.weights * grid.rows
         return noisy / size, account.multiplier(name) * sensitivity / size
 
     def _pull(
-        self, labels: Doubles, rows: Doubles, name: str, account: Account
+        self, labels: Doubles, fit: CrossFit, name: str, account: Account
     ) -> tuple[Doubles, float]:
         """Noisy h, shape (items, K), of weighted labels of norm 1 a person; and its noise."""
         grid = contributions.grid(account.multiplier(name))
         steps = contributions.whole(labels, self.crowd.person, self.crowd.people, grid.weights)
-        totals = weighted_sums(self.crowd.items, steps, contributions.whole_rows(rows, grid.rows))
+        rows = contributions.whole_rows(fit.rows, grid.rows)
+        totals = weighted_sums(fit.items(self.crowd.items), steps, rows)
         sensitivity = contributions.any_sensitivity(grid)
         noisy = account.gaussian(name, totals, sensitivity=sensitivity)
         return noisy / (grid.weights * grid.rows), 2 * account.multiplier(name)

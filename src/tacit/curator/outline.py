@@ -8,7 +8,8 @@ its *reliability*. K tastes whose variances fall off geometrically are expected 
 squared because people's rows are solved from items that are only so reliable. It grows and then
 falls in K, since K tastes share the noise. What tastes cost is what item means lose by the smaller
 share that is left for them. How strong tastes are is a public guess, so the gain has to be several
-times the cost: otherwise K is 0, and the whole budget goes to the item means.
+times the cost: otherwise K is 0, and the whole budget goes to the item means. Whether the guess was
+right is seen in the end (`strength`).
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ Doubles = NDArray[np.float64]
 FIRST = {"level": 0.01, "counts": 0.09}  # shares of the budget that are spent before this choice
 FIRST_LINKED = {"level": 0.005, "links": 0.005, "counts": 0.09}  # where people link domains
 LEFT = 0.9
-MEANS, GRAM = 0.35, 0.05  # shares beside factors; what is left goes to the pulls
+MEANS, GRAM, STRENGTH = 0.35, 0.05, 0.02  # shares beside factors; the rest goes to the pulls
 GROWTH = np.exp(0.6)  # of the share from one step to the next: later ones are kept
 TASTE_SPREAD, FALL = 0.2, 0.6  # of half the range, for all tastes together; from one to the next
 CAUTION = 4.0
@@ -43,10 +44,10 @@ class Outline:
         """The share of the budget of every release that is still to come."""
         if not self.factors:
             return {"means": LEFT}
-        pulls = LEFT - MEANS - GRAM
+        pulls = LEFT - MEANS - GRAM - STRENGTH
         parts = GROWTH ** np.arange(self.steps)
         parts /= parts.sum()
-        shares = {"means": MEANS}
+        shares = {"means": MEANS, "strength": STRENGTH}
         for step, part in enumerate(parts):
             shares |= {f"gram {step}": GRAM * part, f"pull {step}": pulls * part}
         return shares
@@ -80,7 +81,7 @@ class _Guess:
 
     def gain(self, factors: int, head: NDArray[np.bool_], steps: int) -> float:
         """Variance of ratings that so many tastes are expected to explain."""
-        share = (LEFT - MEANS - GRAM) / steps
+        share = (LEFT - MEANS - GRAM - STRENGTH) / steps
         variances = (TASTE_SPREAD * self.half) ** 2 * (1 - FALL) * FALL ** np.arange(factors)
         found = [self._reliability(v, factors, share)[head] @ self._often[head] for v in variances]
         return float(variances @ np.square(found))

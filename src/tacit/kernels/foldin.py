@@ -58,11 +58,11 @@ def _fold_rows(side: Side, ratings: Doubles, home: Home, rows: Doubles) -> None:
             for k in range(len(x)):
                 for j in range(k + 1):
                     H[k, j] += weight * y[k] * y[j]
-        _cholesky(H)
+        cholesky(H)
         for _ in range(1 if home.sigma == 0 else ROUNDS):
             step = home.precision * (home.prior[r] - x)
             _add_scores(own, other, home, x, y, step)
-            _solve(H, step)
+            solve(H, step)
             x += step
 
 
@@ -106,7 +106,7 @@ def _density(z: float) -> float:
 
 
 @njit(cache=True)
-def _cholesky(H: Doubles) -> None:
+def cholesky(H: Doubles) -> None:
     for k in range(len(H)):
         for j in range(k + 1):
             total = H[k, j]
@@ -116,7 +116,7 @@ def _cholesky(H: Doubles) -> None:
 
 
 @njit(cache=True)
-def _solve(L: Doubles, x: Doubles) -> None:
+def solve(L: Doubles, x: Doubles) -> None:
     for k in range(len(x)):
         for j in range(k):
             x[k] -= L[k, j] * x[j]

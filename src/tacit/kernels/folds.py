@@ -1,0 +1,61 @@
+"""Every person's row, solved again for each fold of their ratings from all the others."""
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from tacit.kernels.foldin import cholesky, solve
+from tacit.kernels.layout import Ints, Side
+
+Doubles = NDArray[np.float64]
+Longs = NDArray[np.int64]
+
+
+def fold_of(side: Side, folds: int) -> Longs:
+    """The fold of each rating: its place in the person's profile, modulo `folds`; shape (n,)."""
+    first = np.repeat(side.start[:-1], side.counts)
+    return (np.arange(len(side.other)) - first) % folds
+
+
+def rows_without_fold(
+    side: Side, targets: Doubles, items: Doubles, precision: Doubles, folds: int
+) -> Doubles:
+    """Ridge rows (level, factors) that have not seen one fold, shape (people x folds, 1 + K).
+
+    Row u F + f minimises sum_j (targets_uj - x . (1, items_j))^2 + x' diag(precision) x over the
+    ratings of u outside fold f. `targets`: shape (n,), in the order of `side`. `items`: shape
+    (items, K). `precision`: shape (1 + K,), above 0.
+    """
+    rows = np.zeros((folds * (len(side.start) - 1), len(precision)))
+    _solve_without(side, targets, np.ascontiguousarray(items), precision, folds, rows)
+    return rows
+
+
+@njit(parallel=True, cache=True)
+def _solve_without(
+    side: Side, targets: Doubles, items: Doubles, precision: Doubles, folds: int, rows: Doubles
+) -> None:
+    width = len(precision)
+    for u in prange(len(side.start) - 1):
+        first, last = side.start[u], side.start[u + 1]
+        H = np.zeros((folds, width, width))
+        g = np.zeros((folds, width))
+        _add_ratings(side.other[first:last], targets[first:last], items, H, g)
+        all_H, all_g = H.sum(axis=0) + np.diag(precision), g.sum(axis=0)
+        for f in range(min(folds, last - first)):
+            rest, x = all_H - H[f], all_g - g[f]
+            cholesky(rest)
+            solve(rest, x)
+            rows[u * folds + f] = x
+
+
+@njit(cache=True)
+def _add_ratings(other: Ints, targets: Doubles, items: Doubles, H: Doubles, g: Doubles) -> None:
+    y = np.ones(g.shape[1])
+    for t in range(len(other)):
+        f = t % len(g)
+        y[1:] = items[other[t]]
+        for k in range(len(y)):
+            g[f, k] += y[k] * targets[t]
+            for j in range(k + 1):
+                H[f, k, j] += y[k] * y[j]
