@@ -14,20 +14,21 @@ from tacit.readers.synthetic import synthetic
 from tacit.reports import Reports
 
 QUICK = {"channel-mf": {"burn_in": 10, "draws": 8, "every": 2}}
-# RMSE on held-out true ratings of the synthetic set at epsilon 3; the mean alone gives 1.13.
+# RMSE on held-out true ratings of the synthetic set at epsilon 3, .015 above what models reach;
+# the best constant has 1.113.
 BANDS = {
-    "global-mean": 1.20,
-    "item-mean": 1.10,
-    "bias": 1.03,
-    "mf-plain": 1.13,
-    "mf": 1.10,
-    "completion": 1.10,
-    "svd": 1.06,
-    "svdpp": 1.06,
-    "als-svd": 1.06,
-    "als-svdpp": 1.06,
-    "mog-mf": 1.13,
-    "channel-mf": 1.00,
+    "global-mean": 1.116,
+    "item-mean": 1.035,
+    "bias": 0.985,
+    "mf-plain": 1.06,
+    "mf": 0.995,
+    "completion": 0.99,
+    "svd": 1.015,
+    "svdpp": 1.02,
+    "als-svd": 1.005,
+    "als-svdpp": 1.0,
+    "mog-mf": 1.06,
+    "channel-mf": 1.0,
 }
 
 pytestmark = pytest.mark.parametrize("name", list(MODELS))
@@ -63,6 +64,7 @@ def test_it_learns_from_reports_alone(
     device = at_home(fitted, train).predict_codes(test.users, test.items)
     errors = [float(np.sqrt(np.mean((p - test.values) ** 2))) for p in (provider, device)]
     assert errors[0] < BANDS[name]
+    assert name == "global-mean" or BANDS[name] < np.std(test.values) - 0.05
     assert errors[1] < errors[0] + 0.002
     assert fitted.guarantee == reports.guarantee
 

@@ -1,0 +1,28 @@
+"""How firmly a device draws its owner's row to the average, behind reports of known noise."""
+
+import numpy as np
+import pytest
+
+from tacit.channels import compile
+from tacit.collection.perturb import perturb
+from tacit.collection.rated import Rated
+from tacit.models import evidence
+from tacit.models.least_squares import FREE, Factors
+from tacit.models.likelihood import SPREAD
+from tacit.models.mf import OWN_BIAS_RIDGE, as_fitted
+from tacit.readers import synthetic
+
+
+@pytest.mark.parametrize("bias_ridge", [20.0, float(FREE)])
+def test_a_device_goes_half_way_from_the_noise_of_reports_to_that_of_ratings(bias_ridge):
+    ratings = synthetic(n_users=80, n_items=60, n_ratings=2000, rng=3)
+    channel = compile("laplace", epsilon="1", scale=ratings.scale)
+    data = evidence(perturb(ratings, Rated(channel)))
+    factors = Factors.start(data, 3, 7.0, bias_ridge, 0)
+    residual = np.mean((data.values - factors.predict(data)) ** 2)
+    share = (SPREAD * 4) ** 2 / residual
+    assert share < 0.2
+    precision = as_fitted("mf", data, factors).precision[0]
+    assert precision[1:] == pytest.approx(7 * np.sqrt(share), rel=1e-4)
+    own = min(bias_ridge * np.sqrt(share), OWN_BIAS_RIDGE)
+    assert precision[0] == pytest.approx(FREE if bias_ridge == FREE else own, rel=1e-4)
