@@ -26,6 +26,7 @@ PARTIES = {
 """Parties of comparisons: ours alone, since the peers' environments are not made in tests."""
 SCRIPTS = {
     "collector": ("--seconds", "0.2", "--rounds", "1"),
+    "dawdlers": ("--connections", "9", "--seconds", "0.3"),
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
     "linkage": ("{csv}", "--epsilons", "2"),
@@ -51,7 +52,7 @@ SCRIPTS = {
 SPARK = {
     "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/spark.json"),
 }
-BARS = ("collector", "end_to_end", "sample_flood")
+BARS = ("collector", "dawdlers", "end_to_end", "sample_flood")
 """Scripts that exit 1 when a bar is missed; at this size they well may."""
 
 

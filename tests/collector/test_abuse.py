@@ -79,7 +79,10 @@ def test_answers_that_nobody_reads(ask, started):
 
 @pytest.mark.long
 def test_slow_headers_and_bodies_are_ended(ask, started, report):
-    """500 connections that dawdle: good traffic stays fast, and each of them is closed."""
+    """500 connections that dawdle: all good traffic is answered, and each of them is closed.
+
+    How fast it is answered, `benchmarks/dawdlers.py` measures.
+    """
     task = ask(start=int(time.time()) - 100)
     path = f"/v1/tasks/{task.address}/reports"
     collector = started(task)
@@ -91,17 +94,14 @@ def test_slow_headers_and_bodies_are_ended(ask, started, report):
     refused = socket.create_connection(("127.0.0.1", collector.port))
     endless = b"content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n50000\r\n"
     refused.sendall(line + endless + b" " * 0x48000)
-    begun, took = time.perf_counter(), []
+    begun = time.perf_counter()
     while time.perf_counter() - begun < 17:
-        at = time.perf_counter()
         good = upload([dumps(report(task, epoch=0), task.channels[0])])
         assert collector.request("POST", path, good, JSON)[0] == 200
-        took.append(time.perf_counter() - at)
         time.sleep(0.05)
         for connection in slow[1::3]:  # a header that never ends, a few bytes at a time
             with contextlib.suppress(OSError):
                 connection.sendall(b"a: b\r\n")
-    assert sorted(took)[int(len(took) * 0.99)] < 0.2
     for connection in slow:
         connection.settimeout(5)
         said = reading(connection)
