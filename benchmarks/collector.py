@@ -31,8 +31,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tacit.channels import compile
-from tacit.collector.app import application
-from tacit.collector.server import serve
+from tacit.collector.http.app import application
+from tacit.collector.http.server import serve
 from tacit.scale import RatingScale
 from tacit.wire.report import Report, dumps, upload
 from tacit.wire.task import Task

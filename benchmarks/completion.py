@@ -33,7 +33,7 @@ def ours(path: str) -> Figures:
 
     from tacit.kernels.predict import bilinear
     from tacit.models import evidence
-    from tacit.models.soft_impute import SoftImpute
+    from tacit.models.least_squares.nuclear_norm import SoftImpute
     from tacit.ratings import Ratings, Vocabulary
     from tacit.scale import RatingScale
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from starlette.types import ASGIApp
 
 from sample_flood import asked, claimed, sent, served
-from tacit.collector.app import application
+from tacit.collector.http.app import application
 from tacit.wire import schedule
 from tacit.wire.report import upload
 from tacit.wire.task import Task

@@ -19,11 +19,11 @@ import polars as pl
 
 from followed import followed
 from tacit import fit, read
-from tacit.curator import DPALS, DPCovariance
 from tacit.models import Fitted, device_predict
 from tacit.ratings import Ratings, Vocabulary
 from tacit.readers.synthetic import choose_items
 from tacit.scale import RatingScale
+from tacit.training import DPALS, DPCovariance
 
 ITEMS, RANK, FALL, NOISE, TASTE, PEOPLE_SPREAD, ITEM_SPREAD = (
     10_677,

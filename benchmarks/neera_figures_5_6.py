@@ -25,9 +25,10 @@ from matplotlib.figure import Figure
 from followed import followed
 from tacit import Rated, Ratings, choose, compile, fit, item_model, perturb, read
 from tacit.channels.table import Channel
-from tacit.evaluation.metrics import ranking, relevant_from, rmse
-from tacit.models import Fitted, device_predict, train
-from tacit.models.pg_mf import PGMF
+from tacit.metrics.accuracy import ranking, relevant_from, rmse
+from tacit.models import Fitted, device_predict
+from tacit.training import train
+from tacit.training.rounds.pg_mf import PGMF
 
 EPSILONS = "0.1,0.2,0.4,0.8,1.6"
 COLOURS = {

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from tacit import Catalogue, Sample, compile, fit, perturb, synthetic
 from tacit.channels.table import Channel
 from tacit.collection.perturb import kept_rows
-from tacit.models import Fitted, device_predict, train
+from tacit.models import Fitted, device_predict
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
+from tacit.training import train
 
 SAMPLES: dict[str, tuple[int, ...]] = {"1": (1,), "10": (1, 4)}
 CAP = 40

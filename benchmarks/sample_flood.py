@@ -28,8 +28,8 @@ import uvicorn
 from tacit.channels import compile
 from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
-from tacit.collector.app import application
-from tacit.collector.server import configured
+from tacit.collector.http.app import application
+from tacit.collector.http.server import configured
 from tacit.scale import RatingScale
 from tacit.wire.report import MOST_REPORTS, Report, dumps, upload
 from tacit.wire.schedule import ASK

@@ -14,8 +14,8 @@ BEST = 50
 def ours(path: str) -> Figures:
     import numpy as np
 
-    from tacit.crossdomain.adjusted import Adjusted
-    from tacit.crossdomain.local import Local
+    from tacit.crossdomain.x_map.adjusted import Adjusted
+    from tacit.engines.local import Local
     from tacit.kernels.similar import Wanted
 
     users, items, ratings = _load(path)

@@ -38,14 +38,14 @@ from tacit.channels import compile
 from tacit.collection.rated import Rated
 from tacit.collection.report_file import write_perturbed
 from tacit.collection.spark import write_perturbed_on_spark
-from tacit.collection.spark_session import session
-from tacit.crossdomain.baseliner import compare_items
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.engine import Engine
-from tacit.crossdomain.local import Local
-from tacit.crossdomain.protocol import Protocol
-from tacit.crossdomain.spark import Spark
-from tacit.crossdomain.x_map import XMap
+from tacit.crossdomain.holdout import Protocol
+from tacit.crossdomain.x_map.baseliner import compare_items
+from tacit.crossdomain.x_map.x_map import XMap
+from tacit.engines.engine import Engine
+from tacit.engines.local import Local
+from tacit.engines.spark import Spark
+from tacit.engines.spark_session import session
 from tacit.kernels.similar import Wanted
 from tacit.ratings import Ratings, Vocabulary
 from tacit.readers import synthetic

@@ -18,11 +18,11 @@ from contextlib import closing
 
 from followed import followed
 from tacit.channels import compile
-from tacit.collector import training
-from tacit.collector.packing import pack_rated
-from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Row
-from tacit.collector.stores import open_reader
+from tacit.collector.storage import stored_reports
+from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.slot_codec import pack_rated
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import Row
 from tacit.scale import RatingScale
 from tacit.wire.task import Task
 
@@ -69,7 +69,7 @@ def read(path: str) -> None:
     """Read it as `tacit fit --db` does, and say what that took."""
     before, begun = peak(), time.perf_counter()
     with closing(open_reader(path)) as reader:
-        reports = training.reports(reader)
+        reports = stored_reports.reports(reader)
     took, held = time.perf_counter() - begun, peak() - before
     print(
         f"{len(reports):10,} reports: {took:5.1f} s, {held >> 20:5} MiB more at the peak, "

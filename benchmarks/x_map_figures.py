@@ -22,18 +22,18 @@ from matplotlib.lines import Line2D
 from tacit import read
 from tacit.crossdomain import changed, systems
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.local import Local
-from tacit.crossdomain.protocol import Protocol
+from tacit.crossdomain.holdout import Protocol
 from tacit.crossdomain.trial import System
+from tacit.engines.local import Local
 from tacit.evaluation import grid
-from tacit.evaluation.crossed import Crossed
-from tacit.evaluation.crossing import Cell, Runner
-from tacit.evaluation.figures import MARKERS, PALETTE
+from tacit.evaluation.comparison.figures import MARKERS, PALETTE
+from tacit.evaluation.crossdomain.figures import STROKES, Styles, lines, tiles
+from tacit.evaluation.crossdomain.request import Cell, Runner
+from tacit.evaluation.crossdomain.rows import Crossed
+from tacit.evaluation.crossdomain.sweeps import PUBLISHED_K, Surface, Sweep
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import save
-from tacit.evaluation.sweep_drawing import STROKES, Styles, lines, tiles
-from tacit.evaluation.sweeps import PUBLISHED_K, Surface, Sweep
 
 NAMES = (
     "nx-map", "x-map", "x-map-strict", "x-map-factors", "taste-map", "mf-merged", "item-offset",

@@ -11,7 +11,7 @@ import numpy as np
 
 from followed import followed
 from tacit import read
-from tacit.crossdomain.theorems import (
+from tacit.audit.published_bounds.x_map import (
     Drawn,
     Moved,
     holds,

@@ -24,10 +24,10 @@ from matplotlib.figure import Figure
 from followed import followed
 from tacit import Rated, choose, fit, perturb, read
 from tacit.collection.public_hash import hashes
-from tacit.curator import TRAININGS, training
-from tacit.evaluation.metrics import rmse
-from tacit.evaluation.split import Protocol
+from tacit.metrics.accuracy import rmse
+from tacit.metrics.split import Protocol
 from tacit.ratings import Ratings
+from tacit.training import TRAININGS
 
 Row = dict[str, Any]
 Fit = tuple[str, str, str | None, int, Callable[[], Any]]
@@ -65,11 +65,10 @@ def fits(train: Ratings, noises: int, epsilons: list[str]) -> Iterator[Fit]:
     for noise in range(noises):
         for epsilon in epsilons:
             yield "channel-mf", "nobody trusted", epsilon, noise, partial(told, train, epsilon)
-            for mode, members in TRAININGS.items():
-                for name in members:
-                    if "curator" in members[name].where:
-                        run = partial(training(name, mode).fit, train, epsilon=epsilon, rng=noise)
-                        yield name, mode, epsilon, noise, run
+            for (name, mode), member in TRAININGS.items():
+                if "curator" in member.where:
+                    run = partial(member.fit, train, epsilon=epsilon, rng=noise)
+                    yield name, mode, epsilon, noise, run
 
 
 def told(train: Ratings, epsilon: str) -> Any:

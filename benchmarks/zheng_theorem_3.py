@@ -24,13 +24,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from followed import followed
+from tacit.audit.published_bounds.zheng import Slots, laplace_bound, response_bound
 from tacit.channels import compile
 from tacit.collection.keystream import secret_words
-from tacit.evaluation.recovery_bounds import Slots, laplace_bound, response_bound
 from tacit.kernels.draw import draw_symbols, stacked
 from tacit.models import evidence
-from tacit.models.completion import within
-from tacit.models.soft_impute import SoftImpute
+from tacit.models.least_squares.completion import within
+from tacit.models.least_squares.nuclear_norm import SoftImpute
 from tacit.ratings import Ratings, Vocabulary
 from tacit.scale import RatingScale
 

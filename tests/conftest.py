@@ -15,7 +15,7 @@ from tacit.channels import compile
 from tacit.channels.table import Channel
 from tacit.cli import main
 from tacit.collection.rated import Rated
-from tacit.evaluation.cell import Tools
+from tacit.evaluation.comparison.runner import Tools
 from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
 from tacit.reports import Reports

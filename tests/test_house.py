@@ -14,9 +14,9 @@ import tacit
 from tacit.channels import MECHANISMS
 from tacit.cli import app
 from tacit.crossdomain import SYSTEMS
-from tacit.curator import STRICT
 from tacit.models import MODELS
 from tacit.readers import FORMATS
+from tacit.training import names
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -89,7 +89,7 @@ def test_the_pages_name_no_option_that_is_not_there():
         assert named <= known, f"{name} names {', '.join(sorted(named - known))}"
 
 
-@pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *STRICT, *SYSTEMS, *FORMATS])
+@pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *names(), *SYSTEMS, *FORMATS])
 def test_every_member_is_on_the_page_about_extending(member):
     assert f"`{member}`" in PAGES["extending.md"]
 

@@ -11,8 +11,8 @@ import time
 import numpy as np
 
 from tacit.cli import main
-from tacit.evaluation import tools
-from tacit.evaluation.cell import Tools
+from tacit.evaluation.comparison import tools
+from tacit.evaluation.comparison.runner import Tools
 
 
 class Middle:

@@ -15,8 +15,10 @@ from tacit.evaluation.results import KEYS
 @pytest.fixture(autouse=True)
 def simple(monkeypatch, tools):
     """Models simple enough to check."""
-    monkeypatch.setattr("tacit.evaluation.tools.tools", lambda: tools)
-    monkeypatch.setattr("tacit.evaluation.tools.check", lambda channels, models, plan: None)
+    monkeypatch.setattr("tacit.evaluation.comparison.tools.tools", lambda: tools)
+    monkeypatch.setattr(
+        "tacit.evaluation.comparison.tools.check", lambda channels, models, plan: None
+    )
 
 
 @pytest.fixture
@@ -114,7 +116,7 @@ def test_an_interrupt_without_files_still_shows_what_is_done(run, data, monkeypa
         return tools.fit(*given, **options)
 
     stopped = dataclasses.replace(tools, fit=fit)
-    monkeypatch.setattr("tacit.evaluation.tools.tools", lambda: stopped)
+    monkeypatch.setattr("tacit.evaluation.comparison.tools.tools", lambda: stopped)
     status, printed, said = run("compare", data, "--channel", "even", "--epsilon", "1,2,3")
     assert status == 130
     assert "Interrupted with 4 rows finished." in said

@@ -18,7 +18,7 @@ from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
 from tacit.collection.report_file import read_reports
 from tacit.collection.spark import write_perturbed_on_spark
-from tacit.collection.spark_session import session
+from tacit.engines.spark_session import session
 from tacit.errors import RequestError
 from tacit.ratings import Ratings, Vocabulary
 from tacit.scale import RatingScale

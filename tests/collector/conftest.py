@@ -10,7 +10,7 @@ import pytest
 from processes import CollectorProcess, PostgresProcess
 from starlette.testclient import TestClient
 
-from tacit.collector.app import application
+from tacit.collector.http.app import application
 from tacit.wire.report import Report, dumps, upload
 from tacit.wire.schedule import asked
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tacit.collector import retention
 from tacit.collector.clock import TrustedClock, tolerance
-from tacit.collector.intake import Intake
-from tacit.collector.opening import opened
-from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Row
-from tacit.collector.writer import Writer
+from tacit.collector.http.validation import Intake
+from tacit.collector.storage import retention
+from tacit.collector.storage.opening import opened
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import Row
+from tacit.collector.storage.writer import Writer
 
 DAY = 86_400
 YEARS = 2 * 365 * DAY

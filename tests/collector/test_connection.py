@@ -10,10 +10,10 @@ import pytest
 from uvicorn.lifespan.on import LifespanOn
 from uvicorn.server import ServerState
 
-from tacit.collector import upload
-from tacit.collector.app import application
-from tacit.collector.enrolment import Enrolment
-from tacit.collector.server import Protocol, configured
+from tacit.collector.http import upload
+from tacit.collector.http.app import application
+from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.http.server import Protocol, configured
 from tacit.wire.report import LONGEST_UPLOAD, dumps
 from tacit.wire.report import upload as body_of
 

@@ -11,8 +11,8 @@ from signal import SIGINT, SIGTERM
 import pytest
 from retrying import Clients
 
-from tacit.collector.packing import pack_rated
-from tacit.collector.stores import open_reader
+from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.slot_codec import pack_rated
 
 
 def stored(db):

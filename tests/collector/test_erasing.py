@@ -8,15 +8,15 @@ from hashlib import sha256
 
 import pytest
 
-from tacit.collector import training
-from tacit.collector.enrolment import Enrolment
-from tacit.collector.intake import Intake
-from tacit.collector.retention import LATE, Swept
-from tacit.collector.retention import _sweep as sweep
-from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Row
-from tacit.collector.stores import open_reader, open_store
-from tacit.collector.writer import Writer
+from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.http.validation import Intake
+from tacit.collector.storage import stored_reports
+from tacit.collector.storage.addresses import open_reader, open_store
+from tacit.collector.storage.retention import LATE, Swept
+from tacit.collector.storage.retention import _sweep as sweep
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import Row
+from tacit.collector.storage.writer import Writer
 from tacit.wire.pseudonym import erasure_key, person
 
 DAY = 86_400
@@ -56,7 +56,7 @@ def swept(client, path, left):
 
 def people(path, task):
     with closing(open_reader(str(path))) as reader:
-        return set(training.reports(reader, task.address).user_ids.ids)
+        return set(stored_reports.reports(reader, task.address).user_ids.ids)
 
 
 def tables(path):

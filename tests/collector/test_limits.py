@@ -12,14 +12,14 @@ from hashlib import sha256
 import pytest
 from flood import flood
 
-from tacit.collector.commit import Batch, Cost, commit
-from tacit.collector.enrolment import Enrolment
+from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
 from tacit.collector.limits.sqlite import SqliteCounts
-from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Row, StoreError, UncertainError
-from tacit.collector.stores import open_reader
+from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.commit import Batch, Cost, commit
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import Row, StoreError, UncertainError
 from tacit.errors import RequestError
 from tacit.wire.report import dumps, upload
 
@@ -358,7 +358,9 @@ def test_a_task_that_is_served_no_more_is_forgotten_as_well(ask, limits, counts)
 
 def test_with_postgresql_the_keys_need_a_place(ask, run, tmp_path, monkeypatch):
     """They may not lie in the database, and there is no file to put them beside."""
-    monkeypatch.setattr("tacit.collector.opening.open_store", lambda url: SqliteStore(":memory:"))
+    monkeypatch.setattr(
+        "tacit.collector.storage.opening.open_store", lambda url: SqliteStore(":memory:")
+    )
     (tmp_path / "task.json").write_bytes(ask().document)
     (tmp_path / "tokens").write_text(DIGEST.hex())
     given = ("--task", tmp_path / "task.json", "--tokens", tmp_path / "tokens")

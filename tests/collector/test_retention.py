@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from tacit.collector import retention
 from tacit.collector.clock import TrustedClock
-from tacit.collector.intake import Intake
-from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Held, Row
-from tacit.collector.writer import Writer
+from tacit.collector.http.validation import Intake
+from tacit.collector.storage import retention
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import Held, Row
+from tacit.collector.storage.writer import Writer
 
 DAY = 86_400
 

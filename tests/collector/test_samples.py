@@ -15,9 +15,9 @@ from flood import flood
 from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
 from tacit.collector import samples
-from tacit.collector.enrolment import Enrolment
-from tacit.collector.intake import Intake
-from tacit.collector.store import Held
+from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.http.validation import Intake
+from tacit.collector.storage.store import Held
 from tacit.wire.report import MOST_REPORTS, Report, dumps, upload
 from tacit.wire.schedule import ASK, asked
 

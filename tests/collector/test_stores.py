@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Outcome, Row, outcomes
-from tacit.collector.stores import open_reader, open_store
+from tacit.collector.storage.addresses import open_reader, open_store
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import Outcome, Row, outcomes
 from tacit.errors import RequestError
 
 ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.collector import training
-from tacit.collector.shelf import Shelf
-from tacit.collector.stores import open_reader
+from tacit.collector.storage import stored_reports
+from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.published_models import Shelf
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.wire.item_model import ItemModel
@@ -16,7 +16,7 @@ from tacit.wire.item_model import ItemModel
 
 def learnt(path, address=None):
     with closing(open_reader(str(path))) as reader:
-        return training.reports(reader, address)
+        return stored_reports.reports(reader, address)
 
 
 def cells(reports):

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tacit.collector import training
-from tacit.collector.shelf import Shelf
-from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Outcome, Row
-from tacit.collector.stores import open_reader, open_store
+from tacit.collector.storage import stored_reports
+from tacit.collector.storage.addresses import open_reader, open_store
+from tacit.collector.storage.published_models import Shelf
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import Outcome, Row
 from tacit.wire.task import loads
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -49,7 +49,7 @@ def stored(url):
 
 def learnt(url, task):
     with closing(open_reader(url)) as reader:
-        found = training.reports(reader, task.address)
+        found = stored_reports.reports(reader, task.address)
     people, items = found.user_ids.take(found.users), found.item_ids.take(found.items)
     cells = zip(people, items, found.symbols.tolist(), found.channel_of.tolist(), strict=True)
     return sorted(cells)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.collector import problems, upload
-from tacit.collector.admission import Admission
-from tacit.collector.body import Bodies
+from tacit.collector.http import problems, upload
+from tacit.collector.http.admission import Admission
+from tacit.collector.http.body import Bodies
 from tacit.wire.report import MOST_REPORTS, dumps
 from tacit.wire.report import upload as body_of
 from tacit.wire.schedule import asked

@@ -7,11 +7,11 @@ import pytest
 
 from tacit.channels import compile
 from tacit.collection.sampler import Sampler
-from tacit.collector import training
-from tacit.collector.packing import pack_rated
-from tacit.collector.sqlite import SqliteStore
-from tacit.collector.store import Row
-from tacit.collector.stores import open_reader
+from tacit.collector.storage import stored_reports
+from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.slot_codec import pack_rated
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import Row
 
 SHARES = np.array([0.06, 0.11, 0.27, 0.34, 0.22])
 
@@ -63,7 +63,7 @@ def test_two_tables_are_read_without_bias(ask, tmp_path, count):
     levels = chance.choice(5, count, p=SHARES)
     filled(path, task, levels, chance.integers(0, 2, count).astype(np.uint8))
     with closing(open_reader(path)) as reader:
-        reports = training.reports(reader)
+        reports = stored_reports.reports(reader)
     truth = np.bincount(levels, minlength=5) / count
     shares, errors = estimated(reports, of_its_own=True)
     assert np.abs((shares - truth) / errors).max() < 4

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 import uvicorn
 
-from tacit.collector import training
-from tacit.collector.app import application
-from tacit.collector.server import configured
-from tacit.collector.stores import open_reader
+from tacit.collector.http.app import application
+from tacit.collector.http.server import configured
+from tacit.collector.storage import stored_reports
+from tacit.collector.storage.addresses import open_reader
 from tacit.device.client import Client
 from tacit.errors import RequestError
 
@@ -44,7 +44,7 @@ def served(folder, port, *tasks):
 def learnt(folder, task):
     """{person: {item: symbol}}"""
     with closing(open_reader(str(folder / "reports.db"))) as reader:
-        found = training.reports(reader, task.address)
+        found = stored_reports.reports(reader, task.address)
     told = {}
     people, items = found.user_ids.take(found.users), found.item_ids.take(found.items)
     for person, item, symbol in zip(people, items, found.symbols.tolist(), strict=True):

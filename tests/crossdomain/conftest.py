@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.engine import Engine
-from tacit.crossdomain.local import Local
-from tacit.crossdomain.protocol import Protocol
-from tacit.crossdomain.spark import Spark
+from tacit.crossdomain.holdout import Protocol
+from tacit.engines.engine import Engine
+from tacit.engines.local import Local
+from tacit.engines.spark import Spark
 from tacit.readers import from_frame, synthetic
 
 ENGINES = [

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from block_kernels import Matrix, Scale
 
-from tacit.collection.spark_session import session
-from tacit.crossdomain.engine import Engine, cut
-from tacit.crossdomain.packed import pack, unpack
-from tacit.crossdomain.spark import Spark
+from tacit.engines.block_codec import pack, unpack
+from tacit.engines.engine import Engine, cut
+from tacit.engines.spark import Spark
+from tacit.engines.spark_session import session
 from tacit.errors import DataError, RequestError
 
 SHARED = Scale(0.1, np.array([1.0, -2.0, 1e-300]))
@@ -91,7 +91,7 @@ def test_megabytes_that_all_blocks_share_and_blocks_of_several(spark: Spark):
 
 @pytest.mark.spark
 def test_a_block_too_large_for_a_row(spark: Spark, monkeypatch):
-    monkeypatch.setattr("tacit.crossdomain.spark.LARGEST", 1000)
+    monkeypatch.setattr("tacit.engines.spark.LARGEST", 1000)
     with pytest.raises(RequestError, match=r"fit a row of Spark's, 1,000; ask for more blocks"):
         spark.over(kernels.scaled, blocks(100, 1), SHARED)
 
@@ -169,7 +169,7 @@ def test_a_missing_java_is_a_sentence(monkeypatch, tmp_path):
 
 
 def test_a_missing_pyspark_is_a_sentence(monkeypatch):
-    monkeypatch.setattr("tacit.collection.spark_session.find_spec", lambda name: None)
+    monkeypatch.setattr("tacit.engines.spark_session.find_spec", lambda name: None)
     with pytest.raises(RequestError, match=r"pip install 'tacit\[spark\]'"), session("local[1]"):
         pass
 
@@ -185,7 +185,7 @@ def test_a_master_that_is_none_is_a_sentence(master):
 def test_a_spark_that_does_not_start_is_a_sentence():
     """In a process of its own, whose Java has not started yet."""
     code = (
-        "from tacit.collection.spark_session import session\n"
+        "from tacit.engines.spark_session import session\n"
         "from tacit.errors import RequestError\n"
         "try:\n    session('local[1]', memory='much').__enter__()\n"
         "except RequestError as error:\n    print(error)"

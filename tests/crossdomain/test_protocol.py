@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.protocol import Protocol
+from tacit.crossdomain.holdout import Protocol
 from tacit.crossdomain.scoring import score
 from tacit.crossdomain.trial import Predicted
 from tacit.errors import RequestError

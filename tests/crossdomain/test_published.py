@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tacit.channels.certificate import exp_lower
-from tacit.crossdomain import private_neighbours
-from tacit.crossdomain.adjusted import POINT_BITS, Adjusted
-from tacit.crossdomain.draws import Draws, uniform
-from tacit.crossdomain.local import Local
-from tacit.crossdomain.private_neighbours import Selection, in_turn, truncated
-from tacit.crossdomain.replacement import STEPS, Candidates, Lottery, draw, weights
+from tacit.crossdomain.x_map import private_neighbours
+from tacit.crossdomain.x_map.adjusted import POINT_BITS, Adjusted
+from tacit.crossdomain.x_map.draws import Draws, uniform
+from tacit.crossdomain.x_map.private_neighbours import Selection, in_turn, truncated
+from tacit.crossdomain.x_map.replacement import STEPS, Candidates, Lottery, draw, weights
+from tacit.engines.local import Local
 from tacit.errors import RequestError
 from tacit.kernels.paths import Found
 from tacit.kernels.sensitive import SMALLEST, pairs

@@ -3,9 +3,18 @@
 import numpy as np
 import pytest
 
-from tacit.crossdomain.adjusted import POINT_BITS
-from tacit.crossdomain.generator import NOTHING, Profile, alteregos, averaged, best, own, whole
-from tacit.crossdomain.recommender import (
+from tacit.crossdomain.trial import Trial
+from tacit.crossdomain.x_map.adjusted import POINT_BITS
+from tacit.crossdomain.x_map.generator import (
+    NOTHING,
+    Profile,
+    alteregos,
+    averaged,
+    best,
+    own,
+    whole,
+)
+from tacit.crossdomain.x_map.recommender import (
     Neighbours,
     age,
     compare_profiles,
@@ -13,7 +22,6 @@ from tacit.crossdomain.recommender import (
     tell_by_items,
     tell_by_people,
 )
-from tacit.crossdomain.trial import Trial
 from tacit.kernels.similar import Near
 
 HOW = Neighbours(k=6, decay=0.2, damping=20)
@@ -154,7 +162,7 @@ def test_one_noisy_neighbour_gives_her_rating_away(trial, engine):
 
 
 def test_the_best_replacement_is_the_first_of_the_largest(engine):
-    from tacit.crossdomain.extender import Extension
+    from tacit.crossdomain.x_map.extender import Extension
     from tacit.kernels.paths import Found
 
     found = Found(np.array([0, 3, 3, 4]), np.array([5, 6, 7, 6], np.int32),

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tacit.crossdomain.adjusted import POINT_BITS, Adjusted, centred
-from tacit.crossdomain.baseliner import ALONE, BB, NB, NN, Baseline, Edges, baseline
-from tacit.crossdomain.extender import extend
-from tacit.crossdomain.local import Local
+from tacit.crossdomain.x_map.adjusted import POINT_BITS, Adjusted, centred
+from tacit.crossdomain.x_map.baseliner import ALONE, BB, NB, NN, Baseline, Edges, baseline
+from tacit.crossdomain.x_map.extender import extend
+from tacit.engines.local import Local
 from tacit.errors import RequestError
 from tacit.kernels.similar import Wanted
 

@@ -8,11 +8,11 @@ import pytest
 from tacit.audit.replay import replay
 from tacit.crossdomain import StrictMap, changed
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.local import Local
-from tacit.crossdomain.protocol import Protocol
-from tacit.curator import DPALS, DPCovariance
-from tacit.curator.releases import SecretReleases
+from tacit.crossdomain.holdout import Protocol
+from tacit.engines.local import Local
 from tacit.readers import from_frame, synthetic
+from tacit.training import DPALS, DPCovariance
+from tacit.training.mechanism.noisy_releases import SecretReleases
 
 TRAININGS = [DPALS(factors=1, steps=2), DPCovariance(factors=1)]
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tacit.crossdomain import KNN, MEMBERS, ItemMeans, RemoteUser, XMap, changed, systems
-from tacit.crossdomain.draws import Draws
-from tacit.crossdomain.local import Local
-from tacit.crossdomain.protocol import Protocol
-from tacit.curator import dpals
-from tacit.curator.releases import SecretReleases
+from tacit.crossdomain.holdout import Protocol
+from tacit.crossdomain.x_map.draws import Draws
+from tacit.engines.local import Local
 from tacit.errors import RequestError
+from tacit.training.mechanism.noisy_releases import SecretReleases
+from tacit.training.person import dpals
 
 KINDS = [pytest.param(m, id=f"{m.name}-{m.variant}-{m.mode}") for m in MEMBERS]
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.crossdomain.theorems import holds, moved, neighbours_drawn
+from tacit.audit.published_bounds.x_map import holds, moved, neighbours_drawn
 
 GONE = np.nan
 

@@ -6,7 +6,7 @@ import pytest
 from tacit.device.profile import Profile
 from tacit.errors import DataError, RequestError
 from tacit.models import evidence, item_model, model
-from tacit.models.at_home import at_home, own_rows
+from tacit.models.simulated_devices import at_home, own_rows
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.wire.item_model import ItemModel

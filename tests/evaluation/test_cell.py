@@ -7,9 +7,9 @@ import pytest
 
 from tacit.errors import RequestError
 from tacit.evaluation import grid
-from tacit.evaluation.cell import Runner
-from tacit.evaluation.metrics import rmse
-from tacit.evaluation.split import Protocol
+from tacit.evaluation.comparison.runner import Runner
+from tacit.metrics.accuracy import rmse
+from tacit.metrics.split import Protocol
 
 
 @pytest.fixture

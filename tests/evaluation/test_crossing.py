@@ -10,13 +10,13 @@ import pytest
 from tacit import crossdomain
 from tacit.cli import main
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.local import Local
 from tacit.crossdomain.trial import Predicted, Told
+from tacit.engines.local import Local
 from tacit.errors import RequestError
-from tacit.evaluation.crossed import Crossed, promises, table
-from tacit.evaluation.crossing import Crossing
+from tacit.evaluation.comparison.tables import text
+from tacit.evaluation.crossdomain.request import Crossing
+from tacit.evaluation.crossdomain.rows import Crossed, promises, table
 from tacit.evaluation.journal import Journal
-from tacit.evaluation.tables import text
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.readers import from_frame, synthetic
 

@@ -14,14 +14,14 @@ from tacit.collection.plans import plan
 from tacit.collection.report_file import read_reports, write_perturbed
 from tacit.crossdomain import MEMBERS
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.local import Local
-from tacit.crossdomain.protocol import Protocol
-from tacit.curator import STRICT, training
+from tacit.crossdomain.holdout import Protocol
+from tacit.engines.local import Local
 from tacit.models import item_model
 from tacit.readers import from_frame, synthetic
+from tacit.training import names, training
 
 PEOPLE, ITEMS = range(1, 61), range(1, 52)
-TRAININGS = [name for name in STRICT if name in ("dpals", "dp-covariance", "pg-mf")]
+TRAININGS = [name for name in names() if name in ("dpals", "dp-covariance", "pg-mf")]
 SYSTEMS = [system for system in MEMBERS if system.mode == "strict"]
 GAP = ("the catalogue", "the set of people")
 
@@ -38,7 +38,7 @@ def declared():
 
 
 def test_every_training_of_the_unit_user_is_tried():
-    for name in STRICT:
+    for name in names():
         if name not in TRAININGS:
             assert training(name).guarantee("1").unit == "value", name
 

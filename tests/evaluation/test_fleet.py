@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 import uvicorn
 
-from tacit.collector.app import application
-from tacit.collector.enrolment import Enrolment
-from tacit.collector.shelf import Shelf
-from tacit.collector.stores import open_reader
-from tacit.collector.training import reports
+from tacit.collector.http.app import application
+from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.published_models import Shelf
+from tacit.collector.storage.stored_reports import reports
 from tacit.errors import RequestError
-from tacit.evaluation.fleet import Fleet
-from tacit.evaluation.split import at_random
+from tacit.metrics.split import at_random
 from tacit.models import at_home, evidence, item_model, model
+from tacit.simulation.fleet import Fleet
 
 STARTED = 1_700_000_000
 

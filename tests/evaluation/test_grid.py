@@ -5,7 +5,7 @@ import pytest
 from tacit.evaluation import grid
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import Row
-from tacit.evaluation.split import Protocol
+from tacit.metrics.split import Protocol
 
 
 @pytest.fixture

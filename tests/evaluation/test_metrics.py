@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.evaluation.metrics import mae, ranking, relevant_from, rmse
+from tacit.metrics.accuracy import mae, ranking, relevant_from, rmse
 from tacit.scale import RatingScale
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tacit.audit.replay import Recorder, Replayer
-from tacit.curator.releases import SecretReleases
 from tacit.errors import RequestError
-from tacit.evaluation import tools
+from tacit.evaluation.comparison import tools
 from tacit.evaluation.private_choice import STEPS, PrivateChoice, squared_errors
-from tacit.evaluation.split import Protocol, at_random
+from tacit.metrics.split import Protocol, at_random
 from tacit.models import MODELS
 from tacit.readers import synthetic
 from tacit.reports import Reports
+from tacit.training.mechanism.noisy_releases import SecretReleases
 
 PAIRS = 200
 RATINGS = synthetic(40, 60, 1000)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tacit.audit.published_bounds.zheng import Slots, laplace_bound, response_bound
 from tacit.channels import compile
 from tacit.errors import RequestError
-from tacit.evaluation.recovery_bounds import Slots, laplace_bound, response_bound
 from tacit.scale import RatingScale
 
 USERS, ITEMS, DRAWS, GAMMA = 60, 50, 200, 0.1

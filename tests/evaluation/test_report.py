@@ -6,12 +6,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tacit.evaluation.chart import Chart, describe
-from tacit.evaluation.drawing import html
-from tacit.evaluation.figures import INK, PALETTE, panel, svg
-from tacit.evaluation.report import report
-from tacit.evaluation.sample import Sample
-from tacit.evaluation.tables import accuracy, best, lowest, promises, text
+from tacit.evaluation.comparison.chart import Chart, describe
+from tacit.evaluation.comparison.device_sample import Sample
+from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
+from tacit.evaluation.comparison.report import report
+from tacit.evaluation.comparison.tables import accuracy, best, lowest, promises, text
+from tacit.evaluation.html.drawing import html
 
 
 @pytest.fixture

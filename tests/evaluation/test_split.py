@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from tacit.errors import RequestError
-from tacit.evaluation.split import Protocol, at_random, fold_of, latest
+from tacit.metrics.split import Protocol, at_random, fold_of, latest
 from tacit.readers import from_frame
 
 

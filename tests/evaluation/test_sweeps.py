@@ -6,10 +6,10 @@ from itertools import product
 
 import pytest
 
-from tacit.evaluation.crossed import Crossed
-from tacit.evaluation.crossing_report import report
-from tacit.evaluation.sweep_drawing import Styles, panel, surface
-from tacit.evaluation.sweeps import Sweep, surfaces, sweeps
+from tacit.evaluation.crossdomain.figures import Styles, panel, surface
+from tacit.evaluation.crossdomain.report import report
+from tacit.evaluation.crossdomain.rows import Crossed
+from tacit.evaluation.crossdomain.sweeps import Sweep, surfaces, sweeps
 
 ROW = {
     "model": "near", "variant": "user", "mode": "none", "epsilon": None,

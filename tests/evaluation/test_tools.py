@@ -3,12 +3,12 @@
 import pytest
 
 from tacit.errors import RequestError
-from tacit.evaluation import tools
-from tacit.evaluation.comparison import Comparison
+from tacit.evaluation.comparison import tools
+from tacit.evaluation.comparison.device_sample import made_up
+from tacit.evaluation.comparison.request import Comparison
+from tacit.evaluation.comparison.tables import accuracy, best, promises
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import Row
-from tacit.evaluation.sample import made_up
-from tacit.evaluation.tables import accuracy, best, promises
 from tacit.readers import synthetic
 
 

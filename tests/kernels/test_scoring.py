@@ -6,7 +6,7 @@ import pytest
 from tacit.channels import compile
 from tacit.kernels.layout import layout
 from tacit.kernels.scoring import Conditional, half_sweep
-from tacit.models.likelihood import ScoreTable, score_table
+from tacit.models.channel_mf.likelihood import ScoreTable, score_table
 from tacit.scale import RatingScale
 
 SCALE = RatingScale.parse("1:5:1")

@@ -13,13 +13,13 @@ from tacit.collection.perturb import perturb
 from tacit.collection.sample import Sample
 from tacit.device.profile import Profile
 from tacit.errors import RequestError
-from tacit.evaluation.metrics import rmse
+from tacit.metrics.accuracy import rmse
 from tacit.models import at_home, device_predict, evidence, item_model, model
-from tacit.models.decoded import decode
-from tacit.models.evidence import Evidence
-from tacit.models.presence_matrix import PresenceMatrix, public
-from tacit.models.spectrum import shrunk, spectrum
-from tacit.models.weighed import GROUPS, weighed
+from tacit.models.evidence.debiased import decode
+from tacit.models.evidence.evidence import Evidence
+from tacit.models.evidence.presence_matrix import PresenceMatrix, public
+from tacit.models.evidence.presence_mixture import GROUPS, weighed
+from tacit.models.evidence.presence_spectrum import shrunk, spectrum
 from tacit.ratings import Ratings, Vocabulary
 from tacit.readers.synthetic import synthetic
 from tacit.reports import Reports

@@ -7,9 +7,14 @@ from tacit.channels import compile
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.models import evidence
-from tacit.models.capacity import starting_level, worth, worthwhile_directions, worthwhile_factors
-from tacit.models.decoded import decode
-from tacit.models.likelihood import cells, score_table
+from tacit.models.channel_mf.capacity import (
+    starting_level,
+    worth,
+    worthwhile_directions,
+    worthwhile_factors,
+)
+from tacit.models.channel_mf.likelihood import cells, score_table
+from tacit.models.evidence.debiased import decode
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.scale import RatingScale

@@ -7,9 +7,9 @@ from tacit.channels import compile
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.models import evidence
-from tacit.models.least_squares import FREE, Factors
-from tacit.models.likelihood import SPREAD
-from tacit.models.mf import OWN_BIAS_RIDGE, as_fitted
+from tacit.models.channel_mf.likelihood import SPREAD
+from tacit.models.least_squares.factors import FREE, Factors
+from tacit.models.least_squares.mf import OWN_BIAS_RIDGE, as_fitted
 from tacit.readers import synthetic
 
 

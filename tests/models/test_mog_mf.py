@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.models.mog_mf import Mixture
+from tacit.models.least_squares.mog_mf import Mixture
 
 
 def log_likelihood(noise: Mixture, residual: np.ndarray) -> float:

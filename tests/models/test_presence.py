@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 
 from tacit.kernels.layout import Layout, layout
 from tacit.models import at_home, evidence, model
-from tacit.models.presence import Presence, presence
-from tacit.models.presence_matrix import PresenceMatrix, public
-from tacit.models.spectrum import Spectrum, shrunk, spectrum
+from tacit.models.evidence.presence_features import Presence, presence
+from tacit.models.evidence.presence_matrix import PresenceMatrix, public
+from tacit.models.evidence.presence_spectrum import Spectrum, shrunk, spectrum
 from tacit.readers.synthetic import synthetic
 
 QUICK = {"burn_in": 2, "draws": 4, "every": 1}

@@ -8,7 +8,12 @@ import pytest
 from tacit.kernels.layout import Layout, layout
 from tacit.kernels.sgd import Doubles, Parameters, Rates, descend, implicit
 from tacit.models import Evidence, Fitted, evidence, model
-from tacit.models.als_svd import ITEM_DAMPING, PERSON_DAMPING, Alternation, damped_biases
+from tacit.models.least_squares.als_svd import (
+    ITEM_DAMPING,
+    PERSON_DAMPING,
+    Alternation,
+    damped_biases,
+)
 from tacit.readers.synthetic import synthetic
 
 PEOPLE, ITEMS, K = 9, 14, 5

@@ -16,10 +16,10 @@ from playwright.sync_api import Browser, sync_playwright
 from processes import free_port
 
 from tacit.channels import compile
-from tacit.collector.app import application
-from tacit.collector.enrolment import Enrolment
-from tacit.collector.server import configured
-from tacit.collector.shelf import Shelf
+from tacit.collector.http.app import application
+from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.http.server import configured
+from tacit.collector.storage.published_models import Shelf
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.scale import RatingScale
 from tacit.wire.item_model import ItemDraw, ItemModel

@@ -1,10 +1,10 @@
 """The replay audit: a training, its outputs frozen, run again on a neighbouring data set.
 
-Every look at the ratings passes through `tacit.curator.releases`. The first run is recorded; the
-second gets the *outputs* of the first, so that both have the same past at each look. Then the looks
-must be the same ones, in the same order, and what goes in may differ by no more than was declared;
-what is declared public may not differ at all; and what comes out at the end,
-computed from released numbers, must be the same to the last bit.
+Every look at the ratings passes through `tacit.training.mechanism.noisy_releases`. The first run is
+recorded; the second gets the *outputs* of the first, so that both have the same past at each look.
+Then the looks must be the same ones, in the same order, and what goes in may differ by no more than
+was declared; what is declared public may not differ at all; and what comes out at the end, computed
+from released numbers, must be the same to the last bit.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.curator.releases import Kind, Releases
 from tacit.ratings import Ratings
+from tacit.training.mechanism.noisy_releases import Kind, Releases
 
 Ints = NDArray[np.int64]
 Value = TypeVar("Value")

@@ -10,8 +10,8 @@ from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.evaluation.choosing import Tradeoff
-    from tacit.evaluation.comparison import Comparison
+    from tacit.evaluation.comparison.request import Comparison
+    from tacit.evaluation.comparison.tradeoff import Tradeoff
     from tacit.evaluation.private_choice import PrivateChoice
     from tacit.ratings import Ratings
 
@@ -69,11 +69,11 @@ def choose_epsilon(
         )
     options.writable(figure)
 
-    from tacit.evaluation import tools
-    from tacit.evaluation.choosing import MEAN
-    from tacit.evaluation.comparison import Comparison, epsilons
+    from tacit.evaluation.comparison import tools
+    from tacit.evaluation.comparison.request import Comparison, epsilons
+    from tacit.evaluation.comparison.tradeoff import MEAN
     from tacit.evaluation.private_choice import PROVIDER, PrivateChoice, check_place
-    from tacit.evaluation.split import Protocol
+    from tacit.metrics.split import Protocol
     from tacit.readers import synthetic
 
     tools.check([channel], [model], "rated")
@@ -100,7 +100,7 @@ def choose_epsilon(
 
 def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
     """Through noise, from the provider alone; says what it cost."""
-    from tacit.evaluation import tools
+    from tacit.evaluation.comparison import tools
     from tacit.evaluation.progress import bar
 
     with bar("choosing") as progress:
@@ -113,8 +113,8 @@ def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
 
 def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
     """From true errors, beside no privacy and the mean."""
-    from tacit.evaluation import tools
-    from tacit.evaluation.choosing import tradeoff
+    from tacit.evaluation.comparison import tools
+    from tacit.evaluation.comparison.tradeoff import tradeoff
     from tacit.evaluation.journal import Journal
     from tacit.evaluation.progress import bar
     from tacit.evaluation.results import Row
@@ -125,15 +125,15 @@ def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
 
 
 def _draw(found: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
-    from tacit.evaluation.figures import svg, tradeoff
+    from tacit.evaluation.comparison.figures import svg, tradeoff
     from tacit.evaluation.results import replace
 
     replace(path, svg(tradeoff(found, *limits)).encode())
 
 
 def _said(found: "Tradeoff", weight: float, most_loss: float, least_strength: float) -> str:
-    from tacit.evaluation.choosing import strength
-    from tacit.evaluation.tables import Table, text
+    from tacit.evaluation.comparison.tables import Table, text
+    from tacit.evaluation.comparison.tradeoff import strength
 
     lines = tuple((f"{e:g}", f"{strength(e):.3f}", f"{loss:.3f}") for e, loss in found.points)
     heading = ("epsilon", "strength P", "loss A")

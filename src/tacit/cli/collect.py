@@ -62,11 +62,11 @@ def collect(
     from tacit.wire.task import loads
 
     try:
-        from tacit.collector.app import application
-        from tacit.collector.enrolment import Enrolment
-        from tacit.collector.opening import opened
-        from tacit.collector.server import serve
-        from tacit.collector.shelf import Shelf
+        from tacit.collector.http.app import application
+        from tacit.collector.http.enrolment import Enrolment
+        from tacit.collector.http.server import serve
+        from tacit.collector.storage.opening import opened
+        from tacit.collector.storage.published_models import Shelf
     except ImportError as error:
         raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
 

@@ -11,7 +11,7 @@ from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
-    from tacit.evaluation.comparison import Comparison
+    from tacit.evaluation.comparison.request import Comparison
     from tacit.evaluation.results import Row
     from tacit.ratings import Ratings
 
@@ -66,9 +66,9 @@ def compare(
         raise typer.BadParameter(f"'{mode}' is not strict, faithful or both", param_hint="--mode")
     options.writable(json, report)
 
-    from tacit.evaluation import tools
-    from tacit.evaluation.comparison import Comparison, epsilons
-    from tacit.evaluation.split import Protocol
+    from tacit.evaluation.comparison import tools
+    from tacit.evaluation.comparison.request import Comparison, epsilons
+    from tacit.metrics.split import Protocol
 
     if mode != "strict":
         options.notice("Models that learn from reports have one mode, strict; they run once.")
@@ -95,7 +95,7 @@ def run(
     ratings: "Ratings", comparison: "Comparison", json: Path | None, report: Path | None
 ) -> None:
     """Run a comparison, write its files and print its tables; exits 130 when interrupted."""
-    from tacit.evaluation import tools
+    from tacit.evaluation.comparison import tools
     from tacit.evaluation.results import Row
 
     real = tools.tools()
@@ -113,10 +113,10 @@ def run(
 def _report(
     rows: "Sequence[Row]", ratings: "Ratings", comparison: "Comparison", path: Path
 ) -> None:
-    from tacit.evaluation import tools
-    from tacit.evaluation.report import report
+    from tacit.evaluation.comparison import tools
+    from tacit.evaluation.comparison.device_sample import made_up
+    from tacit.evaluation.comparison.report import report
     from tacit.evaluation.results import replace
-    from tacit.evaluation.sample import made_up
 
     noisy = [name for name in comparison.channels if name != "identity"]
     near_one = min(comparison.epsilons, key=lambda epsilon: abs(float(epsilon) - 1))
@@ -127,8 +127,8 @@ def _report(
 
 
 def _print(rows: "Sequence[Row]") -> None:
-    from tacit.evaluation.promised import sentences
-    from tacit.evaluation.tables import accuracy, promises, text
+    from tacit.evaluation.comparison.guarantee_text import sentences
+    from tacit.evaluation.comparison.tables import accuracy, promises, text
 
     for metric, caption in (("rmse", "RMSE"), ("f_score_at_10", "F-score at 10")):
         if rows:

@@ -14,9 +14,9 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.crossdomain.domains import Domains
-    from tacit.crossdomain.engine import Engine
-    from tacit.evaluation.crossed import Crossed
-    from tacit.evaluation.crossing import Crossing
+    from tacit.engines.engine import Engine
+    from tacit.evaluation.crossdomain.request import Crossing
+    from tacit.evaluation.crossdomain.rows import Crossed
 
 
 def crossdomain(
@@ -93,8 +93,8 @@ def crossdomain(
     place = options.spark_master(engine, master)
 
     from tacit.crossdomain import SYSTEMS
-    from tacit.evaluation.comparison import epsilons
-    from tacit.evaluation.crossing import Crossing
+    from tacit.evaluation.comparison.request import epsilons
+    from tacit.evaluation.crossdomain.request import Crossing
 
     crossing = Crossing(
         models=options.names(model) if model else tuple(SYSTEMS),
@@ -119,8 +119,8 @@ def crossdomain(
 
 @contextmanager
 def _engine(master: str | None) -> "Generator[Engine]":
-    from tacit.crossdomain.local import Local
-    from tacit.crossdomain.spark import Spark
+    from tacit.engines.local import Local
+    from tacit.engines.spark import Spark
 
     if master is None:
         yield Local()
@@ -132,9 +132,9 @@ def _engine(master: str | None) -> "Generator[Engine]":
 def _show(
     domains: "Domains", crossing: "Crossing", engine: "Engine", user: str, titles: Path | None
 ) -> None:
-    from tacit.crossdomain.x_map import XMap
-    from tacit.evaluation.alterego import alterego
-    from tacit.evaluation.tables import text
+    from tacit.crossdomain.x_map.x_map import XMap
+    from tacit.evaluation.comparison.tables import text
+    from tacit.evaluation.crossdomain.alterego import alterego
     from tacit.readers import titles as read_titles
 
     named = read_titles(titles) if titles else None
@@ -186,7 +186,7 @@ def run(
     report: Path | None,
 ) -> None:
     """Run the trials, write their rows and print their table; exits 130 when interrupted."""
-    from tacit.evaluation.crossed import Crossed
+    from tacit.evaluation.crossdomain.rows import Crossed
 
     grid = Resumable(
         "crossing",
@@ -200,15 +200,15 @@ def run(
 
 
 def _report(rows: "Sequence[Crossed]", path: Path) -> None:
-    from tacit.evaluation.crossing_report import report
+    from tacit.evaluation.crossdomain.report import report
     from tacit.evaluation.results import replace
 
     replace(path, report(rows).encode())
 
 
 def _print(rows: "Sequence[Crossed]") -> None:
-    from tacit.evaluation.crossed import promises, table
-    from tacit.evaluation.tables import text
+    from tacit.evaluation.comparison.tables import text
+    from tacit.evaluation.crossdomain.rows import promises, table
 
     if rows:
         typer.echo(text(table(rows)) + "\n\n" + "\n".join(promises(rows)))

@@ -21,7 +21,7 @@ def demo(
     options.writable(report, json)
 
     from tacit.cli.compare import run
-    from tacit.evaluation.comparison import Comparison
+    from tacit.evaluation.comparison.request import Comparison
     from tacit.readers import synthetic
 
     comparison = Comparison(

@@ -69,8 +69,8 @@ def fit(
     _checked(data, db, publish, mode)
     options.writable(output)
 
-    from tacit.evaluation import tools
-    from tacit.evaluation.comparison import epsilons
+    from tacit.evaluation.comparison import tools
+    from tacit.evaluation.comparison.request import epsilons
     from tacit.ratings import Ratings
 
     tools.check([channel], [model], plan)
@@ -119,34 +119,34 @@ def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str)
 def is_training(model: str, epsilon: str | None, told: bool) -> bool:
     """Whether the name is a training's; raises `RequestError` where it has no epsilon, or reports
     (`told`) instead of ratings."""
-    from tacit.curator import STRICT
+    from tacit.training import names
 
-    if model in STRICT and told:
+    if model in names() and told:
         raise RequestError(f"{model} looks at ratings itself: give it ratings, not reports.")
-    if model in STRICT and epsilon is None:
+    if model in names() and epsilon is None:
         raise RequestError(f"{model} keeps an epsilon of its own: say which, as in --epsilon 8.")
-    return model in STRICT
+    return model in names()
 
 
 def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
     from tacit.collection.report_file import read_reports
-    from tacit.collector import training
-    from tacit.collector.stores import open_reader
+    from tacit.collector.storage import stored_reports
+    from tacit.collector.storage.addresses import open_reader
 
     if file is not None:
         return read_reports(file)
     with closing(open_reader(str(db))) as reader:
-        return training.reports(reader, task)
+        return stored_reports.reports(reader, task)
 
 
 def _publish(fitted: "Fitted", db: str, task: str | None, folder: Path) -> str:
-    from tacit.collector import training
-    from tacit.collector.shelf import Shelf
-    from tacit.collector.stores import open_reader
+    from tacit.collector.storage import stored_reports
+    from tacit.collector.storage.addresses import open_reader
+    from tacit.collector.storage.published_models import Shelf
     from tacit.models import item_model
 
     with closing(open_reader(db)) as reader:
-        asked = training.together(reader, task)
+        asked = stored_reports.together(reader, task)
     (address,) = {Shelf(folder).publish(each.address, item_model(fitted)) for each in asked}
     return address
 

@@ -45,7 +45,7 @@ def perturb(
     from tacit.channels import settings_of
     from tacit.collection.report_file import write_perturbed
     from tacit.collection.spark import write_perturbed_on_spark
-    from tacit.evaluation import tools
+    from tacit.evaluation.comparison import tools
     from tacit.evaluation.progress import bar
 
     if channel != "auto":

@@ -35,9 +35,9 @@ def serve(
     """
 
     try:
-        from tacit.collector.app import application
-        from tacit.collector.server import serve as run
-        from tacit.collector.shelf import Shelf
+        from tacit.collector.http.app import application
+        from tacit.collector.http.server import serve as run
+        from tacit.collector.storage.published_models import Shelf
     except ImportError as error:
         raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
 
@@ -60,10 +60,10 @@ def populate(folder: Path, url: str) -> None:
     from contextlib import closing
 
     from tacit import models
-    from tacit.collector import training
-    from tacit.collector.shelf import Shelf
-    from tacit.collector.stores import open_reader
-    from tacit.evaluation.fleet import Fleet
+    from tacit.collector.storage import stored_reports
+    from tacit.collector.storage.addresses import open_reader
+    from tacit.collector.storage.published_models import Shelf
+    from tacit.simulation.fleet import Fleet
     from tacit.wire.task import loads
 
     task = loads((folder / "task.json").read_bytes())
@@ -73,7 +73,7 @@ def populate(folder: Path, url: str) -> None:
     )  # of this machine, whatever name it goes by
     crowd.report(people, people.n_users)
     with closing(open_reader(str(folder / "reports.db"))) as reader:
-        reports = training.reports(reader, task.address)
+        reports = stored_reports.reports(reader, task.address)
     fitted = models.fit("channel-mf", reports, rng=0)
     address = Shelf(folder / "models").publish(task.address, models.item_model(fitted))
     options.notice(f"Learnt from {len(reports):,} reports; item model {address[:12]} is published.")

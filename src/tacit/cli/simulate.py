@@ -8,7 +8,7 @@ from tacit.cli import options
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 
 if TYPE_CHECKING:
-    from tacit.evaluation.fleet import Tally
+    from tacit.simulation.fleet import Tally
 
 
 def simulate(
@@ -51,9 +51,9 @@ def simulate(
 
         tacit simulate ml-100k.zip --url http://127.0.0.1:8000 --score
     """
-    from tacit.evaluation.fleet import Fleet
     from tacit.evaluation.progress import bar
-    from tacit.evaluation.split import Protocol
+    from tacit.metrics.split import Protocol
+    from tacit.simulation.fleet import Fleet
 
     fleet = Fleet(
         url=url, most_epsilon=most_epsilon, lifetime=lifetime, token=token, insecure=insecure,

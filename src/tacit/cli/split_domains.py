@@ -63,7 +63,7 @@ def split_domains(
 
 def _table(split: "GenreSplit") -> str:
     from tacit.crossdomain.genres import SIDES
-    from tacit.evaluation.tables import Table, text
+    from tacit.evaluation.comparison.tables import Table, text
 
     rows: list[tuple[str, int, int]] = split.genres.rows()
     lines = tuple((genre, str(count), SIDES[side]) for genre, count, side in rows)

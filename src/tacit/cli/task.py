@@ -51,7 +51,7 @@ def task(
     options.writable(output)
 
     from tacit.collection import plans
-    from tacit.evaluation import tools
+    from tacit.evaluation.comparison import tools
     from tacit.scale import RatingScale
     from tacit.wire.task import Task
 

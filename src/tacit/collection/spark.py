@@ -18,7 +18,7 @@ from tacit.collection.plans import plan as plan_of
 from tacit.collection.report_file import write_blocks
 from tacit.collection.sample import Sample
 from tacit.collection.slots import BLOCK, SlotReports, slot_reports
-from tacit.collection.spark_session import quiet, session
+from tacit.engines.spark_session import quiet, session
 from tacit.ratings import Ratings, Vocabulary
 from tacit.scale import RatingScale
 from tacit.wire.channel import dumps, loads
@@ -42,7 +42,7 @@ def write_perturbed_on_spark(
     People are a row each, with their ratings, so that a task is a run of people under any plan;
     reports come person by person. Workers write beside `path`, where all of them have to reach, and
     what they wrote becomes one file. `memory`: of the driver. Raises as `write_perturbed` and
-    `tacit.collection.spark_session.session` do.
+    `tacit.engines.spark_session.session` do.
     """
     _possible(ratings, plan)
     task = _Perturb(

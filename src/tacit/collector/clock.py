@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from tacit.collector.store import Store
+from tacit.collector.storage.store import Store
 from tacit.errors import TacitError
 from tacit.wire.task import DAY, Task, loads
 

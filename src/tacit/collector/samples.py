@@ -14,8 +14,8 @@ import numpy as np
 
 from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
-from tacit.collector import problems
-from tacit.collector.problems import ProblemError
+from tacit.collector.http import problems
+from tacit.collector.http.problems import ProblemError
 from tacit.wire.schedule import ASK
 from tacit.wire.task import Task
 

@@ -3,16 +3,16 @@
 from dataclasses import replace
 from typing import Any
 
-from tacit.crossdomain.item_means import ItemMeans as ItemMeans
-from tacit.crossdomain.knn import KNN as KNN
-from tacit.crossdomain.merged import Merged as Merged
-from tacit.crossdomain.remote_user import RemoteUser as RemoteUser
-from tacit.crossdomain.strict import StrictMap as StrictMap
-from tacit.crossdomain.taste_map import TasteMap as TasteMap
+from tacit.crossdomain.systems.item_means import ItemMeans as ItemMeans
+from tacit.crossdomain.systems.knn import KNN as KNN
+from tacit.crossdomain.systems.merged import Merged as Merged
+from tacit.crossdomain.systems.remote_user import RemoteUser as RemoteUser
+from tacit.crossdomain.systems.taste_map import TasteMap as TasteMap
 from tacit.crossdomain.trial import System
-from tacit.crossdomain.x_map import XMap as XMap
-from tacit.curator import DPALS, DPCovariance
+from tacit.crossdomain.x_map.strict import StrictMap as StrictMap
+from tacit.crossdomain.x_map.x_map import XMap as XMap
 from tacit.errors import RequestError
+from tacit.training import DPALS, DPCovariance
 
 MEMBERS: tuple[System, ...] = (
     ItemMeans(),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.engine import Engine
+from tacit.engines.engine import Engine
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Mask
 

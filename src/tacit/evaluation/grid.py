@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import AnyRow
-from tacit.evaluation.split import Protocol
+from tacit.metrics.split import Protocol
 from tacit.ratings import Ratings
 
 IDENTITY = "identity"

@@ -22,14 +22,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.curator.releases import Releases, SecretReleases
 from tacit.errors import RequestError
-from tacit.evaluation.cell import Floats, Tools
-from tacit.evaluation.choosing import Tradeoff
-from tacit.evaluation.split import Protocol
+from tacit.evaluation.comparison.runner import Floats, Tools
+from tacit.evaluation.comparison.tradeoff import Tradeoff
+from tacit.metrics.split import Protocol
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
+from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
 
 PROVIDER = "provider"
 STEPS = 1 << 20

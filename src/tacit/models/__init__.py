@@ -1,26 +1,25 @@
 """Models: declarations over the shared kernels. Each fits reports or ratings into a `Fitted`.
 
-A *model* learns from what was sent already, and adds nothing to its epsilon. A *training* decides
-what is sent: it takes true ratings, and keeps an epsilon of its own.
+A *model* learns from what was sent already, and adds nothing to its epsilon; a *training*
+(`tacit.training`) takes true ratings, and keeps an epsilon of its own.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from tacit.errors import RequestError
-from tacit.models.als_svd import AlternatingSVD as AlternatingSVD
-from tacit.models.at_home import at_home as at_home
-from tacit.models.at_home import device_predict as device_predict
 from tacit.models.baselines import Baseline as Baseline
-from tacit.models.channel_mf import ChannelMF as ChannelMF
-from tacit.models.completion import Completion as Completion
-from tacit.models.evidence import Evidence as Evidence
-from tacit.models.evidence import evidence as evidence
-from tacit.models.export import item_model as item_model
+from tacit.models.channel_mf.model import ChannelMF as ChannelMF
+from tacit.models.evidence.evidence import Evidence as Evidence
+from tacit.models.evidence.evidence import evidence as evidence
 from tacit.models.fitted import Fitted as Fitted
-from tacit.models.mf import MF as MF
-from tacit.models.mog_mf import MoGMF as MoGMF
-from tacit.models.pg_mf import PGMF as PGMF
+from tacit.models.item_model import item_model as item_model
+from tacit.models.least_squares.als_svd import AlternatingSVD as AlternatingSVD
+from tacit.models.least_squares.completion import Completion as Completion
+from tacit.models.least_squares.mf import MF as MF
+from tacit.models.least_squares.mog_mf import MoGMF as MoGMF
+from tacit.models.simulated_devices import at_home as at_home
+from tacit.models.simulated_devices import device_predict as device_predict
 from tacit.models.svd import SVD as SVD
 from tacit.ratings import Ratings
 from tacit.reports import Reports
@@ -38,38 +37,6 @@ class AbstractModel(Protocol):
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
         """A fitted model; `rng` seeds starts and draws, `advance` hears the share of work done."""
-        ...
-
-
-class AbstractTraining(Protocol):
-    """Settings of a training; `fit` plays every device, and the server between them.
-
-    What it returns carries the guarantee of the whole training, at `epsilon`.
-    """
-
-    @property
-    def name(self) -> str:
-        """The training's name on the command line, among those of the models."""
-        ...
-
-    @property
-    def where(self) -> tuple[str, ...]:
-        """Where its predictions exist: "provider", "device", "curator"."""
-        ...
-
-    def fit(
-        self,
-        ratings: Ratings,
-        *,
-        epsilon: str,
-        delta: str = "0",
-        rng: int = 0,
-        advance: Callable[[float], None] = lambda done: None,
-    ) -> Fitted:
-        """A fitted model; `epsilon` is in nats of the unit that its guarantee names.
-
-        `delta`: a decimal string, for those whose promise has one; the others leave it.
-        """
         ...
 
 
@@ -92,9 +59,6 @@ MODELS: dict[str, AbstractModel] = {
 }
 
 
-TRAININGS: dict[str, AbstractTraining] = {PGMF.name: PGMF()}
-
-
 def model(name: str, **settings: Any) -> AbstractModel:
     """The named model, with some settings changed.
 
@@ -103,19 +67,9 @@ def model(name: str, **settings: Any) -> AbstractModel:
     return changed(MODELS, name, settings)
 
 
-def training(name: str, **settings: Any) -> AbstractTraining:
-    """The named training, with some settings changed; raises as `model` does."""
-    return changed(TRAININGS, name, settings)
-
-
 def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Fitted:
     """Fit the named model to reports or true ratings."""
     return model(name, **settings).fit(evidence(data), rng=rng)
-
-
-def train(name: str, ratings: Ratings, *, epsilon: str, rng: int = 0, **settings: Any) -> Fitted:
-    """Run the named training on everybody's true ratings, at its own epsilon."""
-    return training(name, **settings).fit(ratings, epsilon=epsilon, rng=rng)
 
 
 Member = TypeVar("Member")

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.models.decoded import Decoded, decode
-from tacit.models.evidence import Evidence
+from tacit.models.channel_mf.likelihood import SPREAD
+from tacit.models.evidence.debiased import Decoded, decode
+from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
-from tacit.models.likelihood import SPREAD
 
 Doubles = NDArray[np.float64]
 ROUNDS = 10

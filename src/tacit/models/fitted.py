@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.kernels.predict import bilinear, median, predict
-from tacit.models.presence import Presence
+from tacit.models.evidence.presence_features import Presence
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Vocabulary
 from tacit.scale import RatingScale

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.kernels.sgd import Doubles, Parameters, Rates, descend, implicit
-from tacit.models.evidence import Evidence
+from tacit.models.channel_mf.likelihood import SPREAD
+from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
-from tacit.models.likelihood import SPREAD
-from tacit.models.mf import OWN_BIAS_RIDGE
+from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
 
 RATE, RIDGE = 0.007, 0.02  # customary for one to five stars
 START = 0.1  # deviation of the start of every factor

@@ -7,8 +7,8 @@ from typing import Any
 import psycopg
 
 from tacit.collector.limits.counts import Running, Tally
-from tacit.collector.postgres import SCHEMA_LOCK, SECONDS
-from tacit.collector.store import StoreError
+from tacit.collector.storage.postgres import SCHEMA_LOCK, SECONDS
+from tacit.collector.storage.store import StoreError
 from tacit.errors import RequestError
 
 SCHEMA = """

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any
 
 from tacit.collector.limits.counts import Running, Tally
-from tacit.collector.sqlite import opened
-from tacit.collector.store import StoreError
+from tacit.collector.storage.sqlite import opened
+from tacit.collector.storage.store import StoreError
 from tacit.errors import RequestError
 
 VERSION = 1

@@ -1,0 +1,1 @@
+"""Bounds and theorems of the papers, as questions that can be computed."""

@@ -1,0 +1,1 @@
+"""What answers requests: middleware, routes, validation, limits of a body."""

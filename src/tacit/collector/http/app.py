@@ -1,0 +1,230 @@
+"""The collector as an ASGI application: one process, one writer, five routes and the page."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from tacit.collector.clock import TrustedClock
+from tacit.collector.http import metrics, problems
+from tacit.collector.http.admission import Admission
+from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.http.erasing import Erasing
+from tacit.collector.http.middleware import Door
+from tacit.collector.http.problems import MEDIA_TYPE, Problem, ProblemError
+from tacit.collector.http.upload import Upload
+from tacit.collector.http.validation import Intake
+from tacit.collector.storage import retention
+from tacit.collector.storage.opening import Opened, opened
+from tacit.collector.storage.published_models import Shelf
+from tacit.collector.storage.store import Store
+from tacit.collector.storage.writer import Writer
+from tacit.errors import TacitError
+from tacit.wire.task import Task, loads
+
+FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
+A_MINUTE = {"cache-control": "public, max-age=60"}
+PAGE = Path(__file__).parents[2] / "page"
+OPENAPI = Path(__file__).with_name("openapi.json")
+
+
+class Collector:
+    """What the routes share. `tasks`: the one to answer first, first; older ones go on.
+
+    `opening`: opens store, clock and limits, once the application starts.
+    """
+
+    def __init__(
+        self,
+        opening: Callable[[], Opened],
+        tasks: Sequence[Task],
+        *,
+        shelf: Shelf | None = None,
+        enrolment: Enrolment | None = None,
+    ) -> None:
+        self._opening = opening
+        self._tasks = tuple(tasks)
+        self._shelf = shelf
+        self._writer: Writer | None = None
+        self._clock: TrustedClock | None = None
+        self.intakes: dict[str, Intake] = {}
+        admission = Admission(self.intakes, lambda: self.clock(), enrolment)
+        self.upload = Upload(admission, lambda: self.writer)
+        self._erasing = Erasing(admission, lambda: self.writer)
+
+    @property
+    def writer(self) -> Writer:
+        """The writer, while the application runs."""
+        assert self._writer is not None, "the collector has not started"
+        return self._writer
+
+    @property
+    def clock(self) -> TrustedClock:
+        """The clock that uploads and deletion go by, while the application runs."""
+        assert self._clock is not None, "the collector has not started"
+        return self._clock
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncGenerator[None]:
+        """Open the store, take reports, delete what is due; at the end store what waits."""
+        opened = self._opening()
+        self._clock, self._writer = opened.clock, Writer(opened.store, opened.limits)
+        with ThreadPoolExecutor(1, "samples") as worker:
+            try:
+                known = await self._known()
+                for task in self._tasks:
+                    known.append(task)
+                    await self._open(task, known, worker)
+                turn = opened.limits.turn if opened.limits is not None else None
+                keeping = retention.keep(self.intakes.values(), self.writer, self.clock, turn)
+                async with _meanwhile(keeping):
+                    yield
+            finally:
+                await self.writer.close()
+
+    async def _known(self) -> list[Task]:
+        """The tasks that the store holds, but for those that are asked no more in their form."""
+        known: list[Task] = []
+        for held in await self.writer.run(lambda store: store.tasks()):
+            with suppress(TacitError):
+                known.append(loads(held.document))
+        return known
+
+    async def _open(self, task: Task, known: Sequence[Task], worker: ThreadPoolExecutor) -> None:
+        same = [each.document for each in known if each.question == task.question]
+        held = await self.writer.run(lambda store: store.hold(task.document, same))
+        self.intakes[task.address] = Intake(task, held, worker)
+
+    async def tasks(self, request: Request) -> Response:
+        """GET /v1/tasks"""
+        return JSONResponse({"tasks": [task.address for task in self._tasks]}, headers=A_MINUTE)
+
+    async def task(self, request: Request) -> Response:
+        """GET /v1/tasks/{task}"""
+        intake = self.intakes.get(request.path_params["task"])
+        if intake is None:
+            raise ProblemError(problems.NO_SUCH_TASK)
+        return Response(intake.task.document, media_type="application/json", headers=FOR_EVER)
+
+    async def only_post(self, request: Request) -> Response:
+        """Another method of an address that takes uploads or erasures; those never come here."""
+        raise ProblemError(problems.METHOD)
+
+    async def erase(self, request: Request) -> Response:
+        """POST /v1/tasks/{task}/erasures"""
+        return await self._erasing(request)
+
+    async def newest(self, request: Request) -> Response:
+        """GET /v1/tasks/{task}/model"""
+        address = self._shelf and self._shelf.newest(request.path_params["task"])
+        if not address:
+            raise ProblemError(problems.NOT_FOUND)
+        return JSONResponse({"model": address}, headers=A_MINUTE)
+
+    async def model(self, request: Request) -> Response:
+        """GET /v1/models/{model}"""
+        content = self._shelf and self._shelf.model(request.path_params["model"])
+        if not content:
+            raise ProblemError(problems.NOT_FOUND)
+        return Response(content, media_type="application/octet-stream", headers=FOR_EVER)
+
+    async def description(self, request: Request) -> Response:
+        """GET /v1/openapi.json"""
+        return Response(OPENAPI.read_bytes(), media_type="application/json", headers=A_MINUTE)
+
+    async def health(self, request: Request) -> Response:
+        """GET /healthz: the process answers."""
+        return PlainTextResponse("alive\n")
+
+    async def ready(self, request: Request) -> Response:
+        """GET /readyz: reports can be stored."""
+        if self.writer.failing:
+            raise ProblemError(problems.UNAVAILABLE)
+        return PlainTextResponse("ready\n")
+
+    async def metrics(self, request: Request) -> Response:
+        """GET /metrics"""
+        return PlainTextResponse(metrics.text(self.upload, self._erasing, self.writer))
+
+    def routes(self) -> list[BaseRoute]:
+        """The contract's paths, and the page for every other one."""
+        return [
+            Route("/v1/tasks/{task}/reports", self.only_post),
+            Route("/v1/tasks/{task}/erasures", self.erase, methods=["POST"]),
+            Route("/v1/tasks/{task}/erasures", self.only_post),
+            Route("/v1/tasks", self.tasks),
+            Route("/v1/tasks/{task}", self.task),
+            Route("/v1/tasks/{task}/model", self.newest),
+            Route("/v1/models/{model}", self.model),
+            Route("/v1/openapi.json", self.description),
+            Route("/healthz", self.health),
+            Route("/readyz", self.ready),
+            Route("/metrics", self.metrics),
+            Mount("/", StaticFiles(directory=PAGE, html=True)),
+        ]
+
+
+@asynccontextmanager
+async def _meanwhile(work: Coroutine[None, None, None]) -> AsyncGenerator[None]:
+    """Runs beside the block and ends with it."""
+    running = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+
+
+def application(
+    store: str | Callable[[], Store] | Opened,
+    tasks: Sequence[Task],
+    *,
+    shelf: Shelf | None = None,
+    enrolment: Enrolment | None = None,
+    clock: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> ASGIApp:
+    """The application over a store: an address for `open_store`, what opens one, or one that is
+    open with all that goes with it. `clock`: Unix seconds; `monotonic`: seconds since any moment.
+    """
+
+    def opening() -> Opened:
+        if isinstance(store, Opened):
+            return store
+        return opened(store, tasks, enrolment, wall=clock, monotonic=monotonic)
+
+    collector = Collector(opening, tasks, shelf=shelf, enrolment=enrolment)
+    app = Starlette(
+        routes=collector.routes(),
+        lifespan=collector.lifespan,
+        exception_handlers={ProblemError: _problem, HTTPException: _http_problem},
+    )
+    return Door(collector.upload, app)
+
+
+def _problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ProblemError)
+    return _answer(error.problem)
+
+
+def _http_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _answer(problems.METHOD if error.status_code == 405 else problems.NOT_FOUND)
+
+
+def _answer(problem: Problem) -> Response:
+    wait = {} if problem.retry_after is None else {"retry-after": str(problem.retry_after)}
+    return Response(
+        problem.document(), problem.status, media_type=MEDIA_TYPE.decode(), headers=wait
+    )

@@ -1,0 +1,85 @@
+"""POST /v1/tasks/{task}/erasures: a person's reports to a task are left out, and deleted.
+
+A device shows the key that its name was made from. Whoever knows the name, as everybody does who
+has the reports, cannot make the key. The answer is the same for names with reports and without.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from hashlib import sha256
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from tacit.collector.http import problems
+from tacit.collector.http.admission import Admission
+from tacit.collector.http.body import Bodies
+from tacit.collector.http.problems import ProblemError
+from tacit.collector.storage.store import StoreError
+from tacit.collector.storage.writer import ExcessError, Writer
+from tacit.errors import DataError
+from tacit.wire import strict
+
+MOST_WAITING = 32
+"""Erasures that wait together: each has a commit of its own."""
+LONGEST = 1024
+"""Bytes of an erasure."""
+WHAT = "An erasure"
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+class Erasing:
+    """The route for erasures. `counts`: answers by the name of their problem, or "accepted"."""
+
+    def __init__(self, admission: Admission, writer: Callable[[], Writer]) -> None:
+        self._admission, self._writer = admission, writer
+        self._bodies = Bodies()
+        self._waiting = 0
+        self.counts: Counter[str] = Counter()
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer one request. Raises `ProblemError` for what is refused."""
+        self._waiting += 1
+        try:
+            if self._waiting > MOST_WAITING:
+                raise ProblemError(problems.BUSY)
+            await self._erase(request)
+        except ProblemError as error:
+            self.counts[error.problem.name] += 1
+            raise
+        except ClientDisconnect:
+            return Response(status_code=400)
+        finally:
+            self._waiting -= 1
+        self.counts["accepted"] += 1
+        return JSONResponse({})
+
+    async def _erase(self, request: Request) -> None:
+        visit = self._admission.let_in(request.path_params["task"], dict(request.scope["headers"]))
+        person = erased(await self._bodies.read(request.receive))
+        charge, intake = visit.charge(1, frozenset({person})), visit.intake
+        try:
+            if charge is not None:
+                await self._writer().reserve(charge)
+            epoch = intake.task.epoch(visit.now)
+            await self._writer().erase(intake.held.number, person, epoch)
+        except StoreError:
+            raise ProblemError(problems.UNAVAILABLE) from None
+        except ExcessError as error:
+            if error.spent:
+                self._admission.spent(visit)
+            raise ProblemError(problems.LIMIT) from None
+
+
+def erased(body: bytes) -> bytes:
+    """The name that is asked to be erased, 16 bytes; raises `ProblemError` for no such request."""
+    try:
+        fields = strict.fields(strict.parse(body, WHAT, LONGEST), WHAT, ("key",))
+        key = strict.typed(fields, "key", str, WHAT)
+    except DataError:  # whose sentences repeat what was sent
+        key = ""
+    if not _KEY.fullmatch(key):
+        raise ProblemError(problems.NO_ERASURE)
+    return sha256(bytes.fromhex(key)).digest()[:16]

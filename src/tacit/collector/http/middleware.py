@@ -1,0 +1,56 @@
+"""The outermost layer: uploads go straight in, everything else gets a browser's headers."""
+
+import re
+from functools import lru_cache
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tacit.collector.http.upload import Upload
+
+POLICY = {
+    "content-security-policy": (
+        "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+"""This origin alone, no framing, no guessing."""
+REPORTS = re.compile(r"/v1/tasks/([^/]+)/reports")
+
+
+class Door:
+    """Nearly every request is an upload: it need not ask each route whether it is meant.
+
+    `upload`: the route for them, for a server that knows it (`tacit.collector.http.connection`).
+    """
+
+    def __init__(self, upload: Upload, rest: ASGIApp) -> None:
+        self.upload = upload
+        self._rest = rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._rest(scope, receive, send)
+        elif scope["method"] == "POST" and (task := task_of(scope["path"])) is not None:
+            await self.upload(task, scope, receive, send)
+        else:
+            await self._rest(scope, receive, _telling(send))
+
+
+@lru_cache(maxsize=64)
+def task_of(path: str) -> str | None:
+    """The task whose address takes uploads at this path."""
+    found = REPORTS.fullmatch(path)
+    return found[1] if found else None
+
+
+def _telling(send: Send) -> Send:
+    async def told(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(POLICY)
+        await send(message)
+
+    return told

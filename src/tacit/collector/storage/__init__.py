@@ -1,0 +1,1 @@
+"""What keeps reports: databases, the writer, retention, published models."""

@@ -1,0 +1,92 @@
+"""Opening what a collector needs, before it answers anybody: store, clock, and counts of tokens."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.collector.clock import TrustedClock, tolerance
+from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.limits.counts import Counts
+from tacit.collector.limits.keys import EpochKeys
+from tacit.collector.limits.limits import Limits
+from tacit.collector.limits.sqlite import SqliteCounts
+from tacit.collector.storage.addresses import is_postgres, open_store
+from tacit.collector.storage.store import Store, StoreError
+from tacit.errors import RequestError
+from tacit.wire.task import Task
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A store, the clock it trusts, and the limits of tokens where tokens are asked for."""
+
+    store: Store
+    clock: TrustedClock
+    limits: Limits | None = None
+
+    def close(self) -> None:
+        """Let go of the databases."""
+        self.store.close()
+        if self.limits is not None:
+            self.limits.close()
+
+
+def opened(
+    db: str | Callable[[], Store],
+    tasks: Sequence[Task],
+    enrolment: Enrolment | None = None,
+    *,
+    keys: Path | None = None,
+    confirmed: bool = False,
+    wall: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> Opened:
+    """The store at an address (or what opens one) and what goes with it.
+
+    `keys`: the file of the keys under which tokens are counted; beside SQLite's file unless it is
+    given. `confirmed`: the machine's clock is right, whatever the store trusted last. `wall`: Unix
+    seconds; `monotonic`: seconds since any moment. Raises `RequestError` where anything of it
+    cannot be opened, or does not belong together.
+    """
+    store = open_store(db) if isinstance(db, str) else db()
+    try:
+        clock = TrustedClock(wall, monotonic, tolerance(tasks))
+        clock.start(store, confirmed)
+        limits = None
+        if enrolment is not None:
+            assert isinstance(db, str), "counts lie beside a store, and need its address"
+            limits = _limits(db, tasks, enrolment, keys, clock())
+    except BaseException:
+        with suppress(Exception):
+            store.close()
+        raise
+    return Opened(store, clock, limits)
+
+
+def _limits(
+    db: str, tasks: Sequence[Task], enrolment: Enrolment, keys: Path | None, now: float
+) -> Limits:
+    beside = Path(db)
+    if is_postgres(db):
+        if keys is None:
+            raise RequestError(
+                "Tokens are counted under keys that lie outside the database: say where, as in "
+                "--token-keys tokens.keys."
+            )
+        from tacit.collector.limits.postgres import PostgresCounts
+
+        counts: Counts = PostgresCounts(db)
+    else:
+        counts = SqliteCounts(str(beside.with_suffix(".tokens.db")))
+    try:
+        file = EpochKeys(keys or beside.with_suffix(".tokens.keys"), now)
+        limits = Limits(counts, file, tasks, enrolment.most, enrolment.people)
+        limits.start(now)
+    except (StoreError, OSError) as error:
+        raise RequestError(f"Tokens cannot be counted: {error}.") from None
+    except BaseException:
+        counts.close()
+        raise
+    return limits

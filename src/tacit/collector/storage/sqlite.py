@@ -1,0 +1,242 @@
+"""Reports in one SQLite file: write-ahead log, synchronous=FULL, one connection that writes."""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from tacit.collector.storage.store import READ_AT_ONCE, Held, Outcome, Row, StoreError, outcomes
+from tacit.errors import RequestError
+
+VERSION = 2
+ADDED = """
+CREATE TABLE erasures (
+    task INTEGER NOT NULL,
+    person BLOB NOT NULL,
+    epoch INTEGER NOT NULL,
+    PRIMARY KEY (task, person)
+) WITHOUT ROWID;
+CREATE TABLE clock (one INTEGER PRIMARY KEY CHECK (one = 1), seconds INTEGER NOT NULL);
+"""
+SCHEMA = """
+CREATE TABLE tasks (
+    number INTEGER PRIMARY KEY,
+    document BLOB NOT NULL UNIQUE,
+    closed INTEGER NOT NULL DEFAULT -1,
+    continues INTEGER
+);
+CREATE TABLE reports (
+    id BLOB PRIMARY KEY,
+    task INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    mech INTEGER NOT NULL,
+    person BLOB NOT NULL,
+    cells BLOB NOT NULL
+) WITHOUT ROWID;
+"""
+UPGRADES = {0: SCHEMA + ADDED, 1: "ALTER TABLE tasks ADD COLUMN continues INTEGER;" + ADDED}
+"""What makes each version this one. `continues`: the number of an earlier task of the same
+question, under which the reports of this one are kept."""
+LOG_PAGES, CACHE_KIB = 8000, 65_536
+"""A log of 32 MiB before it is folded in: ids are random, so short logs write each page often."""
+MOST_ROWS = 4096
+"""Rows of one statement; SQLite takes 32,766 values in one."""
+HELD = "coalesce(continues, number), document, closed"
+TASKS = f"SELECT {HELD} FROM tasks ORDER BY number DESC"
+ERASED = """
+(SELECT 1 FROM erasures
+WHERE erasures.task = reports.task AND erasures.person = reports.person)
+"""
+
+
+class SqliteStore:
+    """The writer. Reports are kept by id: the file does not say in which order they came.
+
+    Raises `RequestError` where the file cannot be opened or is something else.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            self._database = opened(path)
+            self._upgrade()
+        except (OSError, sqlite3.Error) as error:
+            raise RequestError(f"{path} cannot hold reports: {error}.") from None
+
+    def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
+        self._database.execute(
+            "INSERT OR IGNORE INTO tasks (document, closed, continues) "
+            "SELECT ?, coalesce(max(closed), -1), min(coalesce(continues, number)) "
+            f"FROM tasks WHERE document IN ({','.join('?' * len(same))})",
+            (document, *same),
+        )
+        asked = f"SELECT {HELD} FROM tasks WHERE document = ?"
+        return Held(*self._database.execute(asked, (document,)).fetchone())
+
+    def tasks(self) -> list[Held]:
+        return [Held(*row) for row in self._database.execute(TASKS)]
+
+    def insert(self, rows: Sequence[Row]) -> list[Outcome]:
+        try:
+            if len(rows) > MOST_ROWS:
+                return self._insert_unknown(rows)
+            try:
+                # Nearly always all are new. One statement is a transaction of its own, and the only
+                # moment at which Python's lock has to be won back from the server.
+                self._insert(rows)
+            except sqlite3.IntegrityError:
+                return self._insert_unknown(rows)
+        except sqlite3.Error as error:
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
+            raise StoreError(str(error)) from None
+        return [Outcome.STORED] * len(rows)
+
+    def shut(self, task: int, epoch: int) -> None:
+        closed = "UPDATE tasks SET closed = max(closed, ?) WHERE coalesce(continues, number) = ?"
+        self._database.execute(closed, (epoch, task))
+
+    def forget(self, task: int, epoch: int, first_byte: int) -> int:
+        # Between X and X || 2^128: every id of 16 bytes that begins with the byte.
+        low, high = bytes([first_byte]), bytes([first_byte]) + b"\xff" * 16
+        return self._database.execute(
+            "DELETE FROM reports WHERE id BETWEEN ? AND ? AND task = ? "
+            f"AND (epoch <= ? OR EXISTS {ERASED})",
+            (low, high, task, epoch),
+        ).rowcount
+
+    def erase(self, task: int, person: bytes, epoch: int) -> None:
+        self._database.execute(
+            "INSERT INTO erasures VALUES (?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET epoch = max(epoch, excluded.epoch)",
+            (task, person, epoch),
+        )
+
+    def erasures(self, task: int) -> int:
+        return self._one("SELECT count(*) FROM erasures WHERE task = ?", task)
+
+    def settle(self, task: int, epoch: int) -> int:
+        gone = "DELETE FROM erasures WHERE task = ? AND epoch <= ?"
+        return self._database.execute(gone, (task, epoch)).rowcount
+
+    def clock(self) -> int | None:
+        return self._one("SELECT max(seconds) FROM clock")
+
+    def keep_clock(self, now: int, limit: int) -> int:
+        self._database.execute(
+            "INSERT INTO clock VALUES (1, ?) ON CONFLICT DO UPDATE SET seconds = excluded.seconds "
+            "WHERE excluded.seconds > seconds AND excluded.seconds <= seconds + ?",
+            (now, limit),
+        )
+        return self._one("SELECT seconds FROM clock")
+
+    def set_clock(self, now: int) -> None:
+        self._database.execute("INSERT OR REPLACE INTO clock VALUES (1, ?)", (now,))
+
+    def newest(self) -> list[tuple[bytes, int]]:
+        return self._database.execute(
+            "SELECT document, newest FROM tasks JOIN "
+            "(SELECT task, max(epoch) AS newest FROM reports GROUP BY task) ON task = number"
+        ).fetchall()
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _upgrade(self) -> None:
+        version = self._one("PRAGMA user_version")
+        if version != VERSION and version not in UPGRADES:
+            raise sqlite3.DatabaseError(f"its version is {version}, this reads {VERSION}")
+        for setting in (f"wal_autocheckpoint={LOG_PAGES}", f"cache_size=-{CACHE_KIB}"):
+            self._database.execute(f"PRAGMA {setting}")
+        if version != VERSION:
+            self._database.executescript(
+                f"BEGIN IMMEDIATE; {UPGRADES[version]} PRAGMA user_version={VERSION}; COMMIT;"
+            )
+
+    def _one(self, statement: str, *values: Any) -> Any:
+        return self._database.execute(statement, values).fetchone()[0]
+
+    def _insert_unknown(self, rows: Sequence[Row]) -> list[Outcome]:
+        """Some ids are known, or come twice. Nobody else writes: what is there was there before."""
+        self._database.execute("BEGIN IMMEDIATE")
+        before = self._stored([row.id for row in rows])
+        for start in range(0, len(rows), MOST_ROWS):
+            self._insert(rows[start : start + MOST_ROWS], "OR IGNORE")
+        self._database.execute("COMMIT")
+        return outcomes(rows, before)
+
+    def _insert(self, rows: Sequence[Row], known: str = "") -> None:
+        self._database.execute(_inserting(len(rows), known), list(chain.from_iterable(rows)))
+
+    def _stored(self, ids: Sequence[bytes]) -> dict[bytes, Row]:
+        found: dict[bytes, Row] = {}
+        for start in range(0, len(ids), 1000):
+            some = ids[start : start + 1000]
+            asked = f"SELECT * FROM reports WHERE id IN ({','.join('?' * len(some))})"
+            found |= {row[0]: Row(*row) for row in self._database.execute(asked, some)}
+        return found
+
+
+def opened(path: str) -> sqlite3.Connection:
+    """A connection to a file that is made for its owner alone, as are the logs beside it. One that
+    was there is closed to others; its group keeps what it was given.
+
+    Raises `OSError` and `sqlite3.Error`.
+    """
+    if path != ":memory:":
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        for file in (path, f"{path}-wal", f"{path}-shm"):
+            with suppress(FileNotFoundError):
+                if (mode := os.stat(file).st_mode) & 0o007:
+                    os.chmod(file, mode & 0o770)
+    database = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    # FULL: a commit is on disk when it returns, not only safe from a dying process. What is deleted
+    # is overwritten, not merely unlinked.
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
+        database.execute(f"PRAGMA {setting}")
+    return database
+
+
+@lru_cache(maxsize=256)
+def _inserting(rows: int, known: str) -> str:
+    return f"INSERT {known} INTO reports VALUES {','.join(['(?,?,?,?,?,?)'] * rows)}"
+
+
+class SqliteReader:
+    """Reads a snapshot; a collector may go on writing. Raises `RequestError` for no such file.
+
+    A store that no collector has upgraded yet is read as it is.
+    """
+
+    def __init__(self, path: str) -> None:
+        if not Path(path).is_file():
+            raise RequestError(f"{path} is no store of reports; `tacit collect --db` makes one.")
+        self._path = path
+        self._database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)
+
+    def tasks(self) -> list[Held]:
+        try:
+            before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
+            found = self._database.execute(TASKS if self._upgraded() else before)
+            return [Held(*row) for row in found]
+        except sqlite3.Error as error:
+            raise RequestError(f"{self._path} is no store of reports: {error}.") from None
+
+    def scan(self, task: int) -> Iterator[list[Row]]:
+        asked = "SELECT * FROM reports WHERE task = ?1"
+        if self._upgraded():
+            asked += f" AND NOT EXISTS {ERASED}"
+        found = self._database.execute(asked, (task,))
+        while rows := found.fetchmany(READ_AT_ONCE):
+            yield [Row(*row) for row in rows]
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _upgraded(self) -> bool:
+        return self._database.execute("PRAGMA user_version").fetchone()[0] >= VERSION

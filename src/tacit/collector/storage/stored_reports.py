@@ -1,0 +1,136 @@
+"""The store as reports to learn from: of each person and item the latest, in bounded memory."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tacit.collection.plans import plan
+from tacit.collector.storage.slot_codec import unpack_rated, unpack_slots
+from tacit.collector.storage.store import Held, Reader, Row
+from tacit.errors import RequestError
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Codes, Vocabulary
+from tacit.reports import Reports
+from tacit.wire.schedule import asked
+from tacit.wire.task import Task, loads
+
+Integers = NDArray[np.integer]
+
+
+class Cells(NamedTuple):
+    """Columns of reported cells: a person's number, a place, a symbol, a channel; shapes (n,)."""
+
+    people: Codes
+    places: Codes
+    symbols: NDArray[np.uint16]
+    mechs: NDArray[np.uint8]
+
+
+def find(reader: Reader, address: str | None = None) -> tuple[Held, Task]:
+    """The task of an address, or the latest. Raises `RequestError` where the store has none."""
+    tasks = [(held, loads(held.document)) for held in reader.tasks()]
+    fit = [(held, task) for held, task in tasks if address in (None, task.address)]
+    if not fit:
+        known = ", ".join(task.address for _, task in tasks) or "none"
+        raise RequestError(f"The store has no task {address or 'yet'}; it has {known}.")
+    return fit[0]
+
+
+def together(reader: Reader, address: str | None = None) -> list[Task]:
+    """Every task whose reports are kept with those of one, by its address or the latest: itself,
+    and what continues it or is continued by it. Raises `RequestError` as `find` does."""
+    held, _ = find(reader, address)
+    return [loads(each.document) for each in reader.tasks() if each.number == held.number]
+
+
+def reports(reader: Reader, address: str | None = None) -> Reports:
+    """Everything that people reported to a task, the latest report of each (person, item).
+
+    The store is read a few thousand rows at a time; what is in memory at the peak is some 45 bytes
+    a report under "rated" (`benchmarks/store_memory.py`), and every person's latest row otherwise.
+    Raises `RequestError` where there is no such task, or no report yet.
+    """
+    held, task = find(reader, address)
+    people: dict[bytes, int] = {}
+    scan = reader.scan(held.number)
+    cells = _slots(scan, task, people) if task.hides_presence else _rated(scan, task, people)
+    if not people:
+        raise RequestError(f"Nobody has reported to the task {task.address} yet.")
+    return _reports(task, [name.hex() for name in people], cells)
+
+
+def guarantee(task: Task, used: Iterable[int]) -> Guarantee:
+    """What reports to the task promise, by the weakest of the channels that were used."""
+    channels = [task.channels[mech] for mech in sorted(set(used))]
+    promised = plan(task.plan, channels).guarantee
+    seen = ("which reports to this task are one person's", "that an answer changed, and when")
+    return replace(promised, public=(*promised.public, *seen))
+
+
+def _rated(scan: Iterable[list[Row]], task: Task, people: dict[bytes, int]) -> Cells:
+    """One cell a report: of equal (person, place) the latest epoch counts."""
+    blocks: list[tuple[Codes, Codes, NDArray[np.uint16], NDArray[np.uint8], Codes]] = []
+    for rows in scan:
+        places, symbols = unpack_rated([row.cells for row in rows])
+        who = np.array([people.setdefault(row.person, len(people)) for row in rows], np.int32)
+        mechs = np.array([row.mech for row in rows], np.uint8)
+        epochs = np.array([row.epoch for row in rows], np.int32)
+        blocks.append((who, places.astype(np.int32), symbols, mechs, epochs))
+    if not blocks:
+        return _none()
+    who, places, symbols, mechs, epochs = (np.concatenate(c) for c in zip(*blocks, strict=True))
+    order = np.lexsort((epochs, places, who))
+    last = np.append((np.diff(who[order]) != 0) | (np.diff(places[order]) != 0), True)
+    kept = order[last]
+    return Cells(who[kept], places[kept], symbols[kept], mechs[kept])
+
+
+def _slots(scan: Iterable[list[Row]], task: Task, people: dict[bytes, int]) -> Cells:
+    """All asked places in one report: of a person the latest epoch counts."""
+    latest: dict[bytes, Row] = {}
+    for rows in scan:
+        for row in rows:
+            if row.person not in latest or row.epoch > latest[row.person].epoch:
+                latest[row.person] = row
+    blocks: list[Cells] = []
+    for name, row in latest.items():
+        people[name] = len(people)
+        symbols = unpack_slots(row.cells)
+        places = np.array(asked(task, name.hex()), np.int32)
+        if task.plan == "catalogue":  # a provider that leaves "missing" out has lost nothing
+            told = symbols != task.channels[row.mech].outputs.index(None)
+            places, symbols = places[told], symbols[told]
+        who = np.full(len(places), people[name], np.int32)
+        blocks.append(Cells(who, places, symbols, np.full(len(places), row.mech, np.uint8)))
+    return Cells(*(np.concatenate(c) for c in zip(*blocks, strict=True))) if blocks else _none()
+
+
+def _none() -> Cells:
+    none = np.empty(0, np.int32)
+    return Cells(none, none, none.astype(np.uint16), none.astype(np.uint8))
+
+
+def _reports(task: Task, names: Sequence[str], cells: Cells) -> Reports:
+    """Items in the order of their ids, people in that of their names, as everywhere else."""
+    user_ids, user_of = Vocabulary.of(pl.Series("id", names))
+    item_ids, item_of = Vocabulary.of(pl.Series("id", task.items))
+    widest = max(len(channel.outputs) for channel in task.channels)
+    users, items = user_of[cells.people], item_of[cells.places]
+    order = np.lexsort((items, users))
+    return Reports(
+        users=users[order],
+        items=items[order],
+        symbols=cells.symbols[order].astype(np.min_scalar_type(widest - 1)),
+        channel_of=cells.mechs[order],
+        channels=task.channels,
+        scale=task.scale,
+        user_ids=user_ids,
+        item_ids=item_ids,
+        guarantee=guarantee(task, cells.mechs.tolist()),
+        plan=task.plan,
+        name=task.name,
+    )

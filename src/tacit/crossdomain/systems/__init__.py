@@ -1,0 +1,1 @@
+"""Systems beside X-Map: floors, neighbours, merged domains, tastes."""

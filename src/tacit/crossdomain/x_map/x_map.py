@@ -1,0 +1,162 @@
+"""X-Map (Guerraoui et al. 2017): AlterEgos from meta-paths, and neighbours among them.
+
+`nx-map` is the pipeline without privacy: baseliner, extender, generator, recommender. `x-map` is as
+published: replacements are drawn at epsilon each, neighbours at epsilon' each. Its claim adds the
+two up once. What was drawn is counted, since each draw is a release of its own.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from tacit.crossdomain.trial import Predicted, Told, Trial
+from tacit.crossdomain.x_map import generator, private_neighbours, replacement
+from tacit.crossdomain.x_map.baseliner import baseline, compare_items
+from tacit.crossdomain.x_map.draws import Draws
+from tacit.crossdomain.x_map.extender import Extension, extend
+from tacit.crossdomain.x_map.generator import NOTHING, Profile, alteregos
+from tacit.crossdomain.x_map.recommender import (
+    Neighbours,
+    compare_profiles,
+    target_items,
+    tell_by_items,
+    tell_by_people,
+)
+from tacit.engines.engine import Engine
+from tacit.errors import RequestError
+from tacit.kernels.similar import Near, Wanted
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.ratings import Codes
+from tacit.scale import shortest
+
+SHARES = {"item": Decimal(3) / 11, "user": Decimal(2) / 3}
+"""Of a claim, what replacements get: the paper's .3 of .3 + .8, and .6 of .6 + .3."""
+
+
+class Map(NamedTuple):
+    """The X-Sims of all source items, and the replacement of each, shape (items,)."""
+
+    extension: Extension
+    chosen: Codes
+
+
+class Budget(NamedTuple):
+    """What is claimed for replacements and for neighbours, nats as decimal strings."""
+
+    replacement: str
+    neighbours: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class XMap:
+    """`variant`: neighbours are items or people. `mode`: "none" (nx-map) or "faithful" (x-map).
+
+    `k`: edges an item keeps towards a layer, and neighbours. `damping`: a similarity counts
+    min(n, damping) / damping, and sums of them are damped; 0 for
+    neither. Published draws of neighbours know none. `decay`: of the item variant.
+    `neighbour_epsilon`: nats for neighbours, beside an epsilon for replacements; None to part one
+    epsilon among both as the paper does. `draws`: replaced in tests only.
+    """
+
+    variant: Literal["item", "user"] = "item"
+    mode: Literal["none", "faithful"] = "none"
+    k: int = 50
+    damping: int = 50
+    decay: float = 0.0
+    neighbour_epsilon: str | None = None
+    draws: Draws | None = None
+
+    def __post_init__(self) -> None:
+        if self.k < 1 or self.damping < 0 or self.decay < 0:
+            raise RequestError(
+                f"X-Map cannot run with k {self.k}, damping {self.damping} and decay "
+                f"{self.decay:g}; give k 1 or more and the others 0 or more."
+            )
+
+    @property
+    def name(self) -> str:
+        """As in the results."""
+        return "nx-map" if self.mode == "none" else "x-map"
+
+    def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
+        """As `System.tell`; raises `RequestError` for the faithful mode without an epsilon."""
+        return self.explain(trial, engine=engine, epsilon=epsilon)[1]
+
+    def explain(
+        self, trial: Trial, *, engine: Engine, epsilon: str | None = None
+    ) -> tuple[Map, Told]:
+        """What is told, and the map by which; errors as `tell`."""
+        budget = self.budget(epsilon)
+        draws = self.draws or Draws.secret()
+        mapped = self.map(trial, engine, budget, draws)
+        everybody = np.ones(trial.domains.ratings.n_users, np.bool_)
+        profile = alteregos(trial, mapped.chosen, everybody)
+        near = self._neighbours(profile, trial, engine, budget, draws)
+        promise = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
+        return mapped, Told(self._tell(profile, near, trial, engine), promise)
+
+    def budget(self, epsilon: str | None) -> Budget | None:
+        """What replacements and neighbours get; None without privacy."""
+        if self.mode == "none":
+            return None
+        if epsilon is None:
+            raise RequestError("X-Map as published claims an epsilon; give one, such as 1.")
+        if self.neighbour_epsilon is not None:
+            return Budget(epsilon, self.neighbour_epsilon)
+        first = (Decimal(epsilon) * SHARES[self.variant]).quantize(Decimal("1e-9"))
+        return Budget(shortest(first), shortest(Decimal(epsilon) - first))
+
+    def map(self, trial: Trial, engine: Engine, budget: Budget | None, draws: Draws) -> Map:
+        """Baseliner, extender and generator."""
+        in_target = trial.domains.of_item == trial.target
+        wanted = Wanted(self.k, self.damping)
+        base = baseline(compare_items(trial.domains.ratings), in_target, engine, wanted)
+        found = extend(base, in_target, engine)
+        if budget is None:
+            return Map(found, generator.best(found, len(in_target)))
+        n_items, at = len(in_target), budget.replacement
+        return Map(found, replacement.drawn(found, n_items, at, draws, engine))
+
+    def _neighbours(
+        self, profile: Profile, trial: Trial, engine: Engine, budget: Budget | None, draws: Draws
+    ) -> Near:
+        alike = compare_profiles(profile, trial, self.variant)
+        rows, columns = self._compared(trial)
+        if budget is None:
+            return alike.nearest(rows, columns, self._how.wanted, engine)
+        return private_neighbours.drawn(
+            alike, rows, columns, self.k, budget.neighbours, draws, engine
+        )
+
+    def _compared(self, trial: Trial) -> tuple[Codes, Codes]:
+        """Whose neighbours are wanted, and who may be one."""
+        if self.variant == "item":
+            return target_items(trial), target_items(trial)
+        return trial.people, np.arange(trial.domains.ratings.n_users, dtype=np.int32)
+
+    def _tell(self, profile: Profile, near: Near, trial: Trial, engine: Engine) -> Predicted:
+        if self.variant == "item":
+            return tell_by_items(profile, near, trial, self._how, engine)
+        return tell_by_people(profile, near, trial, self._how, engine)
+
+    @property
+    def _how(self) -> Neighbours:
+        return Neighbours(self.k, self.decay, self.damping if self.mode == "none" else 0)
+
+
+def _claim(chosen: Codes, near: Near, budget: Budget) -> Guarantee:
+    """The published claim, with the ledger of what was drawn as part of why it fails."""
+    replacements, neighbours = int((chosen != NOTHING).sum()), int((near.code >= 0).sum())
+    return Guarantee(
+        epsilon=shortest(Decimal(budget.replacement) + Decimal(budget.neighbours)),
+        unit="user",
+        trust="curator",
+        released="an AlterEgo and what is told from its neighbours",
+        fails=(
+            f"{replacements:,} replacements at {budget.replacement} and {neighbours:,} neighbours "
+            f"out of rows at {budget.neighbours} were drawn, which add up; candidates, means and "
+            "what is told follow the raw ratings; the sensitivity of a similarity is no bound"
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Where stages of a computation run: on this machine, or on Spark."""

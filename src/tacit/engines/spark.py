@@ -1,0 +1,170 @@
+"""The engine of a cluster, or of one machine's cores: a task of Spark's for each block."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from tacit import errors
+from tacit.engines.block_codec import found, named, pack, unpack
+from tacit.engines.engine import Block, Column, Result, Shared
+from tacit.engines.spark_session import quiet, session
+from tacit.errors import RequestError, TacitError
+
+LARGEST = 1 << 29
+"""Bytes of a packed block: two and a result have to fit where Spark's rows and Arrow's columns end,
+at 2^31, and buffers grow by doubling."""
+
+OUTCOME = "place long, fault string, result binary"
+
+
+class Spark:
+    """`master`: as Spark writes it; one worker of Python a core. `blocks`: how many pieces.
+
+    A session starts with the first stage and stops with `close`, or at the end of a `with` block.
+    Kernels are found by module and name, so that workers have to have the modules. `memory`: of
+    the driver, which holds all blocks and results of a stage, and of everything where the master
+    is local. Raises `RequestError` for fewer than one block; a stage raises it where Spark does
+    not start, a block is larger than `LARGEST`, or a kernel cannot be found by name; and what
+    `TacitError` a kernel raises.
+    """
+
+    def __init__(self, master: str = "local[2]", blocks: int = 8, memory: str = "4g") -> None:
+        if blocks < 1:
+            raise RequestError(f"{blocks} blocks hold nothing; give 1 or more.")
+        self.master, self.blocks, self.memory = master, blocks, memory
+        self._open = ExitStack()
+        self._session: Any = None
+
+    def over(
+        self, kernel: Callable[[Block, Shared], Result], blocks: Sequence[Block], shared: Shared
+    ) -> list[Result]:
+        """As `Engine.over`."""
+        return self._run(kernel, shared, {"row": blocks})
+
+    def across(
+        self,
+        kernel: Callable[[Block, Column, Shared], Result],
+        rows: Sequence[Block],
+        columns: Sequence[Column],
+        shared: Shared,
+    ) -> list[list[Result]]:
+        """As `Engine.across`; the driver sends each block once, and Spark pairs them."""
+        flat = self._run(kernel, shared, {"row": rows, "column": columns})
+        width = len(columns)
+        return [flat[row * width : (row + 1) * width] for row in range(len(rows))]
+
+    def close(self) -> None:
+        """Stop the session that a stage started; the next stage starts another."""
+        self._session = None
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(
+        self,
+        kernel: Callable[..., Any],
+        shared: tuple[Any, ...],
+        axes: dict[str, Sequence[tuple[Any, ...]]],
+    ) -> list[Any]:
+        """Results by place: the last axis moves fastest."""
+        name, all_share = named(kernel), pack(shared)
+        if not all(axes.values()):
+            return []
+        # Sent once to each machine, however many of its tasks read it.
+        sent = self._running().sparkContext.broadcast(all_share)
+        try:
+            with quiet():
+                done = self._pairs(axes).mapInArrow(_Task(name, sent, tuple(axes)), OUTCOME)
+                return _told(done.toArrow().sort_by("place"))
+        finally:
+            sent.destroy()
+
+    def _running(self) -> Any:
+        if self._session is None:
+            self._session = self._open.enter_context(session(self.master, self.memory))
+            # A row is a block: together with a second one it would outgrow a batch.
+            self._session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
+        return self._session
+
+    def _pairs(self, axes: dict[str, Sequence[tuple[Any, ...]]]) -> Any:
+        steps = np.cumprod([1, *(len(blocks) for blocks in reversed(axes.values()))])[-2::-1]
+        frames = [
+            self._frame(axis, blocks, int(step))
+            for (axis, blocks), step in zip(axes.items(), steps, strict=True)
+        ]
+        # A task is a row with every column, which each machine is sent once for all its rows.
+        return reduce(lambda left, right: left.crossJoin(right.hint("broadcast")), frames)
+
+    def _frame(self, axis: str, blocks: Sequence[tuple[Any, ...]], step: int) -> Any:
+        pa: Any = import_module("pyarrow")
+
+        places = [number * step for number in range(len(blocks))]
+        packed = [_fitting(pack(block)) for block in blocks]
+        table = pa.table({axis: places, f"{axis}_block": pa.array(packed, pa.binary())})
+        return self._running().createDataFrame(table)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What a worker does with the batches of a partition; it travels to the worker itself.
+
+    `shared`: Spark's broadcast of what is shared, packed.
+    """
+
+    kernel: tuple[str, str]
+    shared: Any
+    axes: tuple[str, ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        pa: Any = import_module("pyarrow")
+
+        for batch in batches:
+            for row in range(batch.num_rows):
+                blocks = [batch[f"{axis}_block"][row].as_buffer() for axis in self.axes]
+                place = sum(batch[axis][row].as_py() for axis in self.axes)
+                fault, result = self._outcome(blocks)
+                kinds = (pa.int64(), pa.string(), pa.binary())
+                cells = [
+                    pa.array([x], t) for x, t in zip((place, fault, result), kinds, strict=True)
+                ]
+                yield pa.record_batch(cells, ["place", "fault", "result"])
+
+    def _outcome(self, blocks: list[Any]) -> tuple[str | None, bytes]:
+        """The packed result; or the name of what was raised on purpose, and its sentence."""
+        try:
+            given = [unpack(memoryview(block)) for block in blocks]
+            result = found(*self.kernel)(*given, unpack(self.shared.value))
+            return None, _fitting(pack(result))
+        except TacitError as error:
+            return type(error).__name__, str(error).encode()
+
+
+def _fitting(packed: bytes) -> bytes:
+    if len(packed) > LARGEST:
+        raise RequestError(
+            f"A block of {len(packed):,} bytes does not fit a row of Spark's, {LARGEST:,}; ask for "
+            "more blocks."
+        )
+    return packed
+
+
+def _told(table: Any) -> list[Any]:
+    for fault, result in zip(table["fault"], table["result"], strict=True):
+        if fault.is_valid:
+            raise getattr(errors, fault.as_py())(result.as_py().decode())
+    return [unpack(memoryview(result.as_buffer())) for result in table["result"]]

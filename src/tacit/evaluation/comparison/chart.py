@@ -1,0 +1,122 @@
+"""What a figure shows, worked out from the result rows: means over splits, and words for them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean, pstdev
+
+from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.html.axis import beyond, limits
+from tacit.evaluation.results import Row
+
+TITLES = {
+    "rmse": "RMSE on held-out true ratings (lower is better)",
+    "mae": "mean absolute error on held-out true ratings (lower is better)",
+    "f_score_at_10": "F-score of the top 10 (higher is better)",
+    "precision_at_10": "precision of the top 10 (higher is better)",
+    "recall_at_10": "recall of the top 10 (higher is better)",
+}
+ERRORS = ("rmse", "mae")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One channel and model seen from one place: (epsilon, mean, deviation over splits)."""
+
+    channel: str
+    model: str
+    where: str
+    points: tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """What a figure of one metric shows, worked out from rows alone."""
+
+    rows: Sequence[Row]
+    metric: str
+
+    @cached_property
+    def channels(self) -> list[str]:
+        """Channels in order of appearance, the identity aside."""
+        names = (row.channel for row in self.rows)
+        return list(dict.fromkeys(name for name in names if name and name != IDENTITY))
+
+    @cached_property
+    def models(self) -> list[str]:
+        """Models in order of appearance."""
+        return list(dict.fromkeys(row.method for row in self.rows))
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """What has a colour: the channels, and what stands in for one."""
+        others = (row.via for row in self.rows if row.channel is None)
+        return [*self.channels, *dict.fromkeys(others)]
+
+    @cached_property
+    def epsilons(self) -> list[float]:
+        """Every epsilon, ascending."""
+        return sorted({row.epsilon for row in self.rows if row.epsilon})
+
+    def style(self, channel: str) -> int:
+        """The number of a channel's colour and marker, the same in every panel."""
+        return self.shown.index(channel)
+
+    @cached_property
+    def limits(self) -> tuple[float, float] | None:
+        """The axis that all panels share; None where there is nothing to show."""
+        return limits(self._means, lower_is_better=self.metric in ERRORS)
+
+    @property
+    def beyond(self) -> float | None:
+        """The figure furthest off the axis; None where all are on it."""
+        return beyond(self._means, self.limits)
+
+    @cached_property
+    def _means(self) -> list[float]:
+        lines = [line for model in self.models for line in self.lines(model)]
+        floors = [floor for model in self.models if (floor := self.floor(model)) is not None]
+        return [mean for line in lines for _, mean, _ in line.points] + floors
+
+    def lines(self, model: str) -> list[Line]:
+        """Every line of a model's panel."""
+        mine = [row for row in self.rows if row.method == model and row.epsilon is not None]
+        kinds = dict.fromkeys((row.via, row.where) for row in mine)
+        return [
+            Line(channel, model, where, _points(self._of(mine, channel, where), self.metric))
+            for channel, where in kinds
+        ]
+
+    def floor(self, model: str) -> float | None:
+        """The model's mean at the provider with no privacy at all; None where it was not run."""
+        free = [row for row in self.rows if row.method == model and row.channel == IDENTITY]
+        values = _figures(self._of(free, IDENTITY, "provider"), self.metric)
+        return fmean(values) if values else None
+
+    def _of(self, rows: Sequence[Row], channel: str, where: str) -> list[Row]:
+        return [r for r in rows if r.via == channel and r.where == where]
+
+
+def _figures(rows: Sequence[Row], metric: str) -> list[float]:
+    values = (float(getattr(row, metric)) for row in rows)
+    return [value for value in values if not math.isnan(value)]
+
+
+def _points(rows: Sequence[Row], metric: str) -> tuple[tuple[float, float, float], ...]:
+    epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
+    found = {e: _figures([row for row in rows if row.epsilon == e], metric) for e in epsilons}
+    return tuple((e, fmean(values), pstdev(values)) for e, values in found.items() if values)
+
+
+def describe(rows: Sequence[Row], metric: str = "rmse") -> str:
+    """The figure in words, for those who cannot see it."""
+    chart = Chart(rows, metric)
+    parts: list[str] = []
+    for model in chart.models:
+        for line in chart.lines(model):
+            values = ", ".join(f"{mean:.3f} at {epsilon:g}" for epsilon, mean, _ in line.points)
+            parts.append(f"{model} with {line.channel} at the {line.where}: {values}.")
+        if (floor := chart.floor(model)) is not None:
+            parts.append(f"{model} without privacy: {floor:.3f}.")
+    return f"{TITLES[metric]}, against epsilon. " + " ".join(parts)

@@ -1,0 +1,156 @@
+"""A report to open in a browser: one file, no network, made from result rows alone."""
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from tacit.evaluation.comparison import device_sample as sampling
+from tacit.evaluation.comparison.chart import TITLES, Chart
+from tacit.evaluation.comparison.device_sample import Sample
+from tacit.evaluation.comparison.guarantee_text import claims
+from tacit.evaluation.comparison.tables import accuracy, best, holding, lowest, promises
+from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.html import drawing
+from tacit.evaluation.html.markup import grouped, plain, winners
+from tacit.evaluation.results import Row
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+
+FIGURES = ("rmse", "f_score_at_10")
+
+
+def report(rows: Sequence[Row], *, sample: Sample | None = None, split: str = "") -> str:
+    """The report as HTML: the cost of privacy, the guarantee, figures, tables, one device.
+
+    `split`: what was held out, in words, such as `Protocol.words`. Only `sample` shows true
+    ratings; see `Sample` for whose.
+    """
+    names = ", ".join(dict.fromkeys(row.dataset for row in rows))
+    parts = [
+        f"<header><h1>Recommendations without revealed ratings</h1><p>{escape(names)}</p></header>",
+        _lead(rows),
+        _promises(rows),
+        "<h2>What it costs</h2>",
+        winners(best(holding(rows))),
+        *(drawing.html(chart) for metric in FIGURES if (chart := Chart(rows, metric)).epsilons),
+        *_device(sample),
+        "<h2>Every figure</h2>",
+        *(grouped(accuracy(rows, metric, TITLES[metric])) for metric in FIGURES),
+        "<h2>How this was measured</h2>",
+        _method(rows, split),
+    ]
+    return page(f"Tacit: {names}", "\n".join(parts))
+
+
+def page(title: str, body: str) -> str:
+    """A whole page that fetches nothing."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+@cache
+def _style() -> str:
+    return files("tacit.evaluation.html").joinpath("report.css").read_text("utf-8")
+
+
+def _lead(rows: Sequence[Row]) -> str:
+    """The cost in one sentence: the lowest error near epsilon 1, beside that of no privacy."""
+    claims = [(row.epsilon, row.unit) for row in holding(rows) if row.epsilon]
+    if not claims:
+        what = "channel" if all(row.epsilon is None for row in rows) else "claim that holds"
+        return f"<p class=lead>No {what} was compared: these are figures without privacy.</p>"
+    middle, unit = min(claims, key=lambda claim: abs(math.log(claim[0])))
+    here = [row for row in holding(rows) if (row.epsilon, row.unit) == (middle, unit)]
+    where = "device" if any(row.where == "device" for row in here) else here[0].where
+    free = lowest([row for row in rows if row.channel == IDENTITY], where)
+    beside = f"; without any privacy, {free.figure:.3f}" if free else ""
+    found = lowest(here, where)
+    return (
+        f"<p class=lead>At epsilon = {middle:g} per {unit} the predictions of the {where} have an "
+        f"RMSE of <strong>{found.figure:.3f}</strong>{beside}.</p>"
+        if found
+        else ""
+    )
+
+
+def _promises(rows: Sequence[Row]) -> str:
+    """Each kind of guarantee once, in words, and what each epsilon means in odds."""
+    parts = [_promise(claim, group) for claim, group in claims(rows)]
+    if any(row.epsilon is None for row in rows):
+        parts.append(f"<p class=aside>{escape(NO_PRIVACY.sentence)}</p>")
+    return (
+        "<section class=promise>\n<h2>What is promised</h2>\n" + "\n".join(parts) + "\n</section>"
+    )
+
+
+def _promise(claim: Guarantee, rows: Sequence[Row]) -> str:
+    epsilons = list(dict.fromkeys(row.epsilon for row in rows if row.epsilon is not None))
+    odds = "" if claim.delta != "0" or claim.fails else _odds(epsilons, claim.unit)
+    return f"<p>{escape(claim.sentence)}</p>{odds}{_whole_person(rows)}"
+
+
+def _whole_person(rows: Sequence[Row]) -> str:
+    table = promises(rows)
+    if not table.lines:
+        return ""
+    return (
+        "<p>A person answers for many slots, and their losses add up. What everything she "
+        f"contributed is promised together:</p>\n{plain(table)}"
+    )
+
+
+def _odds(epsilons: Sequence[float], unit: str) -> str:
+    lines = "\n".join(
+        f"<li><b>epsilon {epsilon:g}</b> at most {_ratio(epsilon)} times likelier; a guess right "
+        f"at most {_guess(epsilon)} of the time</li>"
+        for epsilon in epsilons
+    )
+    return (
+        f"<p>How much likelier a report may be under one {unit} than under another, and how often "
+        f"somebody who reads it, undecided between two {unit}s before, can guess the right one "
+        f"(without the report: 50 %):</p>\n<ul class=odds>\n{lines}\n</ul>"
+    )
+
+
+def _ratio(epsilon: float) -> str:
+    """e^epsilon to three digits, rounded up: a bound may not be too small."""
+    odds = math.exp(epsilon)
+    step = 10.0 ** (math.floor(math.log10(odds)) - 2)
+    return f"{math.ceil(odds / step) * step:g}"
+
+
+def _guess(epsilon: float) -> str:
+    """The largest posterior of two even hypotheses, in percent, rounded up."""
+    return f"{math.ceil(1000 / (1 + math.exp(-epsilon))) / 10:g} %"
+
+
+def _device(sample: Sample | None) -> list[str]:
+    return ["<h2>What left one device</h2>", sampling.html(sample)] if sample else []
+
+
+def _method(rows: Sequence[Row], split: str) -> str:
+    if not rows:
+        return "<p>No experiment was finished.</p>"
+    first = rows[0]
+    splits = len({(row.seed, row.fold) for row in rows})
+    held = f" Held out: {escape(split)}." if split else ""
+    return (
+        f"<p>Models were trained on {first.n_train:,} ratings (or what the channel made of them) "
+        f"and measured on {first.n_test:,} true ratings held out, {splits} "
+        f"{'time' if splits == 1 else 'times'}.{held} The provider predicts from reports alone; "
+        f"the device from its own true ratings and the published item model. Predictions are "
+        f"clipped to the scale. The F-score is that of each person's ten best predicted test "
+        f"items, ties by item id, over people with a relevant one.</p>\n"
+        f"<p>Whatever is not said to be protected is public: under the plan "
+        f"<em>{escape(first.plan)}</em> that is {_public(rows)}.</p>"
+    )
+
+
+def _public(rows: Sequence[Row]) -> str:
+    slots = any(row.unit == "slot" for row in rows)
+    return "who takes part, and the catalogue" if slots else "who rated what"

@@ -1,0 +1,97 @@
+"""A comparison: the request behind `tacit compare`, and how it is run on one data set."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+
+from tacit.collection.plans import protects_presence
+from tacit.errors import RequestError
+from tacit.evaluation import grid
+from tacit.evaluation.comparison.runner import Runner, Tools
+from tacit.evaluation.grid import Cell, Progress
+from tacit.evaluation.journal import Journal
+from tacit.evaluation.results import Row
+from tacit.metrics.split import Protocol
+from tacit.ratings import Ratings
+from tacit.training import modes
+
+
+def epsilons(text: str) -> tuple[str, ...]:
+    """`0.1,0.5,1` as decimal strings, each once; raises `RequestError` for what is no epsilon."""
+    found = dict.fromkeys(part.strip() for part in text.split(","))
+    for part in found:
+        try:
+            positive = Decimal(part).is_finite() and Decimal(part) > 0
+        except InvalidOperation:
+            positive = False
+        if not positive:
+            raise RequestError(
+                f"'{part}' is not an epsilon; give positive decimals, as in --epsilon 0.5,1,3."
+            )
+    return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What to compare, and how to measure it.
+
+    `relevant`: the rating from which an item counts as relevant; None for three quarters up the
+    scale. `options`: settings for those models that have them. `delta`: that of `tight_epsilon`, a
+    decimal string.
+    `mode`: strict, faithful or both, of trainings that have both. Raises `RequestError` for a plan,
+    a cap or a delta that does not exist.
+    """
+
+    channels: Sequence[str]
+    models: Sequence[str]
+    epsilons: Sequence[str]
+    protocol: Protocol = field(default_factory=Protocol)
+    plan: str = "rated"
+    cap: int | None = None
+    mode: str = "strict"
+    relevant: float | None = None
+    delta: str = "1e-6"
+    options: dict[str, object] = field(default_factory=dict[str, object])
+
+    def __post_init__(self) -> None:
+        protects_presence(self.plan)
+        if not 0 < float(self.delta) < 1:
+            raise RequestError(
+                f"A delta of {self.delta} is not between 0 and 1; give one such as 1e-6."
+            )
+        if self.cap is not None and self.cap < 1:
+            raise RequestError(f"A cap of {self.cap} ratings a person keeps none; give 1 or more.")
+
+    def cells(self, ratings: Ratings) -> list[Cell]:
+        """Every experiment of the comparison, in the order in which they run."""
+        settings = {"relevant": self.relevant, "delta": self.delta, **self.options}
+        return grid.cells(
+            ratings,
+            self.protocol,
+            channels=self.channels,
+            models=[name for name in self.models if not modes(name)],
+            trainings=[(name, mode) for name in self.models for mode in modes(name, self.mode)],
+            epsilons=self.epsilons,
+            plan=self.plan,
+            cap=self.cap,
+            settings=json.dumps(settings, sort_keys=True),
+        )
+
+    def run(
+        self, ratings: Ratings, tools: Tools, journal: Journal[Row], progress: Progress
+    ) -> list[Row]:
+        """The rows of all cells; those in `journal` already are not run again."""
+        runner = Runner(
+            ratings,
+            self.protocol,
+            tools,
+            relevant=self.relevant,
+            delta=self.delta,
+            options=self.options,
+        )
+        return grid.run(self.cells(ratings), runner, journal, progress)
+
+    def finished(self, ratings: Ratings, journal: Journal[Row]) -> list[Row]:
+        """The rows that are done, after an interrupt."""
+        return journal.rows(cell.key for cell in self.cells(ratings))

@@ -1,0 +1,232 @@
+"""One cell of the grid: split, perturb, fit, predict, measure."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar
+from typing import Protocol as Interface
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.collection.plan import Plan
+from tacit.errors import RequestError
+from tacit.evaluation.grid import IDENTITY, Cell
+from tacit.evaluation.results import Row
+from tacit.metrics.accuracy import mae, ranking, relevant_from, rmse
+from tacit.metrics.split import Protocol
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.ratings import Codes, Ratings
+from tacit.reports import Reports
+
+AUTO = "auto"
+Floats = NDArray[np.floating[Any]]
+Value = TypeVar("Value")
+
+
+class Fitted(Interface):
+    """What a fitted model has to offer here."""
+
+    def predict_codes(self, users: Codes, items: Codes) -> Floats:
+        """The predicted rating of each pair, codes of the training data's vocabulary."""
+        ...
+
+
+class Trained(Fitted, Interface):
+    """What a training has to offer: it knows what it promised."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the whole training."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the grid runs on; `tools` has the real ones, tests have others.
+
+    `plan(name, channel, epsilon, scale, cap)`: a plan over a channel, "auto" included.
+    `perturb(ratings, plan)`: what leaves the devices. `fit(model, data, rng=.., ..)`,
+    `train(model, ratings, epsilon=.., rng=.., ..)` and `device_predict(fitted, own, users, items)`:
+    as in `tacit.models`. `where(model)`: the places where it predicts.
+    """
+
+    plan: Callable[[str, str, str, Any, int | None], Plan]
+    perturb: Callable[[Ratings, Plan], Reports]
+    fit: Callable[..., Fitted]
+    train: Callable[..., Trained]
+    device_predict: Callable[[Any, Ratings, Codes, Codes], Floats]
+    where: Callable[[str], Sequence[str]] = lambda model: ("provider", "device")
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the data of a cell promise: for `one` value or slot, for a `whole` person at delta = 0,
+    and for them at a delta above it (`tight`). None where there is nothing to promise.
+    """
+
+    one: Guarantee = NO_PRIVACY
+    whole: Guarantee | None = None
+    tight: Guarantee | None = None
+    values_epsilon: str | None = None
+    channel_id: str | None = None
+
+    @classmethod
+    def of(cls, plan: Plan, ratings: Ratings, delta: str) -> Self:
+        """The promises of a plan for people's answers from these ratings."""
+        return cls(
+            ratings.qualified(plan.guarantee),
+            plan.user_guarantee(ratings.n_items),
+            plan.tight_guarantee(ratings.n_items, delta),
+            plan.values_epsilon,
+            plan.channels[0].id,
+        )
+
+    @classmethod
+    def of_training(cls, guarantee: Guarantee) -> Self:
+        """The promise of a training: that of a person where it is one already."""
+        return cls(guarantee, guarantee if guarantee.unit == "user" else None)
+
+
+class Latest(Generic[Value]):
+    """The value that was made last, and what it was made for."""
+
+    def __init__(self) -> None:
+        self._key: object = None
+        self._value: Value | None = None
+
+    def of(self, key: object, make: Callable[[], Value]) -> Value:
+        """The value for `key`, made anew unless it is the last one."""
+        if self._value is None or key != self._key:
+            self._value = None  # two tables of reports at a time would double the memory
+            self._key, self._value = key, make()
+        return self._value
+
+
+class Runner:
+    """Runs cells on one data set.
+
+    The last split and the last reports are kept, so that models which follow one another are
+    compared on the same noise.
+    """
+
+    def __init__(
+        self,
+        ratings: Ratings,
+        protocol: Protocol,
+        tools: Tools,
+        *,
+        relevant: float | None = None,
+        delta: str = "1e-6",
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.ratings = ratings
+        self._protocol = protocol
+        self._tools = tools
+        self._relevant = relevant_from(ratings.scale) if relevant is None else relevant
+        self._delta = delta
+        self._options = options or {}
+        self._splits = Latest[tuple[Ratings, Ratings]]()
+        self._data = Latest[tuple[Ratings | Reports, Promise]]()
+
+    def __call__(self, cell: Cell) -> list[Row]:
+        """A row for each place where the model predicts."""
+        place = (cell.seed, cell.fold)
+        train, test = self._splits.of(place, lambda: self._split(*place))
+        fitted, promise, seconds = self._fitted(cell, train)
+        places: dict[str, Callable[[], Floats]] = {
+            "provider": lambda: fitted.predict_codes(test.users, test.items),
+            "curator": lambda: fitted.predict_codes(test.users, test.items),
+            "device": lambda: self._tools.device_predict(fitted, train, test.users, test.items),
+        }
+        facts = _facts(cell, promise, len(train), len(test), seconds)
+        shown = self._tools.where(cell.model)
+        return [self._row(facts, test, where, places[where]) for where in shown]
+
+    def _fitted(self, cell: Cell, train: Ratings) -> tuple[Fitted, Promise, float]:
+        """The model, what is promised, and the seconds of learning alone."""
+        settings = {"rng": cell.seed, **self._options}
+        if cell.channel is None:
+            began = time.perf_counter()
+            trained = self._tools.train(
+                cell.model,
+                train,
+                epsilon=cell.epsilon,
+                mode=cell.mode,
+                delta=self._delta,
+                **settings,
+            )
+            return trained, Promise.of_training(trained.guarantee), time.perf_counter() - began
+        noise = (cell.seed, cell.fold, cell.channel, cell.epsilon)
+        data, promise = self._data.of(noise, lambda: self._collected(cell, train))
+        began = time.perf_counter()
+        fitted = self._tools.fit(cell.model, data, **settings)
+        return fitted, promise, time.perf_counter() - began
+
+    def _split(self, seed: int, fold: int | None) -> tuple[Ratings, Ratings]:
+        held_out = self._protocol.test(self.ratings, seed, fold)
+        return self.ratings.where(~held_out), self.ratings.where(held_out)
+
+    def _collected(self, cell: Cell, train: Ratings) -> tuple[Ratings | Reports, Promise]:
+        if cell.channel == IDENTITY or cell.channel is None or cell.epsilon is None:
+            return train, Promise()
+        plan = self._tools.plan(cell.plan, cell.channel, cell.epsilon, train.scale, cell.cap)
+        promise = Promise.of(plan, train, self._delta)
+        return self._tools.perturb(train, plan), promise
+
+    def _row(
+        self, facts: dict[str, Any], test: Ratings, where: str, predict: Callable[[], Floats]
+    ) -> Row:
+        began = time.perf_counter()
+        predicted = predict()
+        seconds = time.perf_counter() - began
+        if not np.isfinite(predicted).all():
+            raise RequestError(f"Model {facts['model']} predicted a number that is not finite.")
+        true = test.values
+        best = ranking(test.users, test.items, predicted, true >= self._relevant)
+        bounded = np.clip(predicted, float(test.scale.low), float(test.scale.high))
+        return Row(
+            **facts,
+            where=where,
+            rmse=rmse(true, bounded),
+            mae=mae(true, bounded),
+            precision_at_10=best.precision,
+            recall_at_10=best.recall,
+            f_score_at_10=best.f_score,
+            predict_seconds=seconds,
+        )
+
+
+def _facts(
+    cell: Cell, promise: Promise, n_train: int, n_test: int, fit_seconds: float
+) -> dict[str, Any]:
+    """The columns of a row that do not depend on where it is seen from."""
+    one, whole, tight = promise.one, promise.whole, promise.tight
+    epsilon = _number(one.epsilon)
+    return {
+        "dataset": cell.dataset,
+        "plan": "curator" if one.trust == "curator" else cell.plan,
+        "cap": cell.cap,
+        "channel": cell.channel,
+        "channel_id": promise.channel_id,
+        "model": cell.model,
+        "mode": "none" if epsilon is None else cell.mode,
+        "trust": one.trust,
+        "epsilon": epsilon,
+        "delta": float(tight.delta if tight else one.delta),
+        "unit": one.unit,
+        "values_epsilon": _number(promise.values_epsilon),
+        "user_epsilon": _number(whole.epsilon) if whole else None,
+        "tight_epsilon": _number(tight.epsilon) if tight else None,
+        "claim_valid": one.fails is None if epsilon is not None else None,
+        "uncovered": ", ".join(one.uncovered) or None,
+        "seed": cell.seed,
+        "fold": cell.fold,
+        "n_train": n_train,
+        "n_test": n_test,
+        "fit_seconds": fit_seconds,
+    }
+
+
+def _number(epsilon: str | None) -> float | None:
+    return None if epsilon is None else float(epsilon)

@@ -1,0 +1,86 @@
+"""The real channels, plan and models behind the grid."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tacit import channels, models, training
+from tacit.channels.table import Channel
+from tacit.collection import plans
+from tacit.collection.perturb import perturb as perturb
+from tacit.collection.plan import Plan
+from tacit.errors import RequestError
+from tacit.evaluation.comparison.runner import AUTO, Tools
+from tacit.evaluation.grid import IDENTITY
+from tacit.ratings import Ratings
+from tacit.reports import Reports
+from tacit.scale import RatingScale
+
+
+def channel(name: str, epsilon: str, scale: RatingScale, *, missing: bool = False) -> Channel:
+    """The channel of that name, or for "auto" the most telling one under a public prior."""
+    if name == AUTO:
+        return channels.choose(epsilon=epsilon, scale=scale, missing=missing)[1]
+    return channels.compile(name, epsilon=epsilon, scale=scale, missing=missing)
+
+
+def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
+    """The plan of that name over the channel `through`, whose table has "missing" if need be."""
+    missing = plans.protects_presence(name)
+    return plans.plan(name, channel(through, epsilon, scale, missing=missing), cap)
+
+
+def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> models.Fitted:
+    """The fitted model; `options` that it has no setting for are left out."""
+    return models.fit(model, data, rng=rng, **_had(models.model(model), options))
+
+
+def train(
+    model: str,
+    ratings: Ratings,
+    *,
+    epsilon: str,
+    rng: int,
+    mode: str = "strict",
+    delta: str = "0",
+    **options: Any,
+) -> models.Fitted:
+    """The model of a training at `epsilon`, in nats of the unit that its guarantee names."""
+    chosen = training.training(model, mode, **_had(training.training(model, mode), options))
+    return chosen.fit(ratings, epsilon=epsilon, delta=delta, rng=rng)
+
+
+def where(model: str) -> tuple[str, ...]:
+    """The places where a model predicts."""
+    had = training.modes(model)
+    return training.training(model, had[0]).where if had else ("provider", "device")
+
+
+def tools() -> Tools:
+    """The tools that `tacit compare` runs on."""
+    return Tools(plan, perturb, fit, train, models.device_predict, where)
+
+
+def check(channel_names: Sequence[str], model_names: Sequence[str], plan_name: str) -> None:
+    """Raise `RequestError` for a name that does not exist, or does not serve the plan, before any
+    work is done."""
+    _among("channel", channel_names, [AUTO, IDENTITY, *channels.MECHANISMS])
+    _among("model", model_names, [*models.MODELS, *training.names()])
+    missing = plans.protects_presence(plan_name)
+    fit = [name for name in channels.MECHANISMS if channels.serves(name, missing=missing)]
+    for name in channel_names:
+        if name not in (AUTO, IDENTITY, *fit):
+            hides = "hides nothing but the value" if missing else "hides what was rated, too"
+            raise RequestError(
+                f"The channel {name} {hides}, and the plan {plan_name} does not; "
+                f"choose from {', '.join(fit)}, or auto."
+            )
+
+
+def _had(chosen: object, options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if hasattr(chosen, name)}
+
+
+def _among(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise RequestError(f"There is no {kind} '{name}'; choose from {', '.join(known)}.")

@@ -1,0 +1,1 @@
+"""`tacit crossdomain`: the request, rows, figures and the report."""

@@ -1,0 +1,106 @@
+"""One person across domains: what she rated, what stands for it, and what she might like."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tacit.crossdomain.domains import Domains
+from tacit.crossdomain.trial import Told, Trial
+from tacit.crossdomain.x_map.generator import NOTHING
+from tacit.crossdomain.x_map.x_map import Map, XMap
+from tacit.engines.engine import Engine
+from tacit.errors import RequestError
+from tacit.evaluation.comparison.tables import Table
+
+ARROW = " > "
+
+
+def alterego(
+    domains: Domains,
+    target: int,
+    user: str,
+    system: XMap,
+    *,
+    engine: Engine,
+    epsilon: str | None = None,
+    titles: Mapping[Any, str] | None = None,
+    n: int = 10,
+) -> tuple[Table, Table, Told]:
+    """Her source items with their replacements, similarities and surest paths; her `n` best target
+    items that she has not rated; what was told, with its guarantee.
+
+    `titles`: by raw item id. Raises `RequestError` for a person nobody knows, or who rated nothing
+    in a source.
+    """
+    trial = _trial(domains, target, user)
+    names = _Names(domains, titles or {})
+    mapped, told = system.explain(trial, engine=engine, epsilon=epsilon)
+    return _replacements(trial, mapped, names, user), _best(trial, told, names, n), told
+
+
+def _trial(domains: Domains, target: int, user: str) -> Trial:
+    """Everything known, and the whole target asked, but what she rated herself."""
+    ratings = domains.ratings
+    person = ratings.user_ids.code(user)
+    if person < 0:
+        raise RequestError(f"Nobody has the id '{user}'; give one that occurs in the ratings.")
+    mine = ratings.users == person
+    if not (mine & ~domains.rows(target)).any():
+        raise RequestError(
+            f"{user} rated nothing outside of {domains.names[target]}, so there is nothing to "
+            "translate; choose somebody who did."
+        )
+    everything = np.arange(domains.bounds[target], domains.bounds[target + 1], dtype=np.int32)
+    items = np.setdiff1d(everything, ratings.items[mine]).astype(np.int32)
+    who = np.array([person], np.int32)
+    return Trial(domains, target, who, np.repeat(who, len(items)), items)
+
+
+class _Names:
+    """How items are called: by title where it is known, by id where not or where two share one."""
+
+    def __init__(self, domains: Domains, titles: Mapping[Any, str]) -> None:
+        ids = domains.ratings.item_ids.ids.to_list()
+        called = [titles.get(raw, str(raw)) for raw in ids]
+        several = {name for name in called if called.count(name) > 1} if titles else set[str]()
+        self._names = [
+            f"{name} ({raw})" if name in several else name
+            for raw, name in zip(ids, called, strict=True)
+        ]
+
+    def __getitem__(self, item: int) -> str:
+        return self._names[item]
+
+
+def _replacements(trial: Trial, mapped: Map, names: _Names, user: str) -> Table:
+    return Table(
+        f"What stands for what {user} rated",
+        ("rated", "stars", "replacement", "X-Sim", "surest path"),
+        tuple(_lines(trial, mapped, names)),
+    )
+
+
+def _lines(trial: Trial, mapped: Map, names: _Names) -> Iterator[tuple[str, ...]]:
+    ratings = trial.domains.ratings
+    mine = np.flatnonzero((ratings.users == trial.people[0]) & ~trial.in_target)
+    for row in mine[np.lexsort((ratings.items[mine], -ratings.levels[mine].astype(int)))]:
+        item, stars = int(ratings.items[row]), f"{ratings.values[row]:g}"
+        chosen = int(mapped.chosen[item])
+        if chosen == NOTHING:
+            yield names[item], stars, "none: no path leads to the target", "", ""
+        else:
+            path = max(mapped.extension.paths(item, chosen), key=lambda path: path.certainty)
+            x_sim = mapped.extension.x_sim(item, chosen)
+            steps = ARROW.join(names[step] for step in path.items)
+            yield names[item], stars, names[chosen], f"{x_sim:.3f}", steps
+
+
+def _best(trial: Trial, told: Told, names: _Names, n: int) -> Table:
+    values = told.predicted.values
+    best = np.lexsort((trial.items, -values))[:n]
+    return Table(
+        "What to try next",
+        ("item", "told"),
+        tuple((names[int(trial.items[row])], f"{values[row]:.2f}") for row in best),
+    )

@@ -1,0 +1,135 @@
+"""Figures of cross-domain trials in a page: a panel an axis, and surfaces of two epsilons."""
+
+# matplotlib's own annotations leave keyword arguments and colours half typed.
+# pyright: reportUnknownMemberType=false, reportArgumentType=false
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from tacit.evaluation.comparison.figures import INK, MARKERS, PALETTE, PANEL, dress
+from tacit.evaluation.crossdomain.rows import Crossed
+from tacit.evaluation.crossdomain.sweeps import AXES, Line, Surface, Sweep, surfaces, sweeps
+from tacit.evaluation.html.drawing import entry, inline
+
+STROKES = {"none": "-", "strict": "--", "faithful": "-."}
+# Lines of a legend in the page's style sheet, and what they stand for here.
+LEGEND = {"none": "provider", "strict": "device", "faithful": "curator"}
+WORDS = {"none": "no privacy", "strict": "strict", "faithful": "as published"}
+LOGARITHMIC = ("k", "epsilon")
+FAINT, DEEP = 0.06, 0.55  # how much colour the lowest and the highest of a surface have
+
+
+class Styles:
+    """The colour and the marker of every system: no two share both."""
+
+    def __init__(self, rows: Sequence[Crossed]) -> None:
+        self.names = list(dict.fromkeys(row.method for row in rows))
+
+    def of(self, method: str) -> tuple[int, int]:
+        """Numbers of its colour and its marker."""
+        place = self.names.index(method)
+        return place % len(PALETTE), (place + place // len(PALETTE)) % len(MARKERS)
+
+
+def html(rows: Sequence[Crossed]) -> list[str]:
+    """The figures in which the rows have something to say."""
+    drawn = [_against(found, Styles(rows))] if (found := sweeps(rows)) else []
+    return drawn + ([_surfaces(grids)] if (grids := surfaces(rows)) else [])
+
+
+def panel(sweep: Sweep, styles: Styles) -> Figure:
+    """A figure of its own for `lines`."""
+    drawing = Figure(figsize=PANEL, layout="constrained")
+    lines(drawing.subplots(), sweep, styles)
+    return drawing
+
+
+def lines(axes: Axes, sweep: Sweep, styles: Styles) -> None:
+    """MAE along one axis; what does not depend on it is a thin line across, marked once."""
+    for line in sweep.lines():
+        _draw(axes, line, *styles.of(line.method))
+    scale = "log" if sweep.axis in LOGARITHMIC else "linear"
+    dress(axes, _leaves(sweep), sweep.places, AXES[sweep.axis], scale)
+    if ends := sweep.limits:
+        axes.set_ylim(*ends)
+
+
+def _leaves(sweep: Sweep) -> str:
+    """A title where a line leaves the panel."""
+    return "" if sweep.beyond is None else f"cut; the largest is {sweep.beyond:.2f}"
+
+
+def _draw(axes: Axes, line: Line, hue: int, marker: int) -> None:
+    place, mean, deviation = zip(*line.points, strict=True) if line.points else ((), (), ())
+    axes.errorbar(
+        place,
+        mean,
+        None if line.even else deviation,
+        color=PALETTE[hue],
+        marker=MARKERS[marker],
+        markevery=slice(0, 1) if line.even else None,
+        linestyle=STROKES[line.mode],
+        markersize=4,
+        linewidth=0.9 if line.even else 1.4,
+        elinewidth=0.8,
+    )
+
+
+def surface(shown: Surface) -> Figure:
+    """A figure of its own for `tiles`."""
+    drawing = Figure(figsize=PANEL, layout="constrained")
+    tiles(drawing.subplots(), shown)
+    return drawing
+
+
+def tiles(axes: Axes, shown: Surface) -> None:
+    """MAE at every pair of epsilons: the deeper the colour, the larger; with figures."""
+    cells = shown.cells()
+    low, high = min(cells.values()), max(cells.values())
+    for (x, y), value in cells.items():
+        depth = FAINT + (DEEP - FAINT) * (value - low) / ((high - low) or 1)
+        axes.add_patch(
+            Rectangle((x - 0.5, y - 0.5), 1, 1, color=PALETTE[0], alpha=depth, linewidth=0)
+        )
+        axes.text(x, y, f"{value:.3f}", color=INK, fontsize=8, ha="center", va="center")
+    dress(axes, shown.method, range(len(shown.replacements)), "epsilon of replacements", "linear")
+    axes.set_xticks(range(len(shown.replacements)), [f"{e:g}" for e in shown.replacements])
+    axes.set_yticks(range(len(shown.neighbours)), [f"{e:g}" for e in shown.neighbours])
+    axes.set_xlim(-0.5, len(shown.replacements) - 0.5)
+    axes.set_ylim(-0.5, len(shown.neighbours) - 0.5)
+    axes.set_ylabel("epsilon of neighbours", color=INK, fontsize=9)
+    axes.grid(visible=False)
+
+
+def _against(found: Sequence[Sweep], styles: Styles) -> str:
+    panels = [inline(panel(s, styles), f"against-{s.axis}", s.describe()) for s in found]
+    stays = dict.fromkeys(word for sweep in found for word in sweep.at_words)
+    kept = f" What is not on the axis stays at {', '.join(stays)}." if stays else ""
+    caption = f"Thin lines do not depend on the axis.{kept}"
+    names = [entry(name, *styles.of(name)) for name in styles.names]
+    modes = dict.fromkeys(row.mode for row in found[0].rows)
+    strokes = [
+        f"<li><span class={LEGEND[mode]} aria-hidden=true></span> {WORDS[mode]}</li>"
+        for mode in modes
+    ]
+    return _figure("mean absolute error (lower is better)", caption, names + strokes, panels)
+
+
+def _surfaces(grids: Sequence[Surface]) -> str:
+    panels = [inline(surface(g), f"surface-{n}", g.describe()) for n, g in enumerate(grids)]
+    caption = "One budget is spent on what items are replaced by, the other on neighbours."
+    return _figure("mean absolute error at two epsilons", caption, [], panels)
+
+
+def _figure(title: str, caption: str, legend: Sequence[str], panels: Sequence[str]) -> str:
+    across = 2 if len(panels) in (2, 4) else min(3, len(panels))
+    key = f"<ul class=legend>{''.join(legend)}</ul>\n" if legend else ""
+    return (
+        f"<figure>\n<figcaption><strong>{title}</strong>. {caption}</figcaption>\n{key}"
+        f'<div class=panels style="--across:{across}">\n'
+        + "\n".join(panels)
+        + "\n</div>\n</figure>"
+    )

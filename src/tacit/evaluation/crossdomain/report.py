@@ -1,0 +1,72 @@
+"""A report of cross-domain trials to open: one file, no network, made from rows alone."""
+
+from collections.abc import Sequence
+from html import escape
+
+from tacit.evaluation.comparison.report import page
+from tacit.evaluation.crossdomain import figures
+from tacit.evaluation.crossdomain.rows import SWEPT, Crossed, mean, promises, table, varied
+from tacit.evaluation.html.markup import plain
+
+
+def report(rows: Sequence[Crossed]) -> str:
+    """The report as HTML: promises, figures along every axis that varies, all figures."""
+    names = " and ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows))
+    parts = [
+        f"<header><h1>Recommendations across domains</h1><p>{escape(names)}</p></header>",
+        _lead(rows),
+        _promises(rows),
+        "<h2>What is told, and how well</h2>",
+        *figures.html(rows),
+        plain(table(rows)),
+        "<h2>How this was measured</h2>",
+        _method(rows),
+    ]
+    return page(f"Tacit: {names}", "\n".join(parts))
+
+
+def _lead(rows: Sequence[Crossed]) -> str:
+    """The lowest error near epsilon 1 with a promise that holds, beside the lowest without any."""
+    free = _lowest([row for row in rows if row.epsilon is None])
+    held = [row for row in rows if row.epsilon is not None and row.claim_valid]
+    near = min((row.epsilon or 0.0 for row in held), key=lambda e: (abs(e - 1), e), default=None)
+    strict = _lowest([row for row in held if row.epsilon == near])
+    said = [f"{_of(free, rows)} without any privacy"] if free else []
+    if strict:
+        said.insert(0, f"{_of(strict, rows)} at epsilon = {near:g} per {strict[0].unit}")
+    return f"<p class=lead>The lowest error is {'; '.join(said)}.</p>" if said else ""
+
+
+def _lowest(rows: Sequence[Crossed]) -> list[Crossed]:
+    """The rows, over seeds, of what has the lowest mean error; empty where there is no row."""
+    kinds: dict[tuple[object, ...], list[Crossed]] = {}
+    for row in rows:
+        place = tuple(getattr(row, name) for name in SWEPT)
+        kinds.setdefault((row.method, row.epsilon, *place), []).append(row)
+    return min(kinds.values(), key=mean) if kinds else []
+
+
+def _of(rows: Sequence[Crossed], among: Sequence[Crossed]) -> str:
+    """The mean, its system, and where it stands on what varies among all rows."""
+    places = {name: getattr(rows[0], name) for name in varied(among)}
+    said = [rows[0].method, *(f"{name} {at}" for name, at in places.items() if at is not None)]
+    return f"<strong>{mean(rows):.3f}</strong> ({escape(', '.join(said))})"
+
+
+def _promises(rows: Sequence[Crossed]) -> str:
+    said = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in promises(rows))
+    return f"<section class=promise>\n<h2>What is promised</h2>\n{said}\n</section>"
+
+
+def _method(rows: Sequence[Crossed]) -> str:
+    if not rows:
+        return "<p>No trial was finished.</p>"
+    first, seeds = rows[0], len({row.seed for row in rows})
+    return (
+        f"<p>Of the people whom the domains share, {first.test_share:.0%} were tested: "
+        f"{first.people:,} on {first.n_test:,} ratings that no system saw, drawn "
+        f"{'once' if seeds == 1 else f'{seeds} times'}. Whoever does not link the domains is two "
+        "people, one in the target and one elsewhere. Errors are those of predictions "
+        "clipped to the scale, as they are and rounded to the nearest level. Coverage is the share "
+        "of ratings where a system could tell more than an item's mean.</p>"
+    )

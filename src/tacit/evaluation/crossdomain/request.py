@@ -1,0 +1,225 @@
+"""Cross-domain trials as a grid: the request behind `tacit crossdomain`, and how it is run."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from typing import Protocol as Interface
+from typing import runtime_checkable
+
+from tacit import crossdomain
+from tacit.crossdomain.domains import Domains
+from tacit.crossdomain.holdout import Hidden, Protocol
+from tacit.crossdomain.scoring import score
+from tacit.crossdomain.trial import System, Told
+from tacit.engines.engine import Engine
+from tacit.errors import RequestError
+from tacit.evaluation import grid
+from tacit.evaluation.comparison.runner import Latest
+from tacit.evaluation.crossdomain.rows import Crossed
+from tacit.evaluation.grid import Progress, fingerprint
+from tacit.evaluation.journal import Journal
+
+
+@runtime_checkable
+class Parted(Interface):
+    """A system whose claim has two parts. With a `neighbour_epsilon` the epsilon it is told is for
+    replacements alone; without, it parts what it is told itself."""
+
+    @property
+    def neighbour_epsilon(self) -> str | None:
+        """Nats for neighbours, a decimal string."""
+        ...
+
+    def budget(self, epsilon: str | None) -> tuple[str, str] | None:
+        """What goes to replacements and to neighbours; decimal strings."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One system on one trial. `data`: a fingerprint of the ratings, so that no row of another run
+    is taken for one of this."""
+
+    data: str
+    names: tuple[str, ...]
+    target: int
+    system: System = field(repr=False)
+    epsilon: str | None
+    protocol: Protocol
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The cell as one line of JSON."""
+        system = self.system
+        settings = {name: repr(value) for name, value in sorted(vars(system).items())}
+        facts = {
+            "data": self.data,
+            "names": self.names,
+            "target": self.target,
+            "system": [system.name, system.variant, system.mode, settings],
+            "epsilon": self.epsilon,
+            "protocol": asdict(self.protocol),
+            "seed": self.seed,
+        }
+        return json.dumps(facts, sort_keys=True)
+
+    @property
+    def label(self) -> str:
+        """The cell as a progress bar shows it."""
+        claim = "" if self.epsilon is None else f" {self.system.mode} at {self.epsilon}"
+        k = getattr(self.system, "k", None)
+        near = "" if k is None else f", k {k}"
+        return f"{self.system.name}{claim}{near}, overlap {self.protocol.overlap:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crossing:
+    """What to try, and how. `models`: names of systems. `epsilons`: decimal strings. With
+    `neighbour_epsilons`, systems that part their claim spend the former on replacements and the
+    latter on neighbours, every pair of them; without, they part each epsilon themselves. `ks`:
+    neighbours, and `decays`: of older ratings, of those that have them; None for each one's own.
+    `target`: the number of the domain; the last by default.
+
+    Raises `RequestError` for a name, a share or a number that is none.
+    """
+
+    models: Sequence[str]
+    epsilons: Sequence[str] = ("1",)
+    neighbour_epsilons: Sequence[str] | None = None
+    delta: str = "1e-6"
+    mode: str = "strict"
+    test_share: float = 0.2
+    overlaps: Sequence[float] = (1.0,)
+    keeps: Sequence[int] = (0,)
+    ks: Sequence[int] | None = None
+    decays: Sequence[float] | None = None
+    seeds: int = 1
+    target: int = -1
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1:
+            raise RequestError(f"{self.seeds} seeds cannot be run; give at least one.")
+        if not 0 < float(self.delta) < 1:
+            raise RequestError(f"A delta of {self.delta} is not between 0 and 1; give 1e-6 or so.")
+        list(self._systems())
+        list(self._protocols())
+
+    def cells(self, domains: Domains) -> list[Cell]:
+        """Every trial of every system, those of one trial in a row."""
+        data = fingerprint(domains.ratings)
+        target = range(len(domains.names))[self.target]
+        return [
+            Cell(
+                data=data,
+                names=domains.names,
+                target=target,
+                system=system,
+                epsilon=epsilon,
+                protocol=protocol,
+                seed=seed,
+            )
+            for seed in range(self.seeds)
+            for protocol in self._protocols()
+            for system, epsilon in self._claims()
+        ]
+
+    def run(
+        self, domains: Domains, engine: Engine, journal: Journal[Crossed], progress: Progress
+    ) -> list[Crossed]:
+        """The rows of all cells; those in `journal` already are not run again."""
+        return grid.run(self.cells(domains), Runner(domains, engine), journal, progress)
+
+    def finished(self, domains: Domains, journal: Journal[Crossed]) -> list[Crossed]:
+        """The rows that are done, after an interrupt."""
+        return journal.rows(cell.key for cell in self.cells(domains))
+
+    def _protocols(self) -> Iterator[Protocol]:
+        for overlap in self.overlaps:
+            for keep in self.keeps:
+                yield Protocol(test_share=self.test_share, overlap=overlap, keep=keep)
+
+    def _claims(self) -> Iterator[tuple[System, str | None]]:
+        """Every system with every epsilon that it may be told."""
+        for system in self._systems():
+            if system.mode == "none":
+                yield system, None
+            else:
+                yield from product(self._parted(system), self.epsilons)
+
+    def _parted(self, system: System) -> list[System]:
+        """The system at every second epsilon, where its claim has two parts."""
+        if not isinstance(system, Parted) or not self.neighbour_epsilons:
+            return [system]
+        return [crossdomain.changed(system, neighbour_epsilon=e) for e in self.neighbour_epsilons]
+
+    def _systems(self) -> Iterator[System]:
+        """Every declaration, at every k and decay where it has them."""
+        for name in self.models:
+            for system in crossdomain.systems(name, self.mode):
+                for settings in self._settings(system):
+                    yield crossdomain.changed(system, delta=self.delta, **settings)
+
+    def _settings(self, system: System) -> Iterator[dict[str, float]]:
+        """What is asked for of the settings that the system has, every combination."""
+        axes = {"k": self.ks, "decay": self.decays}
+        asked = {name: at for name, at in axes.items() if at and name in vars(system)}
+        for places in product(*asked.values()):
+            yield dict(zip(asked, places, strict=True))
+
+
+class Runner:
+    """Runs cells on one set of domains; the last trial is kept for the cells that share it."""
+
+    def __init__(self, domains: Domains, engine: Engine) -> None:
+        self._domains = domains
+        self._engine = engine
+        self._trials = Latest[Hidden]()
+
+    def __call__(self, cell: Cell) -> list[Crossed]:
+        """The cell's one row."""
+        place = (cell.protocol, cell.target, cell.seed)
+        hidden = self._trials.of(
+            place, lambda: cell.protocol.hide(self._domains, cell.target, cell.seed)
+        )
+        began = time.perf_counter()
+        told = cell.system.tell(hidden.trial, engine=self._engine, epsilon=cell.epsilon)
+        return [_row(cell, hidden, told, time.perf_counter() - began)]
+
+
+def _row(cell: Cell, hidden: Hidden, told: Told, seconds: float) -> Crossed:
+    trial, claim, system = hidden.trial, told.guarantee, cell.system
+    found = score(hidden.values, told.predicted, trial.domains.ratings.scale)
+    parts = (system.budget(cell.epsilon) if isinstance(system, Parted) else None) or (None, None)
+    return Crossed(
+        model=system.name,
+        variant=system.variant,
+        mode=system.mode,
+        epsilon=_number(claim.epsilon),
+        replacement_epsilon=_number(parts[0]),
+        neighbour_epsilon=_number(parts[1]),
+        delta=float(claim.delta),
+        unit=claim.unit,
+        trust=claim.trust,
+        claim_valid=None if claim.epsilon is None else claim.fails is None,
+        promise=claim.sentence,
+        source=" + ".join(name for d, name in enumerate(cell.names) if d != cell.target),
+        target=cell.names[cell.target],
+        test_share=cell.protocol.test_share,
+        overlap=cell.protocol.overlap,
+        keep=cell.protocol.keep,
+        k=getattr(system, "k", None),
+        decay=getattr(system, "decay", None),
+        seed=cell.seed,
+        n_train=len(trial.domains.ratings),
+        n_test=len(trial.users),
+        people=len(trial.people),
+        seconds=seconds,
+        **found._asdict(),
+    )
+
+
+def _number(epsilon: str | None) -> float | None:
+    return None if epsilon is None else float(epsilon)

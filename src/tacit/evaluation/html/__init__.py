@@ -1,0 +1,1 @@
+"""Pieces of a page that opens without a network: figures, tables, axes."""

@@ -1,0 +1,138 @@
+"""The chain behind `channel-mf`: Gibbs sweeps over levels, people, items and their priors.
+
+Every conditional is normal by one step of scoring (`tacit.kernels.scoring`), read off the exact
+likelihood of the reports; the priors' conditionals are exact.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.kernels.layout import Side
+from tacit.kernels.predict import bilinear
+from tacit.kernels.scoring import Conditional, half_sweep, total_score
+from tacit.models.channel_mf.capacity import (
+    starting_level,
+    worth,
+    worthwhile_directions,
+    worthwhile_factors,
+)
+from tacit.models.channel_mf.likelihood import score_table
+from tacit.models.channel_mf.row_prior import Prior
+from tacit.models.evidence.evidence import Evidence
+from tacit.models.evidence.presence_features import Presence, presence
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.evidence.presence_mixture import weighed
+from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One state of the sampler."""
+
+    mu: float
+    people: Floats
+    items: Floats
+    precision: Floats
+    prior_weights: Floats
+
+
+class Sampler:
+    """The state of the chain; explicit, advanced by `sweep` alone."""
+
+    def __init__(
+        self,
+        data: Evidence,
+        factors: int | None,
+        directions: int | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self.data, found = _read(data)
+        data, self.rng, matrix = self.data, rng, data.presence
+        self.scores = score_table(data.likelihood, data.blocks, data.scale)
+        self.mu = starting_level(self.scores, data)
+        ratings = worth(self.scores, data, self.mu)
+        K = factors or worthwhile_factors(ratings, data)
+        self.width = 1 + K
+        if directions is None:
+            directions = worthwhile_directions(ratings, K)
+        self.presence = _presence(matrix, found, directions)
+        range_ = data.scale.values[-1] - data.scale.values[0]
+        self.level_precision = (4 / range_) ** 2
+        people, items = self._features(matrix)
+        self.people = Prior.start(self.width, people, range_)
+        self.items = Prior.start(self.width, items, range_)
+        self.X = self._start(len(data.user_ids))
+        self.Y = self._start(len(data.item_ids))
+        self.theta = bilinear(data.user_of, data.item_of, self.mu, self.X, self.Y)
+
+    def sweep(self) -> None:
+        """Redraw mu, people, items and the priors, each given all the rest."""
+        self._draw_mu()
+        self._draw_side(self.data.layout.users, self.X, self.Y, self.people)
+        self._draw_side(self.data.layout.items, self.Y, self.X, self.items)
+
+    def draw(self) -> Draw:
+        """A copy of the state."""
+        return Draw(
+            self.mu,
+            self.X.copy(),
+            self.Y.copy(),
+            self.people.precision.astype(np.float32),
+            self.people.weights.astype(np.float32),
+        )
+
+    def _draw_side(self, side: Side, rows: Floats, other: Floats, prior: Prior) -> None:
+        design = other.copy()
+        design[:, 0] = 1
+        noise = self.rng.standard_normal(rows.shape, np.float32)
+        precision, scores = prior.precision.astype(np.float32), self.scores
+        given = Conditional(
+            self.data.symbols, scores.table, scores.origin, scores.pace,
+            design, prior.mean, precision, noise,
+        )  # fmt: skip
+        half_sweep(side, given, rows, self.theta)
+        prior.redraw(rows, self.rng)
+
+    def _draw_mu(self) -> None:
+        score, information = self._at_theta()
+        centre = float(np.mean(self.data.scale.values))
+        weight = information + self.level_precision
+        step = (score - self.level_precision * (self.mu - centre)) / weight
+        step += self.rng.standard_normal() / np.sqrt(weight)
+        self.mu += step
+        self.theta += np.float32(step)
+
+    def _at_theta(self) -> tuple[float, float]:
+        scores = self.scores
+        return total_score(self.data.symbols, self.theta, scores.table, scores.origin, scores.pace)
+
+    def _features(self, matrix: PresenceMatrix) -> tuple[Doubles, Doubles]:
+        if self.presence is None:
+            return np.zeros((matrix.shape[0], 0)), np.zeros((matrix.shape[1], 0))
+        return self.presence.supposed(matrix), self.presence.item_features
+
+    def _start(self, rows: int) -> Floats:
+        start = 0.1 * self.rng.standard_normal((rows, self.width), np.float32)
+        start[:, 0] = 0
+        return start
+
+
+def _read(data: Evidence) -> tuple[Evidence, Spectrum | None]:
+    """The evidence as reports of ratings, and the spectrum of presence where that was needed."""
+    if data.hidden is None:
+        return data, None
+    found = spectrum(data.presence, MOST_HIDDEN)
+    rated = found.probabilities(data.presence, data.user_of, data.item_of)
+    return weighed(data, data.hidden, rated), found
+
+
+def _presence(matrix: PresenceMatrix, found: Spectrum | None, directions: int) -> Presence | None:
+    if not directions or min(matrix.shape) <= 2:
+        return None
+    known = found.leading(directions) if found else spectrum(matrix, directions)
+    return presence(matrix, known)

@@ -1,0 +1,72 @@
+"""channel-mf: Bayesian matrix factorization that knows the channel its reports came through.
+
+Each cell has a taste theta_ui = mu + b_u + b_i + p_u . q_i; the true rating is a noisy reading of
+it, the report a draw from the channel's table. Posterior draws of all of it come from Gibbs sweeps
+whose conditionals are read off the score and Fisher information of the exact likelihood, so that
+one sampler serves every epsilon, and mixed channels, from next to nothing to no noise at all.
+Where who-rated-what is public, it shapes the priors of people and items.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.models.channel_mf.capacity import affordable_draws
+from tacit.models.channel_mf.gibbs import Draw, Sampler
+from tacit.models.evidence.evidence import Evidence
+from tacit.models.fitted import Fitted
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelMF:
+    """Settings of quality; none of them touches privacy, all of it is post-processing.
+
+    `factors`: K, or None to let the reports decide: no more than they carry units of information
+    per unknown. `directions`: of the presence matrix that shape the priors; 0 for none, None to
+    let the reports decide likewise. `draws`: posterior draws the model keeps, at most 32; None
+    for as many as keep the item rows of a download within 32 MiB, but at least 4. `burn_in`:
+    sweeps before the first of them; `every`: sweeps between two.
+    """
+
+    factors: int | None = None
+    directions: int | None = None
+    draws: int | None = None
+    burn_in: int = 40
+    every: int = 3
+
+    name = "channel-mf"
+
+    def fit(
+        self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
+    ) -> Fitted:
+        """Learn from reports; `advance` is told the share of work done after each sweep."""
+        chain = Sampler(data, self.factors, self.directions, np.random.default_rng(rng))
+        draws = self.draws or affordable_draws(chain.width, data)
+        total = self.burn_in + self.every * draws
+        kept: list[Draw] = []
+        for sweep in range(1, total + 1):
+            chain.sweep()
+            if sweep > self.burn_in and (total - sweep) % self.every == 0:
+                kept.append(chain.draw())
+            advance(sweep / total)
+        return _fitted(self.name, data, chain, kept)
+
+
+def _fitted(name: str, data: Evidence, chain: Sampler, draws: list[Draw]) -> Fitted:
+    return Fitted(
+        model=name,
+        scale=data.scale,
+        user_ids=data.user_ids,
+        item_ids=data.item_ids,
+        mu=np.array([draw.mu for draw in draws]),
+        people=np.stack([draw.people for draw in draws]),
+        items=np.stack([draw.items for draw in draws]),
+        precision=np.stack([draw.precision for draw in draws]),
+        sigma=chain.scores.sigma,
+        guarantee=data.guarantee,
+        presence=chain.presence,
+        prior_weights=(
+            np.stack([draw.prior_weights for draw in draws]) if chain.presence else None
+        ),
+    )

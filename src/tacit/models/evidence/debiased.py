@@ -1,0 +1,82 @@
+"""Debiased reports: numbers whose expectation is the rating, and how noisy they are.
+
+A number g(o) is sought for each symbol o so that, over the channel,
+
+    E[g | rated r] = r - middle,      E[g | not rated] = 0      (a silent slot counts zero),
+
+which makes sums over people or items unbiased whatever was made up.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.models.evidence.evidence import Evidence
+from tacit.models.evidence.missing_symbol import Hidden
+
+Doubles = NDArray[np.float64]
+DENSITY = 0.05  # of rated slots, public: only weighs one noise against the other
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded:
+    """`values`: g of each report, in ratings above the middle of the scale, shape (n,). `noise`:
+    their variance given the rating. `unrated`: variance that a person's slot adds when it holds no
+    rating, shape (people,)."""
+
+    values: Doubles
+    noise: float
+    unrated: Doubles
+
+
+def decode(data: Evidence) -> Decoded:
+    """The reports of `data` as debiased numbers."""
+    if data.hidden is None:
+        g, noise = _regressed(data)
+        return Decoded(g[data.symbols], noise, np.zeros(len(data.user_ids)))
+    g, noise, unrated = _unbiased(data, data.hidden)
+    rated, share = data.hidden.rated, data.presence.share
+    per_report = g[data.symbols] / (rated * share)[data.user_of]
+    slots = unrated * data.hidden.unrated / (rated**2 * share)
+    return Decoded(per_report, noise / float(np.mean(rated * share)), slots)
+
+
+def _centred(data: Evidence) -> Doubles:
+    levels = np.asarray(data.scale.values)
+    return levels - (levels[0] + levels[-1]) / 2
+
+
+def _regressed(data: Evidence) -> tuple[Doubles, float]:
+    """Numbers unbiased for the straight part of the response, and their mean variance.
+
+    t(o) = E[rating | o] under a uniform prior carries the direction of the score; its regression
+    on the true level, E[t | r] ~ a + kappa r, is known from the table, so (t - a) / kappa is
+    unbiased along the straight line. Exact unbiasedness at every level exists too, but at small
+    epsilon its variance explodes.
+    """
+    levels, P, blocks = _centred(data), data.likelihood, len(data.blocks)
+    t = (levels @ P) / P.sum(0)
+    response = P @ t / blocks
+    around = levels - levels.mean()
+    kappa = float(around @ response) / float(around @ around)
+    g: Doubles = levels.mean() + (t - response.mean()) / kappa
+    variance: Doubles = P @ g**2 / blocks - (P @ g / blocks) ** 2
+    return g, float(variance.mean())
+
+
+def _unbiased(data: Evidence, told: Hidden) -> tuple[Doubles, float, float]:
+    """The numbers of least variance among the unbiased ones, given that something was reported.
+
+    Their variance given the rating, averaged over levels, and their second moment given none.
+    """
+    target = np.append(_centred(data), 0.0)
+    g, noise, unrated = np.empty(len(told.made_up)), 0.0, 0.0
+    for block in data.blocks:
+        P, made_up = data.likelihood[:, block], told.made_up[block]
+        rows = np.vstack([P, made_up])
+        spread = rows / (DENSITY * P.mean(0) + (1 - DENSITY) * made_up)
+        g[block] = spread.T @ np.linalg.pinv(spread @ rows.T, hermitian=True) @ target
+        noise += float(np.mean(P @ g[block] ** 2 - (P @ g[block]) ** 2)) / len(data.blocks)
+        unrated += float(made_up @ g[block] ** 2) / len(data.blocks)
+    return g, noise, unrated

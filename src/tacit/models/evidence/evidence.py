@@ -1,0 +1,110 @@
+"""Evidence: the one form in which every model sees its data, reports and true ratings alike."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import RequestError
+from tacit.kernels.layout import Layout, layout
+from tacit.models.evidence.missing_symbol import Hidden, columns, hidden, likelihood, reported
+from tacit.models.evidence.presence_matrix import PresenceMatrix, public
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.ratings import Ratings, Vocabulary
+from tacit.reports import Reports
+from tacit.scale import RatingScale
+
+Floats = NDArray[np.float32]
+Table = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Who sent which symbol about what, in canonical order (by user, then item).
+
+    `symbols`: int32 columns of `likelihood`, shape (n,). `likelihood`: P(symbol | level), shape
+    (levels, symbols), the tables of all channels side by side, channel c in the columns
+    `blocks[c]`; the identity for true ratings. `hidden`: what a report says of presence, None
+    where who rated what was sent in clear; P is then given that something was reported, and rows
+    are reports of something only. `values`: the number each report stands for, which naive models
+    take for it.
+    """
+
+    layout: Layout
+    symbols: NDArray[np.int32]
+    likelihood: Table
+    blocks: list[slice]
+    values: Floats
+    scale: RatingScale
+    user_ids: Vocabulary
+    item_ids: Vocabulary
+    guarantee: Guarantee
+    hidden: Hidden | None = None
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    @property
+    def user_of(self) -> NDArray[np.int32]:
+        """The person of each report, shape (n,)."""
+        return np.repeat(np.arange(len(self.user_ids), dtype=np.int32), self.layout.users.counts)
+
+    @property
+    def item_of(self) -> NDArray[np.int32]:
+        """The item of each report, shape (n,)."""
+        return self.layout.users.other
+
+    @cached_property
+    def presence(self) -> PresenceMatrix:
+        """Who rated what, as far as the reports say."""
+        if self.hidden is None:
+            return public(self.layout.users, len(self.item_ids))
+        return self.hidden.matrix(self.layout.users, len(self.item_ids))
+
+    def where(self, mask: NDArray[np.bool_]) -> "Evidence":
+        """The reports where `mask` (canonical order) holds."""
+        users, items = self.user_of[mask], self.item_of[mask]
+        return replace(
+            self,
+            layout=layout(users, items, len(self.user_ids), len(self.item_ids)),
+            symbols=self.symbols[mask],
+            values=self.values[mask],
+        )
+
+
+def evidence(data: Ratings | Reports) -> Evidence:
+    """The evidence in ratings or reports; raises `RequestError` when there is none."""
+    if len(data) == 0:
+        raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
+    if isinstance(data, Ratings):
+        return _evidence(data, data.levels.astype(np.int32), [np.eye(data.scale.n_levels)])
+    told = hidden(data)
+    if told is not None:
+        data = data.where(reported(data))
+    tables = [likelihood(channel) for channel in data.channels]
+    return _evidence(data, columns(data), tables, data.guarantee, told)
+
+
+def _evidence(
+    data: Ratings | Reports,
+    symbols: NDArray[np.int32],
+    tables: list[Table],
+    guarantee: Guarantee = NO_PRIVACY,
+    told: Hidden | None = None,
+) -> Evidence:
+    cells = layout(data.users, data.items, data.n_users, data.n_items)
+    ends = np.cumsum([0] + [table.shape[1] for table in tables]).tolist()
+    return Evidence(
+        cells,
+        symbols[cells.order],
+        np.hstack(tables),
+        [slice(first, end) for first, end in pairwise(ends)],
+        data.values[cells.order],
+        data.scale,
+        data.user_ids,
+        data.item_ids,
+        guarantee,
+        told,
+    )

@@ -1,0 +1,109 @@
+"""Reading reports through channels that protect presence: most slots hold no rating at all.
+
+Such a channel has an input and a symbol "missing". A slot that sends another symbol is *reported*,
+and what it sends is either a rating or made up. Evidence keeps the reported slots; how likely a
+slot is to be reported, and what a slot without a rating sends, stand here.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from tacit.channels.table import Channel
+from tacit.errors import RequestError
+from tacit.kernels.layout import Side
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.reports import Reports
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """`rated`, `unrated`: P(reported | rated) and P(reported | not rated) of each person's channel,
+    shape (people,). `made_up`: P(symbol | not rated, reported), shape (symbols,), columns as in
+    the evidence. `asked`: the slots asked about, (people, items), or None when all were.
+    """
+
+    rated: Doubles
+    unrated: Doubles
+    made_up: Doubles
+    asked: csr_array | None
+
+    def matrix(self, side: Side, items: int) -> PresenceMatrix:
+        """The debiased presence matrix of the reports whose cells are `side`."""
+        cells = (np.ones(len(side.other)), side.other, side.start)
+        reported = csr_array(cells, shape=(len(side.counts), items))
+        return PresenceMatrix(reported, self.rated, self.unrated, self.asked)
+
+
+def hidden(reports: Reports) -> Hidden | None:
+    """What the reports say of presence, or None where their channels say nothing of it.
+
+    Raises `RequestError` where some channels protect presence and others do not.
+    """
+    if not any(channel.missing for channel in reports.channels):
+        return None
+    if not all(channel.missing for channel in reports.channels):
+        raise RequestError(
+            f"Some channels of {reports.name} protect presence and others do not; "
+            "learn from each kind of report on its own."
+        )
+    rates = np.array([_rates(channel) for channel in reports.channels])
+    of_person = np.zeros(reports.n_users, np.int64)
+    of_person[reports.users] = reports.channel_of
+    return Hidden(
+        rated=rates[of_person, 0],
+        unrated=rates[of_person, 1],
+        made_up=np.concatenate([_made_up(channel) for channel in reports.channels]),
+        asked=None if reports.plan == "catalogue" else _asked(reports),
+    )
+
+
+def likelihood(channel: Channel) -> Doubles:
+    """P(symbol | level), given a report of something where "missing" is a symbol of the channel."""
+    table = np.array(channel.likelihood)
+    if not channel.missing:
+        return table
+    told = table[1:, _told(channel)]
+    return told / told.sum(1).mean()
+
+
+def reported(reports: Reports) -> NDArray[np.bool_]:
+    """Which rows hold another symbol than "missing", shape (n,)."""
+    kept = np.empty(len(reports), np.bool_)
+    for index, channel in enumerate(reports.channels):
+        mine = reports.channel_of == index
+        kept[mine] = _told(channel)[reports.symbols[mine]]
+    return kept
+
+
+def columns(reports: Reports) -> NDArray[np.int32]:
+    """Each report's column where the channels' `likelihood`s stand side by side, shape (n,)."""
+    places, first = np.empty(len(reports), np.int32), 0
+    for index, channel in enumerate(reports.channels):
+        mine, told = reports.channel_of == index, _told(channel)
+        places[mine] = (first + np.cumsum(told) - 1)[reports.symbols[mine]]
+        first += int(told.sum())
+    return places
+
+
+def _told(channel: Channel) -> NDArray[np.bool_]:
+    return np.array([output is not None for output in channel.outputs])
+
+
+def _rates(channel: Channel) -> tuple[float, float]:
+    told = np.array(channel.likelihood)[:, _told(channel)].sum(1)
+    return float(told[1:].mean()), float(told[0])
+
+
+def _made_up(channel: Channel) -> Doubles:
+    told = np.array(channel.likelihood)[0, _told(channel)]
+    return told / told.sum()
+
+
+def _asked(reports: Reports) -> csr_array:
+    cells = (np.ones(len(reports)), (reports.users, reports.items))
+    return csr_array(cells, shape=(reports.n_users, reports.n_items))

@@ -1,0 +1,83 @@
+"""Leading directions of the presence matrix, each as strong as it is without noise.
+
+    B = D_u^-1/2 C D_i^-1/2,   entries' noise of size t.
+
+A singular value y t sqrt(N) of B, N = max(m, n), b = min(m, n) / N, stands for a true one of
+t sqrt(N) sqrt((y^2 - b - 1)^2 - 4 b) / y where y > 1 + sqrt(b), and for nothing below: the
+shrinkage of least expected error (Gavish and Donoho, "Optimal shrinkage of singular values", 2017).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import svds
+
+from tacit.kernels.predict import bilinear
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+
+Doubles = NDArray[np.float64]
+MOST_HIDDEN = 40  # directions looked for where presence is protected: noise hides the rest
+FLOOR, CEILING = 0.1, 0.95  # least share of activity x popularity, and most probability, of a slot
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """`people`: U, shape (people, d). `values`: singular values of B, shape (d,). `items`: V,
+    shape (items, d)."""
+
+    people: Doubles
+    values: Doubles
+    items: Doubles
+
+    def leading(self, directions: int) -> "Spectrum":
+        """The first `directions` of them."""
+        first = slice(directions)
+        return Spectrum(self.people[:, first], self.values[first], self.items[:, first])
+
+    def probabilities(
+        self, matrix: PresenceMatrix, users: NDArray[np.int32], items: NDArray[np.int32]
+    ) -> Doubles:
+        """P(rated) at reported cells, as if the cell's own report had not been seen, shape (n,).
+
+        The estimate D_u^1/2 U s' V' D_i^1/2 holds a share h_ui = a_u + b_i - a_u b_i of the cell's
+        own entry, a_u = sum_k (s'_k / s_k) U_uk^2: it is taken out again, because the report
+        itself is weighed later, through the channel's table. Low rank goes below zero where
+        little is rated; a tenth of what activity times popularity says is kept.
+        """
+        strength = shrunk(self.values, matrix)
+        own, kept = matrix.entry[users], strength / self.values
+        roots = [np.sqrt(degree) for degree in matrix.degrees]
+        left, right = self.people * strength * roots[0][:, None], self.items * roots[1][:, None]
+        estimate = bilinear(users, items, 0.0, _without_bias(left), _without_bias(right))
+        a, b = (self.people**2 @ kept)[users], (self.items**2 @ kept)[items]
+        held = np.minimum(a + b - a * b, 0.9)
+        plain = matrix.expected(users, items)
+        estimate = plain + (estimate - held * (own - plain)) / (1 - held)
+        return np.clip(np.maximum(estimate, FLOOR * plain), 1e-6, CEILING)
+
+
+def spectrum(matrix: PresenceMatrix, directions: int) -> Spectrum:
+    """The leading `directions` of B, strongest first; noise-like ones left out."""
+    rank = min(directions, min(matrix.shape) - 1)
+    even = np.ones(min(matrix.shape)) / np.sqrt(min(matrix.shape))
+    left, found, right = svds(matrix.normalized(), k=rank, v0=even)
+    order = np.argsort(-found)
+    U, s, V = left[:, order], np.asarray(found[order], np.float64), right[order].T
+    real = shrunk(s, matrix) > 0 if matrix.protected else s > 1e-9 * s.max()
+    # The solver leaves each direction's sign open; a public rule makes runs agree.
+    mirror = np.sign(V.sum(0)) + (V.sum(0) == 0)
+    return Spectrum((U * mirror)[:, real], s[real], (V * mirror)[:, real])
+
+
+def shrunk(values: Doubles, matrix: PresenceMatrix) -> Doubles:
+    """Singular values of B without the noise, shape (d,)."""
+    wide, narrow = max(matrix.shape), min(matrix.shape)
+    unit, b = matrix.noise * np.sqrt(wide), narrow / wide
+    y = values / unit
+    inside = np.sqrt(np.maximum((y * y - b - 1) ** 2 - 4 * b, 0)) / y
+    return np.where(y > 1 + np.sqrt(b), inside * unit, 0.0)
+
+
+def _without_bias(rows: Doubles) -> NDArray[np.float32]:
+    return np.pad(rows, ((0, 0), (1, 0))).astype(np.float32)

@@ -1,0 +1,52 @@
+"""From a fitted model to the item model that devices download."""
+
+from array import array
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.models.evidence.presence_features import DAMPING, Presence
+from tacit.models.fitted import Fitted
+from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
+
+
+def item_model(fitted: Fitted) -> ItemModel:
+    """The item side of a model, and what a device needs to place a person in it."""
+    return ItemModel(
+        scale=fitted.scale,
+        items=tuple(fitted.item_ids.ids.to_list()),
+        factors=fitted.items.shape[2] - 1,
+        link="cells" if fitted.sigma else "linear",
+        sigma=fitted.sigma,
+        draws=tuple(_draw(fitted, d) for d in range(len(fitted.mu))),
+        guarantee=fitted.guarantee,
+        presence=None if fitted.presence is None else _presence(fitted.presence),
+    )
+
+
+def _draw(fitted: Fitted, d: int) -> ItemDraw:
+    weights = np.empty(0) if fitted.prior_weights is None else fitted.prior_weights[d]
+    return ItemDraw(
+        mu=float(fitted.mu[d]),
+        item_bias=_floats(fitted.items[d, :, 0]),
+        item_factors=_floats(fitted.items[d, :, 1:]),
+        precision=_floats(fitted.precision[d]),
+        prior_weights=_floats(weights),
+    )
+
+
+def _presence(presence: Presence) -> ItemPresence:
+    return ItemPresence(
+        vectors=_floats(presence.vectors),
+        centre=_floats(presence.centre),
+        log_mean=presence.log_mean,
+        log_scale=presence.log_scale,
+        damping=DAMPING,
+    )
+
+
+def _floats(values: NDArray[Any]) -> "array[float]":
+    floats = array("f")
+    floats.frombytes(np.ascontiguousarray(values, "<f4").tobytes())
+    return floats

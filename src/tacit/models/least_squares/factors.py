@@ -1,0 +1,56 @@
+"""Alternating weighted least squares: the loop behind every point-estimate factor model."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.kernels.als import Problem, half_step
+from tacit.kernels.predict import bilinear
+from tacit.models.evidence.evidence import Evidence
+
+Floats = NDArray[np.float32]
+FREE = np.float32(1e9)  # a ridge that holds a bias at zero: the model has none
+
+
+@dataclass(eq=False)
+class Factors:
+    """theta_ui = mu + x_u[0] + y_i[0] + x_u[1:] . y_i[1:], and the ridge both sides are held by.
+
+    `people`: shape (people, 1 + K), `items`: shape (items, 1 + K), `ridge`: shape (1 + K,).
+    """
+
+    mu: float
+    people: Floats
+    items: Floats
+    ridge: Floats
+
+    @classmethod
+    def start(cls, data: Evidence, factors: int, ridge: float, bias_ridge: float, rng: int) -> Self:
+        """Small random items, people at rest, mu the mean of the reports."""
+        draw = np.random.default_rng(rng)
+        items = np.zeros((len(data.item_ids), 1 + factors), np.float32)
+        items[:, 1:] = 0.3 * draw.standard_normal((len(items), factors))
+        return cls(
+            float(data.values.mean(dtype=np.float64)),
+            np.zeros((len(data.user_ids), 1 + factors), np.float32),
+            items,
+            np.array([bias_ridge] + [ridge] * factors, np.float32),
+        )
+
+    def sweep(self, data: Evidence, target: Floats, weight: Floats) -> None:
+        """Solve people given items, then items given people."""
+        residual = target - np.float32(self.mu)
+        cells = data.layout
+        self.people = half_step(cells.users, self._given(self.items, residual, weight))
+        self.items = half_step(cells.items, self._given(self.people, residual, weight))
+
+    def predict(self, data: Evidence) -> Floats:
+        """theta of every report's cell, shape (n,)."""
+        return bilinear(data.user_of, data.item_of, self.mu, self.people, self.items)
+
+    def _given(self, other: Floats, residual: Floats, weight: Floats) -> Problem:
+        design = other.copy()
+        design[:, 0] = 1
+        return Problem(residual, weight, design, other[:, 0].copy(), self.ridge)

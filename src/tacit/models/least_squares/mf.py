@@ -1,0 +1,83 @@
+"""Plain matrix factorization of whatever numbers were reported: the naive reading.
+
+`mf-plain` is Neera et al. equation (1), min sum (r* - u.v)^2 + ridge, without biases (centred by
+the mean report, and the ridge, are ours: the paper names neither). With the clamped Laplace it is
+their baseline ISGD, solved by ALS. `mf` adds biases. The ridge is chosen on held-out *reports*.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.models.channel_mf.likelihood import SPREAD
+from tacit.models.evidence.evidence import Evidence
+from tacit.models.fitted import Fitted
+from tacit.models.least_squares.factors import FREE, Factors
+from tacit.models.least_squares.ridge import at_best_ridge
+
+OWN_BIAS_RIDGE = 5.0  # a device's own mean, damped by five ratings: the customary figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class MF:
+    """`factors`: K. `ridge`: in units of one report's noise, or None to choose it from the
+    reports. `sweeps`: of both sides. `biases`: whether people and items have their own level."""
+
+    factors: int = 8
+    ridge: float | None = None
+    sweeps: int = 15
+    biases: bool = True
+
+    @property
+    def name(self) -> str:
+        """The model's name on the command line."""
+        return "mf" if self.biases else "mf-plain"
+
+    def fit(
+        self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
+    ) -> Fitted:
+        """Learn from the reported numbers as if they were ratings."""
+        factors = at_best_ridge(
+            data, self.ridge, lambda train, ridge: self._factorize(train, ridge, rng)
+        )
+        advance(1.0)
+        return as_fitted(self.name, data, factors)
+
+    def _factorize(self, data: Evidence, ridge: float, rng: int) -> Factors:
+        bias_ridge = ridge / 2 if self.biases else float(FREE)
+        factors = Factors.start(data, self.factors, ridge, bias_ridge, rng)
+        even = np.ones(len(data), np.float32)
+        for _ in range(self.sweeps):
+            factors.sweep(data, data.values, even)
+        return factors
+
+
+def as_fitted(name: str, data: Evidence, factors: Factors) -> Fitted:
+    """A point estimate as a fitted model with one draw and the linear link."""
+    precision = factors.ridge * np.sqrt(own_noise_share(data, factors))
+    precision[0] = FREE if factors.ridge[0] == FREE else min(precision[0], OWN_BIAS_RIDGE)
+    return Fitted(
+        model=name,
+        scale=data.scale,
+        user_ids=data.user_ids,
+        item_ids=data.item_ids,
+        mu=np.array([factors.mu]),
+        people=factors.people[None],
+        items=factors.items[None],
+        precision=precision[None],
+        sigma=0.0,
+        guarantee=data.guarantee,
+    )
+
+
+def own_noise_share(data: Evidence, factors: Factors) -> np.float32:
+    """Noise of a true rating as a share of a report's, at most 1.
+
+    A ridge is relative to the noise of what is fitted, and at home that is the rating's own. The
+    item rows carry report noise too, so a device goes half way, on the log scale: the root.
+    """
+    residual = data.values - factors.predict(data)
+    report = float(np.mean(residual * residual, dtype=np.float64))
+    own = (SPREAD * (data.scale.values[-1] - data.scale.values[0])) ** 2
+    return np.float32(min(own / max(report, 1e-12), 1.0))

@@ -1,0 +1,216 @@
+"""A fleet: people of a ratings file as devices of their own, against a real collector.
+
+For trying out a deployment. Every device draws its noise from the operating system, keeps its own
+ledger, and goes through HTTP as any other would; its store is gone when it is done.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import islice
+from threading import Event
+
+import numpy as np
+
+from tacit.device.client import Client
+from tacit.device.outbox import Outcome, some_share
+from tacit.device.profile import Item
+from tacit.device.store import MEMORY
+from tacit.errors import BudgetError, RequestError
+from tacit.evaluation.grid import Progress
+from tacit.metrics.accuracy import rmse
+from tacit.ratings import Ratings
+from tacit.scale import shortest
+
+HASTE = 60
+"""So many times sooner than a real device these try again."""
+ATTEMPTS = 8
+Profile = Mapping[Item, str]
+
+
+@dataclass
+class Tally:
+    """What became of a fleet, or of one device.
+
+    `counts`: "devices", "ratings" at home, ratings of items "not asked", reports "stored", "given
+    up" and "waiting", devices that were "refused" something by their own lifetime limit, and those
+    "unreached" by the task. `errors`: prediction minus truth of held-out ratings, in stars.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter[str])
+    errors: list[float] = field(default_factory=list[float])
+    interrupted: bool = False
+
+    def add(self, other: "Tally") -> None:
+        """Take in another part of the fleet."""
+        self.counts.update(other.counts)
+        self.errors += other.errors
+
+    @property
+    def rmse(self) -> float:
+        """Root mean square error, in units of the scale; NaN where nothing was predicted."""
+        return rmse(np.asarray(self.errors), np.zeros(1)) if self.errors else float("nan")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fleet:
+    """Devices against the collector at `url`, `threads` of them at a time.
+
+    `most_epsilon` (per answer) and `lifetime`: nats, decimal strings, the same for everybody.
+    `insecure`: whether http to another machine is allowed. `stopped`: set by an interrupt; nobody
+    tries again after it.
+    """
+
+    url: str
+    most_epsilon: str
+    lifetime: str
+    token: str | None = None
+    insecure: bool = False
+    threads: int = 8
+    stopped: Event = field(default_factory=Event, repr=False)
+
+    def report(
+        self,
+        ratings: Ratings,
+        devices: int,
+        progress: Progress = lambda label, done, total: None,
+    ) -> Tally:
+        """Play `devices` devices, each of which rates all that its owner rated, and syncs.
+
+        The people of `ratings` take turns, so that more devices than people repeat them. An
+        interrupt ends it early, with what was done. Raises `RequestError` for ratings that are not
+        on the task's scale or about none of its items, and what a device raises.
+        """
+        self._check(ratings)
+        home = _profiles(ratings)
+        return self._all(devices, ratings.n_users, lambda who: self._tell(home(who)), progress)
+
+    def score(
+        self,
+        known: Ratings,
+        held_out: Ratings,
+        devices: int,
+        progress: Progress = lambda label, done, total: None,
+    ) -> Tally:
+        """Play `devices` devices that tell nothing: each fetches the published model, and predicts
+        what its owner `held_out` from the ratings that are `known` to it alone.
+
+        Both tables have one vocabulary. Interrupts and errors as `report` has them.
+        """
+        self._check(known)
+        home, away = _profiles(known), _profiles(held_out)
+        return self._all(
+            devices, known.n_users, lambda who: self._predict(home(who), away(who)), progress
+        )
+
+    def _tell(self, mine: Profile) -> Tally:
+        with self._open() as me:
+            tally = _at_home(me, mine)
+            if tally.counts["unreached"]:
+                return tally
+            try:
+                outcomes = list(self._syncs(me))
+            except BudgetError:
+                return Tally(tally.counts + Counter(refused=1))
+        tally.counts["stored"] = sum(outcome.stored for outcome in outcomes)
+        tally.counts["given up"] = sum(outcome.given_up for outcome in outcomes)
+        tally.counts["waiting"] = outcomes[-1].waiting
+        tally.counts["refused"] = int(outcomes[-1].refusal is not None)
+        return tally
+
+    def _predict(self, mine: Profile, asked: Profile) -> Tally:
+        with self._open() as me:
+            tally = _at_home(me, mine)
+            if tally.counts["unreached"]:
+                return tally
+            me.fetch_model()
+            profile = me.profile()
+            items = {str(item) for item in me.task.items}
+        wanted = {item: rating for item, rating in asked.items() if str(item) in items}
+        tally.errors = [profile.predict(item) - float(rating) for item, rating in wanted.items()]
+        return tally
+
+    def _syncs(self, me: Client) -> Iterator[Outcome]:
+        """Sync until nothing waits, patiently, but not for ever."""
+        for _ in range(ATTEMPTS):
+            outcome = me.sync()
+            yield outcome
+            if not outcome.waiting or outcome.again is None:
+                return
+            if self.stopped.wait(max(0.0, outcome.again - time.time())):
+                return
+
+    def _open(self) -> Client:
+        return Client(
+            MEMORY,
+            self.url,
+            most_epsilon=self.most_epsilon,
+            lifetime=self.lifetime,
+            token=self.token,
+            insecure=self.insecure,
+            chance=lambda: some_share() / HASTE,
+        )
+
+    def _check(self, ratings: Ratings) -> None:
+        with self._open() as first:
+            task = first.task
+        if task.scale != ratings.scale:
+            raise RequestError(
+                f"The task asks on the scale {task.scale}, {ratings.name} is on {ratings.scale}."
+            )
+        if not {str(item) for item in task.items} & {str(item) for item in ratings.item_ids.ids}:
+            raise RequestError(f"No item of {ratings.name} is in the task's catalogue.")
+
+    def _all(
+        self, devices: int, people: int, play: Callable[[int], Tally], progress: Progress
+    ) -> Tally:
+        tally, turns = Tally(), (number % people for number in range(devices))
+        with ThreadPoolExecutor(self.threads) as pool:
+            running = {pool.submit(play, who) for who in islice(turns, 2 * self.threads)}
+            try:
+                while running:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    running |= {pool.submit(play, who) for who in islice(turns, len(done))}
+                    for device in done:
+                        tally.add(device.result())
+                    progress("", tally.counts["devices"], devices)
+            except KeyboardInterrupt:
+                self.stopped.set()
+                tally.interrupted = True
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+        return tally
+
+
+def _profiles(ratings: Ratings) -> Callable[[int], Profile]:
+    """One person's ratings by raw item id, as decimals, by her code; none for who has none."""
+    order = np.argsort(ratings.users, kind="stable")
+    starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
+    items: list[Item] = ratings.item_ids.ids.to_list()
+    levels = [shortest(level) for level in ratings.scale.levels]
+
+    def of(code: int) -> Profile:
+        rows = order[starts[code] : starts[code + 1]]
+        return {items[ratings.items[row]]: levels[ratings.levels[row]] for row in rows}
+
+    return of
+
+
+def _at_home(me: Client, mine: Profile) -> Tally:
+    """Rate what the task asks about; nothing is sent."""
+    tally = Tally(Counter(devices=1))
+    try:
+        asked = me.task
+    except RequestError:
+        tally.counts["unreached"] = 1
+        return tally
+    items = {str(item) for item in asked.items}
+    for item, rating in mine.items():
+        if str(item) in items:
+            me.rate(item, rating)
+            tally.counts["ratings"] += 1
+        else:
+            tally.counts["not asked"] += 1
+    return tally

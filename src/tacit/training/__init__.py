@@ -1,0 +1,89 @@
+"""Trainings: true ratings go in, noise is drawn inside, a model comes out with its guarantee.
+
+A curator holds everybody's ratings; in rounds nobody does, and each device answers for its own.
+"""
+
+from typing import Any
+
+from tacit.models import Fitted, changed
+from tacit.ratings import Ratings
+from tacit.training.papers.berlioz import Berlioz as Berlioz
+from tacit.training.papers.xian import FaithfulSVD as FaithfulSVD
+from tacit.training.person.covariance import DPCovariance as DPCovariance
+from tacit.training.person.dpals import DPALS as DPALS
+from tacit.training.protocol import AbstractTraining as AbstractTraining
+from tacit.training.rounds.pg_mf import PGMF as PGMF
+from tacit.training.value.private_svd import PrivateSVD as PrivateSVD
+
+STRICT: tuple[AbstractTraining, ...] = (
+    PGMF(),
+    PrivateSVD(noise=None),
+    PrivateSVD(noise="gradient"),
+    PrivateSVD(noise="gradient", implicit=True),
+    PrivateSVD(noise="objective"),
+    PrivateSVD(noise="objective", implicit=True),
+    PrivateSVD(noise="output"),
+    PrivateSVD(noise="output", implicit=True),
+    Berlioz(noise="gradient"),
+    Berlioz(noise="output"),
+    DPALS(),
+    DPCovariance(),
+)
+"""Trainings whose promise holds."""
+
+FAITHFUL: tuple[AbstractTraining, ...] = (
+    FaithfulSVD(noise="gradient"),
+    FaithfulSVD(noise="gradient", implicit=True),
+    FaithfulSVD(noise="objective"),
+    FaithfulSVD(noise="objective", implicit=True),
+    FaithfulSVD(noise="output"),
+    FaithfulSVD(noise="output", implicit=True),
+)
+"""Trainings as published, with the claim that is printed for them and the reason why it fails."""
+
+TRAININGS: dict[tuple[str, str], AbstractTraining] = {
+    (training.name, mode): training
+    for mode, members in (("strict", STRICT), ("faithful", FAITHFUL))
+    for training in members
+}
+"""Every training by name and mode."""
+
+
+def names(mode: str = "strict") -> tuple[str, ...]:
+    """The names of the trainings that have a mode, "strict" or "faithful"."""
+    return tuple(name for name, its in TRAININGS if its == mode)
+
+
+def modes(name: str, wanted: str = "strict") -> tuple[str, ...]:
+    """The modes a training runs in when `wanted` is strict, faithful or both: those it has, and the
+    only one it has where it lacks the wanted one; none for what is no training."""
+    had = tuple(mode for known, mode in TRAININGS if known == name)
+    return tuple(mode for mode in had if wanted in (mode, "both")) or had[:1]
+
+
+def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraining:
+    """The named training with some settings changed.
+
+    Raises `RequestError` for a name, or a setting, that does not exist in this mode.
+    """
+    members = {known: member for (known, its), member in TRAININGS.items() if its == mode}
+    return changed(members, name, settings)
+
+
+def train(
+    name: str,
+    ratings: Ratings,
+    *,
+    epsilon: str,
+    delta: str = "1e-6",
+    mode: str = "strict",
+    rng: int = 0,
+    **settings: Any,
+) -> Fitted:
+    """Run the named training on everybody's true ratings.
+
+    `epsilon`: nats of the unit that the training's guarantee names, and `delta` for those that
+    need one; decimal strings. Raises as `training` does, and as the training's own `fit`.
+    """
+    member = training(name, mode, **settings)
+    return member.fit(ratings, epsilon=epsilon, delta=delta, rng=rng)

@@ -1,0 +1,186 @@
+"""Accounting: one (epsilon, delta) per person, shared out over Gaussian releases.
+
+A release of relative share w gets the multiplier z / sqrt(w), the shares adding up to 1: together
+they then tell no more than one release of multiplier z (Renyi losses of Gaussians add up, and
+those of order alpha are alpha / (2 z^2)). z is the smallest that keeps epsilon at delta. Renyi's
+curve decides, since it holds for discrete Gaussians as for continuous ones (Canonne, Kamath and
+Steinke 2020); the figure by privacy loss distributions, of the continuous law, stands beside it.
+The arithmetic is the library dp-accounting's (the extra `curator`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
+from functools import cache
+from importlib.util import find_spec
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channels.certificate import DECIMAL
+from tacit.errors import CertificateError, RequestError
+from tacit.training.mechanism.noisy_releases import Releases, Spend
+
+FINEST = Decimal("1e-6")  # of a multiplier, which is rounded up to it
+LEAST, MOST = 1e-2, 1e6  # multipliers of one release, between which the answer is looked for
+HALVINGS = 60
+
+Ints = NDArray[np.int64]
+
+
+@dataclass
+class Account:
+    """What a training may spend, and what it has spent, at one door.
+
+    `epsilon`: nats per person, at `delta`; decimal strings. `planned`: a multiplier for each
+    release that was allotted a share. Raises `RequestError` for an epsilon or a delta that promises
+    nothing, and where the extra `curator` is missing.
+
+    Later shares may depend on earlier releases: whatever they are, all that follows tells no more
+    than the share that is left, and Renyi losses of adaptive releases add up.
+    """
+
+    epsilon: str
+    delta: str
+    door: Releases
+    planned: dict[str, str] = field(default_factory=dict[str, str])
+    spent: list[Spend] = field(default_factory=list[Spend])
+    allotted: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_promise(self.epsilon, self.delta)
+        from_library()
+
+    @property
+    def alone(self) -> float:
+        """z, the multiplier of a release that had the whole budget to itself."""
+        return least_multiplier(self.epsilon, self.delta)
+
+    def allot(self, shares: Mapping[str, float]) -> None:
+        """Plan releases: `shares` of the whole, each above 0, and together at most 1.
+
+        Raises `CertificateError` for anything else, or a name that is planned already.
+        """
+        self.allotted += sum(shares.values())
+        again = shares.keys() & self.planned.keys()
+        if again or min(shares.values(), default=1.0) <= 0 or self.allotted > 1 + 1e-9:
+            raise CertificateError(
+                f"Shares {dict(shares)} are not positive, planned twice, or beyond the whole: "
+                f"{self.allotted:g} of 1 would be spent."
+            )
+        for name, share in shares.items():
+            self.planned[name] = _rounded_up(self.alone / sqrt(share))
+
+    def multiplier(self, name: str) -> float:
+        """Standard deviation over sensitivity of a planned release."""
+        return float(self._price(name))
+
+    def gaussian(self, name: str, totals: Ints, *, sensitivity: int) -> Ints:
+        """The planned release `name`, once: `totals` with noise for `sensitivity` (L2, in steps).
+
+        Raises `CertificateError` for a release that was not planned, or was made already.
+        """
+        price = self._price(name)
+        if any(look.name == name for look in self.spent):
+            raise CertificateError(f"The release {name} was paid for once and is asked for twice.")
+        # The multiplier comes from the plan alone, so noise and accounting cannot drift apart.
+        self.spent.append(Spend(name, "gaussian", price))
+        return self.door.gaussian(name, totals, sensitivity=sensitivity, multiplier=price)
+
+    def close(self) -> float:
+        """Epsilon of what was spent, by Renyi, in nats per person; raises `CertificateError` when
+        it is above the promise, or the door drew other noise than was planned."""
+        done = [look.price for look in self.spent]
+        drawn: list[Spend] | None = getattr(self.door, "spent", None)
+        if drawn is not None and drawn[-len(done) :] != self.spent:
+            raise CertificateError(f"The door drew {drawn}, and {self.spent} was planned.")
+        total = renyi_epsilon(done, self.delta)
+        if total > float(self.epsilon):
+            raise CertificateError(f"{done} spend epsilon {total}, above {self.epsilon}.")
+        return total
+
+    def _price(self, name: str) -> str:
+        if name not in self.planned:
+            raise CertificateError(f"The release {name} has no share of the budget; allot it one.")
+        return self.planned[name]
+
+
+def check_promise(epsilon: str, delta: str) -> None:
+    """Raise `RequestError` for an epsilon or a delta that promises nothing."""
+    if not DECIMAL.fullmatch(epsilon) or Decimal(epsilon) <= 0:
+        raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
+    try:
+        share = float(delta)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise RequestError(
+            f"Gaussian noise needs a delta between 0 and 1, such as 1e-6, not '{delta}'."
+        )
+
+
+@cache
+def least_multiplier(epsilon: str, delta: str) -> float:
+    """z: the least multiplier of a single release that keeps `epsilon` at `delta`, by halving.
+
+    Raises `RequestError` for an epsilon so small, or so large, that no multiplier from 0.01 to a
+    million has it.
+    """
+    low, high = LEAST, MOST
+    if not _keeps(high, epsilon, delta) or _keeps(low, epsilon, delta):
+        raise RequestError(f"No noise keeps epsilon {epsilon} at delta {delta} and no less of it.")
+    for _ in range(HALVINGS):
+        middle = sqrt(low * high)
+        low, high = (low, middle) if _keeps(middle, epsilon, delta) else (middle, high)
+    return high
+
+
+def renyi_epsilon(multipliers: Sequence[str], delta: str) -> float:
+    """Epsilon at `delta` of Gaussian releases of these multipliers, in nats of their unit."""
+    from_library()
+    from dp_accounting.rdp import RdpAccountant  # pyright: ignore[reportMissingTypeStubs]
+
+    return _epsilon(RdpAccountant(), multipliers, delta)
+
+
+def loss_epsilon(multipliers: Sequence[str], delta: str) -> float:
+    """The same by the privacy loss distribution of the *continuous* Gaussian: to stand beside."""
+    from_library()
+    from dp_accounting.pld import PLDAccountant  # pyright: ignore[reportMissingTypeStubs]
+
+    return _epsilon(PLDAccountant(), multipliers, delta)
+
+
+def simple_epsilon(multipliers: Sequence[str], delta: str) -> float:
+    """b / 2 + sqrt(2 b ln(1 / delta)), b the sum of 1 / multiplier^2: the textbook's conversion."""
+    b = sum(float(multiplier) ** -2 for multiplier in multipliers)
+    return b / 2 + sqrt(2 * b * log(1 / float(delta)))
+
+
+def from_library() -> None:
+    """Raise `RequestError` where the extra `curator` is not installed."""
+    if not find_spec("dp_accounting"):
+        raise RequestError(
+            "A curator's training counts its epsilon with dp-accounting, which is not installed; "
+            "install tacit with the extra 'curator', as in tacit[curator]."
+        )
+
+
+def _keeps(multiplier: float, epsilon: str, delta: str) -> bool:
+    return renyi_epsilon([f"{multiplier:.15g}"], delta) <= float(epsilon)
+
+
+def _rounded_up(multiplier: float) -> str:
+    return str(Decimal(multiplier).quantize(FINEST, ROUND_CEILING))
+
+
+def _epsilon(accountant: Any, multipliers: Sequence[str], delta: str) -> float:
+    from dp_accounting.dp_event import (  # pyright: ignore[reportMissingTypeStubs]
+        GaussianDpEvent,
+    )
+
+    for multiplier in multipliers:
+        accountant.compose(GaussianDpEvent(float(multiplier)))
+    return float(accountant.get_epsilon(float(delta)))

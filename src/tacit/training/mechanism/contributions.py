@@ -1,0 +1,171 @@
+"""What one person may add to a total: integers, whose L2 norm is bounded before any are summed.
+
+A person's ratings carry whole weights s, and each meets one whole row of that person's: s_j x_j is
+added to item j. With ||s|| <= W and every ||x_j|| <= R, checked in integers, all of it together has
+the norm sqrt(sum s_j^2 ||x_j||^2) <= W R. Replacing one person by another then moves the totals by
+at most
+
+    2 W R,    and by sqrt(2) W R where s >= 0 and no two people's rows are at an obtuse angle.
+
+Integers add up exactly: to the same digits in any order, whatever engine sums them.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.kernels.layout import Side, layout
+from tacit.ratings import Ratings
+from tacit.training.mechanism.noise import MOST_DEVIATION
+
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+FINEST_ROWS, MOST_WEIGHTS = 9, 14  # bits: finer than the noise needs
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """Everybody's cells in canonical order: by person, then by item.
+
+    `person`, `item`: codes, shape (n,). `values`: ratings less the middle of the scale, shape (n,).
+    `half`: half of the scale's range, public like the number of `people`.
+    """
+
+    people: int
+    users: Side
+    items: Side
+    person: NDArray[np.int64]
+    values: Doubles
+    half: float
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> Self:
+        """The crowd in a table of ratings; the order of its rows leaves no trace."""
+        cells = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
+        levels = np.asarray(ratings.scale.values)
+        half = float(levels[-1] - levels[0]) / 2
+        values = levels[ratings.levels[cells.order]] - (levels[0] + half)
+        person = np.repeat(np.arange(ratings.n_users), cells.users.counts)
+        return cls(ratings.n_users, cells.users, cells.items, person, values, half)
+
+    @property
+    def item(self) -> Ints:
+        """The item of every cell."""
+        return self.users.other
+
+    def of_person(self, amounts: Doubles) -> Doubles:
+        """The sum of a person's amounts, shape (people,), from those of her cells, shape (n,)."""
+        return np.bincount(self.person, amounts, self.people).astype(np.float64)
+
+    def where(self, kept: Mask, column: NDArray[np.int64], columns: int) -> Self:
+        """The cells of the `kept` items alone, item j as `column[j]` of `columns`."""
+        mine = kept[self.item]
+        users = self.person[mine].astype(np.int32)
+        items = column[self.item[mine]].astype(np.int32)
+        cells = layout(users, items, self.people, columns)
+        return type(self)(
+            self.people,
+            cells.users,
+            cells.items,
+            self.person[mine][cells.order],
+            self.values[mine][cells.order],
+            self.half,
+        )
+
+
+class Grid(NamedTuple):
+    """The largest norms, in steps: of a person's `weights`, and of a row."""
+
+    weights: int
+    rows: int
+
+
+def grid(multiplier: float) -> Grid:
+    """As fine a grid as noise of this multiplier, on sensitivity 2 W R, leaves room for."""
+    bits = max(2, math.floor(math.log2(MOST_DEVIATION / (2.01 * multiplier))))
+    rows = min(FINEST_ROWS, bits // 2)
+    return Grid(1 << min(bits - rows, MOST_WEIGHTS), 1 << rows)
+
+
+def count_grid(multiplier: float) -> int:
+    """The largest norm W of weights alone, in steps: as fine as noise on 2 W leaves room for."""
+    bits = math.floor(math.log2(MOST_DEVIATION / (2.01 * multiplier)))
+    return 1 << max(1, min(bits, MOST_WEIGHTS))
+
+
+def weights(crowd: Crowd, wanted: Doubles, labels: Doubles, bound: float) -> Doubles:
+    """Weights s of cells in proportion to `wanted` (items,), so that each person has
+
+    sum s^2 <= 1 and sum (s label)^2 <= bound^2: people who rate much weigh less in each rating.
+    """
+    asked = wanted[crowd.item]
+    by_weight = crowd.of_person(asked**2)
+    by_label = crowd.of_person((asked * labels) ** 2) / bound**2
+    return asked / np.sqrt(np.maximum(by_weight, by_label))[crowd.person]
+
+
+def whole(amounts: Doubles, owner: NDArray[np.int64], owners: int, bound: int) -> Ints:
+    """Integers for `amounts`, whose norm per owner is at most 1, as if 1 were `bound` steps.
+
+    Each owner's integers have an L2 norm of at most `bound`: rounding adds half a step an entry,
+    for which room is made first. Whoever is above it all the same, in integers, is left out.
+    """
+    entries = np.bincount(owner, minlength=owners)
+    room = np.maximum(bound - np.sqrt(entries) / 2, 0)
+    norms = np.maximum(np.sqrt(np.bincount(owner, amounts**2, owners)), 1)
+    steps = np.rint(amounts * (room / norms)[owner])
+    # Squares below 2^53 add up exactly in floats: this is the proof, whatever went before it.
+    inside = np.bincount(owner, steps**2, owners) <= bound**2
+    return np.where(inside[owner], steps, 0).astype(np.int32)
+
+
+def whole_rows(rows: Doubles, bound: int) -> Ints:
+    """The same for every row of `rows`, shape (people, D)."""
+    owner = np.repeat(np.arange(len(rows)), rows.shape[1])
+    return whole(rows.ravel(), owner, len(rows), bound).reshape(rows.shape)
+
+
+def packed(rows: Doubles) -> Doubles:
+    """x x' of every row, shape (people, K (K + 1) / 2): the upper triangle, what stands twice in
+    the matrix times sqrt(2), so that the L2 norm is the matrix's."""
+    first, second = np.triu_indices(rows.shape[1])
+    return rows[:, first] * rows[:, second] * np.where(first == second, 1, math.sqrt(2))
+
+
+def unpacked(vectors: Doubles) -> Doubles:
+    """The symmetric matrices behind packed vectors, shape (n, K, K)."""
+    K = (math.isqrt(8 * vectors.shape[1] + 1) - 1) // 2
+    first, second = np.triu_indices(K)
+    entries = vectors / np.where(first == second, 1, math.sqrt(2))
+    matrices = np.empty((len(vectors), K, K))
+    matrices[:, first, second] = matrices[:, second, first] = entries
+    return matrices
+
+
+def any_sensitivity(grid: Grid) -> int:
+    """2 W R: of totals of any sign."""
+    return 2 * grid.weights * grid.rows
+
+
+def count_sensitivity(bound: int) -> int:
+    """sqrt(2) W, rounded up: of totals of weights, of which none is below 0."""
+    return _root_up(2 * bound**2)
+
+
+def gram_sensitivity(grid: Grid, width: int) -> int:
+    """Of totals of packed x x', `width` entries each: sqrt(2) W R, and what rounding adds.
+
+    Where two people's rows meet at an item, their packed rows have the product (x . x')^2 >= 0.
+    Rounding moves each row by at most sqrt(D) / 2, and so their product by at most sqrt(D) R: the
+    distance squared is at most W^2 (2 R^2 + 2 sqrt(D) R).
+    """
+    angle = _root_up(width * grid.rows**2)
+    return _root_up(2 * grid.weights**2 * (grid.rows**2 + angle))
+
+
+def _root_up(square: int) -> int:
+    return math.isqrt(max(square - 1, 0)) + 1

@@ -1,0 +1,167 @@
+"""PSGD and PALS (Berlioz et al. 2015): plain factors under noise, after private averages.
+
+The averages of ratings, items and people are released first (`biases`) and taken off, and what is
+left is cut to one star each way; without this preprocessing the ratings themselves are factorized,
+about the middle of the scale. Then, in k rounds,
+
+    psgd   descent on a fresh noisy copy of what is left, at epsilon / k
+    pals   both sides solved in turn, each solution with noise at epsilon / 2 k, norms held
+
+The unit is `value`. How much noise a solution of PALS needs is not to be had from the paper:
+`ridge_sensitivity` is proved. Factors, rounds and the share of the averages are ours.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import RequestError
+from tacit.kernels.sgd import Parameters
+from tacit.models.fitted import Fitted
+from tacit.models.svd import STARS
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Ratings
+from tacit.scale import shortest
+from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
+from tacit.training.papers.noisy_solvers import (
+    RATE,
+    RIDGE,
+    NoisySolve,
+    noisy_descent,
+    random_start,
+    share,
+)
+from tacit.training.value.biases import BiasBudget, Biases, released_biases
+from tacit.training.value.fitted_model import folded
+from tacit.training.value.integer_ratings import Cells, cells
+from tacit.training.value.private_svd import ASSUMPTIONS, PUBLIC
+from tacit.training.value.solve import ridge_sensitivities
+
+Ints = NDArray[np.int64]
+
+AVERAGES = Decimal("0.3")
+"""The share of epsilon that the averages get, a third of it each."""
+
+NORM = 1.0
+"""p_max and q_max of PALS, in roots of a star."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Berlioz:
+    """`noise`: on errors (`psgd`) or on solutions (`pals`). `preprocess`: private averages first.
+    `factors`: K. `rounds`: k."""
+
+    noise: Literal["gradient", "output"]
+    preprocess: bool = True
+    factors: int = 20
+    rounds: int = 10
+
+    where = ("curator", "device")
+
+    @property
+    def name(self) -> str:
+        """The training's name on the command line."""
+        return "psgd" if self.noise == "gradient" else "pals"
+
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        epsilon: str,
+        delta: str = "0",
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        releases: Releases | None = None,
+    ) -> Fitted:
+        """Train at `epsilon` nats per rating value, a decimal string; `delta` is not used.
+
+        Raises `RequestError` for no ratings, or an epsilon that is no positive decimal.
+        """
+        if len(ratings) == 0:
+            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
+        door, data = releases or SecretReleases(), cells(ratings)
+        whole = Decimal(share(epsilon, 1))
+        biases = self._averages(data, door, epsilon)
+        bound = data.width // 4 if self.preprocess else data.width // 2
+        rest = biases.residuals(data, bound)
+        at = random_start(data.layout, self.factors, implicit=False, rng=rng)
+        run = self._descended if self.noise == "gradient" else self._solved
+        at = run(
+            data, rest, bound, at, door, shortest(whole * (1 - AVERAGES * self.preprocess)), advance
+        )
+        star = data.width / STARS
+        people = np.column_stack([biases.people / star, at.p])
+        items = np.column_stack([biases.items / star, at.q])
+        return folded(
+            self.name, ratings, biases.mean / star, people, items, self.guarantee(epsilon)
+        )
+
+    def guarantee(self, epsilon: str) -> Guarantee:
+        """What the training promises: averages and rounds together."""
+        return Guarantee(
+            epsilon=shortest(Decimal(epsilon)),
+            unit="value",
+            trust="curator",
+            released="averages and factors of everybody" if self.preprocess else "factors",
+            public=PUBLIC,
+            assumptions=ASSUMPTIONS,
+        )
+
+    def _averages(self, data: Cells, door: Releases, epsilon: str) -> Biases:
+        if not self.preprocess:
+            people, items = (side.counts for side in (data.layout.users, data.layout.items))
+            return Biases(0, np.zeros_like(items), np.zeros_like(people))
+        third = share(shortest(Decimal(epsilon) * AVERAGES), 3)
+        return released_biases(data, door, BiasBudget(third, third, third))
+
+    def _descended(
+        self,
+        data: Cells,
+        rest: Ints,
+        bound: int,
+        at: Parameters,
+        door: Releases,
+        epsilon: str,
+        advance: Callable[[float], None],
+    ) -> Parameters:
+        each, star = share(epsilon, self.rounds), data.width / STARS
+
+        def look(epoch: int) -> NDArray[np.float64]:
+            name = f"errors, epoch {epoch}"
+            return door.laplace(name, rest, sensitivity=2 * bound, epsilon=each) / star
+
+        looks = [partial(look, epoch) for epoch in range(self.rounds)]
+        users = data.layout.users
+        noisy_descent(users, at, looks, rate=RATE, ridge=RIDGE, implicit=False, advance=advance)
+        return at
+
+    def _solved(
+        self,
+        data: Cells,
+        rest: Ints,
+        bound: int,
+        at: Parameters,
+        door: Releases,
+        epsilon: str,
+        advance: Callable[[float], None],
+    ) -> Parameters:
+        solve = NoisySolve(door, share(epsilon, 2 * self.rounds), RIDGE)
+        star = data.width / STARS
+        change = partial(ridge_sensitivities, 2 * bound / star, NORM)
+        p, q = at.p * 0, at.q / np.maximum(1, np.sqrt((at.q**2).sum(1, keepdims=True)))
+        for k in range(self.rounds):
+            p = solve.output(
+                f"people, round {k}", data.layout.users, q, rest / star, p * 0,
+                sensitivity=change, norm=NORM,
+            )  # fmt: skip
+            q = solve.output(
+                f"items, round {k}", data.layout.items, p, rest / star, q * 0,
+                sensitivity=change, norm=NORM,
+            )  # fmt: skip
+            advance((k + 1) / self.rounds)
+        return at._replace(p=p, q=q)

@@ -1,0 +1,1 @@
+"""Trainings whose unit is a person: dpals and dp-covariance."""

@@ -1,0 +1,180 @@
+"""dp-covariance (McSherry and Mironov 2009): item factors from one noisy covariance, per *person*.
+
+Every person's ratings, centred by the noisy item means and by her own level, make a vector x of
+norm 1 at most. The products x_a x_b of different items, summed over people, are released once:
+
+    C_ab = sum over people of x_a x_b + noise, a < b.
+
+Products of one person have the squared norm (|x|^4 - sum x_a^4) / 2, and two people's differ by
+
+    (|x|^4 + |y|^4) / 2 - (x . y)^2 - sum (x_a^2 - y_a^2)^2 / 2  <=  1,
+
+so the sensitivity is 1. The diagonal, which is mostly noise of ratings, is left out. What of C is
+above the spectrum of its noise becomes factors; each device solves its owner's row from her own
+ratings, in the place of the paper's neighbours. Items that are seldom rated have their mean alone.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import RequestError
+from tacit.models.fitted import Fitted
+from tacit.ratings import Ratings
+from tacit.training.mechanism import contributions
+from tacit.training.mechanism.accounting import Account
+from tacit.training.mechanism.contributions import Crowd
+from tacit.training.mechanism.noise import MOST_DEVIATION
+from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
+from tacit.training.person.fitted_model import released
+from tacit.training.person.item_means import (
+    LABELS,
+    Counted,
+    counted,
+    item_means,
+    linked_share,
+    own_levels,
+)
+from tacit.training.person.posterior import item_rows
+from tacit.training.person.release_schedule import (
+    FIRST,
+    FIRST_LINKED,
+    LEFT,
+    MEANS,
+    TASTE_SPREAD,
+    outline,
+)
+
+Doubles = NDArray[np.float64]
+CLEAR = 1.1  # times the edge of the noise's spectrum, from where an eigenvalue is taken for signal
+STEPS = 4  # of `dpals`, by whose outline it is decided whether factors are worth their budget
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPCovariance:
+    """`factors`: K at most, or None for as many as stand out of the noise; 0 releases item means
+    alone. `most_items`: that have factors, the most rated by noisy counts: C has its square.
+
+    Raises `RequestError` for factors below 0, or fewer than two items.
+    """
+
+    factors: int | None = None
+    most_items: int = 1500
+
+    name = "dp-covariance"
+    where = ("device",)
+
+    def __post_init__(self) -> None:
+        if (self.factors or 0) < 0 or self.most_items < 2:
+            raise RequestError(
+                f"A covariance of {self.most_items} items with {self.factors} factors tells "
+                "nothing; give 2 items or more, and 0 factors or more."
+            )
+
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        epsilon: str,
+        delta: str = "1e-6",
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        releases: Releases | None = None,
+        links: NDArray[np.bool_] | None = None,
+    ) -> Fitted:
+        """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
+
+        Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
+        `links`: as there. Raises as `tacit.training.person.dpals.DPALS.fit`.
+        """
+        if len(ratings) == 0:
+            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
+        account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
+        account.allot(FIRST if links is None else FIRST_LINKED)
+        crowd = Crowd.of(ratings)
+        known = counted(crowd, account)
+        linked = 1.0 if links is None else linked_share(links, known, account)
+        plan = outline(known, account.alone, crowd.half, STEPS, self.factors, linked)
+        head = plan.head & most_rated(known.weights, self.most_items)
+        factors = plan.factors > 0 and int(head.sum()) > 1
+        account.allot({"means": MEANS, "covariance": LEFT - MEANS} if factors else {"means": LEFT})
+        items = item_means(crowd, known, account)[:, None]
+        advance(0.5)
+        if factors:
+            found = self._tastes(crowd, known, items[:, 0], head, account)
+            items = np.pad(items, ((0, 0), (0, found.shape[1])))
+            items[head, 1:] = found
+        advance(1.0)
+        return released(self.name, ratings, known.mu, items, account)
+
+    def _tastes(
+        self,
+        crowd: Crowd,
+        known: Counted,
+        means: Doubles,
+        head: NDArray[np.bool_],
+        account: Account,
+    ) -> Doubles:
+        """Spend `covariance`: the factors of the items in `head`, shape (items, K)."""
+        size, most = int(head.sum()), LABELS * crowd.half
+        own = own_levels(crowd, known.mu)
+        few = crowd.where(head, np.cumsum(head) - 1, size)
+        labels = few.values - known.mu - means[head][few.item] - own[few.person]
+        weights = contributions.weights(few, np.ones(size), labels, most)
+        grid = covariance_grid(account.multiplier("covariance"))
+        steps = contributions.whole(weights * labels / most, few.person, few.people, grid)
+        above = np.triu_indices(size, 1)
+        totals = products(few, steps, size)[above]
+        noisy = account.gaussian("covariance", totals, sensitivity=grid**2)
+        matrix = np.zeros((size, size))
+        matrix[above] = noisy / grid**2
+        matrix += matrix.T
+        # People differ by chance, too: their products, of norm 1 each, spread over all entries.
+        drawn = math.hypot(account.multiplier("covariance"), math.sqrt(known.raters) / size)
+        values, axes = signal(matrix, drawn, self.factors)
+        # C = D V V' D / most^2: D what a rating of each item weighs among all, one person's |s| 1.
+        scale = known.weights[head] / math.sqrt(known.raters)
+        noise = (most * drawn) ** 2 / values
+        return item_rows(
+            scale[:, None, None] * np.eye(len(values)),
+            most * axes * np.sqrt(values),
+            np.broadcast_to(np.diag(noise), (size, len(values), len(values))),
+            TASTE_SPREAD * crowd.half,
+        )
+
+
+def most_rated(weights: Doubles, count: int) -> NDArray[np.bool_]:
+    """Which items have the `count` largest noisy weights; ties by item."""
+    chosen = np.zeros(len(weights), np.bool_)
+    chosen[np.argsort(-weights, kind="stable")[:count]] = True
+    return chosen
+
+
+def covariance_grid(multiplier: float) -> int:
+    """The largest norm of x, in steps: as fine as noise on its square leaves room for."""
+    return max(2, min(1 << 10, math.isqrt(int(MOST_DEVIATION / (1.01 * multiplier)))))
+
+
+def products(crowd: Crowd, steps: NDArray[np.int32], items: int) -> NDArray[np.int64]:
+    """sum over people of x_a x_b, in 64-bit integers; shape (items, items)."""
+    from scipy import sparse
+
+    shape = (crowd.people, items)
+    x = sparse.csr_array((steps.astype(np.int64), crowd.item, crowd.users.start), shape=shape)
+    return np.asarray((x.T @ x).toarray(), np.int64)
+
+
+def signal(matrix: Doubles, noise: float, most: int | None) -> tuple[Doubles, Doubles]:
+    """Eigenvalues above the spectrum of noise, as they were without it, and their axes.
+
+    Noise of standard deviation `noise` an entry fills [-e, e], e = 2 noise sqrt(n), and moves an
+    eigenvalue t above e / 2 to t + e^2 / (4 t). At most `most` are kept.
+    """
+    values, axes = np.linalg.eigh(matrix)
+    edge = 2 * noise * math.sqrt(len(matrix))
+    kept = np.flatnonzero(values > CLEAR * edge)[::-1][:most]
+    chosen = values[kept]
+    return (chosen + np.sqrt(chosen**2 - edge**2)) / 2, axes[:, kept]

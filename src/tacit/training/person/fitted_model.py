@@ -1,0 +1,64 @@
+"""What leaves a curator: an item side with the promise of everything that was spent on it."""
+
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.models.channel_mf.likelihood import SPREAD
+from tacit.models.fitted import Fitted
+from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Ratings
+from tacit.scale import shortest
+from tacit.training.mechanism.accounting import Account
+
+PUBLIC = ("who takes part", "the catalogue and the scale")
+ASSUMPTIONS = (
+    "the operating system's random bits are uniform and secret",
+    "a neighbour is the same people with one person's whole profile replaced, by none perhaps",
+    "each person's row is solved on her own device; training again spends epsilon again",
+)
+
+
+def released(
+    name: str, ratings: Ratings, mu: float, items: NDArray[np.float64], account: Account
+) -> Fitted:
+    """The item side `items`, shape (items, 1 + K), around `mu` above the middle of the scale.
+
+    Closes the account. At the provider everybody is the average person.
+    """
+    account.close()
+    levels = np.asarray(ratings.scale.values)
+    half = float(levels[-1] - levels[0]) / 2
+    return Fitted(
+        model=name,
+        scale=ratings.scale,
+        user_ids=ratings.user_ids,
+        item_ids=ratings.item_ids,
+        mu=np.array([levels[0] + half + mu]),
+        people=np.zeros((1, ratings.n_users, items.shape[1]), np.float32),
+        items=items[None].astype(np.float32),
+        precision=precisions(half, items.shape[1] - 1)[None].astype(np.float32),
+        sigma=0.0,
+        guarantee=ratings.qualified(promise(account)),
+    )
+
+
+def promise(account: Account) -> Guarantee:
+    """The guarantee of a whole training: what its account was opened with."""
+    return Guarantee(
+        epsilon=shortest(Decimal(account.epsilon)),
+        delta=account.delta,
+        unit="user",
+        trust="curator",
+        released=f"{len(account.spent)} noisy totals",
+        public=PUBLIC,
+        assumptions=ASSUMPTIONS,
+    )
+
+
+def precisions(half: float, factors: int) -> NDArray[np.float64]:
+    """Of the prior of a person's row: her level damped by five ratings, tastes of unit variance
+    beside the noise of a rating; public."""
+    return np.array([OWN_BIAS_RIDGE] + [(SPREAD * 2 * half) ** 2] * factors)

@@ -1,0 +1,115 @@
+"""Item means for a curator: no raw mean, count or list of items is seen, only noisy totals.
+
+    level     sum over people of (own mean, 1)          -> mu, and how many people rated
+    counts    sum over people of s_j                    -> how much each item was rated
+    means     sum over people of s_j (r_j - mu - own)   -> b_j, shrunk by what is noise
+
+s is a person's weights, ||s|| <= 1; her own level is taken out of her ratings at home, which
+narrows them. `counts` and `means` have the same weights, so that bounding her labels is no bias.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.kernels.moments import weighted_sums
+from tacit.models.channel_mf.likelihood import SPREAD
+from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
+from tacit.training.mechanism import contributions
+from tacit.training.mechanism.accounting import Account
+from tacit.training.mechanism.contributions import Crowd
+from tacit.training.person.posterior import item_rows
+
+Doubles = NDArray[np.float64]
+Longs = NDArray[np.int64]
+LABELS = 0.45  # of half the range: the norm of a person's weighted labels
+CLEAR = 6.0  # deviations of noise by which a count has to be above it to be taken for one
+ITEM_SPREAD = 0.2  # of half the range, to begin with: of item means around the mean of all
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What is released of who rated how much. `mu`: less the middle of the scale. `raters`: people
+    with a rating. `weights`: W_j = sum of s_j, shape (items,), `noise` its standard deviation."""
+
+    mu: float
+    raters: float
+    weights: Doubles
+    noise: float
+
+    @property
+    def share(self) -> float:
+        """The mean weight s of a rating: sum s^2, one a person, over sum s."""
+        return self.raters / max(float(self.weights.sum()), 1.0)
+
+
+def counted(crowd: Crowd, account: Account) -> Counted:
+    """Spend `level` and `counts`."""
+    mu, raters = _level(crowd, account)
+    weights = contributions.weights(crowd, _even(crowd), _labels(crowd, mu), _bound(crowd))
+    bound = contributions.count_grid(account.multiplier("counts"))
+    steps = contributions.whole(weights, crowd.person, crowd.people, bound)
+    ones = np.ones((crowd.people, 1), np.int32)
+    totals = weighted_sums(crowd.items, steps, ones)[:, 0]
+    sensitivity = contributions.count_sensitivity(bound)
+    noisy = account.gaussian("counts", totals, sensitivity=sensitivity)
+    noise = account.multiplier("counts") * sensitivity / bound
+    return Counted(mu, raters, np.maximum(noisy / bound, noise / 2), noise)
+
+
+def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -> float:
+    """Spend `links`: the noisy share of people with a rating in several domains; `links` says who.
+
+    One person is one of them or not, so that the count has sensitivity 1. A count that does not
+    stand out of its noise is taken for 0.
+    """
+    total = np.array([np.count_nonzero(links)], np.int64)
+    noisy = float(account.gaussian("links", total, sensitivity=1)[0])
+    told = noisy > CLEAR * account.multiplier("links")
+    return min(noisy / counted.raters, 1.0) if told else 0.0
+
+
+def item_means(crowd: Crowd, counted: Counted, account: Account) -> Doubles:
+    """Spend `means`: b, shape (items,)."""
+    labels, most = _labels(crowd, counted.mu), _bound(crowd)
+    weights = contributions.weights(crowd, _even(crowd), labels, most)
+    bound = contributions.count_grid(account.multiplier("means"))
+    steps = contributions.whole(weights * labels / most, crowd.person, crowd.people, bound)
+    totals = weighted_sums(crowd.items, steps, np.ones((crowd.people, 1), np.int32))[:, 0]
+    noisy = account.gaussian("means", totals, sensitivity=2 * bound)
+    noise = (2 * account.multiplier("means") * most) ** 2
+    own = (SPREAD * 2 * crowd.half) ** 2 * counted.share * counted.weights
+    gram = counted.weights[:, None, None]
+    pull = np.asarray(noisy[:, None] * (most / bound), np.float64)
+    return item_rows(gram, pull, noise + own[:, None, None], ITEM_SPREAD * crowd.half)[:, 0]
+
+
+def own_levels(crowd: Crowd, mu: float) -> Doubles:
+    """Every person's mean around mu, damped as a device does it; shape (people,)."""
+    return crowd.of_person(crowd.values - mu) / (crowd.users.counts + OWN_BIAS_RIDGE)
+
+
+def _level(crowd: Crowd, account: Account) -> tuple[float, float]:
+    counts = crowd.users.counts
+    mean = crowd.of_person(crowd.values) / np.maximum(counts, 1)
+    pair = np.column_stack([mean / crowd.half, np.where(counts > 0, 1.0, 0.0)]) / np.sqrt(2)
+    bound = contributions.count_grid(account.multiplier("level"))
+    steps = contributions.whole_rows(pair, bound)
+    totals = steps.sum(0, dtype=np.int64)
+    noisy = account.gaussian("level", totals, sensitivity=2 * bound)
+    raters = max(float(noisy[1]) * np.sqrt(2) / bound, 1.0)
+    mu = float(noisy[0]) * np.sqrt(2) / bound / raters * crowd.half
+    return float(np.clip(mu, -crowd.half, crowd.half)), min(raters, float(crowd.people))
+
+
+def _even(crowd: Crowd) -> Doubles:
+    return np.ones(len(crowd.items.start) - 1)
+
+
+def _labels(crowd: Crowd, mu: float) -> Doubles:
+    return crowd.values - mu - own_levels(crowd, mu)[crowd.person]
+
+
+def _bound(crowd: Crowd) -> float:
+    return LABELS * crowd.half

@@ -1,0 +1,62 @@
+"""How strong the learnt factors should be: chosen by what people's held-out ratings say of it.
+
+Everybody compares, for each of a few strengths a, the errors that factors a v and no factors make
+at ratings that their row has not seen (`cross_fit`):
+
+    gain_a = mean over the person's ratings of (error without factors)^2 - (error with a v)^2.
+
+The vector of gains is cut to a bounded norm and summed with noise. Strength 1 is given up only for
+one that beats it, or for none at all, by clearly more than the noise.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.kernels.folds import fold_of, rows_without_fold
+from tacit.training.mechanism import contributions
+from tacit.training.mechanism.accounting import Account
+from tacit.training.mechanism.contributions import Crowd
+from tacit.training.person.cross_fit import FOLDS
+
+Doubles = NDArray[np.float64]
+STRENGTHS = (1.0, 0.25, 0.5, 0.7)
+NORM = 0.2  # of half the range, squared: what a person's gains may come to
+CLEAR = 3.0  # deviations of noise by which a strength has to be better
+
+
+def strength(
+    crowd: Crowd, targets: Doubles, factors: Doubles, precision: Doubles, account: Account
+) -> float:
+    """Spend `strength`: a, 0 for no factors. `targets`: shape (n,); `factors`: (items, K)."""
+    alone = held_out(crowd, targets, factors[:, :0], precision[:1])
+    errors = [held_out(crowd, targets, a * factors, precision) for a in STRENGTHS]
+    counts = np.maximum(crowd.users.counts, 1)
+    gains = np.column_stack([crowd.of_person(alone**2 - e**2) / counts for e in errors])
+    bound = contributions.count_grid(account.multiplier("strength"))
+    steps = contributions.whole_rows(gains / (NORM * crowd.half**2), bound)
+    noisy = account.gaussian("strength", steps.sum(0, dtype=np.int64), sensitivity=2 * bound)
+    return chosen(noisy, 2 * account.multiplier("strength") * bound)
+
+
+def held_out(crowd: Crowd, targets: Doubles, factors: Doubles, precision: Doubles) -> Doubles:
+    """What each rating is above its prediction from the other folds' ratings; shape (n,)."""
+    rows = rows_without_fold(crowd.users, targets, factors, precision, FOLDS)
+    met = crowd.person * FOLDS + fold_of(crowd.users, FOLDS)
+    errors = targets - rows[met, 0]
+    for k in range(factors.shape[1]):
+        errors -= rows[met, 1 + k] * factors[crowd.item, k]
+    return errors
+
+
+def chosen(totals: NDArray[np.int64], noise: float) -> float:
+    """The strength with the largest total gain, if it is clear of strength 1's and of none's.
+
+    `totals`: shape (strengths,), each with noise of standard deviation `noise`.
+    """
+    best = int(np.argmax(totals))
+    if totals[best] < -CLEAR * noise:
+        return 0.0
+    clear = totals[best] - totals[0] > CLEAR * math.sqrt(2) * noise  # of a difference
+    return STRENGTHS[best] if clear else 1.0

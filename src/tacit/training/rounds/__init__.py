@@ -1,0 +1,1 @@
+"""Trainings in rounds: every device answers with one private gradient."""

@@ -1,0 +1,223 @@
+"""pg-mf (Shin, Kim, Shin and Xiao 2018): factors from private gradients, epsilon per *person*.
+
+Epsilon covers a whole profile, which items and which values, over all rounds. In each round the
+devices of some people answer one question about their gradient (`gradient_report`), and the server
+moves the item rows against the mean of what they said:
+
+    S_t = S_{t-1} + g_t      Q_t = Q_0 - step f_t S_t      f_t = max(0, 1 - noise_t / mean S_t^2)
+
+People's rows never leave home: predictions exist on devices only. The projection and f, the
+stabilising factor, are named in the paper, but their constants could not be recovered: both forms
+are ours. f shrinks each column of the sum by the share of it that is noise (James and Stein), which
+is known, since it comes from the draw alone; it takes the place of the ridge on Q, too.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channels.certificate import DECIMAL
+from tacit.channels.mechanism import MOST_EPSILON
+from tacit.channels.table import Channel
+from tacit.collection.keystream import BulkWords
+from tacit.errors import RequestError
+from tacit.kernels.foldin import Home
+from tacit.kernels.layout import Side, layout
+from tacit.models.channel_mf.likelihood import SPREAD
+from tacit.models.fitted import Fitted
+from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Ratings
+from tacit.scale import shortest
+from tacit.training.rounds.gradient_report import Questions, two_points
+
+Doubles = NDArray[np.float64]
+START = 0.05  # spread of the item factors at the start, as a share of half the range
+SURE = 4.0  # deviations by which the mean square of a sum has to exceed that of noise
+
+PUBLIC = ("who takes part", "the catalogue and the scale", "which entry each report is of")
+ASSUMPTIONS = (
+    "the operating system's random bits are uniform and secret",
+    "each person takes part once; taking part again costs epsilon again",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PGMF:
+    """`factors`: K. `rounds`: k, between which the item rows move. `reports`: of one person, in so
+    many of the rounds, each at epsilon / reports: 1 splits the people over the rounds, `rounds` is
+    the paper's way (everybody in every round); None for whichever has the least noise at this
+    epsilon. `width`: rows q of the projection. `step`: of the item rows, in halves of the range.
+
+    Raises `RequestError` for fewer than one round, or `reports` that do not divide `rounds`.
+    """
+
+    factors: int = 1
+    rounds: int = 128
+    reports: int | None = None
+    width: int = 8
+    step: float = 1.0
+
+    name = "pg-mf"
+    where = ("device",)
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1:
+            raise RequestError(f"{self.rounds} rounds ask nobody; give 1 or more.")
+        if self.reports is not None and (self.reports < 1 or self.rounds % self.reports):
+            raise RequestError(
+                f"{self.reports} reports a person do not divide {self.rounds} rounds; "
+                "give a divisor, such as 1."
+            )
+
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        epsilon: str,
+        delta: str = "0",
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        words: BulkWords | None = None,
+    ) -> Fitted:
+        """Play all devices and the server; `epsilon` is in nats per person, a decimal string.
+
+        Everybody of the vocabulary takes part, rated or not. `rng` seeds what is public: questions,
+        groups and the start. `words` is replaced in tests only. Raises `RequestError` for an
+        epsilon that is no positive decimal, or above 16 for a single report.
+        """
+        if len(ratings) == 0:
+            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
+        reports, share = self.budget(epsilon)
+        chance = np.random.default_rng(rng)
+        crowd = _Crowd.of(ratings, self.rounds // reports, chance)
+        home = self._home(ratings, chance)
+        for done, moved in enumerate(self._rounds(crowd, home, two_points(share), chance, words)):
+            home = moved
+            advance((done + 1) / self.rounds)
+        return self._fitted(ratings, home, self.guarantee(epsilon))
+
+    def _rounds(
+        self,
+        crowd: "_Crowd",
+        home: Home,
+        channel: Channel,
+        chance: np.random.Generator,
+        words: BulkWords | None,
+    ) -> Iterator[Home]:
+        """The item side after each round."""
+        start, half = home.items.astype(np.float64), (home.levels[-1] - home.levels[0]) / 2
+        total, noise = np.zeros(start.shape), 0.0
+        for number in range(self.rounds):
+            people = crowd.attending(number)
+            count = len(people.counts)
+            if count:  # there may be fewer people than groups
+                asked = Questions.draw(count, start.shape[1], self.width, chance)
+                device = home._replace(prior=np.zeros((count, start.shape[1])))
+                symbols = asked.answered(people, crowd.ratings, device, channel, words)
+                total += asked.gradient(symbols, channel, start.shape)
+                noise += asked.noise(channel, start.shape[1])
+                items = start - self.step * half * stabilised(total, noise)
+                home = home._replace(items=items.astype(np.float32))
+            yield home
+
+    def budget(self, epsilon: str) -> tuple[int, str]:
+        """Reports of one person, and the epsilon of each: together never more than `epsilon`."""
+        if not DECIMAL.fullmatch(epsilon) or Decimal(epsilon) <= 0:
+            raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
+        reports = self.reports or min(
+            _divisors(self.rounds), key=lambda count: _noise(float(epsilon) / count, count)
+        )
+        each = (Decimal(epsilon) / reports).quantize(Decimal("1e-15"), ROUND_FLOOR)
+        return reports, shortest(each)
+
+    def guarantee(self, epsilon: str) -> Guarantee:
+        """What taking part promises: the certificate of one report, times the reports."""
+        reports = self.budget(epsilon)[0]
+        return Guarantee(
+            epsilon=shortest(Decimal(epsilon)),
+            unit="user",
+            trust="nobody",
+            released=f"one bit a person in each of {reports} of {self.rounds} rounds",
+            public=PUBLIC,
+            assumptions=ASSUMPTIONS,
+            exact=True,
+        )
+
+    def _home(self, ratings: Ratings, chance: np.random.Generator) -> Home:
+        """The start, and the prior a device solves its owner's row with: public, all of it.
+
+        mu is the middle of the scale: the mean rating is nobody's to know.
+        """
+        levels = np.asarray(ratings.scale.values)
+        half = (levels[-1] - levels[0]) / 2
+        items = np.zeros((ratings.n_items, 1 + self.factors), np.float32)
+        items[:, 1:] = START * half * chance.standard_normal((len(items), self.factors))
+        factor = (SPREAD * 2 * half) ** 2  # tastes of unit variance, beside the noise of a rating
+        precision = np.array([OWN_BIAS_RIDGE] + [factor] * self.factors)
+        nobody = np.zeros((0, 1 + self.factors))
+        return Home(float(levels[0] + half), items, precision, nobody, levels, 0.0)
+
+    def _fitted(self, ratings: Ratings, home: Home, guarantee: Guarantee) -> Fitted:
+        """The item side; at the provider everybody is the average person."""
+        return Fitted(
+            model=self.name,
+            scale=ratings.scale,
+            user_ids=ratings.user_ids,
+            item_ids=ratings.item_ids,
+            mu=np.array([home.mu]),
+            people=np.zeros((1, ratings.n_users, home.items.shape[1]), np.float32),
+            items=home.items[None],
+            precision=home.precision[None].astype(np.float32),
+            sigma=0.0,
+            guarantee=ratings.qualified(guarantee),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Crowd:
+    """Everybody's true ratings, each her own row, in `groups` groups that nobody's data decide."""
+
+    everybody: Side
+    ratings: Doubles
+    groups: int
+
+    @classmethod
+    def of(cls, ratings: Ratings, groups: int, chance: np.random.Generator) -> "_Crowd":
+        place = chance.permutation(ratings.n_users).astype(np.int32)
+        cells = layout(place[ratings.users], ratings.items, ratings.n_users, ratings.n_items)
+        values = np.asarray(ratings.scale.values)[ratings.levels[cells.order]]
+        return cls(cells.users, values, groups)
+
+    def attending(self, number: int) -> Side:
+        """The people of a round: groups take turns, as often each as a person has reports.
+
+        Where there are fewer people than groups some are empty: none may come more often for it.
+        """
+        people, group = len(self.everybody.start) - 1, number % self.groups
+        first, end = group * people // self.groups, (group + 1) * people // self.groups
+        return self.everybody._replace(start=self.everybody.start[first : end + 1])
+
+
+def stabilised(total: Doubles, noise: float) -> Doubles:
+    """f S: each column of the summed gradients times max(0, 1 - sure noise / its mean square).
+
+    Noise of a small epsilon is so large that a few percent of it would drown every rating: it is
+    taken for four deviations more than expected, so that noise alone moves nothing.
+    """
+    sure = noise * (1 + SURE * np.sqrt(2 / len(total)))
+    mean_square = np.maximum((total**2).mean(0), sure)
+    return total * (1 - sure / mean_square)
+
+
+def _divisors(rounds: int) -> Iterator[int]:
+    return (count for count in range(1, rounds + 1) if rounds % count == 0)
+
+
+def _noise(epsilon: float, reports: int) -> float:
+    """B^2 / reports, to which the variance of the summed gradients is proportional."""
+    return math.inf if epsilon > MOST_EPSILON else 1 / (math.tanh(epsilon / 2) ** 2 * reports)

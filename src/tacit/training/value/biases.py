@@ -1,0 +1,112 @@
+"""The mean, and the levels of items and people, released with noise: unit `value`.
+
+    mu~  = (sum (r - middle) + noise) / |Omega|
+    b~_i = (sum over R(i) of (r - mu~) + noise) / (n_i + damping),   b~_u likewise of what is left
+
+The published methods take all three from the raw ratings, which leaves no finite epsilon: given all
+others, a bias determines the rating (Xian et al., equation (4)). One rating's value moves one entry
+of each sum by at most the range of the scale, so each sum is one Laplace release; counts are public
+at this unit. How strongly a noisy sum is drawn to zero follows from public spreads, below.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.training.mechanism.noisy_releases import Releases
+from tacit.training.value.integer_ratings import STEPS, Cells, sums
+
+Ints = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+
+SPREAD = 0.23
+"""Deviation of a rating around its item's and person's level, as a share of the scale's range: a
+public guess, .92 stars on 1 to 5."""
+
+LEVELS = 0.12
+"""Deviation of items' and of people's levels, likewise: .48 stars."""
+
+
+@dataclass(frozen=True)
+class BiasBudget:
+    """Epsilons of the three releases, decimal strings, in nats per rating value."""
+
+    mean: str
+    items: str
+    people: str
+
+
+@dataclass(frozen=True, eq=False)
+class Biases:
+    """In grid steps above the middle of the scale: `mean`, `items` (n,), `people` (m,)."""
+
+    mean: int
+    items: Ints
+    people: Ints
+
+    def residuals(self, cells: Cells, bound: int) -> Ints:
+        """What is left of each rating, clipped to [-bound, bound], shape (n,), in steps."""
+        known = self.mean + self.items[cells.item_of] + self.people[cells.user_of]
+        return np.clip(cells.values - known, -bound, bound)
+
+
+def released_biases(cells: Cells, door: Releases, budget: BiasBudget) -> Biases:
+    """The biases, at budget.mean + budget.items + budget.people nats per rating value."""
+    users = door.public("ratings of each person", cells.layout.users.counts)
+    items = door.public("ratings of each item", cells.layout.items.counts)
+    total = door.laplace(
+        "sum of ratings",
+        np.array([cells.values.sum()]),
+        sensitivity=cells.width,
+        epsilon=budget.mean,
+    )
+    mean = _clipped(total / max(1, int(users.sum())), cells.width // 2)[0]
+    left = cells.values - mean
+    by_item = door.laplace(
+        "sums of items",
+        sums(cells.item_of, left, len(items)),
+        sensitivity=cells.width,
+        epsilon=budget.items,
+    )
+    of_items = _clipped(drawn_to_zero(by_item, items, cells.width, budget.items), cells.width)
+    left = left - of_items[cells.item_of]
+    by_user = door.laplace(
+        "sums of people",
+        sums(cells.user_of, left, len(users)),
+        sensitivity=cells.width,
+        epsilon=budget.people,
+    )
+    of_people = _clipped(
+        drawn_to_zero(by_user, users, cells.width, budget.people), cells.width // 2
+    )
+    return Biases(int(mean), of_items, of_people)
+
+
+def drawn_to_zero(totals: Ints, counts: NDArray[np.int64], width: int, epsilon: str) -> Doubles:
+    """The posterior means of levels, of which a noisy total of n ratings is known, in steps.
+
+    total ~ n b + Normal(0, n s^2) + Laplace(width / epsilon), b ~ Normal(0, t^2), s and t the
+    public `SPREAD` and `LEVELS`: b = total n t^2 / (n^2 t^2 + n s^2 + 2 (width / epsilon)^2).
+    """
+    n = counts.astype(np.float64)
+    level, spread, noise = LEVELS**2, SPREAD**2, 2 / float(epsilon) ** 2
+    return totals * n * level / np.maximum(n * n * level + n * spread + noise, 1e-300)
+
+
+def expected_error(counts: NDArray[np.int64], epsilon: float) -> float:
+    """The mean squared error of such levels over all ratings, in squared ranges; public."""
+    n = counts.astype(np.float64)
+    level, spread, noise = LEVELS**2, SPREAD**2, 2 / epsilon**2
+    signal = n * n * level
+    error = level * (1 - signal / np.maximum(signal + n * spread + noise, 1e-300))
+    return float((n * error).sum() / max(1.0, n.sum()))
+
+
+def in_stars(steps: Ints) -> Doubles:
+    """Grid steps as a difference on the rating scale."""
+    return steps / STEPS
+
+
+def _clipped(steps: Doubles, bound: int) -> Ints:
+    return np.clip(np.rint(steps), -bound, bound).astype(np.int64)

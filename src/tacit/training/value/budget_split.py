@@ -1,0 +1,135 @@
+"""How a budget per rating value is split between biases and factors: by public counts alone.
+
+At a small epsilon factors are all noise, and what they cost is missing in the biases: then nothing
+is spent on them. The split is the one with the least *expected* error, by the laws of the noise and
+public guesses of how much there is to learn. No rating is looked at, and none may be: a split that
+was chosen on ratings would cost epsilon, too.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.scale import shortest
+from tacit.training.value.biases import BiasBudget, expected_error
+from tacit.training.value.factors import RATING, FactorBudget
+from tacit.training.value.gradient import GradientBudget
+from tacit.training.value.solve import ridge_sensitivity
+
+Counts = NDArray[np.int64]
+Noise = Literal["objective", "output", "gradient"]
+"""Where noise goes in: on the right-hand side of a solve, on its solution, or on errors."""
+
+SWEEPS, EPOCHS = 4, 10
+FACTOR_SHARES = (0.5, 0.7, 0.85, 0.92)
+MEAN_SHARE, ITEM_SHARE = 0.02, 0.4
+"""Of what biases get: the mean has all ratings behind it, and items have more than people."""
+
+RANKS = {2: (0.027, 0.72, 0.90), 4: (0.056, 0.58, 0.77), 8: (0.090, 0.46, 0.65)}
+"""Of each rank, the variance that factors explain without noise, in units of the bound squared, and
+the reliability below which they explain nothing and above which all of it: public guesses, read off
+made-up data of MovieLens 1M's shape. Alternating solves find a direction or lose it, so between the
+two it goes quickly."""
+
+
+@dataclass(frozen=True)
+class ValuePlan:
+    """What is spent on what; `factors` None for nothing. The parts add up to the whole at most."""
+
+    biases: BiasBudget
+    factors: FactorBudget | GradientBudget | None
+
+    @property
+    def rank(self) -> int:
+        """Factors K."""
+        return self.factors.rank if self.factors else 0
+
+
+def value_plan(
+    epsilon: str,
+    users: Counts,
+    items: Counts,
+    *,
+    noise: Noise | None,
+    ridge: float,
+    rank: int | None = None,
+) -> ValuePlan:
+    """The split with the least expected error among a few; `noise` None for biases alone.
+
+    With a `rank`, among splits of that rank only.
+
+    `users`, `items`: ratings of each person and each item, public at the unit `value`.
+    """
+    whole = Decimal(epsilon)
+    alone = _bias_budget(whole)
+    if noise is None:
+        return ValuePlan(alone, None)
+    gain = partial(_gain, users=users, items=items, where=noise, ridge=ridge)
+    plans = [ValuePlan(alone, None)] if not rank else list[ValuePlan]()
+    plans += [plan for plan in _split(whole, noise) if rank in (None, plan.rank)]
+    return min(plans, key=lambda plan: _bias_error(plan.biases, users, items) - gain(plan.factors))
+
+
+def _split(whole: Decimal, noise: Noise) -> Iterator[ValuePlan]:
+    looks = EPOCHS if noise == "gradient" else 2 * SWEEPS
+    for share in FACTOR_SHARES:
+        for rank in RANKS:
+            one = _part(whole * Decimal(str(share)) / looks)
+            left = _bias_budget(whole - looks * Decimal(one))
+            if noise == "gradient":
+                yield ValuePlan(left, GradientBudget(epsilon=one, epochs=EPOCHS, rank=rank))
+            else:
+                yield ValuePlan(left, FactorBudget(epsilon=one, sweeps=SWEEPS, rank=rank))
+
+
+def _bias_budget(whole: Decimal) -> BiasBudget:
+    mean, items = (_part(whole * Decimal(str(share))) for share in (MEAN_SHARE, ITEM_SHARE))
+    return BiasBudget(mean, items, shortest(whole - Decimal(mean) - Decimal(items)))
+
+
+def _part(epsilon: Decimal) -> str:
+    return shortest(epsilon.quantize(Decimal("1e-9"), ROUND_FLOOR))
+
+
+def _bias_error(budget: BiasBudget, users: Counts, items: Counts) -> float:
+    """In units of the residual's bound squared: a quarter of the range."""
+    of_items = expected_error(items, float(budget.items))
+    return 16 * (of_items + expected_error(users, float(budget.people)))
+
+
+def _gain(
+    budget: FactorBudget | GradientBudget | None,
+    users: Counts,
+    items: Counts,
+    where: Noise,
+    ridge: float,
+) -> float:
+    """Expected variance of residuals that factors explain, in the same units."""
+    if budget is None:
+        return 0.0
+    reliable = [_reliability(counts, budget, where, ridge) for counts in (users, items)]
+    most, low, high = RANKS[budget.rank]
+    return most * min(max((reliable[0] * reliable[1] - low) / (high - low), 0.0), 1.0)
+
+
+def _reliability(
+    counts: Counts, budget: FactorBudget | GradientBudget, where: Noise, ridge: float
+) -> float:
+    """The share of a row that a release tells, mean over ratings."""
+    a = counts * budget.prior
+    if isinstance(budget, GradientBudget):
+        # The mean of all copies has the variance of one over their number; descent wastes half.
+        copies = 4 * (2.0 / float(budget.epsilon)) ** 2 / budget.epochs
+        told = a / (a + (RATING + copies) / budget.prior)
+        return float((counts * told).sum() / max(1, counts.sum()))
+    held = a + ridge if where == "output" else 1.0
+    change = 2.0 if where == "objective" else ridge_sensitivity(2.0, 1.0, ridge)
+    noise = (budget.rank + 1) * (change / float(budget.epsilon)) ** 2
+    error = RATING * a / held**2 + noise
+    told = (a / held) ** 2 / np.maximum((a / held) ** 2 + error / budget.prior, 1e-300)
+    return float((counts * told).sum() / max(1, counts.sum()))

@@ -1,0 +1,156 @@
+"""Factors of the residuals by alternating noisy solves: objective and output perturbation, strict.
+
+Residuals e of released biases are clipped to [-B, B] and the rows of both sides to norm 1 in units
+of sqrt B, so one rating moves the right-hand side sum e q of one solve by at most 2 B, in L2. Given
+the rows of the other side, which are released, the Gram matrix does not depend on any rating's
+value, and so nothing but the right-hand side has to be hidden:
+
+    objective: release  sum e q + noise,  density exp(-epsilon_s ||.|| / 2 B), and solve exactly
+    output:    solve exactly, release the row + noise at `ridge_sensitivity`
+
+The first is Xian et al.'s Algorithm 2 where its proof holds: b has density exp(-beta ||b||) with
+beta = epsilon_s / (2 q_max Dr), and no Delta and no epsilon' are needed, because the Hessian is the
+same on both sides. Solves of one side touch disjoint ratings, so a sweep costs 2 epsilon_s.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.kernels.layout import Layout, Side
+from tacit.kernels.normal import grams, integer_sums
+from tacit.training.mechanism.noisy_releases import Releases
+from tacit.training.value.solve import Law, Where, posterior_rows, ridge_rows, ridge_sensitivity
+
+Ints = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+
+ROW_STEPS = 1 << 10
+"""Grid steps to norm 1 of a row."""
+
+OUTPUT_STEPS = 1 << 20
+"""Grid steps to norm 1 of a solved row, where that is what is released."""
+
+RATING, EXPLAINED = 0.85, 0.12
+"""Public guesses: variance of a residual's noise, and of x . q, in units of the bound B squared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactorBudget:
+    """`epsilon` of one solve, a decimal string, in nats per rating value; 2 `sweeps` of them are
+    spent. `rank`: K."""
+
+    epsilon: str
+    sweeps: int
+    rank: int
+
+    @property
+    def prior(self) -> float:
+        """t^2: the variance of a row's entry."""
+        return (EXPLAINED / self.rank) ** 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """Rows of both sides, in units of sqrt B: `people` (m, K), `items` (n, K)."""
+
+    people: Doubles
+    items: Doubles
+
+
+def released_factors(
+    layout: Layout,
+    residuals: Ints,
+    bound: int,
+    door: Releases,
+    budget: FactorBudget,
+    *,
+    where: Where,
+    implicit: bool,
+    ridge: float,
+    rng: int,
+) -> Factors:
+    """Both sides after `budget.sweeps` sweeps from a public random start.
+
+    `residuals`: in steps, within [-bound, bound], canonical order. `implicit`: people's rows are
+    drawn to z_u = |N(u)|^-1/2 sum y_j instead of zero, y fitted to the released rows (SVD++).
+    """
+    from tacit.training.value.implicit import prior_rows
+
+    chance = np.random.default_rng(rng)
+    m, n = len(layout.users.counts), len(layout.items.counts)
+    spread = budget.prior**0.5
+    items = snapped(spread * chance.standard_normal((n, budget.rank)))
+    people = np.zeros((m, budget.rank))
+    for sweep in range(budget.sweeps):
+        step = _Step(door, budget, bound, where, ridge)
+        zero = np.zeros_like(people)
+        people = step.solved(f"people, sweep {sweep}", layout.users, items, residuals, zero)
+        if implicit:
+            means = prior_rows(layout.users, n, people, budget.prior)
+            people = step.again(layout.users, items, means)
+        people = snapped(people)
+        none = np.zeros_like(items)
+        items = snapped(step.solved(f"items, sweep {sweep}", layout.items, people, residuals, none))
+    return Factors(people, items)
+
+
+def snapped(rows: Doubles) -> Doubles:
+    """Rows of at most norm 1, rounded towards zero to the grid, so that they stay within it."""
+    norms = np.sqrt((rows**2).sum(1, keepdims=True))
+    inside = rows / np.maximum(norms, 1)
+    return np.trunc(inside * ROW_STEPS * (1 - 1e-12)) / ROW_STEPS
+
+
+@dataclass
+class _Step:
+    """One solve of one side, and what it released."""
+
+    door: Releases
+    budget: FactorBudget
+    bound: int
+    where: Where
+    ridge: float
+
+    def solved(
+        self, name: str, side: Side, design: Doubles, residuals: Ints, means: Doubles
+    ) -> Doubles:
+        """The rows of `side` given the other side's, drawn to `means`."""
+        self._grams = grams(side, design)
+        steps = np.rint(design * ROW_STEPS).astype(np.int64)
+        right = integer_sums(side, steps, residuals)
+        if self.where == "objective":
+            self._released, self._law = self._objective(name, right)
+        else:
+            self._released, self._law = self._output(name, right)
+        return posterior_rows(self._grams, self._released, means, self._law, self.where)
+
+    def again(self, side: Side, design: Doubles, means: Doubles) -> Doubles:
+        """The same release, read with other means: it costs nothing."""
+        return posterior_rows(self._grams, self._released, means, self._law, self.where)
+
+    def _objective(self, name: str, right: Ints) -> tuple[Doubles, Law]:
+        unit = ROW_STEPS * self.bound
+        # One residual moves by at most 2 B, against a row of norm at most 1: exact in integers.
+        noisy = self.door.vectors(name, right, sensitivity=2 * unit, epsilon=self.budget.epsilon)
+        return noisy / unit, self._law_of(2.0)
+
+    def _output(self, name: str, right: Ints) -> tuple[Doubles, Law]:
+        exact = ridge_rows(self._grams, right / (ROW_STEPS * self.bound), self.ridge)
+        sensitivity = ridge_sensitivity(2.0, 1.0, self.ridge)
+        # Rounding moves each of two solutions by at most half a step an entry, sqrt K in all.
+        steps = int(np.ceil(sensitivity * OUTPUT_STEPS + self.budget.rank**0.5)) + 1
+        noisy = self.door.vectors(
+            name,
+            np.rint(exact * OUTPUT_STEPS).astype(np.int64),
+            sensitivity=steps,
+            epsilon=self.budget.epsilon,
+        )
+        return noisy / OUTPUT_STEPS, self._law_of(sensitivity)
+
+    def _law_of(self, sensitivity: float) -> Law:
+        # E ||noise||^2 = K (K + 1) (sensitivity / epsilon)^2, spread over K entries.
+        scale = sensitivity / float(self.budget.epsilon)
+        noise = (self.budget.rank + 1) * scale**2
+        return Law(RATING, noise, self.budget.prior, self.ridge)

@@ -1,0 +1,63 @@
+"""Factors by gradient descent on noisy errors: Xian et al.'s Algorithm 1, strict.
+
+In each of k epochs every error gets fresh noise, and is then cut, e' = cut(r - r^ + noise). The
+model r^ comes from earlier noisy errors, so this is the same as descending on k noisy copies of the
+residuals, one an epoch: that is what is released here. Ratings are disjoint records at the unit
+`value`, so a copy costs its epsilon once for all of them. It is noise at the input, k times over:
+one copy at k times the epsilon would have k times less variance than the mean of all k.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.kernels.layout import Layout
+from tacit.kernels.sgd import Parameters, Rates, descend, implicit
+from tacit.training.mechanism.noisy_releases import Releases
+from tacit.training.value.factors import EXPLAINED, Factors, Ints
+
+RATE, RIDGE, MOST = 0.02, 0.05, 2.0
+"""The learning rate, the ridge of each error, and where a noisy error is cut, in units of the
+bound: ours, but for the last, which is two stars as in the literature."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientBudget:
+    """`epsilon` of one epoch, a decimal string, in nats per rating value; `epochs` of them."""
+
+    epsilon: str
+    epochs: int
+    rank: int
+
+    @property
+    def prior(self) -> float:
+        """The variance of a row's entry."""
+        return (EXPLAINED / self.rank) ** 0.5
+
+
+def gradient_factors(
+    layout: Layout,
+    residuals: Ints,
+    bound: int,
+    door: Releases,
+    budget: GradientBudget,
+    *,
+    shared: bool,
+    rng: int,
+) -> Factors:
+    """Both sides after `budget.epochs` epochs; `shared` adds z_u to people's rows (SVD++).
+
+    `residuals`: in steps, within [-bound, bound], canonical order.
+    """
+    chance = np.random.default_rng(rng)
+    m, n = len(layout.users.counts), len(layout.items.counts)
+    start = budget.prior**0.5 / 2
+    p, q, y = (start * chance.standard_normal((rows, budget.rank)) for rows in (m, n, n))
+    at = Parameters(np.zeros(m), np.zeros(n), p, q, y * shared)
+    rates = Rates(0.0, RATE, RATE, RATE * shared)
+    for epoch in range(budget.epochs):
+        noisy = door.laplace(
+            f"errors, epoch {epoch}", residuals, sensitivity=2 * bound, epsilon=budget.epsilon
+        )
+        descend(layout.users, noisy / bound, at, rates, RIDGE, MOST)
+    return Factors(at.p + implicit(layout.users, at.y), at.q)

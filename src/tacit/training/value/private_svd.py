@@ -1,0 +1,165 @@
+"""SVD and SVD++ with noise in training, strict: what Xian et al. propose, where a proof holds.
+
+    r^_ui = mu~ + b~_i + b~_u + q_i . x_u,     x_u = p_u, or p_u + z_u with the implicit part
+
+Everything on the right is released with noise: mean and biases (`biases`), then factors of the
+clipped residuals, by objective, output (`factors`) or gradient perturbation (`gradient`). How the
+budget is split follows from public counts (`value_plan`). Who rated what is public, and the unit is
+`value`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.channels.certificate import DECIMAL
+from tacit.errors import RequestError
+from tacit.models.fitted import Fitted
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Ratings
+from tacit.scale import shortest
+from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
+from tacit.training.value.biases import LEVELS, SPREAD, Biases, in_stars, released_biases
+from tacit.training.value.budget_split import RANKS, Noise, ValuePlan, value_plan
+from tacit.training.value.factors import FactorBudget, Factors, released_factors
+from tacit.training.value.gradient import GradientBudget, gradient_factors
+from tacit.training.value.integer_ratings import STEPS, Cells, cells
+
+Doubles = NDArray[np.float64]
+
+PUBLIC = ("who rated what", "the catalogue and the scale")
+ASSUMPTIONS = (
+    "the operating system's random bits are uniform and secret",
+    "the curator is trusted with true ratings, and forgets them",
+    "training again on the same ratings costs epsilon again",
+)
+NAMES: dict[Noise, str] = {"objective": "dpsaobj", "output": "dpsaout", "gradient": "dpss"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateSVD:
+    """`noise`: where it goes; None for mean and biases alone (`dp-bias`). `implicit`: whether
+    who-rated-what foretells taste (SVD++). `ridge`: of the solves of output perturbation. `rank`:
+    K, 2, 4 or 8; 0 for none, None for what the budget and public counts bear.
+
+    Raises `RequestError` for another rank.
+    """
+
+    noise: Noise | None
+    implicit: bool = False
+    ridge: float = 2.0
+    rank: int | None = None
+
+    where = ("curator", "device")
+    mode: Literal["strict"] = "strict"
+
+    def __post_init__(self) -> None:
+        if self.rank not in (None, 0, *RANKS):
+            raise RequestError(f"A rank of {self.rank} is not 0, {', '.join(map(str, RANKS))}.")
+
+    @property
+    def name(self) -> str:
+        """The method's name, as in the paper's Table 2."""
+        return NAMES[self.noise] + "++" * self.implicit if self.noise else "dp-bias"
+
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        epsilon: str,
+        delta: str = "0",
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        releases: Releases | None = None,
+    ) -> Fitted:
+        """Train at `epsilon` nats per rating value, a decimal string.
+
+        `rng` seeds the start alone, which is public; `delta` is not needed, and not used.
+        `releases` is replaced in tests only. Raises `RequestError` for no ratings or no epsilon.
+        """
+        if len(ratings) == 0:
+            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
+        if not DECIMAL.fullmatch(epsilon) or Decimal(epsilon) <= 0:
+            raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
+        door = SecretReleases() if releases is None else releases
+        known = cells(ratings)
+        plan = self.plan(known, epsilon)
+        biases = released_biases(known, door, plan.biases)
+        factors = self._factors(known, biases, plan, door, rng)
+        advance(1.0)
+        return _fitted(self.name, ratings, biases, factors, self.guarantee(epsilon))
+
+    def plan(self, known: Cells, epsilon: str) -> ValuePlan:
+        """What is spent on what: a function of epsilon and of public counts."""
+        counts = known.layout.users.counts, known.layout.items.counts
+        return value_plan(epsilon, *counts, noise=self.noise, ridge=self.ridge, rank=self.rank)
+
+    def guarantee(self, epsilon: str) -> Guarantee:
+        """What the training promises. Not exact: its vectors of noise are drawn in floats."""
+        return Guarantee(
+            epsilon=shortest(Decimal(epsilon)),
+            unit="value",
+            trust="curator",
+            released="mean, biases and factors of everybody",
+            public=PUBLIC,
+            assumptions=ASSUMPTIONS,
+        )
+
+    def _factors(
+        self, known: Cells, biases: Biases, plan: ValuePlan, door: Releases, rng: int
+    ) -> Factors:
+        bound = known.width // 4
+        budget = plan.factors
+        if isinstance(budget, FactorBudget) and self.noise in ("objective", "output"):
+            return released_factors(
+                known.layout,
+                biases.residuals(known, bound),
+                bound,
+                door,
+                budget,
+                where=self.noise,
+                implicit=self.implicit,
+                ridge=self.ridge,
+                rng=rng,
+            )
+        if isinstance(budget, GradientBudget):
+            left = biases.residuals(known, bound)
+            return gradient_factors(
+                known.layout, left, bound, door, budget, shared=self.implicit, rng=rng
+            )
+        people, items = len(known.layout.users.counts), len(known.layout.items.counts)
+        return Factors(np.zeros((people, 0)), np.zeros((items, 0)))
+
+
+def _fitted(
+    name: str, ratings: Ratings, biases: Biases, factors: Factors, guarantee: Guarantee
+) -> Fitted:
+    """Factors are in units of sqrt B, B a quarter of the range."""
+    levels = np.asarray(ratings.scale.values)
+    width = float(levels[-1] - levels[0])
+    root = (width / 4) ** 0.5
+    people = np.column_stack([in_stars(biases.people), root * factors.people])
+    items = np.column_stack([in_stars(biases.items), root * factors.items])
+    return Fitted(
+        model=name,
+        scale=ratings.scale,
+        user_ids=ratings.user_ids,
+        item_ids=ratings.item_ids,
+        mu=np.array([(levels[0] + levels[-1]) / 2 + biases.mean / STEPS]),
+        people=people.astype(np.float32)[None],
+        items=items.astype(np.float32)[None],
+        precision=own_precision(width, root * factors.people).astype(np.float32)[None],
+        sigma=0.0,
+        guarantee=ratings.qualified(guarantee),
+    )
+
+
+def own_precision(width: float, rows: Doubles) -> Doubles:
+    """What holds a row at home: a rating's noise over the mean square of the released rows."""
+    rating = (SPREAD * width) ** 2
+    own = rating / np.maximum((rows**2).mean(0), 1e-6 * rating) if len(rows) else np.zeros(0)
+    return np.concatenate([[(SPREAD / LEVELS) ** 2], own])

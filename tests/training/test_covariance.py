@@ -1,0 +1,121 @@
+"""dp-covariance: one bounded product of every two items, replayed; what it finds in the noise."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit.audit.replay import Recorder, replay
+from tacit.errors import RequestError
+from tacit.models import device_predict
+from tacit.readers import synthetic
+from tacit.training.mechanism.contributions import Crowd
+from tacit.training.mechanism.noisy_releases import SecretReleases
+from tacit.training.person import covariance
+from tacit.training.person.covariance import DPCovariance, most_rated, products, signal
+
+CHANCE = np.random.default_rng(6)
+SMALL = synthetic(n_users=60, n_items=50, n_ratings=1300, rng=2)
+
+
+def training(ratings, door):
+    fitted = DPCovariance(factors=2).fit(ratings, epsilon="300", releases=door)
+    return [fitted.mu, fitted.items, fitted.precision]
+
+
+def pairs(count):
+    """A person removed, a rating fewer, a level changed, in turn."""
+    for number in range(count):
+        row = int(CHANCE.integers(len(SMALL)))
+        levels = SMALL.levels.copy()
+        levels[row] = (levels[row] + 2) % SMALL.scale.n_levels
+        flipped = np.where(SMALL.users == SMALL.users[row], 4 - SMALL.levels, SMALL.levels)
+        yield [
+            SMALL.where(SMALL.users != SMALL.users[row]),
+            SMALL.where(np.arange(len(SMALL)) != row),
+            replace(SMALL, levels=levels),
+            replace(SMALL, levels=flipped.astype(levels.dtype)),
+        ][number % 4]
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.long)])
+def test_nothing_undeclared_leaves_on_any_neighbour(count):
+    recorder = Recorder(SecretReleases())
+    training(SMALL, recorder)
+    assert [look.name for look in recorder.looks] == ["level", "counts", "means", "covariance"]
+    for other in pairs(count):
+        assert replay(training, SMALL, other, SecretReleases()) == []
+        assert replay(training, other, SMALL, SecretReleases()) == []
+
+
+def test_products_that_are_not_bounded_are_found(monkeypatch):
+    monkeypatch.setattr(
+        covariance, "products", lambda crowd, steps, n: products(crowd, 9 * steps, n)
+    )
+    found = " ".join(
+        s for other in pairs(4) for s in replay(training, SMALL, other, SecretReleases())
+    )
+    assert "covariance: its input moved by" in found
+
+
+def test_two_people_are_at_most_one_apart():
+    farthest = 0.0
+    for _ in range(500):
+        x, y = CHANCE.standard_normal((2, 7)) * (CHANCE.random((2, 7)) < CHANCE.random())
+        above = np.triu_indices(7, 1)
+        x, y = (v / max(np.linalg.norm(v), 1e-9) for v in (x, y))
+        apart = np.outer(x, x)[above] - np.outer(y, y)[above]
+        farthest = max(farthest, float(np.linalg.norm(apart)))
+    assert farthest <= 1
+    spread = np.full(400, 0.05)
+    signs = np.where(np.arange(400) % 2, 1, -1) * spread
+    above = np.triu_indices(400, 1)
+    apart = np.outer(spread, spread)[above] - np.outer(signs, signs)[above]
+    assert np.linalg.norm(apart) > 0.99  # so no smaller sensitivity holds
+
+
+def test_products_are_those_of_a_loop():
+    crowd = Crowd.of(SMALL)
+    steps = CHANCE.integers(-99, 99, len(SMALL)).astype(np.int32)
+    expected = np.zeros((50, 50), object)
+    for person in range(crowd.people):
+        mine = np.flatnonzero(crowd.person == person)
+        for a in mine:
+            for b in mine:
+                expected[crowd.item[a], crowd.item[b]] += int(steps[a]) * int(steps[b])
+    assert products(crowd, steps, 50).tolist() == expected.tolist()
+
+
+def test_what_stands_out_of_the_noise_is_found_at_its_size():
+    n, noise = 200, 0.5
+    axis = np.ones(n) / np.sqrt(n)
+    drawn = np.triu(noise * CHANCE.standard_normal((n, n)), 1)
+    matrix = drawn + drawn.T + 40 * np.outer(axis, axis)
+    values, axes = signal(matrix, noise, None)
+    assert len(values) == 1
+    assert abs(values[0] - 40) < 5 * noise * np.sqrt(2)
+    assert abs(axes[:, 0] @ axis) > 0.95
+    assert len(signal(drawn + drawn.T, noise, None)[0]) == 0
+
+
+def test_it_learns_tastes_at_a_large_epsilon_and_means_at_a_small_one():
+    ratings = synthetic(n_users=400, n_items=300, n_ratings=40_000, rng=3)
+    held = np.random.default_rng(0).random(len(ratings)) < 0.1
+    own, test = ratings.where(~held), ratings.where(held)
+
+    def error(epsilon, **settings):
+        fitted = DPCovariance(**settings).fit(own, epsilon=epsilon)
+        values = device_predict(fitted, own, test.users, test.items)
+        return float(np.sqrt(np.mean((np.clip(values, 1, 5) - test.values) ** 2)))
+
+    assert error("900") < error("900", factors=0) - 0.01
+    assert error("900", factors=0) < error("0.01") - 0.03
+
+
+def test_the_most_rated_are_chosen_and_settings_that_make_no_sense_refused():
+    assert most_rated(np.array([1.0, 3, 2, 3]), 2).tolist() == [False, True, False, True]
+    for settings in ({"most_items": 1}, {"factors": -1}):
+        with pytest.raises(RequestError, match="tells nothing"):
+            DPCovariance(**settings)
+    with pytest.raises(RequestError, match="holds no rows"):
+        DPCovariance().fit(SMALL.where(np.zeros(len(SMALL), bool)), epsilon="1")
