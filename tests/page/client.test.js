@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BudgetError, CertificateError } from "../../src/tacit/page/errors.js";
-import { exported } from "../../src/tacit/page/export.js";
-import { amount, nats } from "../../src/tacit/page/ledger.js";
-import { together } from "../../src/tacit/page/words.js";
+import { BudgetError, CertificateError } from "../../src/tacit/page/device/errors.js";
+import { exported } from "../../src/tacit/page/device/export.js";
+import { amount, nats } from "../../src/tacit/page/device/answering/ledger.js";
+import { together } from "../../src/tacit/page/view/words.js";
 import { chance, device, example } from "./world.js";
 
 const LEVELS = ["1", "2", "3", "4", "5"];

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CertificateError } from "../../src/tacit/page/errors.js";
-import { exported } from "../../src/tacit/page/export.js";
-import { address } from "../../src/tacit/page/hashing.js";
-import { amount } from "../../src/tacit/page/ledger.js";
+import { CertificateError } from "../../src/tacit/page/device/errors.js";
+import { exported } from "../../src/tacit/page/device/export.js";
+import { address } from "../../src/tacit/page/device/documents/hashing.js";
+import { amount } from "../../src/tacit/page/device/answering/ledger.js";
 import { device, example, successor } from "./world.js";
 
 /** @param {import("./world.js").Shop} shop */

@@ -3,11 +3,11 @@
  * them comes to. tests/importable/hostile.py is its twin.
  */
 
-import { TacitError } from "../../src/tacit/page/errors.js";
-import { address } from "../../src/tacit/page/hashing.js";
-import { readModel } from "../../src/tacit/page/item_model.js";
-import { firstTask, newestModel, problemOf } from "../../src/tacit/page/replies.js";
-import { readTask } from "../../src/tacit/page/task.js";
+import { TacitError } from "../../src/tacit/page/device/errors.js";
+import { address } from "../../src/tacit/page/device/documents/hashing.js";
+import { readModel } from "../../src/tacit/page/device/documents/item_model.js";
+import { firstTask, newestModel, problemOf } from "../../src/tacit/page/device/documents/replies.js";
+import { readTask } from "../../src/tacit/page/device/documents/task.js";
 
 /** @typedef {string | { hex: string } | { numbers: number } | { text: string, times: number }} Part */
 /**

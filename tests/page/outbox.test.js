@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Collector } from "../../src/tacit/page/collector.js";
-import { pause, send, uploads } from "../../src/tacit/page/outbox.js";
-import { LONGEST_UPLOAD, MOST_REPORTS, upload } from "../../src/tacit/page/report.js";
+import { Collector } from "../../src/tacit/page/device/sending/collector.js";
+import { pause, send, uploads } from "../../src/tacit/page/device/sending/outbox.js";
+import { LONGEST_UPLOAD, MOST_REPORTS, upload } from "../../src/tacit/page/device/documents/report.js";
 
 /**
  * @param {number} place

@@ -8,24 +8,41 @@ import pytest
 import tacit
 
 PAGE = Path(tacit.__file__).parent / "page"
-SCRIPTS = sorted(PAGE.glob("*.js"))
+SCRIPTS = sorted(PAGE.rglob("*.js"))
+DEVICE = [path for path in SCRIPTS if path.is_relative_to(PAGE / "device")]
 KINDS = {".html", ".css", ".js", ".svg"}
 IMPORT = re.compile(r'(?:from|import)\s*\(?\s*"([^"]+)"')
 ELSEWHERE = re.compile(r"https?:|//[a-z]|\bimport\(\s*[^\")]|\beval\b|innerHTML|new Function")
+SHOWN = re.compile(
+    r"\bwindow\.|\bdocument\.(createElement|querySelector|getElementById|body)|\bHTML[A-Z]"
+)
 TRACES = re.compile(r"console\.|localStorage|sessionStorage|document\.cookie|navigator\.sendBeacon")
 
 
-def test_the_page_is_a_flat_folder_of_static_files():
-    assert {path.suffix for path in PAGE.iterdir()} <= KINDS
+def bare(text: str) -> str:
+    """The code without its comments."""
+    return re.sub(r"/\*.*?\*/|(?<![:\"])//[^\n]*", "", text, flags=re.DOTALL)
+
+
+def test_the_page_is_static_files_alone():
+    assert {path.suffix for path in PAGE.rglob("*") if path.is_file()} <= KINDS
+
+
+@pytest.mark.parametrize("path", DEVICE, ids=lambda path: path.name)
+def test_the_device_knows_neither_the_document_nor_what_shows_it(path):
+    text = path.read_text(encoding="utf-8")
+    assert not SHOWN.search(bare(text))
+    assert not any("/view/" in name for name in IMPORT.findall(text))
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_loads_its_neighbours_only_and_leaves_no_trace(path):
     text = path.read_text(encoding="utf-8")
-    code = re.sub(r"/\*.*?\*/|(?<![:\"])//.*", "", text, flags=re.DOTALL)
+    code = bare(text)
     for name in IMPORT.findall(text):
-        assert name.startswith("./"), f"{path.name} loads {name}"
-        assert (PAGE / name).is_file(), f"{path.name} loads {name}, which is not there"
+        assert name.startswith("."), f"{path.name} loads {name}"
+        found = (path.parent / name).resolve()
+        assert found in SCRIPTS, f"{path.name} loads {name}, which is not there"
     assert not ELSEWHERE.search(code)
     assert not TRACES.search(code)
     assert not re.search(r"\{any\}|<any\b|\bany\[\]|@ts-(ignore|nocheck|expect-error)", text)

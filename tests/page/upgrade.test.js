@@ -8,9 +8,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { Client } from "../../src/tacit/page/client.js";
-import { address } from "../../src/tacit/page/hashing.js";
-import { readTask } from "../../src/tacit/page/task.js";
+import { Client } from "../../src/tacit/page/device/client.js";
+import { address } from "../../src/tacit/page/device/documents/hashing.js";
+import { readTask } from "../../src/tacit/page/device/documents/task.js";
 import { Memory, Shop, successor } from "./world.js";
 
 const SPENT = /** @type {const} */ ({ rated: 5n, catalogue: 7n, sample: 4n });

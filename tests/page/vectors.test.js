@@ -3,23 +3,23 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { expLower } from "../../src/tacit/page/certificate.js";
-import { readChannel } from "../../src/tacit/page/channel.js";
-import { decimal, shortest } from "../../src/tacit/page/decimals.js";
-import { draw } from "../../src/tacit/page/draw.js";
-import { erfc } from "../../src/tacit/page/erfc.js";
-import { TacitError } from "../../src/tacit/page/errors.js";
-import { hashId, hexadecimal, key } from "../../src/tacit/page/hashing.js";
-import { readModel } from "../../src/tacit/page/item_model.js";
-import { amount, nats } from "../../src/tacit/page/ledger.js";
-import { isOrigin } from "../../src/tacit/page/origin.js";
-import { posterior } from "../../src/tacit/page/posterior.js";
-import { Profile } from "../../src/tacit/page/profile.js";
-import { erasureKey, person, reportId } from "../../src/tacit/page/pseudonym.js";
-import { spell, upload } from "../../src/tacit/page/report.js";
-import { asked } from "../../src/tacit/page/schedule.js";
-import { parse } from "../../src/tacit/page/strict.js";
-import { choose, epochOf, readTask } from "../../src/tacit/page/task.js";
+import { expLower } from "../../src/tacit/page/device/documents/certificate.js";
+import { readChannel } from "../../src/tacit/page/device/documents/channel.js";
+import { decimal, shortest } from "../../src/tacit/page/device/documents/decimals.js";
+import { draw } from "../../src/tacit/page/device/answering/draw.js";
+import { erfc } from "../../src/tacit/page/device/home/erfc.js";
+import { TacitError } from "../../src/tacit/page/device/errors.js";
+import { hashId, hexadecimal, key } from "../../src/tacit/page/device/documents/hashing.js";
+import { readModel } from "../../src/tacit/page/device/documents/item_model.js";
+import { amount, nats } from "../../src/tacit/page/device/answering/ledger.js";
+import { isOrigin } from "../../src/tacit/page/device/documents/origin.js";
+import { posterior } from "../../src/tacit/page/device/home/posterior.js";
+import { Profile } from "../../src/tacit/page/device/home/profile.js";
+import { erasureKey, person, reportId } from "../../src/tacit/page/device/answering/pseudonym.js";
+import { spell, upload } from "../../src/tacit/page/device/documents/report.js";
+import { asked } from "../../src/tacit/page/device/answering/schedule.js";
+import { parse } from "../../src/tacit/page/device/documents/strict.js";
+import { choose, epochOf, readTask } from "../../src/tacit/page/device/documents/task.js";
 
 /** @typedef {{ verdict: string, sentence?: string }} Verdict */
 
@@ -35,7 +35,7 @@ function bytes(text) {
 
 /**
  * @param {string} text
- * @returns {Promise<import("../../src/tacit/page/channel.js").Channel>}
+ * @returns {Promise<import("../../src/tacit/page/device/documents/channel.js").Channel>}
  */
 async function channelOf(text) {
   return readChannel(parse(text, "The channel"));
@@ -128,7 +128,7 @@ test("origins, in their one spelling", () => {
 });
 
 /**
- * @param {import("../../src/tacit/page/task.js").Task} task
+ * @param {import("../../src/tacit/page/device/documents/task.js").Task} task
  * @param {{ provider: string | null, question: string, epochs: [number, number][],
  *   chosen: { [most: string]: string },
  *   people: { secret: string, person: string, ids: [number, number | null, string][],

@@ -1,14 +1,14 @@
 /** A world for the device's tests: a store in memory, an obedient collector, a standing clock. */
 
 import { readFileSync } from "node:fs";
-import { Client } from "../../src/tacit/page/client.js";
-import { address } from "../../src/tacit/page/hashing.js";
-import { NAMES, keyOf } from "../../src/tacit/page/store.js";
-import { readTask } from "../../src/tacit/page/task.js";
+import { Client } from "../../src/tacit/page/device/client.js";
+import { address } from "../../src/tacit/page/device/documents/hashing.js";
+import { NAMES, keyOf } from "../../src/tacit/page/device/store.js";
+import { readTask } from "../../src/tacit/page/device/documents/task.js";
 
-/** @typedef {import("../../src/tacit/page/collector.js").Outcome} Outcome */
-/** @typedef {import("../../src/tacit/page/store.js").Change} Change */
-/** @typedef {import("../../src/tacit/page/store.js").Rows} Rows */
+/** @typedef {import("../../src/tacit/page/device/sending/collector.js").Outcome} Outcome */
+/** @typedef {import("../../src/tacit/page/device/store.js").Change} Change */
+/** @typedef {import("../../src/tacit/page/device/store.js").Rows} Rows */
 /** @typedef {{ id: string, mech: string, schema: number, epoch: number, person: string,
  *   cells: [number, number][] }} Report */
 
@@ -36,7 +36,7 @@ export const PROVIDER = "https://films.example";
 
 /**
  * The same question in the format that names its provider.
- * @param {import("../../src/tacit/page/hashing.js").Bytes} document of a tacit-task-1
+ * @param {import("../../src/tacit/page/device/documents/hashing.js").Bytes} document of a tacit-task-1
  * @param {string} [provider]
  */
 export async function successor(document, provider = PROVIDER) {
@@ -85,12 +85,12 @@ export class Shop {
   /** Where bodies were sent to. @type {string[]} */
   posts = [];
   /** What was asked to be erased, and acknowledged.
-   * @type {import("../../src/tacit/page/store.js").Erasure[]} */
+   * @type {import("../../src/tacit/page/device/store.js").Erasure[]} */
   erased = [];
   /** Addresses of tasks that it does not know any more. @type {Set<string>} */
   gone = new Set();
 
-  /** @param {import("../../src/tacit/page/hashing.js").Bytes} document */
+  /** @param {import("../../src/tacit/page/device/documents/hashing.js").Bytes} document */
   constructor(document) {
     this.document = document;
   }
@@ -100,7 +100,7 @@ export class Shop {
   }
 
   /**
-   * @param {import("../../src/tacit/page/store.js").Erasure} erasure
+   * @param {import("../../src/tacit/page/device/store.js").Erasure} erasure
    * @returns {Promise<Outcome>}
    */
   async erase(erasure) {

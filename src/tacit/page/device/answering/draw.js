@@ -1,0 +1,37 @@
+/** The draw: one word of secret bits, one report. What a device runs for each rating. */
+
+import { RequestError } from "../errors.js";
+
+/** @typedef {() => bigint} Words a source of 64-bit words, uniform, independent, never reused */
+
+/**
+ * 64 bits from the operating system.
+ * @returns {bigint}
+ */
+export function secretWord() {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return new DataView(bytes.buffer).getBigUint64(0, true);
+}
+
+/**
+ * The symbol that leaves the device for input `row`.
+ *
+ * The top w bits of one word fall on symbol y for exactly weights[row][y] of their 2^w values.
+ * There is no rejection, every row takes the same number of bits, and the scan visits every bound,
+ * so that neither its length nor its order depends on the rating. `words` is replaced in tests
+ * only.
+ * @param {import("../documents/channel.js").Channel} channel
+ * @param {number} row
+ * @param {Words} [words]
+ * @returns {number}
+ */
+export function draw(channel, row, words = secretWord) {
+  const bounds = channel.bounds[row];
+  if (bounds === undefined) {
+    throw new RequestError(`This is no input of a channel of ${channel.weights.length} rows.`);
+  }
+  const word = words() >> BigInt(64 - channel.wordBits);
+  let symbol = 0;
+  for (const bound of bounds) symbol += Number(word >= bound);
+  return symbol;
+}

@@ -1,0 +1,128 @@
+/** What is due in an epoch, under each plan: the cells of the reports, and their symbols. */
+
+import { MISSING } from "../documents/channel.js";
+import { BudgetError } from "../errors.js";
+import { affords, left, nats } from "./ledger.js";
+
+/** @typedef {import("./answers.js").Answers} Answers */
+/** @typedef {import("../store.js").Reported} Reported */
+/** @typedef {{ readonly place: number, readonly value: string, readonly symbol: number }} Cell */
+
+/**
+ * What this task knows of her, by place: true levels, and what was reported last.
+ * @typedef {{ readonly levels: ReadonlyMap<number, string>,
+ *   readonly last: ReadonlyMap<number, Reported> }} Past
+ */
+
+/** The first places of the reports made in this epoch. @typedef {ReadonlySet<number>} Made */
+/** @typedef {{ readonly reports: readonly (readonly Cell[])[], readonly refused: number }} Due */
+
+/**
+ * @param {Pick<import("../store.js").Rows, "ratings" | "reported">} rows
+ * @param {string} task
+ * @returns {Past}
+ */
+export function pastOf({ ratings, reported }, task) {
+  const mine = ratings.filter((rating) => rating.task === task);
+  const told = reported.filter((one) => one.task === task).sort((a, b) => a.epoch - b.epoch);
+  return {
+    levels: new Map(mine.map(({ place, level }) => [place, level])),
+    last: new Map(told.map((one) => [one.place, one])),
+  };
+}
+
+/**
+ * Plan "rated": one report for each rating that is not the one reported last, through whichever
+ * channel; at most one an epoch.
+ *
+ * Where the limit does not allow another draw the rest is refused. Places are taken in order.
+ * @param {Past} past
+ * @param {Answers} answers
+ * @param {Made} made
+ * @returns {Due}
+ */
+export function dueRated({ levels, last }, answers, made) {
+  const due = [...levels].filter(
+    ([place, value]) => last.get(place)?.value !== value && !made.has(place),
+  );
+  const cells = due
+    .sort(([a], [b]) => a - b)
+    .map(([place, value]) => ({ place, value, symbol: answers.give(place, value) }));
+  const given = cells.flatMap(({ symbol, ...cell }) =>
+    symbol === undefined ? [] : [{ ...cell, symbol }],
+  );
+  return { reports: given.map((cell) => [cell]), refused: cells.length - given.length };
+}
+
+/**
+ * Plans that hide presence: one report an epoch over `places`, whatever was rated.
+ *
+ * The first through a channel is all or nothing: `BudgetError` when the limit does not allow all of
+ * it. Later a cell that it does not allow repeats its last answer through that channel, so that
+ * whether a report is sent, and its shape, never depend on what was rated.
+ * @param {Past} past `last`: through the channel
+ * @param {Answers} answers
+ * @param {Made} made
+ * @param {readonly number[]} places
+ * @returns {Due}
+ */
+export function dueSlots({ levels, last }, answers, made, places) {
+  if (made.size > 0) return { reports: [], refused: 0 };
+  const cells = places.map((place) => ({ place, value: levels.get(place) ?? MISSING }));
+  if (last.size === 0) affordAll(cells.length, answers);
+  let refused = 0;
+  const report = cells.map(({ place, value }) => {
+    const symbol = answers.give(place, value);
+    if (symbol !== undefined) return { place, value, symbol };
+    refused += 1;
+    return repeated(place, answers, last);
+  });
+  return { reports: [report], refused };
+}
+
+/**
+ * Before a first report nothing was drawn through its channel: it costs the same for everybody.
+ * @param {number} cells
+ * @param {Answers} answers
+ */
+function affordAll(cells, answers) {
+  const cost = BigInt(cells) * answers.cost;
+  if (affords(answers.ledger, cost)) return;
+  throw new BudgetError(
+    `A first answer for all ${cells} places costs epsilon = ${nats(cost)} and ` +
+      `${nats(left(answers.ledger))} is left for your lifetime: nothing is drawn.`,
+  );
+}
+
+/**
+ * @param {number} place
+ * @param {Answers} answers
+ * @param {ReadonlyMap<number, Reported>} last
+ * @returns {Cell}
+ */
+function repeated(place, answers, last) {
+  const value = last.get(place)?.value ?? MISSING;
+  const symbol = answers.give(place, value);
+  if (symbol === undefined) {
+    throw new BudgetError("A place was never answered for: nothing is drawn.");
+  }
+  return { place, value, symbol };
+}
+
+/**
+ * What these reports reported last, and nobody took: it is due again, at no further cost.
+ *
+ * Only reports of one place: a report over slots comes again anyway, and what its cells repeat must
+ * not hang on what became of it.
+ * @param {readonly Reported[]} reported
+ * @param {readonly import("../store.js").Outgoing[]} lost
+ */
+export function dueAgain(reported, lost) {
+  const told = new Set(lost.filter(({ single }) => single).map(nameOf));
+  return reported.filter((last) => told.has(nameOf(last)));
+}
+
+/** @param {{ readonly task: string, readonly epoch: number, readonly place: number }} row */
+function nameOf({ task, epoch, place }) {
+  return `${task} ${epoch} ${place}`;
+}

@@ -1,0 +1,38 @@
+/** What the ledger shows of each place she rated: her value, its answers, what still waits. */
+
+import { MISSING } from "../documents/channel.js";
+import { pastOf } from "./due.js";
+
+/** @typedef {import("../store.js").Answer} Answer */
+
+/**
+ * `last`: what was reported last; `answers`: all ever drawn for this place; `waits`: whether the
+ * last report is still in the outbox.
+ * @typedef {{ readonly place: number, readonly level: string | undefined,
+ *   readonly last: import("../store.js").Reported | undefined,
+ *   readonly answers: readonly Answer[], readonly waits: boolean }} Entry
+ */
+
+/**
+ * Every place with a rating, now or in an answer, ascending.
+ * @param {import("../documents/task.js").Task} task
+ * @param {import("../store.js").Rows} rows
+ * @returns {Entry[]}
+ */
+export function entriesOf(task, rows) {
+  const { levels, last } = pastOf(rows, task.question);
+  const answers = rows.answers.filter((answer) => answer.task === task.question);
+  const byPlace = Map.groupBy(answers, ({ place }) => place);
+  const told = answers.filter(({ value }) => value !== MISSING).map(({ place }) => place);
+  const waiting = rows.outbox.filter((row) => row.task === task.question);
+  return [...new Set([...levels.keys(), ...told])]
+    .sort((a, b) => a - b)
+    .map((place) => {
+      const epoch = last.get(place)?.epoch;
+      const waits = waiting.some(
+        (row) => row.epoch === epoch && (task.hidesPresence || row.place === place),
+      );
+      const own = byPlace.get(place) ?? [];
+      return { place, level: levels.get(place), last: last.get(place), answers: own, waits };
+    });
+}

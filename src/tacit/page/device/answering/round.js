@@ -1,0 +1,109 @@
+/** One round of answers: what is due in an epoch, as the one change that puts it on disk. */
+
+import { Answers } from "./answers.js";
+import { dueRated, dueSlots, pastOf } from "./due.js";
+import { key } from "../documents/hashing.js";
+import { person, reportId } from "./pseudonym.js";
+import { spell } from "../documents/report.js";
+import { asked } from "./schedule.js";
+
+/** @typedef {import("../documents/channel.js").Channel} Channel */
+/** @typedef {import("./due.js").Cell} Cell */
+/** @typedef {import("../store.js").Outgoing} Outgoing */
+/** @typedef {import("../documents/task.js").Task} Task */
+
+/**
+ * Nothing is written and nothing leaves: the debit, the answers and the reports' bytes are for the
+ * caller to commit together. `refused`: ratings that the limit left without an answer of their own.
+ * @param {import("../store.js").Owner} owner
+ * @param {import("../store.js").Rows} rows
+ * @param {Task} task verified
+ * @param {Channel} channel of the task
+ * @param {number} epoch
+ * @param {import("./draw.js").Words} words
+ * @returns {Promise<{ change: import("../store.js").Change, made: number, refused: number }>}
+ */
+export async function round(owner, rows, task, channel, epoch, words) {
+  const secret = await key(owner.secret);
+  const named = namedFor(rows, task);
+  const me = await person(secret, named);
+  const ledger = { limit: owner.limit, spent: rows.ledger[0]?.spent ?? 0n };
+  const answers = new Answers(task.question, channel, rows.answers, ledger, words);
+  const made = madeIn(rows, task, epoch);
+  const through = rows.reported.filter((one) => one.channel === channel.id);
+  const known = task.hidesPresence ? { ...rows, reported: through } : rows;
+  const past = pastOf(known, task.question);
+  const { reports, refused } = task.hidesPresence
+    ? dueSlots(past, answers, made, await asked(task, me))
+    : dueRated(past, answers, made);
+  const signed = { secret, named, me, epoch };
+  const outbox = await Promise.all(reports.map((cells) => outgoing(task, channel, cells, signed)));
+  const reported = reports
+    .flat()
+    .map(({ place, value }) => ({ task: task.question, place, value, channel: channel.id, epoch }));
+  const spent = { self: /** @type {const} */ ("lifetime"), spent: answers.ledger.spent };
+  const put = { ledger: [spent], answers: answers.drawn, reported, outbox };
+  const remove = { reported: task.hidesPresence ? [] : untold(rows, outbox) };
+  const names = reports.length > 0 ? [{ task: task.question, ...named }] : [];
+  const change = { put: { ...put, made: outbox.map(slotOf), names }, remove };
+  return { change, made: reports.length, refused };
+}
+
+/**
+ * What was reported under a name stays under it, whichever format the question comes in: nothing is
+ * drawn twice because of a format. What an older page reported went under names without a provider.
+ * @param {import("../store.js").Rows} rows
+ * @param {Task} task
+ * @returns {import("./pseudonym.js").Named}
+ */
+function namedFor({ names, made, answers }, { question, address, provider }) {
+  const kept = names.find(({ task }) => task === question);
+  if (kept !== undefined) return { named: kept.named, provider: kept.provider };
+  const before = [...made, ...answers].some(({ task }) => task === question);
+  return before ? { named: question, provider: null } : { named: address, provider };
+}
+
+/**
+ * @param {import("../store.js").Rows} rows
+ * @param {Task} task
+ * @param {number} epoch
+ */
+function madeIn({ made }, task, epoch) {
+  const now = made.filter((one) => one.task === task.question && one.epoch === epoch);
+  return new Set(now.map(({ place }) => place));
+}
+
+/**
+ * Under "rated" a place has one value told last, not one for each channel.
+ * @param {import("../store.js").Rows} rows
+ * @param {readonly Outgoing[]} outbox
+ */
+function untold({ reported }, outbox) {
+  const places = new Set(outbox.map(({ place }) => place));
+  return reported.filter(({ task, place }) => task === outbox[0]?.task && places.has(place));
+}
+
+/** @param {Outgoing} row */
+function slotOf({ task, epoch, place }) {
+  return { task, epoch, place };
+}
+
+/**
+ * @param {Task} task
+ * @param {Channel} channel
+ * @param {readonly Cell[]} cells
+ * @param {{ readonly secret: CryptoKey, readonly named: import("./pseudonym.js").Named,
+ *   readonly me: string, readonly epoch: number }} signed
+ * @returns {Promise<Outgoing>}
+ */
+async function outgoing(task, channel, cells, { secret, named, me, epoch }) {
+  const places = cells.map((cell) => cell.place);
+  const symbols = cells.map((cell) => cell.symbol);
+  const place = places[0] ?? 0;
+  const single = !task.hidesPresence;
+  const id = await reportId(secret, named, epoch, single ? place : null);
+  const bytes = spell({ id, epoch, person: me, places, symbols }, channel);
+  const until = task.start + (epoch + task.window + 1) * task.epochSeconds;
+  const { question, address } = task;
+  return { task: question, address, epoch, place, id, bytes, single, until };
+}

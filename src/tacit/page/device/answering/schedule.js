@@ -1,0 +1,54 @@
+/** Which places of the catalogue a person is asked about: public, and blind to what she rated. */
+
+import { hashId } from "../documents/hashing.js";
+
+const ASK = 0x8cb92ba72f3d8dd7n; // the odd multiplier behind the slots that a person is asked about
+const BATCH = 1024; // hashes asked of the browser at once
+
+/**
+ * The places that a report of `person` covers, ascending, under a plan over slots.
+ *
+ * Under "sample:K" the K places with the smallest keys; of equal keys the smaller place.
+ * @param {Pick<import("../documents/task.js").Task, "items" | "slots">} task
+ * @param {string} person
+ * @returns {Promise<number[]>}
+ */
+export async function asked({ items, slots }, person) {
+  const places = [...items.keys()];
+  if (slots === null || slots >= items.length) return places;
+  const me = await hashId(person);
+  const keys = (await hashes(items)).map((own) => pairKey(me, own));
+  return places
+    .sort((a, b) => compare(keys[a] ?? 0n, keys[b] ?? 0n) || a - b)
+    .slice(0, slots)
+    .sort((a, b) => a - b);
+}
+
+/**
+ * 64 public bits of a pair: (2a + 1)(2b + 1), mixed.
+ * @param {bigint} person
+ * @param {bigint} item
+ * @returns {bigint}
+ */
+function pairKey(person, item) {
+  const product = BigInt.asUintN(64, (2n * person + 1n) * (2n * item + 1n));
+  return BigInt.asUintN(64, (product ^ (product >> 32n)) * ASK);
+}
+
+/** @param {readonly (string | number)[]} items */
+async function hashes(items) {
+  /** @type {bigint[]} */
+  const found = [];
+  for (let at = 0; at < items.length; at += BATCH) {
+    found.push(...(await Promise.all(items.slice(at, at + BATCH).map(hashId))));
+  }
+  return found;
+}
+
+/**
+ * @param {bigint} a
+ * @param {bigint} b
+ */
+function compare(a, b) {
+  return a < b ? -1 : Number(a > b);
+}

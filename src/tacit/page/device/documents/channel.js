@@ -1,0 +1,167 @@
+/**
+ * A channel is a table: one row an input, one column an output symbol, rows summing to 2^w.
+ *
+ * It arrives in a task, from a provider, and is verified before it is handed out: nothing it says
+ * about itself is believed.
+ */
+
+import { flaw } from "./certificate.js";
+import { CertificateError, DataError, RequestError } from "../errors.js";
+import { address } from "./hashing.js";
+import { MOST_LEVELS, parseScale } from "./scale.js";
+import { fields, listed, number, text, truth, whole } from "./strict.js";
+
+/**
+ * Input x gives symbol y with probability weights[x][y] / 2^wordBits. Inputs are the `levels` in
+ * order, preceded by "missing" when `missing` is true. `outputs[y]` is the public number that
+ * symbol y stands for, null for the symbol "missing". `epsilon` is in nats per value (per slot
+ * when `missing`). `bounds`: where each symbol's share of [0, 2^w) ends, without the last.
+ * @typedef {object} Channel
+ * @property {string} id
+ * @property {string} scale
+ * @property {readonly string[]} levels
+ * @property {boolean} missing
+ * @property {readonly (string | null)[]} outputs
+ * @property {number} wordBits
+ * @property {readonly (readonly bigint[])[]} weights
+ * @property {readonly (readonly bigint[])[]} bounds
+ * @property {string} epsilon
+ */
+
+export const FORMAT = "tacit-channel-1";
+export const MISSING = "missing";
+const KEYS = [
+  "format",
+  "scale",
+  "levels",
+  "missing",
+  "outputs",
+  "word_bits",
+  "weights",
+  "epsilon",
+  "id",
+];
+const WHAT = "The channel";
+const WEIGHT = /^[1-9][0-9]{0,19}$/;
+const MOST_SYMBOLS = 1 << 15;
+
+/**
+ * The verified channel of a JSON value.
+ *
+ * Throws `DataError` when it is not of the form, `CertificateError` when the id is not that of the
+ * table or the table does not prove its epsilon.
+ * @param {unknown} value
+ * @returns {Promise<Channel>}
+ */
+export async function readChannel(value) {
+  const known = fields(value, WHAT, KEYS);
+  const channel = await formed(known);
+  if (known["id"] !== channel.id) {
+    const { id } = known;
+    const said = typeof id === "object" && id !== null ? "nothing" : String(id).slice(0, 64);
+    throw new CertificateError(
+      `The channel says id ${said}, its table has ${channel.id}: ` +
+        "it was changed on the way; fetch it again.",
+    );
+  }
+  const why = flaw(channel.weights, channel.wordBits, channel.epsilon);
+  if (why !== null) throw new CertificateError(why);
+  return channel;
+}
+
+/**
+ * The row of a rating, or of "missing".
+ *
+ * Throws `RequestError` for a rating off the scale: it is refused before any draw, never moved to
+ * the nearest level, because a table proves nothing about what is not its input.
+ * @param {Channel} channel
+ * @param {string} value a level, or `MISSING`
+ * @returns {number}
+ */
+export function rowOf(channel, value) {
+  if (value === MISSING && channel.missing) return 0;
+  const place = channel.levels.indexOf(value);
+  if (place < 0) {
+    const levels = channel.levels.join(", ");
+    throw new RequestError(`A rating is no input of this channel; give one of ${levels}.`);
+  }
+  return place + Number(channel.missing);
+}
+
+/**
+ * @param {import("./strict.js").Fields} known
+ * @returns {Promise<Channel>}
+ */
+async function formed(known) {
+  if (known["format"] !== FORMAT) throw new DataError(`The channel's format is not ${FORMAT}.`);
+  const levels = listed(known["levels"], "levels", WHAT, number, MOST_LEVELS);
+  const scale = parseScale(text(known, "scale", WHAT));
+  if (levels.join() !== scale.levels.join()) {
+    throw new DataError(`The channel's levels are not those of its scale ${scale.text}.`);
+  }
+  const channel = {
+    scale: scale.text,
+    levels: scale.levels,
+    missing: truth(known, "missing", WHAT),
+    outputs: listed(known["outputs"], "outputs", WHAT, output, MOST_SYMBOLS),
+    wordBits: whole(known, "word_bits", WHAT),
+    weights: listed(known["weights"], "weights", WHAT, row, MOST_LEVELS + 1),
+    epsilon: text(known, "epsilon", WHAT),
+  };
+  refuseShape(channel);
+  return { ...channel, bounds: channel.weights.map(ends), id: await identity(channel) };
+}
+
+/** @param {Pick<Channel, "levels" | "missing" | "outputs" | "weights">} channel */
+function refuseShape({ levels, missing, outputs, weights }) {
+  if (weights.length !== levels.length + Number(missing)) {
+    throw new DataError(`A channel over ${levels.length} levels has ${weights.length} rows.`);
+  }
+  if (weights.some((row) => row.length !== outputs.length)) {
+    throw new DataError(`Every row of the channel needs ${outputs.length} weights.`);
+  }
+  if (outputs.length < 1 || outputs.length > MOST_SYMBOLS) {
+    throw new DataError(
+      `A channel of ${outputs.length} symbols is not among 1 to ${MOST_SYMBOLS}.`,
+    );
+  }
+}
+
+/**
+ * SHA-256 of the canonical text of the table; epsilon is a claim about it and left out.
+ * @param {Omit<Channel, "id" | "bounds">} channel
+ * @returns {Promise<string>}
+ */
+function identity(channel) {
+  return address(
+    [
+      FORMAT,
+      channel.levels.join(),
+      channel.missing ? "1" : "0",
+      channel.outputs.map((output) => output ?? "?").join(),
+      String(channel.wordBits),
+      ...channel.weights.map((row) => row.join()),
+    ].join("\n"),
+  );
+}
+
+/** @param {unknown} value */
+function output(value) {
+  return value === null ? null : number(value);
+}
+
+/** @param {unknown} value */
+function row(value) {
+  return listed(value, "weights", WHAT, weight, MOST_SYMBOLS);
+}
+
+/** @param {unknown} value */
+function weight(value) {
+  return typeof value === "string" && WEIGHT.test(value) ? BigInt(value) : undefined;
+}
+
+/** @param {readonly bigint[]} weights */
+function ends(weights) {
+  let sum = 0n;
+  return weights.slice(0, -1).map((weight) => (sum += weight));
+}

@@ -1,0 +1,90 @@
+/**
+ * What a collector says in short answers: what it asks, its newest model, what it refuses.
+ *
+ * Nothing of it is believed but addresses, whose documents are checked, and ids that were sent.
+ */
+
+import { DataError } from "../errors.js";
+import { keyed, listed, parseAny } from "./strict.js";
+
+/** Bytes a short answer may have. */
+export const LONGEST = 1 << 18;
+const WHAT = "The collector's answer";
+const ADDRESS = /^[0-9a-f]{64}$/;
+const LONGEST_DETAIL = 200; // characters of it that a person is shown
+
+/** Why a report is not stored. @typedef {{ readonly id: string, readonly problem: string,
+ *   readonly detail: string }} Refusal */
+
+/**
+ * The address of the task to answer first; null where it asks nothing.
+ * @param {Uint8Array} body
+ * @returns {string | null}
+ */
+export function firstTask(body) {
+  const { tasks } = keyed(parseAny(body, WHAT, LONGEST), WHAT, ["tasks"]);
+  return listed(tasks, "tasks", WHAT, addressOf)[0] ?? null;
+}
+
+/**
+ * The address of the newest item model.
+ * @param {Uint8Array} body
+ * @returns {string}
+ */
+export function newestModel(body) {
+  const { model } = keyed(parseAny(body, WHAT, LONGEST), WHAT, ["model"]);
+  const [address = ""] = listed([model], "model", WHAT, addressOf);
+  return address;
+}
+
+/**
+ * What a problem document says. `refused` is null where it does not say which reports it means: then
+ * none may be given up.
+ * @param {Uint8Array} body
+ * @returns {{ readonly detail: string, readonly refused: readonly Refusal[] | null }}
+ */
+export function problemOf(body) {
+  try {
+    const found = parseAny(body, WHAT, LONGEST);
+    const known = typeof found === "object" && found !== null ? { ...found } : {};
+    const detail = "detail" in known ? shown(known.detail) : "";
+    return { detail, refused: "refused" in known ? refusals(known.refused) : null };
+  } catch (error) {
+    if (error instanceof DataError) return { detail: "", refused: null };
+    throw error;
+  }
+}
+
+/**
+ * @param {unknown} entries
+ * @returns {Refusal[] | null}
+ */
+function refusals(entries) {
+  const read = Array.isArray(entries) ? entries.map(refusal) : [null];
+  return read.every((one) => one !== null) ? read : null;
+}
+
+/**
+ * The id of something else than a text is one that was never sent.
+ * @param {unknown} entry
+ * @returns {Refusal | null}
+ */
+function refusal(entry) {
+  if (typeof entry !== "object" || entry === null || !("id" in entry)) return null;
+  const { id, problem, detail } = { problem: "", detail: "", ...entry };
+  return {
+    id: typeof id === "string" ? id : "",
+    problem: typeof problem === "string" ? problem : "",
+    detail: shown(detail) || "no reason given",
+  };
+}
+
+/** @param {unknown} text */
+function shown(text) {
+  return typeof text === "string" ? text.slice(0, LONGEST_DETAIL) : "";
+}
+
+/** @param {unknown} value */
+function addressOf(value) {
+  return typeof value === "string" && ADDRESS.test(value) ? value : undefined;
+}

@@ -1,0 +1,42 @@
+/** The rating scale: a public grid of admissible levels, in exact decimals. */
+
+import { decimal, scaled, shortest } from "./decimals.js";
+import { DataError } from "../errors.js";
+
+/** @typedef {import("./decimals.js").Decimal} Decimal */
+
+/**
+ * `levels`: every admissible rating as a shortest decimal, lowest first. `values`: the same as
+ * floats, for estimation only.
+ * @typedef {{ readonly text: string, readonly levels: readonly string[],
+ *             readonly values: readonly number[] }} Scale
+ */
+
+/** Levels a scale may have: as many as two bytes can number. */
+export const MOST_LEVELS = 1 << 16;
+
+/**
+ * Reads `low:high:step`, for example `1:5:1`, in its shortest spelling.
+ * @param {string} text
+ * @returns {Scale}
+ */
+export function parseScale(text) {
+  const [low, high, step, ...rest] = text.split(":").map(decimal);
+  if (!low || !high || !step || rest.length > 0) {
+    throw new DataError(`The scale '${text.slice(0, 60)}' is not low:high:step, such as 1:5:1.`);
+  }
+  const places = Math.max(low.places, high.places, step.places);
+  const from = scaled(low, places);
+  const by = scaled(step, places);
+  const range = scaled(high, places) - from;
+  if (by <= 0n || range <= 0n || range % by !== 0n || range / by >= BigInt(MOST_LEVELS)) {
+    throw new DataError(`The scale '${text.slice(0, 60)}' has no levels; give low:high:step.`);
+  }
+  if ([low, high, step].map(shortest).join(":") !== text) {
+    throw new DataError(`The scale '${text.slice(0, 60)}' is not in its shortest spelling.`);
+  }
+  const levels = Array.from({ length: Number(range / by) + 1 }, (_, k) =>
+    shortest({ units: from + BigInt(k) * by, places }),
+  );
+  return { text, levels, values: levels.map(Number) };
+}

@@ -1,0 +1,266 @@
+/**
+ * The task: what a provider asks, through which channels, when, and how long it keeps answers.
+ *
+ * Immutable, and addressed by the SHA-256 of its bytes: a device that knows the address cannot be
+ * shown another catalogue, title or table than everybody else.
+ */
+
+import { readChannel } from "./channel.js";
+import { compare, decimal, shortest } from "./decimals.js";
+import { CertificateError, DataError, RequestError } from "../errors.js";
+import { address as addressOf } from "./hashing.js";
+import { isOrigin } from "./origin.js";
+import { parseScale } from "./scale.js";
+import { fields, listed, parse, text, whole } from "./strict.js";
+
+/** @typedef {import("./channel.js").Channel} Channel */
+
+/**
+ * `items` by place, as are `titles`. `slots`: K of "sample:K", else null. `hidesPresence`: whether
+ * what was rated is hidden too. `start` in Unix seconds. `provider`: the origin that asks, null in a
+ * tacit-task-1. `question`: the address of what is asked, whoever asks: of the tacit-task-1 that
+ * differs in format and provider alone.
+ * @typedef {object} Task
+ * @property {string} address
+ * @property {string} question
+ * @property {string | null} provider
+ * @property {string} name
+ * @property {import("./scale.js").Scale} scale
+ * @property {string} plan
+ * @property {number | null} slots
+ * @property {boolean} hidesPresence
+ * @property {readonly (string | number)[]} items
+ * @property {readonly string[] | null} titles
+ * @property {readonly Channel[]} channels
+ * @property {number} start
+ * @property {number} epochSeconds
+ * @property {number} window
+ * @property {number} retentionDays
+ */
+
+const [FIRST, SECOND] = ["tacit-task-1", "tacit-task-2"];
+const KEYS = [
+  "format",
+  "name",
+  "provider",
+  "scale",
+  "plan",
+  "items",
+  "titles",
+  "channels",
+  "start",
+  "epoch_seconds",
+  "window",
+  "retention_days",
+];
+const WHAT = "The task";
+const LONGEST = 1 << 24;
+export const MOST_ITEMS = 1_000_000;
+const [MOST_CELLS, MOST_CHANNELS, LONGEST_ID] = [4096, 16, 200];
+const DAY = 86_400;
+
+/**
+ * The task of that document, every channel verified; nothing it says of itself is believed.
+ *
+ * Throws `CertificateError` when it is not the one of `address` or a channel does not hold, and
+ * `DataError` when it is not of the form, or not in its only spelling.
+ * @param {import("./hashing.js").Bytes} document
+ * @param {string} address
+ * @returns {Promise<Task>}
+ */
+export async function readTask(document, address) {
+  if ((await addressOf(document)) !== address) {
+    const short = address.slice(0, 64);
+    throw new CertificateError(
+      `The task is not the one of address ${short}: it was changed on the way.`,
+    );
+  }
+  if (document.length > LONGEST)
+    throw new DataError(`A task of ${document.length} bytes is too long.`);
+  const known = formed(parse(decoded(document), WHAT));
+  const plan = text(known, "plan", WHAT);
+  const provider = "provider" in known ? text(known, "provider", WHAT) : null;
+  const task = {
+    address,
+    question: provider === null ? address : await predecessor(known),
+    name: text(known, "name", WHAT),
+    provider,
+    scale: parseScale(text(known, "scale", WHAT)),
+    plan,
+    slots: Number(/^sample:([1-9][0-9]{0,3})$/.exec(plan)?.[1] ?? 0) || null,
+    hidesPresence: plan !== "rated",
+    items: listed(known["items"], "items", WHAT, item, MOST_ITEMS),
+    titles: titlesOf(known["titles"]),
+    channels: await Promise.all(
+      listed(known["channels"], "channels", WHAT, (entry) => entry, MOST_CHANNELS).map(readChannel),
+    ),
+    start: whole(known, "start", WHAT),
+    epochSeconds: whole(known, "epoch_seconds", WHAT),
+    window: whole(known, "window", WHAT),
+    retentionDays: whole(known, "retention_days", WHAT),
+  };
+  const wrong = flaws(task).find(([found]) => found);
+  if (wrong) throw new DataError(`The task is malformed: ${wrong[1]}.`);
+  return task;
+}
+
+/**
+ * Throws `CertificateError` for a task that is asked by another provider than the one at `origin`.
+ * @param {Pick<Task, "provider">} task
+ * @param {string} origin
+ */
+export function refuseAnothers({ provider }, origin) {
+  if (provider === null || provider === origin) return;
+  throw new CertificateError(
+    `This task is asked by ${provider}, and it came from ${origin}: it gets no answer.`,
+  );
+}
+
+/**
+ * The epoch of a moment in Unix seconds; below 0 before the task begins.
+ * @param {Pick<Task, "start" | "epochSeconds">} task
+ * @param {number} now
+ * @returns {number}
+ */
+export function epochOf({ start, epochSeconds }, now) {
+  return Math.floor((now - start) / epochSeconds);
+}
+
+/**
+ * The channel to answer through: of the largest epsilon not above the person's own maximum (nats,
+ * a plain decimal), the first of equals. Ratings have no part in it.
+ *
+ * Throws `CertificateError` when the task offers none, before anything is drawn.
+ * @param {Pick<Task, "channels">} task
+ * @param {string} maximum
+ * @returns {Channel}
+ */
+export function choose({ channels }, maximum) {
+  const most = decimal(maximum);
+  if (most === undefined)
+    throw new RequestError(`A maximum of '${maximum}' is no plain decimal such as 0.5.`);
+  const ranked = [...channels].sort((a, b) => compare(epsilonOf(b), epsilonOf(a)));
+  const chosen = ranked.find((channel) => compare(epsilonOf(channel), most) <= 0);
+  if (chosen !== undefined) return chosen;
+  throw new CertificateError(
+    `This task asks for epsilon = ${ranked.at(-1)?.epsilon} or more, your maximum is ${maximum}: ` +
+      "it gets no answer.",
+  );
+}
+
+/**
+ * @param {Task} task
+ * @returns {[boolean, string][]}
+ */
+function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresence, ...rest }) {
+  const n = items.length;
+  const cells = hidesPresence ? Math.min(slots ?? n, n) : 1;
+  return [
+    [name.length > 400 || !within([...name].length, 1, 200), "its name has not 1 to 200 characters"],
+    [
+      rest.provider !== null && !isOrigin(rest.provider),
+      `the provider '${rest.provider?.slice(0, 60)}' is no origin`,
+    ],
+    [
+      hidesPresence && plan !== "catalogue" && slots === null,
+      `the plan '${plan.slice(0, 40)}' is none`,
+    ],
+    [!within(n, 1, MOST_ITEMS), `a catalogue of ${n} items is not among 1 to ${MOST_ITEMS}`],
+    [new Set(items.map(String)).size !== n, "an item id occurs twice"],
+    [
+      new Set(items.map((one) => typeof one)).size > 1,
+      "its ids are not all numbers or all strings",
+    ],
+    [titles !== null && titles.length !== n, "it has not as many titles as items"],
+    [cells > MOST_CELLS, `${cells} cells a report are more than ${MOST_CELLS}`],
+    [!within(channels.length, 1, MOST_CHANNELS), `it needs 1 to ${MOST_CHANNELS} tables`],
+    [new Set(channels.map(({ id }) => id)).size !== channels.length, "a channel occurs twice"],
+    [
+      channels.some((channel) => shortest(epsilonOf(channel)) !== channel.epsilon),
+      "a channel's epsilon is not in its one spelling",
+    ],
+    [channels.some((channel) => channel.scale !== scale.text), "a channel has other levels"],
+    [
+      channels.some(({ missing }) => missing !== hidesPresence),
+      "plans that hide presence need channels with missing, and rated needs them without",
+    ],
+    [!within(rest.epochSeconds, 1, 366 * DAY), `an epoch of ${rest.epochSeconds} s is none`],
+    [!within(rest.window, 0, 1000), `a window of ${rest.window} epochs is none`],
+    [
+      rest.retentionDays * DAY < rest.window * rest.epochSeconds,
+      `${rest.retentionDays} days are shorter than the window for late reports`,
+    ],
+  ];
+}
+
+/**
+ * The object that a task is, with the keys of its format.
+ * @param {unknown} value
+ */
+function formed(value) {
+  const format =
+    typeof value === "object" && value !== null && "format" in value ? value.format : null;
+  if (format !== FIRST && format !== SECOND) {
+    throw new DataError(`The task's format is neither ${FIRST} nor ${SECOND}.`);
+  }
+  return fields(value, WHAT, format === SECOND ? KEYS : KEYS.filter((key) => key !== "provider"));
+}
+
+/**
+ * The address of the tacit-task-1 that asks the same.
+ * @param {import("./strict.js").Fields} known
+ */
+function predecessor({ provider: _, ...rest }) {
+  return addressOf(JSON.stringify({ ...rest, format: FIRST }));
+}
+
+/** @param {Channel} channel */
+function epsilonOf(channel) {
+  const value = decimal(channel.epsilon);
+  if (value === undefined) throw new DataError("A channel's epsilon is no plain decimal.");
+  return value;
+}
+
+/**
+ * @param {number} value
+ * @param {number} least
+ * @param {number} most
+ */
+function within(value, least, most) {
+  return value >= least && value <= most;
+}
+
+/** @param {import("./hashing.js").Bytes} document */
+function decoded(document) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(document);
+  } catch {
+    throw new DataError("The task is not UTF-8.");
+  }
+}
+
+/**
+ * Whether a value may be the id of an item.
+ * @param {unknown} value
+ * @returns {value is string | number}
+ */
+export function isItem(value) {
+  if (typeof value === "number") return Number.isSafeInteger(value);
+  if (typeof value !== "string" || value.length > 2 * LONGEST_ID) return false;
+  return within([...value].length, 1, LONGEST_ID) && value.isWellFormed();
+}
+
+/** @param {unknown} value */
+function item(value) {
+  return isItem(value) ? value : undefined;
+}
+
+/** @param {unknown} value */
+function titlesOf(value) {
+  return value === null ? null : listed(value, "titles", WHAT, title, MOST_ITEMS);
+}
+
+/** @param {unknown} value */
+function title(value) {
+  return typeof value === "string" && value.isWellFormed() ? value : undefined;
+}

@@ -1,0 +1,129 @@
+/** The last step, at home: recommendations from a person's own true ratings, which never leave. */
+
+import { DataError, RequestError } from "../errors.js";
+import { cellsRow, expected, linearRow, theta } from "./solve.js";
+
+/** @typedef {import("../documents/item_model.js").Item} Item */
+/** @typedef {import("../documents/item_model.js").ItemDraw} ItemDraw */
+/** @typedef {import("../documents/item_model.js").ItemModel} ItemModel */
+
+/** One person: an item model and her own true ratings, by raw item id. */
+export class Profile {
+  #model;
+  #places;
+  #known;
+
+  /**
+   * Ratings of items that the model does not know are left out of the solve.
+   * Throws `RequestError` for a rating off the model's scale, and, as do its methods, `DataError`
+   * for a model whose numbers come to no number.
+   * @param {ItemModel} model
+   * @param {ReadonlyMap<Item, number>} ratings
+   */
+  constructor(model, ratings) {
+    if ([...ratings.values()].some((rating) => !model.scale.values.includes(rating))) {
+      throw new RequestError(`A rating is not on the model's scale ${model.scale.text}.`);
+    }
+    this.#model = model;
+    this.#places = new Map(model.items.map((item, place) => [item, place]));
+    this.#known = knownPlaces(this.#places, ratings);
+    /** Her own row under each draw, bias first; a secret as the ratings are. */
+    this.rows = model.draws.map((draw) => this.#solve(draw));
+    this.rows.flat().forEach(refuseNone);
+  }
+
+  /**
+   * The rating she would give; an unknown item gets her own average.
+   * @param {Item} item
+   * @returns {number}
+   */
+  predict(item) {
+    return this.#predict(this.#places.get(item));
+  }
+
+  /**
+   * The n best items she has not rated, best first, ties in the model's item order.
+   * @param {number} n
+   * @returns {{ item: Item, score: number }[]}
+   */
+  recommend(n) {
+    const mine = new Set(this.#known.map(([place]) => place));
+    return this.#model.items
+      .map((item, place) => ({ item, place }))
+      .filter(({ place }) => !mine.has(place))
+      .map(({ item, place }) => ({ item, score: this.#predict(place) }))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, n);
+  }
+
+  /**
+   * @param {number | undefined} place
+   * @returns {number}
+   */
+  #predict(place) {
+    const { draws, link, scale, sigma } = this.#model;
+    let total = 0;
+    draws.forEach((draw, index) => {
+      const taste = theta(draw, this.rows[index] ?? [], place);
+      total += link === "cells" ? expected(taste, scale.values, sigma) : taste;
+    });
+    refuseNone(total);
+    return Math.min(
+      Math.max(total / draws.length, Math.min(...scale.values)),
+      Math.max(...scale.values),
+    );
+  }
+
+  /** @param {ItemDraw} draw */
+  #solve(draw) {
+    const prior = this.#prior(draw);
+    return this.#model.link === "linear"
+      ? linearRow(draw, this.#known, prior)
+      : cellsRow(draw, this.#known, prior, this.#model.scale.values, this.#model.sigma);
+  }
+
+  /** @param {ItemDraw} draw */
+  #prior(draw) {
+    const features = this.#features();
+    const width = 1 + this.#model.factors;
+    return Array.from({ length: width }, (_, k) =>
+      features.reduce((sum, f, j) => sum + f * (draw.priorWeights[j * width + k] ?? 0), 0),
+    );
+  }
+
+  /** @returns {number[]} */
+  #features() {
+    const { presence } = this.#model;
+    const n = this.#known.length;
+    if (presence === null || n === 0) return [];
+    const d = presence.centre.length;
+    const activity = (Math.log1p(n) - presence.logMean) / presence.logScale;
+    const means = Array.from(presence.centre, (centre, j) => {
+      const sum = this.#known.reduce((s, [place]) => s + (presence.vectors[place * d + j] ?? 0), 0);
+      return sum / (n + presence.damping) - centre;
+    });
+    return [activity, ...means];
+  }
+}
+
+/** @param {number} value */
+function refuseNone(value) {
+  if (!Number.isFinite(value)) {
+    throw new DataError("The numbers of this item model come to none: nothing is predicted.");
+  }
+}
+
+/**
+ * Sorted by place, so that the order in which she rated changes no digit.
+ * @param {ReadonlyMap<Item, number>} places
+ * @param {ReadonlyMap<Item, number>} ratings
+ * @returns {(readonly [number, number])[]}
+ */
+function knownPlaces(places, ratings) {
+  return [...ratings]
+    .flatMap(([item, rating]) => {
+      const place = places.get(item);
+      return place === undefined ? [] : [/** @type {const} */ ([place, rating])];
+    })
+    .sort(([a], [b]) => a - b);
+}

@@ -1,0 +1,194 @@
+/**
+ * One person's row, solved from her own true ratings, which never leave.
+ *
+ * Maximises  sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
+ * Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with
+ * constant weight 1 / sigma^2, which climb without step sizes.
+ */
+
+import { erfc } from "./erfc.js";
+
+/** @typedef {import("../documents/item_model.js").ItemDraw} ItemDraw */
+/** @typedef {number[]} Row */
+/** @typedef {readonly (readonly [place: number, rating: number])[]} Known */
+
+const ROUNDS = 8; // of the cells link; each halves the distance to the answer several times over
+
+/**
+ * mu + x[0] + item_bias + x[1:] . item_factors; without an item, the person's own level.
+ * @param {ItemDraw} draw
+ * @param {Row} x
+ * @param {number | undefined} place
+ * @returns {number}
+ */
+export function theta(draw, x, place) {
+  const level = draw.mu + at(x, 0);
+  if (place === undefined) return level;
+  const K = x.length - 1;
+  let total = level + at(draw.itemBias, place);
+  for (let k = 0; k < K; k++) total += at(x, 1 + k) * at(draw.itemFactors, place * K + k);
+  return total;
+}
+
+/**
+ * The row under the linear link, whose noise has unit variance.
+ * @param {ItemDraw} draw
+ * @param {Known} known
+ * @param {Row} prior
+ * @returns {Row}
+ */
+export function linearRow(draw, known, prior) {
+  return climb(draw, known, prior, 1, 1, (taste, rating) => rating - taste);
+}
+
+/**
+ * The row under the cells link.
+ * @param {ItemDraw} draw
+ * @param {Known} known
+ * @param {Row} prior
+ * @param {readonly number[]} levels
+ * @param {number} sigma
+ * @returns {Row}
+ */
+export function cellsRow(draw, known, prior, levels, sigma) {
+  return climb(draw, known, prior, 1 / sigma ** 2, ROUNDS, (taste, rating) =>
+    cellScore(taste, rating, levels, sigma),
+  );
+}
+
+/**
+ * E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma), c_k half way.
+ * @param {number} taste
+ * @param {readonly number[]} levels
+ * @param {number} sigma
+ * @returns {number}
+ */
+export function expected(taste, levels, sigma) {
+  let total = at(levels, levels.length - 1);
+  for (let k = 1; k < levels.length; k++) {
+    const [low, high] = [at(levels, k - 1), at(levels, k)];
+    total -= (high - low) * mass(((low + high) / 2 - taste) / sigma);
+  }
+  return total;
+}
+
+/**
+ * d log Pr(rating | theta) / d theta; the outermost cells reach to infinity.
+ * @param {number} taste
+ * @param {number} rating
+ * @param {readonly number[]} levels
+ * @param {number} sigma
+ * @returns {number}
+ */
+function cellScore(taste, rating, levels, sigma) {
+  const [lowest, highest] = [at(levels, 0), at(levels, levels.length - 1)];
+  const half = (highest - lowest) / (levels.length - 1) / 2;
+  const [low, high] = [(rating - half - taste) / sigma, (rating + half - taste) / sigma];
+  const [below, rise] = rating === lowest ? [0, 0] : [mass(low), density(low)];
+  const [above, fall] = rating === highest ? [1, 0] : [mass(high), density(high)];
+  return (rise - fall) / (sigma * Math.max(above - below, 1e-12));
+}
+
+/**
+ * @param {ItemDraw} draw
+ * @param {Known} known
+ * @param {Row} prior
+ * @param {number} weight
+ * @param {number} rounds
+ * @param {(taste: number, rating: number) => number} score
+ * @returns {Row}
+ */
+function climb(draw, known, prior, weight, rounds, score) {
+  const K = prior.length - 1;
+  const designs = known.map(([place]) => [
+    1,
+    ...draw.itemFactors.subarray(place * K, (place + 1) * K),
+  ]);
+  const L = cholesky(gram(designs, draw.precision, weight));
+  let x = [...prior];
+  for (let round = 0; round < rounds; round++) {
+    const step = x.map((value, k) => -at(draw.precision, k) * (value - at(prior, k)));
+    for (const [row, [place, rating]] of known.entries()) {
+      const pull = score(theta(draw, x, place), rating);
+      designs[row]?.forEach((value, k) => (step[k] = at(step, k) + pull * value));
+    }
+    const move = solved(L, step);
+    x = x.map((value, k) => value + at(move, k));
+  }
+  return x;
+}
+
+/**
+ * diag(precision) + weight designs' designs, the lower half.
+ * @param {readonly Row[]} designs
+ * @param {Float32Array} precision
+ * @param {number} weight
+ * @returns {Row[]}
+ */
+function gram(designs, precision, weight) {
+  const H = Array.from(precision, (value, k) =>
+    Array.from({ length: k + 1 }, (_, j) => (j === k ? value : 0)),
+  );
+  for (const design of designs) {
+    H.forEach((row, k) =>
+      row.forEach((value, j) => (row[j] = value + weight * at(design, k) * at(design, j))),
+    );
+  }
+  return H;
+}
+
+/**
+ * The lower triangle L with L L' = H, in the place of H.
+ * @param {Row[]} H
+ * @returns {Row[]}
+ */
+function cholesky(H) {
+  for (const [k, row] of H.entries()) {
+    for (const [j, other] of H.slice(0, k + 1).entries()) {
+      let total = at(row, j);
+      for (let c = 0; c < j; c++) total -= at(row, c) * at(other, c);
+      row[j] = j === k ? Math.sqrt(total) : total / at(other, j);
+    }
+  }
+  return H;
+}
+
+/**
+ * The x with L L' x = b.
+ * @param {readonly Row[]} L
+ * @param {Row} b
+ * @returns {Row}
+ */
+function solved(L, b) {
+  const x = [...b];
+  L.forEach((row, k) => {
+    for (let j = 0; j < k; j++) x[k] = at(x, k) - at(row, j) * at(x, j);
+    x[k] = at(x, k) / at(row, k);
+  });
+  L.toReversed().forEach((row, back) => {
+    const k = L.length - 1 - back;
+    x[k] = at(x, k) / at(row, k);
+    for (let j = 0; j < k; j++) x[j] = at(x, j) - at(row, j) * at(x, k);
+  });
+  return x;
+}
+
+/** @param {number} z */
+function mass(z) {
+  return 0.5 * erfc(-z / Math.SQRT2);
+}
+
+/** @param {number} z */
+function density(z) {
+  return Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
+}
+
+/**
+ * A number of an array; what is not there is no number.
+ * @param {ArrayLike<number>} numbers
+ * @param {number} index
+ * @returns {number}
+ */
+function at(numbers, index) {
+  return numbers[index] ?? NaN;
+}

@@ -1,0 +1,37 @@
+/** What one symbol tells: a bar for each rating she might have given, with its share in words. */
+
+import { MISSING } from "../device/documents/channel.js";
+import { make } from "./dom.js";
+import { posterior } from "../device/home/posterior.js";
+
+/**
+ * @param {import("../device/documents/channel.js").Channel} channel
+ * @param {number} symbol
+ * @param {string} truth her value, marked on her own screen
+ * @returns {HTMLElement}
+ */
+export function barsView(channel, symbol, truth) {
+  const inputs = channel.missing ? [MISSING, ...channel.levels] : channel.levels;
+  const shares = posterior(channel, symbol);
+  const bars = inputs.map((value, row) => {
+    const share = shares[row] ?? 0;
+    const bar = make("span", { class: "bar", "aria-hidden": "true" });
+    bar.style.setProperty("--share", String(share));
+    const name = value === MISSING ? "not rated" : value;
+    const mark = value === truth ? make("span", { class: "yours" }, "true") : "";
+    return make(
+      "li",
+      { class: value === truth ? "true" : "" },
+      make("span", { class: "level" }, name),
+      bar,
+      make("span", { class: "share" }, percent(share)),
+      mark,
+    );
+  });
+  return make("ol", { class: "bars" }, ...bars);
+}
+
+/** @param {number} share */
+function percent(share) {
+  return share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`;
+}

@@ -1,0 +1,55 @@
+/** What she has spent in her life, and what is left. */
+
+import { make } from "./dom.js";
+import { amount, left, nats } from "../device/answering/ledger.js";
+import { choose } from "../device/documents/task.js";
+import { count, together, unit } from "./words.js";
+
+/**
+ * @param {import("../device/documents/task.js").Task} task
+ * @param {import("../device/store.js").Owner} owner
+ * @param {bigint} spent
+ * @returns {HTMLElement}
+ */
+export function budgetView(task, owner, spent) {
+  const ledger = { limit: owner.limit, spent };
+  const cost = choose(task, owner.maximum).epsilon;
+  const meter = make("span", { class: "meter", "aria-hidden": "true" });
+  meter.style.setProperty(
+    "--share",
+    String(Math.min(1, Number(spent) / Math.max(1, Number(owner.limit)))),
+  );
+  const more =
+    amount(cost) === 0n
+      ? ""
+      : `, enough for ${count(Number(left(ledger) / amount(cost)), "new answer")}`;
+  return make(
+    "div",
+    {},
+    make(
+      "p",
+      { class: "amount" },
+      make("strong", {}, nats(spent)),
+      ` of ${nats(owner.limit)} spent`,
+    ),
+    meter,
+    make(
+      "p",
+      { class: "quiet" },
+      `Epsilon ${together(task)}, over your whole life${besides(task)}. ` +
+        `${nats(left(ledger))} is left${more}. ` +
+        `Each costs epsilon = ${cost} per ${unit(task)}, once: ` +
+        "the same rating is never answered for twice.",
+    ),
+  );
+}
+
+/**
+ * What the sum does not bound.
+ * @param {import("../device/documents/task.js").Task} task
+ */
+function besides({ hidesPresence }) {
+  return hidesPresence
+    ? ", as long as every question hides what you rate, and you rate nothing anew"
+    : "; which things you rated is public";
+}

@@ -1,0 +1,244 @@
+/** The page: reads the task, lets her agree, rate, send, see, take along and erase. */
+
+import { budgetView } from "./budget.js";
+import { CatalogueView } from "./catalogue.js";
+import { Client } from "../device/client.js";
+import { Collector } from "../device/sending/collector.js";
+import { find } from "./dom.js";
+import { pastOf } from "../device/answering/due.js";
+import { sentence } from "../device/errors.js";
+import { exported } from "../device/export.js";
+import { download } from "./download.js";
+import { ledgerView } from "./ledger.js";
+import { nats } from "../device/answering/ledger.js";
+import { newestModel } from "../device/home/published_model.js";
+import { recommendationsView } from "./recommendations.js";
+import { openStore } from "../device/store.js";
+import { readTask } from "../device/documents/task.js";
+import { modestTerms, questionView, termsForm } from "./terms.js";
+import { count, duration, erasedInWords, together } from "./words.js";
+
+/** @typedef {import("../device/documents/task.js").Task} Task */
+/** @typedef {import("../device/client.js").Synced} Synced */
+
+const ENTRIES = 12;
+
+class Page {
+  /** @type {import("../device/documents/item_model.js").ItemModel | null} */
+  #model = null;
+  #entries = ENTRIES;
+  #timer = 0;
+
+  /**
+   * @param {Client} client
+   * @param {Collector} collector
+   * @param {Task} task
+   */
+  constructor(client, collector, task) {
+    this.client = client;
+    this.collector = collector;
+    this.task = task;
+    on("sync", () => this.#try(() => this.client.sync()));
+    on("export", async () => download(exported(await this.client.read()), "tacit-device.json"));
+    on("erase", async () => find("erasing", HTMLDialogElement).showModal());
+    on("erase-no", async () => find("erasing", HTMLDialogElement).close());
+    on("erase-yes", () => this.#erase());
+  }
+
+  /** The terms where she has not agreed to this task yet, everything else where she has. */
+  async show() {
+    const { task } = this;
+    find("name", HTMLElement).textContent = task.name;
+    document.title = `${task.name} – Tacit`;
+    const agreed = await this.client.meet(task);
+    const [owner] = (await this.client.read()).owner;
+    find("terms", HTMLElement).hidden = agreed;
+    find("home", HTMLElement).hidden = !agreed;
+    find(agreed ? "agreed" : "question", HTMLElement).replaceChildren(questionView(task));
+    if (agreed) return this.#open();
+    const terms = owner ? { maximum: owner.maximum, limit: nats(owner.limit) } : modestTerms(task);
+    const form = termsForm(task, terms, "Start", (chosen) => acted(() => this.#agree(chosen)));
+    fill("agree", form);
+    if (owner)
+      say("alert", "The provider asks something else now. Read it, and agree if you will.");
+  }
+
+  /** @param {{ maximum: string, limit: string }} terms */
+  async #agree(terms) {
+    await this.client.enrol(this.task, terms);
+    // A ledger that the browser may clear to make room would forget what was spent.
+    await navigator.storage.persist();
+    await this.show();
+    find("search", HTMLInputElement).focus();
+  }
+
+  async #open() {
+    const rows = await this.client.read();
+    const { levels } = pastOf(rows, this.task.question);
+    const rated = (/** @type {number} */ place, /** @type {string | null} */ level) =>
+      acted(async () => {
+        await this.client.rate(this.task, place, level);
+        await this.refresh();
+      });
+    fill("catalogue", new CatalogueView(this.task, levels, rated).view);
+    await this.refresh();
+    await heard(async () => (this.#model = await newestModel(this.collector, this.task)));
+    await this.refresh();
+  }
+
+  /** What was sent and nobody took yet goes on trying, erasures too; nothing new is answered. */
+  async goOn() {
+    const { outbox, erasures } = await this.client.read();
+    if (outbox.length + erasures.length === 0) return;
+    await heard(() => this.#try(() => this.client.resend()));
+  }
+
+  /** Draws all that follows from what the device holds; the list to rate in is left as it is. */
+  async refresh() {
+    const rows = await this.client.read();
+    const [owner] = rows.owner;
+    if (owner === undefined) return;
+    const more = () => {
+      this.#entries += ENTRIES;
+      void this.refresh();
+    };
+    fill("budget", budgetView(this.task, owner, rows.ledger[0]?.spent ?? 0n));
+    fill("ledger", ledgerView(this.task, rows, this.#entries, more));
+    const { levels } = pastOf(rows, this.task.question);
+    await heard(async () =>
+      fill("recommendations", recommendationsView(this.task, this.#model, levels)),
+    );
+  }
+
+  /** @param {() => Promise<Synced>} work */
+  async #try(work) {
+    clearTimeout(this.#timer);
+    find("sync", HTMLButtonElement).setAttribute("aria-disabled", "true");
+    say("status", "Answering …");
+    try {
+      await this.#tell(await work());
+    } catch (error) {
+      say("status", "Nothing was sent.");
+      throw error;
+    } finally {
+      find("sync", HTMLButtonElement).removeAttribute("aria-disabled");
+      await this.refresh();
+    }
+  }
+
+  /** @param {Synced} synced */
+  async #tell({ made, stored, waiting, refused, dropped, complaints, again, erasing }) {
+    const said = [];
+    if (erasing > 0)
+      said.push("The provider has not said yet that it erased what it was asked to erase.");
+    if (stored > 0) said.push(`${count(stored, "report")} sent and stored.`);
+    if (made === 0 && stored === 0 && waiting === 0 && erasing === 0)
+      said.push("Nothing new to answer in this period.");
+    if (refused > 0)
+      said.push(`${count(refused, "rating")} not answered: your lifetime limit allows no more.`);
+    if (dropped > 0) said.push(`${count(dropped, "report")} became too old to be taken.`);
+    if (again === null && waiting > 0)
+      said.push(`${count(waiting, "report")} kept on this device.`);
+    if (again !== null) {
+      said.push(
+        "The collector does not take answers just now; the next attempt, with the same bytes, " +
+          `is in ${duration(Math.max(1, again))}.`,
+      );
+      this.#retry(again);
+    }
+    say("status", said.join(" "));
+    say("alert", complaints.join(" "));
+  }
+
+  /** @param {number} again seconds */
+  #retry(again) {
+    const retry = () => heard(() => this.#try(() => this.client.resend()));
+    this.#timer = window.setTimeout(retry, 1000 * again + 50);
+  }
+
+  async #erase() {
+    clearTimeout(this.#timer);
+    const { asked, erasing, again } = await this.client.erase();
+    find("erasing", HTMLDialogElement).close();
+    const { ledger } = await this.client.read();
+    await this.show();
+    const spent = `${nats(ledger[0]?.spent ?? 0n)} ${together(this.task)}`;
+    const kept = `Erased. Only the epsilon you have spent is kept: ${spent}.`;
+    say("alert", [kept, ...erasedInWords(asked, erasing)].join(" "));
+    if (again !== null) this.#retry(again);
+    find("maximum", HTMLInputElement).focus();
+  }
+}
+
+/**
+ * @param {string} id
+ * @param {() => Promise<void>} work
+ */
+function on(id, work) {
+  find(id, HTMLButtonElement).addEventListener("click", () => acted(work));
+}
+
+/**
+ * What she does: what was said of the last thing she did is over.
+ * @param {() => Promise<unknown>} work
+ */
+function acted(work) {
+  say("alert", "");
+  return heard(work);
+}
+
+/**
+ * What goes wrong in it is said on screen.
+ * @param {() => Promise<unknown>} work
+ */
+async function heard(work) {
+  try {
+    await work();
+  } catch (error) {
+    say("alert", sentence(error));
+  }
+}
+
+/**
+ * @param {"alert" | "status"} place
+ * @param {string} text
+ */
+function say(place, text) {
+  find(place, HTMLElement).textContent = text;
+}
+
+/**
+ * @param {string} id
+ * @param {HTMLElement} view
+ */
+function fill(id, view) {
+  find(id, HTMLElement).replaceChildren(view);
+}
+
+/**
+ * Takes the enrolment token out of the address, where it would stay in the history.
+ * @param {Client} client
+ */
+async function admit(client) {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null) return;
+  await client.admit(token);
+  history.replaceState(null, "", location.pathname);
+}
+
+/** @returns {Promise<void>} */
+async function begin() {
+  if (!isSecureContext) {
+    throw new Error("This page needs a secure connection (https) to keep and hash anything.");
+  }
+  const collector = new Collector();
+  const client = new Client({ store: await openStore(), collector });
+  await admit(client);
+  const address = await collector.firstTask();
+  const task = await readTask(await collector.task(address), address);
+  const page = new Page(client, collector, task);
+  await page.show();
+  await page.goOn();
+}
+
+await begin().catch((error) => say("alert", `${sentence(error)} Nothing can be sent.`));

@@ -1,0 +1,93 @@
+/** One item and how she rates it: a radio group, or a list where the scale is long. */
+
+import { make } from "./dom.js";
+import { titleOf } from "./words.js";
+
+const MOST_RADIOS = 11;
+
+/** @typedef {(place: number, level: string | null) => void} Rated */
+
+/**
+ * @param {import("../device/documents/task.js").Task} task
+ * @param {number} place
+ * @param {string | undefined} level hers, if any
+ * @param {Rated} rated is told of every change
+ * @returns {HTMLElement}
+ */
+export function ratingView(task, place, level, rated) {
+  const { levels } = task.scale;
+  const title = titleOf(task, place);
+  const control = levels.length > MOST_RADIOS ? list : radios;
+  const clear = make(
+    "button",
+    {
+      type: "button",
+      class: "clear",
+      "aria-label": `Clear the rating of ${title}`,
+      disabled: level === undefined,
+    },
+    "Clear",
+  );
+  const change = (/** @type {string | null} */ value) => {
+    clear.disabled = value === null;
+    rated(place, value);
+  };
+  const [input, reset] = control(`rating-${place}`, levels, level, change);
+  clear.addEventListener("click", () => {
+    reset().focus(); // before the button is disabled and takes the focus away with it
+    change(null);
+  });
+  const set = make(
+    "fieldset",
+    {},
+    make("legend", {}, title),
+    make("div", { class: "control" }, input, clear),
+  );
+  return make("li", { class: "item" }, set);
+}
+
+/**
+ * @param {string} name
+ * @param {readonly string[]} levels
+ * @param {string | undefined} level
+ * @param {(value: string) => void} change
+ * @returns {[HTMLElement, () => HTMLElement]}
+ */
+function radios(name, levels, level, change) {
+  const inputs = levels.map((value) =>
+    make("input", {
+      type: "radio",
+      name,
+      value,
+      checked: value === level,
+      change: () => change(value),
+    }),
+  );
+  const labels = inputs.map((input) => make("label", {}, input, make("span", {}, input.value)));
+  const reset = () => {
+    for (const input of inputs) input.checked = false;
+    return inputs[0] ?? document.body;
+  };
+  return [make("div", { class: "levels" }, ...labels), reset];
+}
+
+/**
+ * @param {string} name
+ * @param {readonly string[]} levels
+ * @param {string | undefined} level
+ * @param {(value: string) => void} change
+ * @returns {[HTMLElement, () => HTMLElement]}
+ */
+function list(name, levels, level, change) {
+  const options = levels.map((value) =>
+    make("option", { value, selected: value === level }, value),
+  );
+  const none = make("option", { value: "", disabled: true, selected: level === undefined }, "rate");
+  const select = make("select", { name, "aria-label": "Your rating" }, none, ...options);
+  select.addEventListener("change", () => change(select.value));
+  const reset = () => {
+    select.value = "";
+    return select;
+  };
+  return [select, reset];
+}
