@@ -2,8 +2,8 @@
 
     python .ci/structure.py
 
-Exits 1 where modules import each other in a circle, a room imports one above it, a folder holds more
-than 20 source files, the median file has more than 110 lines, or any has more than 300.
+Exits 1 where modules import each other in a circle, a room imports one above it, a folder holds
+more than 20 source files, the median file has more than 110 lines, or any has more than 300.
 """
 
 import sys
