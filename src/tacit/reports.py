@@ -17,7 +17,7 @@ class Reports:
     """One row a report: of person `users[r]` on item `items[r]` came symbol `symbols[r]`.
 
     `symbols`: column numbers of the channel `channels[channel_of[r]]`, uint8 or uint16, shape (n,).
-    Mixed channels in one table are normal: each person may choose her own epsilon. `guarantee`
+    Mixed channels in one table are normal: each person may choose their own epsilon. `guarantee`
     speaks of the weakest channel in the table.
     """
 

@@ -17,7 +17,7 @@ def files(tmp_path):
     return write
 
 
-def test_a_person_sees_what_stands_for_what_she_rated(run, files, tmp_path):
+def test_a_person_sees_what_stands_for_what_they_rated(run, files, tmp_path):
     titles = tmp_path / "items.parquet"
     called = {"item": [1, 2, 7, 8], "title": ["Interstellar", "Alien", "Emma", "Emma"]}
     pl.DataFrame(called).write_parquet(titles)

@@ -41,7 +41,7 @@ def test_all_ratings_are_either_known_or_hidden(domains):
     assert set(domains.of_item[hidden.trial.items]) == {1}
 
 
-def test_a_tested_person_keeps_her_source_and_as_many_target_ratings_as_said(domains):
+def test_a_tested_person_keeps_the_source_and_as_many_target_ratings_as_said(domains):
     shared = domains.straddlers(1)
     for keep in (0, 3):
         trial = Protocol(keep=keep).hide(domains, 1, seed=1).trial
@@ -75,7 +75,7 @@ def linked(domains, share):
 
 
 @pytest.mark.parametrize("word", [False, True])
-def test_who_loses_her_link_is_two_people_and_no_rating_is_lost(domains, word):
+def test_a_person_without_a_link_is_two_people_and_no_rating_is_lost(domains, word):
     if word:
         parts = [domains.where(domains.rows(d)).ratings.to_polars() for d in range(2)]
         named = [part.with_columns(user=pl.col("user").cast(pl.String)) for part in parts]

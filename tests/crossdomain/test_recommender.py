@@ -141,7 +141,7 @@ def test_people_tell_what_the_formula_tells(trial, engine):
     check(told, naive_by_people(profile, near, trial, 5 / 20))
 
 
-def test_one_noisy_neighbour_gives_her_rating_away(trial, engine):
+def test_one_noisy_neighbour_gives_their_rating_away(trial, engine):
     """PNCF with k = 1: whatever the noise on the similarity, it cancels but for its sign."""
     profile = own(trial)
     person = trial.people[0]

@@ -178,7 +178,7 @@ def test_another_maximum_is_another_channel(collector, device, clock, tmp_path):
     assert asks.reports[-1]["cells"] == asks.reports[0]["cells"]
 
 
-def test_a_channel_she_goes_back_to_repeats_what_it_said(collector, device, clock, tmp_path):
+def test_a_channel_one_goes_back_to_repeats_what_it_said(collector, device, clock, tmp_path):
     """All or nothing is the first report through a channel; silence later on would tell."""
     asks = collector("catalogue", epsilons=("1", "2"))
     path = tmp_path / "me.db"

@@ -65,7 +65,7 @@ def test_published_bytes_survive_the_trip_and_refuse_a_cut(ratings: Ratings) -> 
         ItemModel.from_bytes(b"{}")
 
 
-def test_recommendations_leave_out_what_she_rated(ratings: Ratings) -> None:
+def test_recommendations_leave_out_what_was_rated(ratings: Ratings) -> None:
     published = item_model(model("bias").fit(evidence(ratings)))
     mine = own_ratings(ratings, 3)
     best = Profile(published, mine).recommend(5)

@@ -135,7 +135,7 @@ def test_a_transaction_is_all_or_nothing(error, seen):
 
 def test_export_shows_everything_but_what_others_could_send_with(collector, device, clock):
     asks = collector("catalogue")
-    mine = device(asks, token="her-leave-to-send")
+    mine = device(asks, token="the-leave-to-send")
     mine.rate(101, 4)
     asks.script = [None]
     mine.sync()
@@ -152,7 +152,7 @@ def test_export_shows_everything_but_what_others_could_send_with(collector, devi
     ]
     assert task["task"] == asks.tasks[0].address
     (report,) = asks.reports
-    for name in (mine._store.secret.hex(), "her-leave-to-send", report["id"], report["person"]):
+    for name in (mine._store.secret.hex(), "the-leave-to-send", report["id"], report["person"]):
         assert name not in json.dumps(held)
 
 

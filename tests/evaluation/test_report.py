@@ -183,15 +183,15 @@ def test_what_a_person_loses_is_said_wherever_it_is_known(rows, make_row):
     page = report(slots)
     assert "Epsilon = 2 per slot, trusting nobody" in page
     assert "times likelier" in page
-    assert "their losses add up" in page
+    assert "the losses add up" in page
     assert "<td class=n>73.5</td>" in page
     assert "who rated what" not in page
-    assert "their losses add up" not in report(rows)
+    assert "the losses add up" not in report(rows)
 
 
 def test_a_device_that_hides_what_was_rated_is_shown_so(rows):
     pairs = [("seen", 5.0, 4.0), ("lost", 2.0, None), ("made up", None, 1.0)]
-    page = report(rows, sample=Sample("She", "auto", "2", pairs, presence_public=False))
+    page = report(rows, sample=Sample("Somebody", "auto", "2", pairs, presence_public=False))
     assert "rated or not" in page
     device = page.partition("What left one device")[2].partition("<h2>")[0]
     assert device.count("class=move") == 1

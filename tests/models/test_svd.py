@@ -42,7 +42,7 @@ def start() -> Parameters:
 def naive(
     cells: Layout, centred: Doubles, at: Parameters, epochs: int, forgotten: bool = False
 ) -> None:
-    """The updates as they are printed: every y_j of a person after every one of her ratings."""
+    """The updates as they are printed: every y_j of a person after every one of their ratings."""
     side = cells.users
     for _ in range(epochs):
         for u in range(PEOPLE):

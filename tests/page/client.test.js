@@ -126,7 +126,7 @@ test("a cleared rating is answered as not rated, when there is epsilon for it", 
   }
 });
 
-test("a channel she goes back to repeats what it said, so that silence never tells", async () => {
+test("a channel one goes back to repeats what it said, so that silence never tells", async () => {
   const { client, store, shop, task, set } = await device("catalogue", { limit: "9.1" });
   for (const [epoch, maximum, level] of /** @type {const} */ ([
     [0, "1", "5"],
@@ -413,9 +413,9 @@ test("ratings belong to their task: another one begins with none", async () => {
   assert.equal(ratings.length, 1);
 });
 
-test("what travels lets nobody send in her name", async () => {
+test("what travels lets nobody send in the owner's name", async () => {
   const { client, store, shop, task } = await device("rated");
-  await client.admit("her-leave-to-send");
+  await client.admit("the-leave-to-send");
   await client.rate(task, 0, "5");
   await client.rate(task, 1, "4");
   shop.outcome = () => ({ status: 503 });
@@ -426,7 +426,7 @@ test("what travels lets nobody send in her name", async () => {
   const secret = Buffer.from(rows.owner[0]?.secret ?? []).toString("hex");
   assert.equal(secret.length, 64);
   const sent = names.flatMap(({ id, person }) => [id, person]);
-  for (const hidden of [secret, "her-leave-to-send", ...sent]) assert(!text.includes(hidden));
+  for (const hidden of [secret, "the-leave-to-send", ...sent]) assert(!text.includes(hidden));
   const held = JSON.parse(text);
   assert.deepEqual(held.owner, [{ task: task.address, maximum: "1", limit: "100" }]);
   assert.deepEqual(held.ledger, [{ self: "lifetime", spent: nats(await spent(store)) }]);
@@ -437,7 +437,7 @@ test("what travels lets nobody send in her name", async () => {
   assert.equal(held.outbox.length, 2);
 });
 
-test("an epsilon is per user only where what she rated is hidden", async () => {
+test("an epsilon is per user only where what was rated is hidden", async () => {
   for (const [plan, said] of /** @type {const} */ ([
     ["rated", "for all your values together"],
     ["catalogue", "per user"],

@@ -194,7 +194,7 @@ def test_a_table_that_lies_about_its_epsilon_is_refused(page: Page, provider) ->
     expect(page.get_by_role("button")).to_have_count(0)
 
 
-def test_a_table_swapped_after_she_agreed_draws_nothing(page: Page, provider, asked) -> None:
+def test_a_table_swapped_after_the_terms_draws_nothing(page: Page, provider, asked) -> None:
     start(page)
     rate(page, 1)
     page.route("**/v1/tasks/*", lambda route: route.fulfill(body=b"{}"))
@@ -216,7 +216,7 @@ def test_without_a_connection_nothing_is_lost_and_it_is_said_in_a_sentence(page:
     expect(page.locator("#catalogue input:checked")).to_have_count(1)
 
 
-def test_more_than_her_own_maximum_is_refused(page: Page, provider) -> None:
+def test_more_than_ones_own_maximum_is_refused(page: Page, provider) -> None:
     start(page, maximum="0.4")
     expect(page.get_by_role("alert")).to_contain_text("your maximum is 0.4: it gets no answer")
     expect(page.get_by_role("button", name="Send answers")).to_be_hidden()

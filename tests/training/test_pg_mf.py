@@ -51,7 +51,7 @@ def test_a_report_says_the_entry_on_average_and_keeps_its_epsilon_exactly(epsilo
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "1.6", "7", "33"])
 @pytest.mark.parametrize("reports", [1, 2, 64, 128])
-def test_the_reports_of_a_person_never_cost_more_than_she_was_promised(
+def test_the_reports_of_a_person_never_cost_more_than_was_promised(
     epsilon: str, reports: int
 ) -> None:
     member = PGMF(reports=reports)

@@ -378,9 +378,9 @@ def published(scale: RatingScale, link: str, *, presence: bool) -> ItemModel:
         return ItemDraw(3 + 0.2 * _bell(rng), normal(n, 0.4), normal(n * K, 0.6), precision, prior)
 
     draws = tuple(item_side() for _ in range(2))
-    hers = ItemPresence(normal(n * d, 0.3), normal(d, 0.1), 1.4, 0.7, 2.0) if presence else None
+    recipe = ItemPresence(normal(n * d, 0.3), normal(d, 0.1), 1.4, 0.7, 2.0) if presence else None
     sigma = 0.85 if link == "cells" else 0.0
-    return ItemModel(scale, items, K, link, sigma, draws, replace(NO_PRIVACY), hers)
+    return ItemModel(scale, items, K, link, sigma, draws, replace(NO_PRIVACY), recipe)
 
 
 def _bell(rng: Random) -> float:

@@ -16,10 +16,10 @@ RELEASED = "one symbol per asked slot"
 class Sample:
     """One symbol for each of the `slots` items whose public hash with the person is smallest.
 
-    Everybody knows which slots a person is asked about; her ratings have no part in it. The promise
-    is for a *slot*, as under `tacit.collection.catalogue.Catalogue`; a person loses less, because
-    she answers for fewer. `cap` applies to her ratings among the asked slots. Raises as `Catalogue`
-    does, and `RequestError` for fewer than one slot.
+    Everybody knows which slots a person is asked about; that person's ratings play no part in it.
+    The promise is for a *slot*, as under `tacit.collection.catalogue.Catalogue`; a person loses
+    less, because they answer for fewer. `cap` applies to their ratings among the slots asked about.
+    Raises as `Catalogue` does, and `RequestError` for fewer than one slot.
     """
 
     channels: tuple[Channel, ...]

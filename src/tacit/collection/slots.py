@@ -102,7 +102,7 @@ def _blocks(people: int, slots: int) -> Iterator[slice]:
 
 
 class _Asked:
-    """Which slots each person is asked about, and what she would truly answer."""
+    """Which slots each person is asked about, and their true answer to each."""
 
     def __init__(self, ratings: Ratings, plan: Catalogue | Sample) -> None:
         order = np.argsort(ratings.users, kind="stable")

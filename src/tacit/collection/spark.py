@@ -89,7 +89,7 @@ def _drawn(spark: Any, ratings: Ratings, plan: Plan, task: "_Perturb") -> Any:
 
 
 def _people(ratings: Ratings) -> Any:
-    """An Arrow table, a row a person: code, raw id, and her items and levels as lists."""
+    """An Arrow table, one row per person: code, raw id, and their items and levels as lists."""
     pa: Any = import_module("pyarrow")
     order = np.argsort(ratings.users, kind="stable")
     starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1)).astype(np.int32)

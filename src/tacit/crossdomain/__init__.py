@@ -1,4 +1,4 @@
-"""Recommending across domains: what somebody rated in one tells what she would like in another."""
+"""Recommending across domains: what people rated in one tells what they would like in another."""
 
 from dataclasses import replace
 from typing import Any

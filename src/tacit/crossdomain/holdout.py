@@ -5,10 +5,10 @@ hidden, all but a few. Of the others, who train, a share links the domains. Ever
 `numpy.random.default_rng(seed)`, always in this order and always all of it:
 
 1. `permutation(straddlers)`, straddlers by ascending code: the first are tested, the next link;
-2. `random(n)`, a number for every rating of all domains: a tested person keeps her lowest.
+2. `random(n)`, a number for every rating of all domains: a tested person keeps the lowest-numbered.
 
-So a larger overlap links everybody a smaller one does, and a person who keeps more ratings keeps
-those that she kept before: a sweep changes one thing at a time.
+So a larger overlap links everybody a smaller one does, and a person who keeps more ratings still
+keeps those kept before: a sweep changes one thing at a time.
 """
 
 from dataclasses import dataclass, replace
@@ -36,9 +36,9 @@ class Hidden(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
     """`test_share` of the straddlers are tested, at least one. Of the others the share `overlap`
-    links the domains. A tested person keeps `keep` target ratings, or all where she has no more.
+    links the domains. A tested person keeps `keep` target ratings, or all where they have no more.
 
-    Whoever loses her link becomes two people, one with her target ratings and one with all her
+    A person who loses the link becomes two people, one with the target ratings and one with all
     others. Nothing else changes: items keep every rating, and figures at two overlaps differ by
     what links tell, not by how much data there are. (Leaving ratings out would mix the two.) A
     promise per person is then one to each of the two. Raises `RequestError` for shares and counts
@@ -86,7 +86,7 @@ class Protocol:
     def _drawn(
         self, domains: Domains, target: int, seed: int
     ) -> tuple[Codes, Codes, NDArray[np.float64]]:
-        """Who is tested, who loses her link, and a number for every rating."""
+        """Who is tested, who loses the link, and a number for every rating."""
         shared = domains.straddlers(target)
         if not len(shared):
             others = " or ".join(n for d, n in enumerate(domains.names) if d != target)

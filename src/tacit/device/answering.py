@@ -99,9 +99,9 @@ class _Sitting:
         return nano(self._question.channel.epsilon)
 
     def _affordable(self, place: int, row: int, last: int) -> int:
-        """The row to answer from: hers, or `last` again where nothing is left for hers.
+        """The row to answer from: `row`, or `last` again where nothing is left for `row`.
 
-        A report is sent all the same: to stay silent would tell that she rated anew.
+        A report is sent all the same: silence would tell that the person rated anew.
         """
         with self._refusing():
             self._symbol(place, row)

@@ -1,4 +1,4 @@
-"""The device: a person's ratings at home, and the little about them that she agreed to tell.
+"""The device: a person's ratings at home, and what little the owner agreed to tell about them.
 
     with Client("alice.db", "https://films.example", most_epsilon="2", lifetime="50") as me:
         me.rate(42, "4")
@@ -111,19 +111,19 @@ class Client:
 
     @property
     def ledger(self) -> Ledger:
-        """What all draws of her life cost so far, and the limit, in nano-epsilon."""
+        """What all draws of the person's life cost so far, and the limit, in nano-epsilon."""
         return self._store.ledger
 
     @property
     def ratings(self) -> dict[Item, str]:
-        """Her true ratings of the task's items, as decimals."""
+        """The person's true ratings of the task's items, as decimals."""
         task, number, _ = self._task()
         levels = task.scale.levels
         found = self._store.ratings(number).items()
         return {task.items[place]: shortest(levels[level]) for place, level in sorted(found)}
 
     def rate(self, item: Item, rating: str | int | Decimal | None) -> None:
-        """Keep her true rating of an item at home, or forget it (None). Tells nobody.
+        """Keep the person's true rating of an item at home, or forget it (None). Tells nobody.
 
         Raises `RequestError` for an item that is not in the catalogue and a rating off its scale.
         The sentences name neither: they may end up in a log.
@@ -172,15 +172,15 @@ class Client:
         self._documents.fetch_model(self.task)
 
     def predict(self, item: Item) -> float:
-        """The rating she would give, worked out here from her true ratings."""
+        """The rating the person would give, worked out here from their true ratings."""
         return self.profile().predict(item)
 
     def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
-        """The n best items she has not rated, and the ratings she would give, best first."""
+        """The n best unrated items, with the ratings the person would give them, best first."""
         return self.profile().recommend(n)
 
     def profile(self) -> Profile:
-        """Her row under the item model fetched last, from her true ratings, which stay here.
+        """The person's row under the item model fetched last, from true ratings, which stay here.
 
         Raises `RequestError` while there is no model, `DataError` for one that is malformed.
         """
@@ -188,7 +188,7 @@ class Client:
         return Profile(model, {item: float(rating) for item, rating in self.ratings.items()})
 
     def export(self) -> dict[str, Any]:
-        """All that the store holds about her but her secret, for her eyes, as JSON values."""
+        """All the store holds about its owner, for their eyes, as JSON values; not the secret."""
         return export(self._store)
 
     def erase(self) -> int:

@@ -1,4 +1,4 @@
-"""What a store holds about a person, for her to read."""
+"""What a store holds about its owner, for them to read."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from tacit.wire.task import Task, loads
 
 
 def export(store: Store) -> dict[str, Any]:
-    """Her ratings, every answer ever drawn, and what is spent, as JSON values; not her secret.
+    """As JSON values: the owner's ratings, every answer drawn, and what is spent; not the secret.
 
-    Nobody can send in her name from it: it holds no name of hers, no token and no report's bytes.
+    It lets nobody send in the owner's name: it holds no such name, no token, no report's bytes.
     An answer is (item, the value it was drawn for, epsilon, the symbol), what was reported last
     (item, value, epsilon); the value is None where the item was not rated.
     """

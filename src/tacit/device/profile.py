@@ -15,7 +15,7 @@ NO_NUMBER = "The numbers of this item model come to none: nothing is predicted."
 
 
 class Profile:
-    """One person: an item model and her own true ratings, by raw item id.
+    """One person: an item model and their own true ratings, by raw item id.
 
     Ratings of items that the model does not know are left out of the solve. Raises `RequestError`
     for a rating off the model's scale, and, as do its methods, `DataError` for a model whose
@@ -32,7 +32,7 @@ class Profile:
                 )
         self._model = model
         self._places = {item: place for place, item in enumerate(model.items)}
-        # Sorted by item, so that the order in which she rated changes no digit.
+        # Sorted by item, so that the order in which the person rated changes no digit.
         self._known = sorted((self._places[i], r) for i, r in ratings.items() if i in self._places)
         try:
             self.rows = [self._solve(draw) for draw in model.draws]
@@ -42,11 +42,11 @@ class Profile:
             raise DataError(NO_NUMBER)
 
     def predict(self, item: Item) -> float:
-        """The rating she would give; an unknown item gets her own average."""
+        """The rating the person would give; an unknown item gets their own average."""
         return self._predict(self._places.get(item))
 
     def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
-        """The n best items she has not rated, best first, ties in the model's item order."""
+        """The n best items the person has not rated, best first, ties in the model's item order."""
         mine = {place for place, _ in self._known}
         scores = [(-self._predict(i), i) for i in range(len(self._model.items)) if i not in mine]
         return [(self._model.items[i], -score) for score, i in sorted(scores)[:n]]

@@ -1,4 +1,4 @@
-"""One person's row, solved from her own true ratings: standard library only.
+"""One person's row, solved from their own true ratings: standard library only.
 
 Maximises  sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
 Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with constant

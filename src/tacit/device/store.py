@@ -67,8 +67,8 @@ class Store:
     """One person's file, open in this process alone; `:memory:` for simulated people.
 
     `db`: the connection; statements that belong together go through `transaction`. `limit`: what
-    she may spend in her life, in nano-epsilon, as it holds from now on. Raises `RequestError` when
-    the file is open elsewhere, `DataError` when it is no store.
+    the person may spend in their life, in nano-epsilon, as it holds from now on. Raises
+    `RequestError` when the file is open elsewhere, `DataError` when it is no store.
     """
 
     def __init__(self, path: str | os.PathLike[str], limit: int) -> None:
@@ -120,7 +120,7 @@ class Store:
         self.db.execute("UPDATE person SET spent = ?", (ledger.spent,))
 
     def ratings(self, task: int) -> dict[int, int]:
-        """Her level numbers by place, for the task of that number."""
+        """The person's level numbers by place, for the task of that number."""
         return dict(self.db.execute("SELECT place, level FROM rating WHERE task = ?", (task,)))
 
     def rate(self, task: int, place: int, level: int | None) -> None:

@@ -33,7 +33,7 @@ class Home(NamedTuple):
 
 
 def fold_in(side: Side, ratings: Doubles, home: Home) -> Doubles:
-    """Every person's row from her own true ratings, shape (people, 1 + K).
+    """Every person's row from their own true ratings, shape (people, 1 + K).
 
     Maximises sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
     Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with

@@ -1,4 +1,4 @@
-"""Ratings told from neighbours: of an item among those a person rated, or of the person herself."""
+"""Ratings told from neighbours: of an item among those a person rated, or of the person."""
 
 from typing import NamedTuple
 

@@ -37,9 +37,9 @@ def sign(seed: np.uint64, item: int) -> float:
 def projected(
     side: Side, ratings: Doubles, home: Home, rows: Doubles, columns: Columns, seeds: Seeds
 ) -> Doubles:
-    """sum_i s(seed_u, i) g_uil over each person's own ratings i, for her column l; shape (people,).
+    """sum_i s(seed_u, i) g_uil over u's own ratings i, for u's column l; shape (people,).
 
-    g_ui = -2 (r_ui - theta_ui) (1, p_u) is the gradient of her squared error by the row (b_i, q_i),
+    g_ui = -2 (r_ui - theta_ui) (1, p_u) is the gradient of the squared error by the row (b_i, q_i),
     and `rows` (people, 1 + K) are (b_u, p_u). `ratings`: shape (n,), in the order of `side`.
     """
     entries = np.zeros(len(rows))

@@ -2,7 +2,7 @@
 
     SS(a, b) = max over x of x_a x_b / (|a'| |b'|), and of (a.b / (|a'| |b'|) - a.b / (|a| |b|))
 
-x: a witness of both; a', b': without her. It is no bound (see the page about papers).
+x: a witness of both; a', b': without that witness. It is no bound (see the page about papers).
 """
 
 from typing import NamedTuple

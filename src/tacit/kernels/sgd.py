@@ -11,7 +11,7 @@ The last is O(|N(u)| K) a rating as it stands. But all y_j of a person move alik
 
     z_u += g (e q_i - l z_u)
 
-and, once her n ratings are through, y_j = a^n y_j + (z_u - a^n z_u before) / sqrt n, a = 1 - g l.
+and, once u's n ratings are through, y_j = a^n y_j + (z_u - a^n z_u before) / sqrt n, a = 1 - g l.
 These are the same updates in the same order, not an approximation of them.
 """
 

@@ -48,7 +48,7 @@ def ranking(
 ) -> Ranking:
     """Precision, recall and F-score of each person's best `length` *test* items.
 
-    A person's list is her test items by falling prediction, ties by item id (lower first), cut
+    A person's list is their test items by falling prediction, ties by item id (lower first), cut
     after `length`. With h relevant items in a list of l, out of R relevant test items:
     precision = h / l, recall = h / R, F = 2 h / (l + R), their harmonic mean (0 when h is 0).
     Each figure is a mean over the people with R > 0, and NaN when there are none.

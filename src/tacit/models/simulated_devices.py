@@ -1,4 +1,4 @@
-"""What every person's device would predict: the fitted item side, solved on her own true ratings.
+"""What each person's device would predict: the fitted item side, solved on their true ratings.
 
 Simulates many devices at once for evaluation. On a real device the same solve is
 `tacit.device.profile`, and the true ratings never leave it.

@@ -1,4 +1,4 @@
-"""The ledger: what a person has spent in her life, in whole nano-epsilon, and what is left.
+"""The ledger: what a person has spent in their life, in whole nano-epsilon, and what is left.
 
 Integers, and rounded up: no sum of floats can drift below what was really spent.
 """
@@ -34,10 +34,10 @@ def nats(amount: int) -> str:
 class Ledger:
     """`spent` of a lifetime `limit`, both in nano-epsilon, summed over every draw of a person.
 
-    The sum bounds what all her answers together tell about all values of hers together: basic
-    composition, delta = 0. Under "rated" who rated what is public, and it is no epsilon per user;
-    it is one where every plan hid presence, for what was rated by the first report. That a value
-    changed later shows under every plan.
+    The sum bounds what all the person's answers together tell about all the person's values
+    together: basic composition, delta = 0. Under "rated" it is public who rated what, and the sum
+    is no epsilon per user; it is one where every plan hid presence, for what was rated by the first
+    report. That a value changed later shows under every plan.
     """
 
     limit: int

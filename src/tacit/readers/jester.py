@@ -1,4 +1,4 @@
-"""Jester: a matrix, one person a row; how many jokes she rated, then every joke; 99 is missing.
+"""Jester: a matrix, one row per person: how many jokes they rated, then every joke; 99 is missing.
 
 Ratings run from -10 to 10 with two decimals, so 0 is a rating like any other.
 """

@@ -185,7 +185,7 @@ class Fleet:
 
 
 def _profiles(ratings: Ratings) -> Callable[[int], Profile]:
-    """One person's ratings by raw item id, as decimals, by her code; none for who has none."""
+    """By a person's code: their ratings, as decimals by raw item id; empty where there are none."""
     order = np.argsort(ratings.users, kind="stable")
     starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
     items: list[Item] = ratings.item_ids.ids.to_list()

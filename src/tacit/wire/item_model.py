@@ -34,7 +34,7 @@ class ItemDraw:
     """One draw of the item side; float32 arrays, row by row.
 
     `item_bias`: n. `item_factors`: n x K. `precision`: 1 + K, bias first. `prior_weights`:
-    features x (1 + K), from a person's presence features to the mean of her row; empty for zero.
+    features x (1 + K), from presence features to the mean of the person's row; empty for zero.
     """
 
     mu: float
@@ -46,7 +46,7 @@ class ItemDraw:
 
 @dataclass(frozen=True)
 class ItemPresence:
-    """How a device turns her own list of rated items, which is public, into features.
+    """How a device turns its owner's list of rated items, which is public, into features.
 
     Features: [(log(1 + N) - log_mean) / log_scale, sum of the items' vectors / (N + damping)
     - centre]. `vectors`: n x d, row by row. `centre`: d.

@@ -1,4 +1,4 @@
-"""Which places of the catalogue a person is asked about: public, and blind to what she rated."""
+"""Which places of the catalogue a person is asked about: public, and blind to what they rated."""
 
 from tacit.channels.thresholds import hash_id, pair_key
 from tacit.wire.task import Task

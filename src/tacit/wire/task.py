@@ -51,7 +51,7 @@ class Task:
     """A question to people: rate `items`, each known by its *place* in that list.
 
     `plan`: "rated", "catalogue" or "sample:K". `channels`: certified tables over `scale`, with
-    "missing" exactly where the plan hides presence; each person chooses one by her own epsilon.
+    "missing" exactly where the plan hides presence; each person chooses one by their own epsilon.
     `start` (Unix seconds) begins epoch 0; an epoch lasts `epoch_seconds`; reports are taken up to
     `window` epochs late, and deleted `retention_days` after their epoch closed. `provider`: the
     origin that asks, such as "https://films.example", the only one that gets an answer; None in a

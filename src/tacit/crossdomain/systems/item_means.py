@@ -2,17 +2,17 @@
 
     item-average    rating of i = m_i
     item-offset     rating of i = m_i + b_u
-                    b_u = sum over her n known ratings of (r_uj - m_j) / (n + 5)
+                    b_u = sum over u's n known ratings of (r_uj - m_j) / (n + 5)
 
 m_i is the mean of the item's known ratings; for an item without any, that of its domain's. b_u is
 damped by five ratings, as every device's own level is. Without privacy both are that and no more.
 
 Strict, the means are a curator's noisy ones at an epsilon per person
 (`tacit.training.person.item_means`), where
-everybody's level is taken out of her ratings before they are summed: m_i is then what a person of
-no level of her own would give. `item-average` spends its budget on the target's items alone.
-`item-offset` needs those of every domain, since the offset is learnt from what is known of her
-elsewhere; it is solved at home, from true ratings that stay there.
+each person's level is taken out of their ratings before these are summed: m_i is then what a person
+with no level of their own would give. `item-average` spends its budget on the target's items alone.
+`item-offset` needs those of every domain, since the offset is learnt from what is known of
+the person elsewhere; it is solved at home, from true ratings that stay there.
 """
 
 from dataclasses import dataclass, replace

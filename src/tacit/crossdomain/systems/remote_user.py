@@ -4,10 +4,10 @@ target.
     t(A, B) = sum over source items of both (r_Ai - m_i)(r_Bi - m_i) / (|A| |B|)
     r_Ai    = own_A + sum over B of t(A, B) (r_Bi - own_B) / sum over B of t(A, B)
 
-m is the mean of an item, |.| the norm over all of a person's source ratings, own her mean over all
-that is known of her. Neighbours are the k people of highest t, above 0, among those who rated
-anything in the target, ties to the lower code; B runs over those of them who rated i. Where nobody
-did, the item's mean is told.
+m is the mean of an item, |.| the norm over all of a person's source ratings, own the person's
+mean over all that is known of them. Neighbours are the k people of highest t, above 0, among those
+who rated anything in the target, ties to the lower code; B runs over those of them who rated i.
+Where nobody did, the item's mean is told.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
-"""taste-map: an AlterEgo made of everything she rated at once, through tastes that domains share.
+"""taste-map: an AlterEgo made of all of one's ratings at once, through tastes that domains share.
 
 Where X-Map replaces one item by one other, all items of all domains have a place among the same
 tastes here (`channel-mf` on true ratings). A profile anywhere tells a person's place, as a
-distribution, and so a distribution of each of her target ratings. What is told is its median, which
-no other guess beats in mean absolute error.
+distribution, and so a distribution of each of their target ratings. What is told is its median,
+which no other guess beats in mean absolute error.
 """
 
 from dataclasses import dataclass, field

@@ -1,10 +1,10 @@
 """The generator: a profile in the source becomes an AlterEgo in the target, item by item.
 
     j*(i) = argmax over j in I(i) of X-Sim(i, j),  I(i): target items with a path to i   [NX-Map, 4]
-    AlterEgo(u) = {(j*(i), r_ui): i a source item that u rated}, and her own target ratings
+    AlterEgo(u) = {(j*(i), r_ui): i a source item that u rated}, and u's own target ratings
 
-Where several items have one replacement their ratings are averaged; her own rating of a target item
-stands against any mapped one.
+Where several items have one replacement, their ratings are averaged; u's own rating of a target
+item takes precedence over any mapped one.
 """
 
 from typing import NamedTuple
@@ -69,7 +69,7 @@ def alteregos(trial: Trial, replacement: Codes, whose: Mask) -> Profile:
 
 
 def averaged(profile: Profile) -> Profile:
-    """One row for each person and item, with the mean of her points, rounded half up."""
+    """One row for each person and item, with the mean of the points, rounded half up."""
     if len(profile.users) == 0:
         return profile
     fresh = (np.diff(profile.users, prepend=-1) != 0) | (np.diff(profile.items, prepend=-1) != 0)

@@ -39,8 +39,8 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Neighbours:
-    """`k`: most similar items or people. `decay`: by how much older ratings of a person count
-    less, a place in her order of time; 0 for not at all. `damping`: similarities count
+    """`k`: most similar items or people. `decay`: by how much less a person's older ratings
+    count, per place in their order of time; 0 for not at all. `damping`: similarities count
     min(n, damping) / damping, n the raters or items shared; 0 for not at all, as printed.
 
     Damped similarities are small where little is known, so their sum is damped, too: by what five

@@ -5,9 +5,10 @@
 
 Either is made once, over the items of all domains, at an (epsilon, delta) for everything one
 person contributed, with all draws accounted for together (`tacit.training`). What follows is
-arithmetic on released numbers and costs nothing: items have places in one space, a person's device
-finds hers from her own ratings, which never leave it, and her AlterEgo is what the places of target
-items say of her. No neighbour's rating is in it, no candidate set, no mean of true ratings.
+arithmetic on released numbers and costs nothing: items have places in one space, a device finds its
+owner's place from the owner's ratings, which never leave it, and the AlterEgo is what the places of
+target items say of the owner. No neighbour's rating is in it, no candidate set, no mean of true
+ratings.
 """
 
 from dataclasses import dataclass

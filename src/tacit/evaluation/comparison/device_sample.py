@@ -20,7 +20,7 @@ class Sample:
 
     The true ratings are shown to whoever reads the report, so they are a made-up person's, or
     those of somebody who asked for it. `symbols`: how many different ones the channel has.
-    `presence_public`: whether the provider was told which items she rated.
+    `presence_public`: whether the provider was told which items the person rated.
     """
 
     person: str
@@ -34,7 +34,7 @@ class Sample:
 def made_up(
     scale: RatingScale, channel: str, epsilon: str, tools: Tools, plan: str = "rated"
 ) -> Sample:
-    """A few ratings of a made-up person on this scale, and what left her device just now."""
+    """A few ratings of a made-up person on this scale, and what left their device just now."""
     crowd = synthetic(PEOPLE, ITEMS, PEOPLE * 25, scale)
     own = crowd.where((crowd.users == 0) & (crowd.items % 2 == 0))
     chosen = tools.plan(plan, channel, epsilon, scale, None)

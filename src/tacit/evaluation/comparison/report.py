@@ -99,8 +99,8 @@ def _whole_person(rows: Sequence[Row]) -> str:
     if not table.lines:
         return ""
     return (
-        "<p>A person answers for many slots, and their losses add up. What everything she "
-        f"contributed is promised together:</p>\n{plain(table)}"
+        "<p>A person answers for many slots, and the losses add up. The promise for everything "
+        f"that one person contributed, taken together:</p>\n{plain(table)}"
     )
 
 

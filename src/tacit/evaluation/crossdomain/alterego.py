@@ -1,4 +1,4 @@
-"""One person across domains: what she rated, what stands for it, and what she might like."""
+"""One person across domains: what they rated, what stands for it, and what they might like."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,8 +27,8 @@ def alterego(
     titles: Mapping[Any, str] | None = None,
     n: int = 10,
 ) -> tuple[Table, Table, Told]:
-    """Her source items with their replacements, similarities and surest paths; her `n` best target
-    items that she has not rated; what was told, with its guarantee.
+    """The person's source items with their replacements, similarities and surest paths; the `n`
+    best target items that the person has not rated; what was told, with its guarantee.
 
     `titles`: by raw item id. Raises `RequestError` for a person nobody knows, or who rated nothing
     in a source.
@@ -40,7 +40,7 @@ def alterego(
 
 
 def _trial(domains: Domains, target: int, user: str) -> Trial:
-    """Everything known, and the whole target asked, but what she rated herself."""
+    """Every rating known, and of the target every item asked but those the person rated."""
     ratings = domains.ratings
     person = ratings.user_ids.code(user)
     if person < 0:

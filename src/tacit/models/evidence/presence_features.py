@@ -24,11 +24,11 @@ LEAST = 0.05  # share of a feature's variance that is taken for signal, however 
 
 @dataclass(frozen=True, eq=False)
 class Presence:
-    """Features of items, and the recipe by which a person's own item list becomes hers.
+    """Features of items, and the recipe that turns a person's own item list into features.
 
     A person with the item set N has the features
     [(log(1 + |N|) - log_mean) / log_scale, (sum over N of vectors_i) / (|N| + 10) - centre],
-    which her device computes at home. `vectors`: shape (items, d); `centre`: shape (d,);
+    which the device computes at home. `vectors`: shape (items, d); `centre`: shape (d,);
     `item_features`: shape (items, 1 + d), the items' own.
     """
 
@@ -39,9 +39,9 @@ class Presence:
     item_features: Floats
 
     def people(self, side: Side) -> Floats:
-        """Every person's features from her row of items, shape (people, 1 + d).
+        """Every person's features from their row of items, shape (people, 1 + d).
 
-        A person who rated nothing has zeros: she is the average person.
+        A person who rated nothing has zeros, like the average person.
         """
         counts = side.counts
         cells = (np.ones(len(side.other)), side.other, side.start)
@@ -86,7 +86,7 @@ def presence(matrix: PresenceMatrix, spectrum: Spectrum) -> Presence:
     """Features along the leading directions of the degree-normalised presence matrix.
 
     With singular triplets (U, s, V) of B = D_u^-1/2 C D_i^-1/2 an item's vector is V / sqrt(s D_i),
-    so that a person's mean over her items is sqrt(s) U / sqrt(D_u): both sides in one space.
+    so that a person's mean over their items is sqrt(s) U / sqrt(D_u): both sides in one space.
     """
     degree = matrix.degrees[1]
     V, s = spectrum.items, spectrum.values

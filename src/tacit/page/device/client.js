@@ -101,7 +101,7 @@ export class Client {
   }
 
   /**
-   * Keep the token that the provider gave her; it goes with every upload.
+   * Keep the token that the provider gave the person; it goes with every upload.
    * @param {string} token
    */
   admit(token) {

@@ -1,4 +1,4 @@
-/** What the device holds about her, as a file that nobody can send in her name with. */
+/** What the device holds about its owner, as a file that lets nobody send in their name. */
 
 import { nats } from "./answering/ledger.js";
 

@@ -22,7 +22,7 @@ import { DataError } from "./errors.js";
  *   readonly task: string, readonly question?: string, readonly maximum: string,
  *   readonly limit: bigint }} Owner
  */
-/** @typedef {{ readonly self: "token", readonly token: string }} Enrolment her leave to send */
+/** @typedef {{ readonly self: "token", readonly token: string }} Enrolment leave to send */
 /** @typedef {{ readonly self: "lifetime", readonly spent: bigint }} Spent in nano-epsilon */
 /** @typedef {{ readonly task: string, readonly place: number, readonly level: string }} Rating */
 /**

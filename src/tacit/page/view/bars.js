@@ -1,4 +1,4 @@
-/** What one symbol tells: a bar for each rating she might have given, with its share in words. */
+/** What one symbol tells: a bar for each possible rating, with its share in words. */
 
 import { MISSING } from "../device/documents/channel.js";
 import { make } from "./dom.js";
@@ -7,7 +7,7 @@ import { posterior } from "../device/recommending/posterior.js";
 /**
  * @param {import("../device/documents/channel.js").Channel} channel
  * @param {number} symbol
- * @param {string} truth her value, marked on her own screen
+ * @param {string} truth the person's value, marked on their own screen
  * @returns {HTMLElement}
  */
 export function barsView(channel, symbol, truth) {

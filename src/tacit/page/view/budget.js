@@ -1,4 +1,4 @@
-/** What she has spent in her life, and what is left. */
+/** What the person has spent in their life, and what is left. */
 
 import { make } from "./dom.js";
 import { amount, left, nats } from "../device/answering/ledger.js";

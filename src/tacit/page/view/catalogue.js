@@ -28,7 +28,7 @@ export class CatalogueView {
 
   /**
    * @param {Task} task
-   * @param {ReadonlyMap<number, string>} levels hers, by place
+   * @param {ReadonlyMap<number, string>} levels the person's own, by place
    * @param {import("./rating.js").Rated} rated
    */
   constructor(task, levels, rated) {

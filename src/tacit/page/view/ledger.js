@@ -15,7 +15,7 @@ import { count, short, titleOf, unit } from "./words.js";
 /** @typedef {import("../device/documents/task.js").Task} Task */
 
 /**
- * Everything that left for places she rated, by place; others are counted.
+ * Everything that left for places the person rated, by place; other places are counted.
  * @param {Task} task
  * @param {Rows} rows
  * @param {number} shown how many entries

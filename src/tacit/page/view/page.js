@@ -1,4 +1,4 @@
-/** The page: reads the task, lets her agree, rate, send, see, take along and erase. */
+/** The page: reads the task and lets the person agree, rate, send, see, export and erase. */
 
 import { budgetView } from "./budget.js";
 import { CatalogueView } from "./catalogue.js";
@@ -45,7 +45,7 @@ class Page {
     on("erase-yes", () => this.#erase());
   }
 
-  /** The terms where she has not agreed to this task yet, everything else where she has. */
+  /** The terms until the person has agreed to this task, and everything else from then on. */
   async show() {
     const { task } = this;
     find("name", HTMLElement).textContent = task.name;
@@ -179,7 +179,7 @@ function on(id, work) {
 }
 
 /**
- * What she does: what was said of the last thing she did is over.
+ * Runs what the person asked for, once the alert about their last action is cleared.
  * @param {() => Promise<unknown>} work
  */
 function acted(work) {

@@ -1,4 +1,4 @@
-/** One item and how she rates it: a radio group, or a list where the scale is long. */
+/** One item and how the person rates it: a radio group, or a list where the scale is long. */
 
 import { make } from "./dom.js";
 import { titleOf } from "./words.js";
@@ -10,7 +10,7 @@ const MOST_RADIOS = 11;
 /**
  * @param {import("../device/documents/task.js").Task} task
  * @param {number} place
- * @param {string | undefined} level hers, if any
+ * @param {string | undefined} level the person's own, if any
  * @param {Rated} rated is told of every change
  * @returns {HTMLElement}
  */

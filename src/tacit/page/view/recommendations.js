@@ -1,4 +1,4 @@
-/** What to try next, computed on this device from her true ratings. */
+/** What to try next, computed on this device from the person's true ratings. */
 
 import { make } from "./dom.js";
 import { Profile } from "../device/recommending/profile.js";
@@ -9,7 +9,7 @@ const BEST = 8;
 /**
  * @param {import("../device/documents/task.js").Task} task
  * @param {import("../device/documents/item_model.js").ItemModel | null} model
- * @param {ReadonlyMap<number, string>} levels hers, by place
+ * @param {ReadonlyMap<number, string>} levels the person's own, by place
  * @returns {HTMLElement}
  */
 export function recommendationsView(task, model, levels) {

@@ -1,4 +1,4 @@
-/** Who asks what, what becomes public, and her own terms. */
+/** Who asks what, what becomes public, and the person's own terms. */
 
 import { make } from "./dom.js";
 import { sentence } from "../device/errors.js";
@@ -20,7 +20,7 @@ import {
 /** @typedef {{ maximum: string, limit: string }} Terms */
 
 /**
- * What she reads before she agrees.
+ * What the person reads before they agree.
  * @param {Task} task
  * @returns {HTMLElement}
  */
@@ -64,7 +64,7 @@ export function questionView(task) {
 }
 
 /**
- * Her own maximum and her lifetime limit, with what they mean as she types.
+ * The person's own maximum and lifetime limit, explained while the person types.
  * @param {Task} task
  * @param {Terms} terms to begin with
  * @param {string} verb of the button

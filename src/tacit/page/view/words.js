@@ -12,8 +12,8 @@ export function unit(task) {
 }
 
 /**
- * What a sum over her answers is an epsilon for. Where who rated what is public it bounds how she
- * rated alone, and is none per user.
+ * What a sum over a person's answers is an epsilon for. Where it is public who rated what, the sum
+ * bounds only how they rated, and is no epsilon per user.
  * @param {Task} task
  * @returns {"per user" | "for all your values together"}
  */
@@ -22,7 +22,7 @@ export function together(task) {
 }
 
 /**
- * What the plan asks of her, in one sentence.
+ * What the plan asks of the person, in one sentence.
  * @param {Task} task
  * @returns {string}
  */

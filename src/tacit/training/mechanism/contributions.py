@@ -58,7 +58,7 @@ class Crowd:
         return self.users.other
 
     def of_person(self, amounts: Doubles) -> Doubles:
-        """The sum of a person's amounts, shape (people,), from those of her cells, shape (n,)."""
+        """Each person's sum of amounts, shape (people,), from those of the cells, shape (n,)."""
         return np.bincount(self.person, amounts, self.people).astype(np.float64)
 
     def where(self, kept: Mask, column: NDArray[np.int64], columns: int) -> Self:

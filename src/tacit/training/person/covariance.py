@@ -1,7 +1,7 @@
 """dp-covariance (McSherry and Mironov 2009): item factors from one noisy covariance, per *person*.
 
-Every person's ratings, centred by the noisy item means and by her own level, make a vector x of
-norm 1 at most. The products x_a x_b of different items, summed over people, are released once:
+Each person's ratings, centred by the noisy item means and by that person's own level, make a vector
+x of norm 1 at most. The products x_a x_b of different items, summed over people, are released once:
 
     C_ab = sum over people of x_a x_b + noise, a < b.
 
@@ -10,8 +10,8 @@ Products of one person have the squared norm (|x|^4 - sum x_a^4) / 2, and two pe
     (|x|^4 + |y|^4) / 2 - (x . y)^2 - sum (x_a^2 - y_a^2)^2 / 2  <=  1,
 
 so the sensitivity is 1. The diagonal, which is mostly noise of ratings, is left out. What of C is
-above the spectrum of its noise becomes factors; each device solves its owner's row from her own
-ratings, in the place of the paper's neighbours. Items that are seldom rated have their mean alone.
+above the spectrum of its noise becomes factors; each device solves its owner's row from the owner's
+ratings, in place of the paper's neighbours. Items that are seldom rated have their mean alone.
 """
 
 import math

@@ -17,7 +17,7 @@ PUBLIC = ("who takes part", "the catalogue and the scale")
 ASSUMPTIONS = (
     "the operating system's random bits are uniform and secret",
     "a neighbour is the same people with one person's whole profile replaced, by none perhaps",
-    "each person's row is solved on her own device; training again spends epsilon again",
+    "each person's row is solved on their own device; training again spends epsilon again",
 )
 
 
@@ -59,6 +59,6 @@ def promise(account: Account) -> Guarantee:
 
 
 def precisions(half: float, factors: int) -> NDArray[np.float64]:
-    """Of the prior of a person's row: her level damped by five ratings, tastes of unit variance
+    """Of the prior of a person's row: their level damped by five ratings, tastes of unit variance
     beside the noise of a rating; public."""
     return np.array([OWN_BIAS_RIDGE] + [(SPREAD * 2 * half) ** 2] * factors)

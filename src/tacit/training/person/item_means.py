@@ -4,8 +4,8 @@
     counts    sum over people of s_j                    -> how much each item was rated
     means     sum over people of s_j (r_j - mu - own)   -> b_j, shrunk by what is noise
 
-s is a person's weights, ||s|| <= 1; her own level is taken out of her ratings at home, which
-narrows them. `counts` and `means` have the same weights, so that bounding her labels is no bias.
+s is a person's weights, ||s|| <= 1; their own level is taken out of their ratings at home, which
+narrows these. `counts` and `means` have the same weights, so that bounding the labels adds no bias.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """What a device answers in one round of private gradients: a single bit, after Shin et al.
 
-The server asks each person for one entry of her projected gradient, chosen without looking at
-anything. Her device solves her own taste on her true ratings, clips the entry to [-1, 1], and
+The server asks each person for one entry of their projected gradient, chosen without looking at
+anything. The device solves its owner's taste on the true ratings, clips the entry to [-1, 1], and
 sends one of two symbols. Taste, ratings and the entry itself stay at home.
 """
 
@@ -58,7 +58,7 @@ class Questions:
     def answered(
         self, side: Side, ratings: Doubles, home: Home, channel: Channel, words: BulkWords | None
     ) -> Symbols:
-        """The symbol of each person, shape (people,): all that leaves her device in this round.
+        """The symbol of each person, shape (people,): all that leaves their device in this round.
 
         `words` is replaced in tests only: secret words are drawn by default.
         """

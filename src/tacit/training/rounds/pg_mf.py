@@ -180,7 +180,7 @@ class PGMF:
 
 @dataclass(frozen=True, eq=False)
 class _Crowd:
-    """Everybody's true ratings, each her own row, in `groups` groups that nobody's data decide."""
+    """Everybody's true ratings, a row per person, in `groups` groups that nobody's data decide."""
 
     everybody: Side
     ratings: Doubles

@@ -9,7 +9,7 @@ import { affords, left, nats } from "./ledger.js";
 /** @typedef {{ readonly place: number, readonly value: string, readonly symbol: number }} Cell */
 
 /**
- * What this task knows of her, by place: true levels, and what was reported last.
+ * What this task knows of the person, by place: true levels, and what was reported last.
  * @typedef {{ readonly levels: ReadonlyMap<number, string>,
  *   readonly last: ReadonlyMap<number, Reported> }} Past
  */

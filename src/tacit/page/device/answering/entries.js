@@ -1,4 +1,4 @@
-/** What the ledger shows of each place she rated: her value, its answers, what still waits. */
+/** What the ledger shows of each rated place: the value, its answers, and what still waits. */
 
 import { MISSING } from "../documents/channel.js";
 import { pastOf } from "./due.js";

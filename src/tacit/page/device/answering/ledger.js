@@ -1,4 +1,4 @@
-/** The ledger: what a person has spent in her life, in whole nano-epsilon, and what is left. */
+/** The ledger: what a person has spent in their life, in whole nano-epsilon, and what is left. */
 
 import { decimal, nano, shortest } from "../documents/decimals.js";
 import { BudgetError, RequestError } from "../errors.js";

@@ -1,4 +1,4 @@
-/** Which places of the catalogue a person is asked about: public, and blind to what she rated. */
+/** Which places of the catalogue a person is asked about: public, and blind to what they rated. */
 
 import { hashId } from "../documents/hashing.js";
 

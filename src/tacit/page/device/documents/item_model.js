@@ -23,7 +23,7 @@ const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
  */
 
 /**
- * How a device turns her own list of rated items into features: [(log(1 + N) - logMean) /
+ * How a device turns its owner's list of rated items into features: [(log(1 + N) - logMean) /
  * logScale, sum of the items' vectors / (N + damping) - centre].
  * @typedef {{ readonly vectors: Float32Array, readonly centre: Float32Array,
  *   readonly logMean: number, readonly logScale: number, readonly damping: number }} ItemPresence

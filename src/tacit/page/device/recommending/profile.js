@@ -7,7 +7,7 @@ import { cellsRow, expected, linearRow, theta } from "./solve.js";
 /** @typedef {import("../documents/item_model.js").ItemDraw} ItemDraw */
 /** @typedef {import("../documents/item_model.js").ItemModel} ItemModel */
 
-/** One person: an item model and her own true ratings, by raw item id. */
+/** One person: an item model and their own true ratings, by raw item id. */
 export class Profile {
   #model;
   #places;
@@ -27,13 +27,13 @@ export class Profile {
     this.#model = model;
     this.#places = new Map(model.items.map((item, place) => [item, place]));
     this.#known = knownPlaces(this.#places, ratings);
-    /** Her own row under each draw, bias first; a secret as the ratings are. */
+    /** The person's own row under each draw, bias first; as secret as the ratings. */
     this.rows = model.draws.map((draw) => this.#solve(draw));
     this.rows.flat().forEach(refuseNone);
   }
 
   /**
-   * The rating she would give; an unknown item gets her own average.
+   * The rating the person would give; an unknown item gets their own average.
    * @param {Item} item
    * @returns {number}
    */
@@ -42,7 +42,7 @@ export class Profile {
   }
 
   /**
-   * The n best items she has not rated, best first, ties in the model's item order.
+   * The n best items the person has not rated, best first, ties in the model's item order.
    * @param {number} n
    * @returns {{ item: Item, score: number }[]}
    */
@@ -114,7 +114,7 @@ function refuseNone(value) {
 }
 
 /**
- * Sorted by place, so that the order in which she rated changes no digit.
+ * Sorted by place, so that the order in which the person rated changes no digit.
  * @param {ReadonlyMap<Item, number>} places
  * @param {ReadonlyMap<Item, number>} ratings
  * @returns {(readonly [number, number])[]}

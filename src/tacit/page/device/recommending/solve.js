@@ -1,5 +1,5 @@
 /**
- * One person's row, solved from her own true ratings, which never leave.
+ * One person's row, solved from their own true ratings, which never leave the device.
  *
  * Maximises  sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
  * Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with
