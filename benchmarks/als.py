@@ -14,7 +14,7 @@ FACTORS, RIDGE = 64, 10.0
 def ours(path: str, sweeps: str) -> Figures:
     import numpy as np
 
-    from tacit.kernels.als import Problem, half_step
+    from tacit.kernels.als import SideProblem, half_step
     from tacit.kernels.layout import layout
 
     users, items, ratings = _load(path)
@@ -27,11 +27,11 @@ def ours(path: str, sweeps: str) -> Figures:
     people, level = np.zeros(n_users, np.float32), np.zeros(n_items, np.float32)
     Y = np.float32(0.1) * chance.standard_normal((n_items, FACTORS), np.float32)
     none = layout(users[:0], items[:0], 1, n_items).users
-    half_step(none, Problem(target[:0], weight[:0], Y, level, ridge))  # compile
+    half_step(none, SideProblem(target[:0], weight[:0], Y, level, ridge))  # compile
     with Clock() as clock:
         for _ in range(int(sweeps)):
-            X = half_step(cells.users, Problem(target, weight, Y, level, ridge))
-            Y = half_step(cells.items, Problem(target, weight, X, people, ridge))
+            X = half_step(cells.users, SideProblem(target, weight, Y, level, ridge))
+            Y = half_step(cells.items, SideProblem(target, weight, X, people, ridge))
     return _a_sweep(clock, sweeps)
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tacit.channels.bounded_laplace import BoundedLaplace
 from tacit.channels.laplace import Laplace
 from tacit.channels.laplace_law import AbstractLaplace
-from tacit.collection.sampler import Sampler
+from tacit.collection.sampler import BulkSampler
 from tacit.scale import RatingScale
 
 STARS = RatingScale.parse("1:5:1")
@@ -41,7 +41,7 @@ def sampled(law: AbstractLaplace, draws: int) -> Shares:
     channel = law.table()
     counts = np.rint(np.array(PRIOR) * draws).astype(int)
     levels = np.repeat(np.arange(len(PRIOR), dtype=np.uint8), counts)
-    symbols = Sampler((channel,)).draw(levels)
+    symbols = BulkSampler((channel,)).draw(levels)
     outputs = np.array([float(y) for y in channel.outputs if y is not None])
     noise = outputs[symbols] - np.array(STARS.values)[levels]
     return np.histogram(noise, EDGES)[0] / len(levels)

@@ -13,13 +13,13 @@ def ours(n: str = "20000000") -> Figures:
     import numpy as np
 
     from tacit.channels import certify, compile
-    from tacit.collection.sampler import Sampler
+    from tacit.collection.sampler import BulkSampler
     from tacit.scale import RatingScale
 
     channel = compile("bounded-laplace", epsilon=str(EPSILON), scale=RatingScale.parse("1:5:1"))
     certify(channel)
     levels = np.random.default_rng(0).integers(0, 5, int(n)).astype(np.uint8)
-    sampler = Sampler((channel,))
+    sampler = BulkSampler((channel,))
     sampler.draw(levels[:1000])
     with Clock() as clock:
         for _ in range(REPEATS):

@@ -39,7 +39,7 @@ from tacit.collection.rated import Rated
 from tacit.collection.report_file import write_perturbed
 from tacit.collection.spark import write_perturbed_on_spark
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.holdout import Protocol
+from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.x_map.baseliner import compare_items
 from tacit.crossdomain.x_map.x_map import XMap
 from tacit.engines.engine import Engine
@@ -108,13 +108,13 @@ def pipeline(ratings: Ratings, engine: Engine) -> Figures:
     parts = [half(ratings, rest) for rest in (0, 1)]
     few = [half(ratings.where(ratings.users < 300), rest) for rest in (0, 1)]
     trial, small = (
-        Protocol(test_share=0.01).hide(Domains.join(two), 1, seed=0).trial for two in (parts, few)
+        Holdout(test_share=0.01).hide(Domains.join(two), 1, seed=0).trial for two in (parts, few)
     )
     del parts, few
     with clocked(start := Figures()):
-        XMap().tell(small, engine=engine, epsilon=None)
+        XMap().predict(small, engine=engine, epsilon=None)
     with clocked(figures := Figures()):
-        told = XMap().tell(trial, engine=engine, epsilon=None).predicted
+        told = XMap().predict(trial, engine=engine, epsilon=None).predicted
     digest = hashlib.sha256(told.values.tobytes() + told.covered.tobytes()).hexdigest()
     return figures | {"digest": digest, "start": start["wall"], "asked": len(trial.users)}
 

@@ -22,7 +22,7 @@ from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.slot_codec import pack_rated
 from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.store import Row
+from tacit.collector.storage.store import StoredReport
 from tacit.scale import RatingScale
 from tacit.wire.task import Task
 
@@ -47,7 +47,7 @@ def fill(path: str, count: int) -> None:
             names = os.urandom(16 * BLOCK)
             store.insert(
                 [
-                    Row(
+                    StoredReport(
                         names[16 * k : 16 * k + 16],
                         number,
                         0,

@@ -22,14 +22,14 @@ from matplotlib.lines import Line2D
 from tacit import read
 from tacit.crossdomain import changed, systems
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.holdout import Protocol
+from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import System
 from tacit.engines.local import Local
 from tacit.evaluation import grid
 from tacit.evaluation.comparison.figures import MARKERS, PALETTE
 from tacit.evaluation.crossdomain.figures import STROKES, Styles, lines, tiles
-from tacit.evaluation.crossdomain.request import Cell, Runner
-from tacit.evaluation.crossdomain.rows import Crossed
+from tacit.evaluation.crossdomain.request import TrialExperiment, TrialRunner
+from tacit.evaluation.crossdomain.rows import TrialRow
 from tacit.evaluation.crossdomain.sweeps import PUBLISHED_K, Surface, Sweep
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.progress import bar
@@ -54,7 +54,7 @@ EPSILONS = ("0.1", "0.3", "0.6", "0.9")
 DECAYS = (0.01, 0.03, 0.1)
 AXES = ("k", "overlap", "keep")
 
-Asked = tuple[System, str | None, Protocol]
+Asked = tuple[System, str | None, Holdout]
 
 
 def declared(names: Sequence[str]) -> Iterator[tuple[System, str | None]]:
@@ -73,11 +73,11 @@ def swept(names: Sequence[str]) -> Iterator[Asked]:
     """What the lines show: one axis changes at a time."""
     for system, epsilon in declared(names):
         for k in KS if "k" in vars(system) else (PUBLISHED_K,):
-            yield changed(system, k=k), epsilon, Protocol()
+            yield changed(system, k=k), epsilon, Holdout()
         for overlap in OVERLAPS[:-1]:
-            yield system, epsilon, Protocol(overlap=overlap)
+            yield system, epsilon, Holdout(overlap=overlap)
         for keep in KEEPS[1:]:
-            yield system, epsilon, Protocol(keep=keep)
+            yield system, epsilon, Holdout(keep=keep)
 
 
 def paired() -> Iterator[Asked]:
@@ -85,7 +85,7 @@ def paired() -> Iterator[Asked]:
     (published,) = (s for s in systems("x-map", "faithful") if s.variant == "item")
     for second in EPSILONS:
         for first in EPSILONS:
-            yield changed(published, neighbour_epsilon=second), first, Protocol()
+            yield changed(published, neighbour_epsilon=second), first, Holdout()
 
 
 def decaying(names: Sequence[str]) -> Iterator[Asked]:
@@ -93,18 +93,18 @@ def decaying(names: Sequence[str]) -> Iterator[Asked]:
     for system, epsilon in declared(names):
         if system.variant == "item" and "decay" in vars(system):
             for decay in DECAYS:
-                yield changed(system, decay=decay), epsilon, Protocol()
+                yield changed(system, decay=decay), epsilon, Holdout()
 
 
 class Measured:
     """Rows of one direction, measured unless the journal has them."""
 
     def __init__(
-        self, domains: Domains, target: int, names: Sequence[str], journal: Journal[Crossed]
+        self, domains: Domains, target: int, names: Sequence[str], journal: Journal[TrialRow]
     ) -> None:
         self._domains, self._target, self._journal = domains, target, journal
         self._data = grid.fingerprint(domains.ratings)
-        self._run = Runner(domains, Local())
+        self._run = TrialRunner(domains, Local())
         self.lines = self._rows(swept(names), "lines")
         self.pairs = self._rows(paired(), "pairs")
         self.decays = self._rows(decaying(names), "decay")
@@ -115,11 +115,11 @@ class Measured:
         return f"{self.lines[0].source} to {self.lines[0].target}"
 
     @property
-    def shown(self) -> list[Crossed]:
+    def shown(self) -> list[TrialRow]:
         """The rows that have a line: strict means have one in tables alone."""
         return [r for r in self.lines if r.mode != "strict" or r.model.startswith("x-map")]
 
-    def at(self, method: str, mode: str, overlap: float) -> Crossed:
+    def at(self, method: str, mode: str, overlap: float) -> TrialRow:
         """The row of a system with nothing kept and the published k."""
         (row,) = (
             row for row in self.lines
@@ -128,10 +128,10 @@ class Measured:
         )  # fmt: skip
         return row
 
-    def _rows(self, asked: Iterator[Asked], title: str) -> list[Crossed]:
+    def _rows(self, asked: Iterator[Asked], title: str) -> list[TrialRow]:
         trials = sorted(asked, key=lambda one: (one[2].overlap, one[2].keep))
         cells = [
-            Cell(
+            TrialExperiment(
                 data=self._data, names=self._domains.names, target=self._target,
                 system=system, epsilon=epsilon, protocol=protocol, seed=0,
             )
@@ -171,12 +171,12 @@ def alike(panels: Sequence[Axes]) -> None:
         axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
-def firsts(rows: Sequence[Crossed]) -> list[Crossed]:
+def firsts(rows: Sequence[TrialRow]) -> list[TrialRow]:
     """One row of each method and mode."""
     return list({(row.method, row.mode): row for row in reversed(rows)}.values())[::-1]
 
 
-def entry(row: Crossed, styles: Styles) -> Line2D:
+def entry(row: TrialRow, styles: Styles) -> Line2D:
     """A line of the legend: the system, and what it promises."""
     hue, marker = styles.of(row.method)
     promise = f", {row.claim} per person" if row.mode == "strict" else ""
@@ -216,9 +216,9 @@ def main() -> None:
     asked = parser.parse_args()
     files = zip(asked.ratings, asked.names, strict=True)
     domains = Domains.join([read(path, scale=asked.scale, name=name) for path, name in files])
-    journal = Journal(asked.json.with_name(asked.json.name + ".journal"), Crossed)
+    journal = Journal(asked.json.with_name(asked.json.name + ".journal"), TrialRow)
     ways = [Measured(domains, target, asked.systems, journal) for target in (1, 0)]
-    save([row for w in ways for row in (*w.lines, *w.pairs, *w.decays)], asked.json, Crossed)
+    save([row for w in ways for row in (*w.lines, *w.pairs, *w.decays)], asked.json, TrialRow)
     for overlap in OVERLAPS:
         print(table(ways, overlap), end="\n\n")
     print(*map(decay, ways), sep="\n")

@@ -12,12 +12,12 @@ import numpy as np
 from followed import followed
 from tacit import read
 from tacit.audit.published_bounds.x_map import (
-    Drawn,
+    EventShares,
     Moved,
     holds,
     moved,
     neighbours_drawn,
-    printed_sensitivity,
+    published_sensitivity,
 )
 from tacit.kernels.sensitive import SMALLEST
 
@@ -61,7 +61,7 @@ def rated_pairs(table: np.ndarray, count: int) -> Iterator[Moved]:
             yield moved(a, b)
 
 
-def rows(table: np.ndarray, count: int, draws: int) -> Iterator[Drawn]:
+def rows(table: np.ndarray, count: int, draws: int) -> Iterator[EventShares]:
     """Random items with their candidates: all that share a rater with them."""
     chance = np.random.default_rng(1)
     longest = int((~np.isnan(table)).sum(0).max())
@@ -72,7 +72,9 @@ def rows(table: np.ndarray, count: int, draws: int) -> Iterator[Drawn]:
         others = [j for j in np.flatnonzero(both.any(0)) if j != i and squares[j] * squares[i] > 0]
         if len(others) > K:
             s = filled[:, others].T @ filled[:, i] / np.sqrt(squares[others] * squares[i])
-            printed = (printed_sensitivity(filled[:, i], filled[:, j], both[:, j]) for j in others)
+            printed = (
+                published_sensitivity(filled[:, i], filled[:, j], both[:, j]) for j in others
+            )
             guarded = np.maximum(np.abs(list(printed)), SMALLEST)
             yield neighbours_drawn(s, guarded, K, EPSILON, longest, draws)
 

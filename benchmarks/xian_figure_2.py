@@ -25,7 +25,7 @@ from followed import followed
 from tacit import Rated, choose, fit, perturb, read
 from tacit.collection.public_hash import hashes
 from tacit.metrics.accuracy import rmse
-from tacit.metrics.split import Protocol
+from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings
 from tacit.training import TRAININGS
 
@@ -43,7 +43,7 @@ COLOURS = {
 
 def errors(name: str, ratings: Ratings, noises: int, epsilons: list[str], rows: Path) -> list[Row]:
     """One row a method, mode, epsilon and noise: split 0, errors on true ratings."""
-    held = Protocol().test(ratings, 0, None)
+    held = SplitProtocol().test(ratings, 0, None)
     train, test = ratings.where(~held), ratings.where(held)
     done = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
     known = {tuple(row[key] for key in KEYS) for row in done}

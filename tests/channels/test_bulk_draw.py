@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.channels.draw import draw
-from tacit.collection.sampler import Sampler
+from tacit.collection.sampler import BulkSampler
 from tacit.kernels.draw import draw_symbols, stacked
 
 
@@ -20,7 +20,7 @@ class WordsForTestsOnly:
 
 def drawn(channel, row, words):
     rows = np.full(len(words), row, np.uint8)
-    return Sampler((channel,), WordsForTestsOnly(words)).draw(rows)
+    return BulkSampler((channel,), WordsForTestsOnly(words)).draw(rows)
 
 
 @pytest.mark.parametrize("word_bits", [12, 16])

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.channels import MECHANISMS, choose, compile, settings_of, threshold_mix
 from tacit.channels.compiler import public_numbers
-from tacit.channels.information import fisher_information, level_cells, public_thetas
+from tacit.channels.information import fisher_information, level_intervals, public_thetas
 from tacit.channels.thresholds import Threshold, which
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
@@ -166,8 +166,8 @@ def test_choose_tells_at_least_as_much_as_any(epsilon, scale):
 
 def test_level_cells_are_a_distribution_and_its_slope():
     for theta in public_thetas(STARS.values):
-        shares, slopes = level_cells(theta, STARS.values)
-        ahead, _ = level_cells(theta + 1e-6, STARS.values)
+        shares, slopes = level_intervals(theta, STARS.values)
+        ahead, _ = level_intervals(theta + 1e-6, STARS.values)
         assert sum(shares) == pytest.approx(1)
         assert slopes == pytest.approx(
             [(b - a) / 1e-6 for a, b in zip(shares, ahead, strict=True)], abs=1e-5

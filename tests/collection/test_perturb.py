@@ -13,7 +13,7 @@ from tacit.collection import sampler as module
 from tacit.collection.keystream import ChaCha20Words, SystemWords, secret_words
 from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.rated import Rated
-from tacit.collection.sampler import Sampler
+from tacit.collection.sampler import BulkSampler
 from tacit.errors import CertificateError, RequestError
 from tacit.ratings import Ratings, Vocabulary
 from tacit.scale import RatingScale
@@ -54,7 +54,7 @@ def test_each_run_draws_anew():
 def test_frequencies_are_the_tables(name):
     channel, count = compile(name, epsilon="1", scale=STARS), 400_000
     for level, shares in enumerate(channel.likelihood):
-        symbols = Sampler((channel,)).draw(np.full(count, level, np.uint8))
+        symbols = BulkSampler((channel,)).draw(np.full(count, level, np.uint8))
         expected = np.array(shares) * count
         counts = np.bincount(symbols, minlength=len(shares))
         chi = float(((counts - expected) ** 2 / expected).sum())
@@ -179,7 +179,7 @@ def test_sixty_million_certified_reports_a_second():
     """On two cores, which is thirty million in a second of one: walls depend on who else runs."""
     channel, count = compile("bounded-laplace", epsilon="1", scale=STARS), 30_000_000
     levels = np.random.default_rng(0).integers(0, 5, count).astype(np.uint8)
-    sampler = Sampler((channel,))
+    sampler = BulkSampler((channel,))
     sampler.draw(levels[:1000])
     start = time.process_time()
     sampler.draw(levels)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tacit.collector.clock import TrustedClock, tolerance
-from tacit.collector.http.validation import Intake
+from tacit.collector.http.validation import ReportValidator
 from tacit.collector.storage import retention
 from tacit.collector.storage.opening import opened
 from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.store import Row
+from tacit.collector.storage.store import StoredReport
 from tacit.collector.storage.writer import Writer
 
 DAY = 86_400
@@ -49,7 +49,7 @@ def filled(path, task, epochs=(18, 19, 20)):
     with closing(SqliteStore(path)) as store:
         number = store.hold(task.document).number
         store.set_clock(NOW)
-        store.insert([Row(bytes([e]) * 16, number, e, 0, b"p" * 16, b"c") for e in epochs])
+        store.insert([StoredReport(bytes([e]) * 16, number, e, 0, b"p" * 16, b"c") for e in epochs])
 
 
 def state(path):
@@ -68,7 +68,7 @@ def run(path, task, machine, *jumps, confirmed=False):
             path, [task], confirmed=confirmed, wall=machine.wall, monotonic=machine.monotonic
         )
         writer = Writer(held.store)
-        intake = Intake(task, await writer.run(lambda store: store.hold(task.document)))
+        intake = ReportValidator(task, await writer.run(lambda store: store.hold(task.document)))
         turns = []
         keeping = asyncio.create_task(
             retention.keep([intake], writer, held.clock, turns.append, every=0)
@@ -222,7 +222,7 @@ def test_the_command_confirms_a_clock_once(ask, started, tmp_path):
     with closing(SqliteStore(path)) as store:
         number = store.hold(task.document).number
         store.set_clock(int(time.time()) - 40 * DAY)
-        store.insert([Row(b"i" * 16, number, 20, 0, b"p" * 16, b"c")])
+        store.insert([StoredReport(b"i" * 16, number, 20, 0, b"p" * 16, b"c")])
     started(task).stop()
     assert state(path) == ([20], -1)
     confirmed = started(task, confirm_clock=None)

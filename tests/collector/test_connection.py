@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 from tacit.collector.http import upload
 from tacit.collector.http.app import application
 from tacit.collector.http.enrolment import Enrolment
-from tacit.collector.http.server import Protocol, configured
+from tacit.collector.http.server import TimedProtocol, configured
 from tacit.wire.report import LONGEST_UPLOAD, dumps
 from tacit.wire.report import upload as body_of
 
@@ -64,7 +64,7 @@ class Server:
         self.state.tasks = self.tasks = Tasks()
 
     def connect(self):
-        connection, wire = Protocol(self.config, self.state, {}), Wire()
+        connection, wire = TimedProtocol(self.config, self.state, {}), Wire()
         connection.connection_made(wire)
         return connection, wire
 

@@ -9,13 +9,13 @@ from hashlib import sha256
 import pytest
 
 from tacit.collector.http.enrolment import Enrolment
-from tacit.collector.http.validation import Intake
+from tacit.collector.http.validation import ReportValidator
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader, open_store
 from tacit.collector.storage.retention import LATE, Swept
 from tacit.collector.storage.retention import _sweep as sweep
 from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.store import Row
+from tacit.collector.storage.store import StoredReport
 from tacit.collector.storage.writer import Writer
 from tacit.wire.pseudonym import erasure_key, person
 
@@ -173,11 +173,11 @@ def test_it_is_remembered_for_as_long_as_anything_may_arrive(task, engine, reque
         store.erase(held.number, name, 20)
         store.erase(held.number, name, 18)  # asked for again, by a clock that was behind
         store.erase(held.number + 1, other, 20)  # of another task
-        writer, intake, done = Writer(store), Intake(task, held), {}
+        writer, intake, done = Writer(store), ReportValidator(task, held), {}
         for epoch in range(20, 35):
             now = task.start + epoch * DAY + 5
             rows = [
-                Row(secrets.token_bytes(16), held.number, epoch, 0, each, b"c")
+                StoredReport(secrets.token_bytes(16), held.number, epoch, 0, each, b"c")
                 for each in (name, other)
             ]
             await sweep(intake, writer, now, done)

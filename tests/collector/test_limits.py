@@ -19,7 +19,7 @@ from tacit.collector.limits.sqlite import SqliteCounts
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.commit import Batch, Cost, commit
 from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.store import Row, StoreError, UncertainError
+from tacit.collector.storage.store import StoredReport, StoreError, UncertainError
 from tacit.errors import RequestError
 from tacit.wire.report import dumps, upload
 
@@ -35,7 +35,7 @@ def enrolment(most=3, people=4):
 
 
 @pytest.fixture
-def tell(send):
+def predict(send):
     """Uploads reports with the token."""
 
     def told(client, task, *reports):
@@ -310,7 +310,7 @@ def test_what_a_database_failed_to_store_is_given_back(ask, limits, error, left)
         def insert(self, rows):
             raise error("no room")
 
-    row = Row(b"i" * 16, 1, 20, 0, b"p" * 16, b"c")
+    row = StoredReport(b"i" * 16, 1, 20, 0, b"p" * 16, b"c")
     with pytest.raises(error):
         commit(Broken(), one, [Batch([row] * 6, None, Cost(charge(task, 6), 0))])
     assert granted(one, charge(task, left + 1), charge(task, left)) == [False, True]

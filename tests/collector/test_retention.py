@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from tacit.collector.clock import TrustedClock
-from tacit.collector.http.validation import Intake
+from tacit.collector.http.validation import ReportValidator
 from tacit.collector.storage import retention
 from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.store import Held, Row
+from tacit.collector.storage.store import Held, StoredReport
 from tacit.collector.storage.writer import Writer
 
 DAY = 86_400
@@ -50,7 +50,7 @@ def test_a_deleted_report_is_not_taken_again(ask, collector, report, send, clock
 def test_deletion_touches_only_what_is_due(ask, tmp_path):
     path, task = str(tmp_path / "reports.db"), ask(window=0, retention_days=1)
     rows = [
-        Row(bytes([k]) * 16, number, epoch, 0, b"p" * 16, b"c")
+        StoredReport(bytes([k]) * 16, number, epoch, 0, b"p" * 16, b"c")
         for k, (number, epoch) in enumerate((n, e) for n in (1, 2) for e in range(100))
     ]
 
@@ -59,7 +59,7 @@ def test_deletion_touches_only_what_is_due(ask, tmp_path):
         held = store.hold(task.document)
         writer = Writer(store)
         await writer.put(rows)
-        intake = Intake(task, held)
+        intake = ReportValidator(task, held)
         first = await retention.delete(intake, writer, 1_000 + 52 * DAY)
         again = await retention.delete(intake, writer, 1_000 + 10 * DAY)
         await writer.close()
@@ -84,7 +84,7 @@ def test_a_database_that_does_not_answer_is_asked_again(ask, caplog):
             return 1_000 + 9 * DAY
 
     async def run():
-        intake = Intake(task, Held(1, task.document, -1))
+        intake = ReportValidator(task, Held(1, task.document, -1))
         clock = TrustedClock(lambda: 1_000 + 9 * DAY, lambda: 0, 7 * DAY)
         keeping = asyncio.create_task(retention.keep([intake], Broken(), clock, every=0))
         while len(tries) < 400:

@@ -16,7 +16,7 @@ from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
 from tacit.collector import samples
 from tacit.collector.http.enrolment import Enrolment
-from tacit.collector.http.validation import Intake
+from tacit.collector.http.validation import ReportValidator
 from tacit.collector.storage.store import Held
 from tacit.wire.report import MOST_REPORTS, Report, dumps, upload
 from tacit.wire.schedule import ASK, asked
@@ -49,7 +49,7 @@ def test_right_is_what_is_asked(ask, monkeypatch, cells, block):
     """Its twin sorts the whole catalogue; places one step from right, and any."""
     monkeypatch.setattr(samples, "BLOCK", block)
     task, chance = ask(f"sample:{cells}", items=range(9)), Random(cells)
-    intake = Intake(task, Held(1, b"", -1))
+    intake = ReportValidator(task, Held(1, b"", -1))
     for number in range(40):
         person = f"{number:032x}"
         mine = asked(task, person)
@@ -139,7 +139,7 @@ def test_a_token_pays_before_it_is_worked_for(ask, collector, report, send, work
 def test_what_is_remembered_is_bounded(ask, monkeypatch):
     monkeypatch.setattr(samples, "MOST_KNOWN", 3)
     task = ask("sample:3")
-    known = Intake(task, Held(1, b"", -1)).samples
+    known = ReportValidator(task, Held(1, b"", -1)).samples
     people = [f"{number:032x}" for number in range(5)]
     for person in people:
         known._remember(person, asked(task, person))

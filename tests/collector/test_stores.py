@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tacit.collector.storage.addresses import open_reader, open_store
 from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.store import Outcome, Row, outcomes
+from tacit.collector.storage.store import ReportOutcome, StoredReport, outcomes
 from tacit.errors import RequestError
 
 ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
@@ -24,7 +24,7 @@ def url(request, tmp_path):
 
 
 def row(number, cells=b"\1\2", **changes):
-    plain = Row(number.to_bytes(16, "big"), 1, 5, 0, b"p" * 16, cells)
+    plain = StoredReport(number.to_bytes(16, "big"), 1, 5, 0, b"p" * 16, cells)
     return plain._replace(**changes)
 
 
@@ -35,13 +35,13 @@ def kept(url):
 
 def test_outcomes(url):
     with closing(open_store(url)) as store:
-        assert store.insert([row(1), row(2)]) == [Outcome.STORED] * 2
+        assert store.insert([row(1), row(2)]) == [ReportOutcome.STORED] * 2
         assert store.insert([row(1), row(3), row(2, b"x"), row(3), row(3, epoch=6)]) == [
-            Outcome.DUPLICATE,
-            Outcome.STORED,
-            Outcome.CONFLICT,
-            Outcome.DUPLICATE,
-            Outcome.CONFLICT,
+            ReportOutcome.DUPLICATE,
+            ReportOutcome.STORED,
+            ReportOutcome.CONFLICT,
+            ReportOutcome.DUPLICATE,
+            ReportOutcome.CONFLICT,
         ]
     assert kept(url) == {each.id: each for each in (row(1), row(2), row(3))}
 
@@ -49,9 +49,9 @@ def test_outcomes(url):
 def test_many_rows(url):
     rows = [row(k) for k in range(5001)]
     with closing(open_store(url)) as store:
-        assert set(store.insert(rows[:3000])) == {Outcome.STORED}
+        assert set(store.insert(rows[:3000])) == {ReportOutcome.STORED}
         found = store.insert(rows)
-        assert found == [Outcome.DUPLICATE] * 3000 + [Outcome.STORED] * 2001
+        assert found == [ReportOutcome.DUPLICATE] * 3000 + [ReportOutcome.STORED] * 2001
     assert len(kept(url)) == 5001
 
 
@@ -111,7 +111,7 @@ def test_two_collectors_on_one_database(postgres):
         thread.join()
     for store in stores:
         store.close()
-    assert found.count(Outcome.STORED) == found.count(Outcome.CONFLICT) == 2000
+    assert found.count(ReportOutcome.STORED) == found.count(ReportOutcome.CONFLICT) == 2000
     assert len(kept(url)) == 2000
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
-from tacit.collector.storage.published_models import Shelf
+from tacit.collector.storage.published_models import PublishedModels
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.wire.item_model import ItemModel
@@ -86,7 +86,7 @@ def test_nothing_to_learn_from_is_said(ask, collector, tmp_path):
 
 def test_fit_and_publish(ask, collector, report, send, run, tmp_path):
     task = ask()
-    shelf = Shelf(tmp_path / "models")
+    shelf = PublishedModels(tmp_path / "models")
     client = collector(task, shelf=shelf)
     sent = [report(task, places=(k % 6,)) for k in range(150)]
     assert send(client, task, *sent).status_code == 200

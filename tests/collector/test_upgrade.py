@@ -12,9 +12,9 @@ import pytest
 
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader, open_store
-from tacit.collector.storage.published_models import Shelf
+from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.store import Outcome, Row
+from tacit.collector.storage.store import ReportOutcome, StoredReport
 from tacit.wire.task import loads
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -24,7 +24,7 @@ PROVIDER = "https://films.example"
 def raw():
     """The rows of the fixture, by SQLite alone: the two files hold the same."""
     with closing(sqlite3.connect(FIXTURES / "version-1.db")) as database:
-        rows = [Row(*row) for row in database.execute("SELECT * FROM reports")]
+        rows = [StoredReport(*row) for row in database.execute("SELECT * FROM reports")]
         tasks = database.execute("SELECT number, document, closed FROM tasks").fetchall()
     return sorted(rows), [(number, loads(document), closed) for number, document, closed in tasks]
 
@@ -83,11 +83,11 @@ def test_a_task_that_names_its_provider_goes_on(old):
             assert store.hold(stranger.document, [stranger.predecessor.document]).number > 2
             store.shut(held.number, 9)
             assert store.hold(task.document).closed == store.hold(successor.document).closed == 9
-        assert set(store.insert(rows)) == {Outcome.DUPLICATE}
+        assert set(store.insert(rows)) == {ReportOutcome.DUPLICATE}
         new = rows[0]._replace(id=b"n" * 16, person=b"q" * 16)
         assert store.insert([new, new._replace(id=rows[1].id)]) == [
-            Outcome.STORED,
-            Outcome.CONFLICT,
+            ReportOutcome.STORED,
+            ReportOutcome.CONFLICT,
         ]
     for _, task, _ in tasks:
         assert learnt(old, task) == learnt(old, replace(task, provider=PROVIDER))
@@ -129,7 +129,9 @@ def test_fit_reads_both(old, run, tmp_path):
     after = [run(*given, each.address) for each in (task, successor)]
     assert [status for status, _, _ in (before, *after)] == [0, 0, 0]
     assert len({said for _, _, said in (before, *after)}) == 1
-    newest = [Shelf(tmp_path / "models").newest(each.address) for each in (task, successor)]
+    newest = [
+        PublishedModels(tmp_path / "models").newest(each.address) for each in (task, successor)
+    ]
     assert newest[0] == newest[1] is not None
 
 

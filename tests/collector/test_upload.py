@@ -262,7 +262,7 @@ def test_too_many_at_once_are_refused_unread(ask, clock):
         uploads = upload.MOST_WAITING
 
     task, said = ask(), []
-    door = upload.Upload(Admission({}, clock), Full)
+    door = upload.UploadHandler(Admission({}, clock), Full)
 
     async def receive():
         raise AssertionError("nothing of a refused request is read")

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from tacit.channels import compile
-from tacit.collection.sampler import Sampler
+from tacit.collection.sampler import BulkSampler
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.slot_codec import pack_rated
 from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.store import Row
+from tacit.collector.storage.store import StoredReport
 
 SHARES = np.array([0.06, 0.11, 0.27, 0.34, 0.22])
 
 
 def filled(path, task, levels, mechs):
     """A store with a report of each level through one of the task's channels, a person each."""
-    symbols = Sampler(task.channels, None).draw(levels.astype(np.uint16), mechs)
+    symbols = BulkSampler(task.channels, None).draw(levels.astype(np.uint16), mechs)
     ids = np.random.default_rng(0).permutation(len(levels))
     with closing(SqliteStore(path)) as store:
         number = store.hold(task.document).number
@@ -26,7 +26,7 @@ def filled(path, task, levels, mechs):
             block = range(start, min(start + 4096, len(levels)))
             store.insert(
                 [
-                    Row(
+                    StoredReport(
                         int(ids[k]).to_bytes(16, "big"),
                         number,
                         0,

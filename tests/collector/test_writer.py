@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tacit.collector.storage.store import Outcome, Row
+from tacit.collector.storage.store import ReportOutcome, StoredReport
 from tacit.collector.storage.writer import MOST_ROWS, WORTH_A_COMMIT, Writer
 
 
@@ -14,7 +14,7 @@ class Counting:
 
     def insert(self, rows):
         self.commits.append(len(rows))
-        return [Outcome.STORED] * len(rows)
+        return [ReportOutcome.STORED] * len(rows)
 
     def close(self):
         pass
@@ -28,7 +28,9 @@ def committed(*moments):
         writer = Writer(store)
         waiting = []
         for sizes in moments:
-            waiting += [writer.put([Row(b"i", 1, 1, 0, b"p", b"c")] * size) for size in sizes]
+            waiting += [
+                writer.put([StoredReport(b"i", 1, 1, 0, b"p", b"c")] * size) for size in sizes
+            ]
             await asyncio.sleep(0)
         assert [len(found) for found in await asyncio.gather(*waiting)] == [
             size for sizes in moments for size in sizes

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.holdout import Protocol
+from tacit.crossdomain.holdout import Holdout
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
 from tacit.engines.spark import Spark
@@ -51,7 +51,7 @@ def domains():
 @pytest.fixture
 def hidden(domains):
     """The films of the tested hidden, all but two each."""
-    return Protocol(keep=2, overlap=0.5).hide(domains, 1, seed=5)
+    return Holdout(keep=2, overlap=0.5).hide(domains, 1, seed=5)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.holdout import Protocol
+from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.scoring import score
 from tacit.crossdomain.trial import Predicted
 from tacit.errors import RequestError
@@ -34,7 +34,7 @@ def asked(hidden):
 
 
 def test_all_ratings_are_either_known_or_hidden(domains):
-    hidden = Protocol(keep=2).hide(domains, 1, seed=3)
+    hidden = Holdout(keep=2).hide(domains, 1, seed=3)
     known = cells(hidden.trial.domains.ratings)
     assert known.isdisjoint(asked(hidden))
     assert known | asked(hidden) == cells(domains.ratings)
@@ -44,7 +44,7 @@ def test_all_ratings_are_either_known_or_hidden(domains):
 def test_a_tested_person_keeps_the_source_and_as_many_target_ratings_as_said(domains):
     shared = domains.straddlers(1)
     for keep in (0, 3):
-        trial = Protocol(keep=keep).hide(domains, 1, seed=1).trial
+        trial = Holdout(keep=keep).hide(domains, 1, seed=1).trial
         assert len(trial.people) == round(0.2 * len(shared))
         known = trial.domains.ratings
         left = np.bincount(known.users[trial.in_target], minlength=known.n_users)
@@ -58,11 +58,11 @@ def test_tested_people_are_those_anybody_would_draw(domains):
     rng = np.random.default_rng(7)
     shared = domains.straddlers(0)
     expected = np.sort(rng.permutation(shared)[: round(0.2 * len(shared))])
-    assert Protocol().hide(domains, 0, seed=7).trial.people.tolist() == expected.tolist()
+    assert Holdout().hide(domains, 0, seed=7).trial.people.tolist() == expected.tolist()
 
 
 def test_sweeps_are_nested(domains):
-    asks = [asked(Protocol(keep=keep).hide(domains, 1, seed=2)) for keep in range(4)]
+    asks = [asked(Holdout(keep=keep).hide(domains, 1, seed=2)) for keep in range(4)]
     assert all(more < less for less, more in itertools.pairwise(asks))
     links = [linked(domains, share) for share in (0.0, 0.3, 0.7, 1.0)]
     assert not links[0]
@@ -70,7 +70,7 @@ def test_sweeps_are_nested(domains):
 
 
 def linked(domains, share):
-    trial = Protocol(overlap=share).hide(domains, 1, seed=2).trial
+    trial = Holdout(overlap=share).hide(domains, 1, seed=2).trial
     return set(trial.domains.straddlers(1).tolist())
 
 
@@ -82,8 +82,8 @@ def test_a_person_without_a_link_is_two_people_and_no_rating_is_lost(domains, wo
         domains = Domains.join(
             [from_frame(f, scale="1:5:1", name=n) for f, n in zip(named, "ab", strict=True)]
         )
-    whole = Protocol().hide(domains, 1, seed=4).trial.domains.ratings
-    parted = Protocol(overlap=0.25).hide(domains, 1, seed=4).trial.domains
+    whole = Holdout().hide(domains, 1, seed=4).trial.domains.ratings
+    parted = Holdout(overlap=0.25).hide(domains, 1, seed=4).trial.domains
     ratings = parted.ratings
     shared = len(domains.straddlers(1))
     others = shared - round(0.2 * shared)
@@ -103,12 +103,12 @@ def test_a_person_without_a_link_is_two_people_and_no_rating_is_lost(domains, wo
 def test_odd_domains_work_or_explain_themselves():
     apart = Domains.join([part("a", [(1, 1, 5), (2, 1, 4)]), part("b", [(3, 2, 5)])])
     with pytest.raises(RequestError, match="Nobody rated in b and in a"):
-        Protocol().hide(apart, 1, seed=0)
+        Holdout().hide(apart, 1, seed=0)
     one = Domains.join([part("a", [(1, 1, 5), (2, 1, 4)]), part("b", [(1, 2, 3), (3, 2, 2)])])
-    hidden = Protocol().hide(one, 1, seed=0)
+    hidden = Holdout().hide(one, 1, seed=0)
     assert asked(hidden) == {(1, 2, 3.0)}
     with pytest.raises(RequestError, match="more than 1 ratings of b"):
-        Protocol(keep=1).hide(one, 1, seed=0)
+        Holdout(keep=1).hide(one, 1, seed=0)
     three = Domains.join(
         [part("a", [(1, 1, 5)]), part("c", [(2, 3, 4)]), part("b", [(1, 2, 3), (2, 2, 2)])]
     )
@@ -118,7 +118,7 @@ def test_odd_domains_work_or_explain_themselves():
 @pytest.mark.parametrize("odd", [{"test_share": 0}, {"overlap": 1.5}, {"keep": -1}])
 def test_figures_that_are_none_are_refused(odd):
     with pytest.raises(RequestError):
-        Protocol(**odd)
+        Holdout(**odd)
 
 
 def test_scores_by_hand():

@@ -7,7 +7,7 @@ from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.adjusted import POINT_BITS
 from tacit.crossdomain.x_map.generator import (
     NOTHING,
-    Profile,
+    TargetProfiles,
     alteregos,
     averaged,
     best,
@@ -18,9 +18,9 @@ from tacit.crossdomain.x_map.recommender import (
     Neighbours,
     age,
     compare_profiles,
+    predict_by_items,
+    predict_by_people,
     target_items,
-    tell_by_items,
-    tell_by_people,
 )
 from tacit.kernels.similar import Near
 
@@ -67,21 +67,19 @@ def test_alteregos_are_mapped_averaged_and_give_way_to_own_ratings(trial, replac
 
 def test_a_mean_of_ratings_keeps_the_latest_time():
     same = np.zeros(3, np.int32)
-    told = averaged(Profile(same, same + 4, np.array([0, 256, 257]), np.array([5, 9, 7])))
+    told = averaged(TargetProfiles(same, same + 4, np.array([0, 256, 257]), np.array([5, 9, 7])))
     assert [field.tolist() for field in told] == [[0], [4], [171], [9]]
 
 
 def test_age_counts_different_times():
     users = np.array([0, 0, 0, 1], np.int32)
-    profile = Profile(users, users, np.zeros(4, np.int64), np.array([30, 10, 30, 50]))
+    profile = TargetProfiles(users, users, np.zeros(4, np.int64), np.array([30, 10, 30, 50]))
     assert age(profile).tolist() == [1, 2, 1, 1]
 
 
 def test_a_profile_without_times_does_not_age():
-    users = np.zeros(3, np.int32)
-    assert age(Profile(users, users, np.zeros(3, np.int64), np.zeros(3, np.int64))).tolist() == [
-        1, 1, 1,
-    ]  # fmt: skip
+    users, none = np.zeros(3, np.int32), np.zeros(3, np.int64)
+    assert age(TargetProfiles(users, users, none, none)).tolist() == [1, 1, 1]
 
 
 def naive_by_items(profile, near, trial, decay, prior):
@@ -128,7 +126,7 @@ def test_item_neighbours_tell_what_the_formula_tells(trial, engine):
     profile = whole(trial)._replace(times=np.arange(len(trial.in_target)) // 3)
     items = target_items(trial)
     near = compare_profiles(profile, trial, "item").nearest(items, items, HOW.wanted, engine)
-    told = tell_by_items(profile, near, trial, HOW, engine)
+    told = predict_by_items(profile, near, trial, HOW, engine)
     check(told, naive_by_items(profile, near, trial, HOW.decay, 5 / 20))
 
 
@@ -137,7 +135,7 @@ def test_people_tell_what_the_formula_tells(trial, engine):
     everybody = np.arange(trial.domains.ratings.n_users, dtype=np.int32)
     alike = compare_profiles(profile, trial, "user")
     near = alike.nearest(trial.people, everybody, HOW.wanted, engine)
-    told = tell_by_people(profile, near, trial, HOW, engine)
+    told = predict_by_people(profile, near, trial, HOW, engine)
     check(told, naive_by_people(profile, near, trial, 5 / 20))
 
 
@@ -155,7 +153,7 @@ def test_one_noisy_neighbour_gives_their_rating_away(trial, engine):
     told = set()
     for noisy in (0.3, -0.02, 17.0):
         near = Near(np.array([[other]], np.int32), np.array([[noisy]]), *2 * [None])
-        values = tell_by_people(profile, near, asked, Neighbours(1), engine).values - 1
+        values = predict_by_people(profile, near, asked, Neighbours(1), engine).values - 1
         assert values == pytest.approx(mean + np.sign(noisy) * (raw - raw.mean()), abs=1e-9)
         told.add(values.tobytes())
     assert len(told) == 2
@@ -174,5 +172,5 @@ def test_the_best_replacement_is_the_first_of_the_largest(engine):
 def test_nobody_near_means_the_mean(trial, engine):
     profile, items = own(trial), target_items(trial)
     none = Near(np.full((len(items), 3), -1, np.int32), np.zeros((len(items), 3)), *2 * [None])
-    told = tell_by_items(profile, none, trial, Neighbours(3), engine)
+    told = predict_by_items(profile, none, trial, Neighbours(3), engine)
     assert not told.covered.any()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.crossdomain.x_map.adjusted import POINT_BITS, Adjusted, centred
-from tacit.crossdomain.x_map.baseliner import ALONE, BB, NB, NN, Baseline, Edges, baseline
+from tacit.crossdomain.x_map.baseliner import ALONE, BB, NB, NN, Edges, SimilarityGraph, baseline
 from tacit.crossdomain.x_map.extender import extend
 from tacit.engines.local import Local
 from tacit.errors import RequestError
@@ -161,7 +161,7 @@ def test_one_chain_of_four_items():
         np.array([0, 1, 2], np.int32), np.array([1, 2, 3], np.int32),
         np.array([0.8, 0.5, -0.1]), np.array([3, 2, 1], np.int32), np.array([0.5, 0.4, 0.2]),
     )  # fmt: skip
-    base = Baseline(np.array([NB, BB, BB, NB], np.int8), edges)
+    base = SimilarityGraph(np.array([NB, BB, BB, NB], np.int8), edges)
     extension = extend(base, np.array([False, False, True, True]), Local())
     (path,) = extension.paths(0, 3)
     assert path.items == (0, 1, 2, 3)

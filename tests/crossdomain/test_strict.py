@@ -8,7 +8,7 @@ import pytest
 from tacit.audit.replay import replay
 from tacit.crossdomain import StrictMap, changed
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.holdout import Protocol
+from tacit.crossdomain.holdout import Holdout
 from tacit.engines.local import Local
 from tacit.readers import from_frame, synthetic
 from tacit.training import DPALS, DPCovariance
@@ -66,8 +66,8 @@ def test_few_links_buy_no_factors():
     system = StrictMap(training=DPALS())
     spent = {}
     for overlap in (1.0, 0.0):
-        trial = Protocol(overlap=overlap).hide(domains, 1, seed=0).trial
-        told = system.tell(trial, engine=Local(), epsilon="60")
+        trial = Holdout(overlap=overlap).hide(domains, 1, seed=0).trial
+        told = system.predict(trial, engine=Local(), epsilon="60")
         spent[overlap] = told.guarantee.released
     assert spent[0.0] == "4 noisy totals"
     assert spent[1.0] != spent[0.0]

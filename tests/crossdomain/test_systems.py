@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.crossdomain import KNN, MEMBERS, ItemMeans, RemoteUser, XMap, changed, systems
-from tacit.crossdomain.holdout import Protocol
+from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.x_map.draws import Draws
 from tacit.engines.local import Local
 from tacit.errors import RequestError
@@ -16,9 +16,9 @@ from tacit.training.person import dpals
 KINDS = [pytest.param(m, id=f"{m.name}-{m.variant}-{m.mode}") for m in MEMBERS]
 
 
-def tell(system, trial, engine=None, epsilon="2"):
+def predict(system, trial, engine=None, epsilon="2"):
     given = None if system.mode == "none" else epsilon
-    return system.tell(trial, engine=engine or Local(), epsilon=given)
+    return system.predict(trial, engine=engine or Local(), epsilon=given)
 
 
 def known(trial):
@@ -28,7 +28,7 @@ def known(trial):
 
 @pytest.mark.parametrize("system", KINDS)
 def test_a_system_tells_every_asked_rating_and_says_what_it_promises(system, trial):
-    predicted, guarantee = tell(system, trial)
+    predicted, guarantee = predict(system, trial)
     assert predicted.values.shape == predicted.covered.shape == trial.items.shape
     assert predicted.values.dtype == np.float64
     assert np.isfinite(predicted.values).all()
@@ -42,10 +42,10 @@ def test_a_system_tells_every_asked_rating_and_says_what_it_promises(system, tri
 
 @pytest.mark.parametrize("system", [p for p in KINDS if p.values[0].mode == "none"])
 def test_neither_blocks_nor_the_order_of_questions_change_a_digit(system, trial):
-    whole = tell(system, trial).predicted
+    whole = predict(system, trial).predicted
     order = np.random.default_rng(0).permutation(len(trial.users))
     asked = replace(trial, users=trial.users[order], items=trial.items[order])
-    parted = tell(system, asked, Local(blocks=5)).predicted
+    parted = predict(system, asked, Local(blocks=5)).predicted
     assert parted.values.tobytes() == whole.values[order].tobytes()
     assert (parted.covered == whole.covered[order]).all()
 
@@ -65,7 +65,7 @@ STAGED = [
 @pytest.mark.parametrize("system", STAGED, ids=lambda s: f"{s.name}-{s.variant}")
 def test_every_engine_gives_the_same_digits(system, trial, engine):
     """The whole pipeline, with the same draws: one block here is what all others are held to."""
-    here, there = (tell(system, trial, place).predicted for place in (Local(1), engine))
+    here, there = (predict(system, trial, place).predicted for place in (Local(1), engine))
     assert there.values.tobytes() == here.values.tobytes()
     assert there.covered.tobytes() == here.covered.tobytes()
     assert here.covered.any()
@@ -85,9 +85,9 @@ def test_one_shared_person_and_one_item_a_domain_are_enough(system, domains):
     moved = both.ratings.users.copy()
     moved[np.flatnonzero(both.ratings.items == first[1])[0]] = rater
     one = replace(both, ratings=replace(both.ratings, users=moved))
-    hidden = Protocol().hide(one, 1, seed=0)
+    hidden = Holdout().hide(one, 1, seed=0)
     assert len(hidden.values) == 1
-    assert np.isfinite(tell(system, hidden.trial).predicted.values).all()
+    assert np.isfinite(predict(system, hidden.trial).predicted.values).all()
 
 
 def naive_means(trial):
@@ -106,9 +106,9 @@ def test_item_average_and_offset_by_hand(trial):
         offsets[user] = sum(around) / (len(around) + 5)
     pairs = list(zip(trial.users.tolist(), trial.items.tolist(), strict=True))
     plain = [means.get(item, everything) for _, item in pairs]
-    assert tell(ItemMeans(), trial).predicted.values == pytest.approx(plain)
+    assert predict(ItemMeans(), trial).predicted.values == pytest.approx(plain)
     shifted = [base + offsets[user] for (user, _), base in zip(pairs, plain, strict=True)]
-    assert tell(ItemMeans(offset=True), trial).predicted.values == pytest.approx(shifted)
+    assert predict(ItemMeans(offset=True), trial).predicted.values == pytest.approx(shifted)
 
 
 @pytest.mark.parametrize("k", [1, 4, 100])
@@ -128,7 +128,7 @@ def test_remote_user_by_hand(trial, k):
         dot = sum(x * taste[b].get(i, 0) for i, x in taste[a].items())
         return dot / (norm[a] * norm[b])
 
-    found = tell(RemoteUser(k=k), trial).predicted
+    found = predict(RemoteUser(k=k), trial).predicted
     some = np.random.default_rng(1).choice(len(trial.users), 60, replace=False)
     for row in some:
         a, item = int(trial.users[row]), int(trial.items[row])
@@ -163,30 +163,30 @@ def door(monkeypatch):
 
 
 def test_the_strict_average_looks_at_target_ratings_alone(trial, door):
-    tell(ItemMeans(mode="strict"), trial)
+    predict(ItemMeans(mode="strict"), trial)
     before = [totals.copy() for totals in door.seen]
     ratings = trial.domains.ratings
     levels = np.where(trial.in_target, ratings.levels, ratings.levels[::-1] % 5).astype(np.uint8)
     assert (levels != ratings.levels).any()
     other = replace(trial, domains=replace(trial.domains, ratings=replace(ratings, levels=levels)))
     door.seen.clear()
-    tell(ItemMeans(mode="strict"), other)
+    predict(ItemMeans(mode="strict"), other)
     assert all((a == b).all() for a, b in zip(before, door.seen, strict=True))
     door.seen.clear()
-    tell(ItemMeans(offset=True, mode="strict"), trial)
+    predict(ItemMeans(offset=True, mode="strict"), trial)
     assert door.seen[-1].size == ratings.n_items
 
 
 def test_without_noise_the_strict_offset_is_near_the_plain_one(trial, door):
     # The account still takes the means for noisy, and shrinks them: they agree in rank, not level.
-    strict = tell(ItemMeans(offset=True, mode="strict"), trial, epsilon="400").predicted.values
-    plain = tell(ItemMeans(offset=True), trial).predicted.values
+    strict = predict(ItemMeans(offset=True, mode="strict"), trial, epsilon="400").predicted.values
+    plain = predict(ItemMeans(offset=True), trial).predicted.values
     assert np.corrcoef(strict, plain)[0, 1] > 0.8
 
 
 def test_a_strict_system_without_an_epsilon_is_refused(trial):
     with pytest.raises(RequestError, match="give one"):
-        ItemMeans(mode="strict").tell(trial, engine=Local(), epsilon=None)
+        ItemMeans(mode="strict").predict(trial, engine=Local(), epsilon=None)
 
 
 def test_modes_and_settings():

@@ -30,7 +30,7 @@ CHILD = Path(__file__).with_name("crashing.py")
 LIMIT, COST = 1500 * 10**9, 10**9
 
 
-class Door(BaseHTTPRequestHandler):
+class Middleware(BaseHTTPRequestHandler):
     """One in ten uploads is lost, three in ten answers are, one in ten is a 503."""
 
     protocol_version = "HTTP/1.1"
@@ -39,7 +39,7 @@ class Door(BaseHTTPRequestHandler):
     def do_GET(self):
         with self.server.lock:
             answer = self.server.collector("GET", self.path)
-        self.tell(answer.status, answer.body)
+        self.predict(answer.status, answer.body)
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -50,9 +50,9 @@ class Door(BaseHTTPRequestHandler):
         if fate < 0.4:
             self.close_connection = True
         else:
-            self.tell(503 if fate < 0.5 else 200, b"{}")
+            self.predict(503 if fate < 0.5 else 200, b"{}")
 
-    def tell(self, status, body):
+    def predict(self, status, body):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -72,7 +72,7 @@ def door(ask):
     opened = []
 
     def made(plan):
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Middleware)
         server.daemon_threads, server.lock = True, threading.Lock()
         url = f"http://127.0.0.1:{server.server_port}"
         server.collector = FakeCollector([ask(plan, items=range(400), window=20, provider=url)])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tacit.evaluation.results import Row
+from tacit.evaluation.results import ResultRow
 
 ROW = {
     "dataset": "made-up", "plan": "rated", "cap": None, "channel": "even", "channel_id": "ab",
@@ -17,13 +17,13 @@ ROW = {
 
 
 @pytest.fixture
-def make_row() -> Callable[..., Row]:
+def make_row() -> Callable[..., ResultRow]:
     """A row with the given values, the others unremarkable."""
 
-    def make(**values) -> Row:
+    def make(**values) -> ResultRow:
         if values.get("channel") == "identity":
             none = {"epsilon": None, "unit": "none", "trust": "everybody", "mode": "none"}
             values = {**none, "channel_id": None, "claim_valid": None, **values}
-        return Row(**{**ROW, **values})
+        return ResultRow(**{**ROW, **values})
 
     return make

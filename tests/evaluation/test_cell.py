@@ -7,20 +7,25 @@ import pytest
 
 from tacit.errors import RequestError
 from tacit.evaluation import grid
-from tacit.evaluation.comparison.runner import Runner
+from tacit.evaluation.comparison.runner import ComparisonRunner
 from tacit.metrics.accuracy import rmse
-from tacit.metrics.split import Protocol
+from tacit.metrics.split import SplitProtocol
 
 
 @pytest.fixture
 def cells(ratings):
-    return grid.cells(
-        ratings, Protocol(), channels=["even"], models=["mean", "other"], epsilons=["0.5"], cap=7
+    return grid.experiments(
+        ratings,
+        SplitProtocol(),
+        channels=["even"],
+        models=["mean", "other"],
+        epsilons=["0.5"],
+        cap=7,
     )
 
 
 def test_without_privacy_the_model_sees_the_true_ratings(ratings, cells, tools):
-    provider, device = Runner(ratings, Protocol(), tools)(cells[0])
+    provider, device = ComparisonRunner(ratings, SplitProtocol(), tools)(cells[0])
     held_out = np.random.default_rng(0).random(len(ratings)) < 0.1
     train, test = ratings.where(~held_out), ratings.where(held_out)
     assert provider.rmse == pytest.approx(
@@ -35,7 +40,7 @@ def test_without_privacy_the_model_sees_the_true_ratings(ratings, cells, tools):
 
 
 def test_with_a_channel_the_rows_carry_its_promise(ratings, cells, tools):
-    provider, device = Runner(ratings, Protocol(), tools)(cells[2])
+    provider, device = ComparisonRunner(ratings, SplitProtocol(), tools)(cells[2])
     assert (provider.channel, provider.epsilon, provider.unit) == ("even", 0.5, "value")
     assert (provider.trust, provider.claim_valid, provider.mode) == ("nobody", True, "strict")
     assert provider.values_epsilon == 3.5
@@ -51,7 +56,7 @@ def test_models_of_one_channel_are_compared_on_the_same_reports(ratings, cells, 
         collected.append(given)
         return tools.perturb(*given)
 
-    runner = Runner(ratings, Protocol(), dataclasses.replace(tools, perturb=perturb))
+    runner = ComparisonRunner(ratings, SplitProtocol(), dataclasses.replace(tools, perturb=perturb))
     for cell in cells:
         runner(cell)
     assert len(collected) == 1
@@ -60,7 +65,7 @@ def test_models_of_one_channel_are_compared_on_the_same_reports(ratings, cells, 
 
 def test_a_model_that_no_device_can_finish_has_one_row(ratings, cells, tools):
     alone = dataclasses.replace(tools, where=lambda model: ("provider",))
-    assert len(Runner(ratings, Protocol(), alone)(cells[0])) == 1
+    assert len(ComparisonRunner(ratings, SplitProtocol(), alone)(cells[0])) == 1
 
 
 def test_a_training_sees_true_ratings_and_its_rows_carry_its_own_promise(ratings, tools):
@@ -70,16 +75,16 @@ def test_a_training_sees_true_ratings_and_its_rows_carry_its_own_promise(ratings
         asked.append((model, len(given), epsilon, mode, delta))
         return tools.train(model, given, epsilon=epsilon, rng=rng, mode=mode, delta=delta)
 
-    cell = grid.cells(
+    cell = grid.experiments(
         ratings,
-        Protocol(),
+        SplitProtocol(),
         channels=[],
         models=[],
         trainings=[("asks", "strict")],
         epsilons=["0.5"],
     )[0]
     home = dataclasses.replace(tools, train=train, where=lambda model: ("device",))
-    (row,) = Runner(ratings, Protocol(), home)(cell)
+    (row,) = ComparisonRunner(ratings, SplitProtocol(), home)(cell)
     assert asked == [("asks", row.n_train, "0.5", "strict", "1e-6")]
     assert (row.where, row.plan, row.channel, row.channel_id) == ("device", "rounds", None, None)
     assert (row.unit, row.epsilon, row.user_epsilon, row.delta) == ("user", 0.5, 0.5, 0)
@@ -94,7 +99,9 @@ def test_predictions_are_clipped_for_errors_only(ratings, cells, tools):
 
         return Wild()
 
-    row = Runner(ratings, Protocol(), dataclasses.replace(tools, fit=fit))(cells[0])[0]
+    row = ComparisonRunner(ratings, SplitProtocol(), dataclasses.replace(tools, fit=fit))(cells[0])[
+        0
+    ]
     assert row.mae <= 4
 
 
@@ -107,10 +114,10 @@ def test_a_prediction_that_is_no_number_is_refused(ratings, cells, tools):
         return Broken()
 
     with pytest.raises(RequestError, match="mean predicted"):
-        Runner(ratings, Protocol(), dataclasses.replace(tools, fit=fit))(cells[0])
+        ComparisonRunner(ratings, SplitProtocol(), dataclasses.replace(tools, fit=fit))(cells[0])
 
 
 def test_relevance_may_be_declared(ratings, cells, tools):
-    strict = Runner(ratings, Protocol(), tools, relevant=5.0)(cells[0])[0]
-    usual = Runner(ratings, Protocol(), tools)(cells[0])[0]
+    strict = ComparisonRunner(ratings, SplitProtocol(), tools, relevant=5.0)(cells[0])[0]
+    usual = ComparisonRunner(ratings, SplitProtocol(), tools)(cells[0])[0]
     assert strict.precision_at_10 < usual.precision_at_10

@@ -10,12 +10,12 @@ import pytest
 from tacit import crossdomain
 from tacit.cli import main
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.trial import Predicted, Told
+from tacit.crossdomain.trial import Predicted, TrialPredictions
 from tacit.engines.local import Local
 from tacit.errors import RequestError
 from tacit.evaluation.comparison.tables import text
-from tacit.evaluation.crossdomain.request import Crossing
-from tacit.evaluation.crossdomain.rows import Crossed, promises, table
+from tacit.evaluation.crossdomain.request import TrialRequest
+from tacit.evaluation.crossdomain.rows import TrialRow, promises, table
 from tacit.evaluation.journal import Journal
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.readers import from_frame, synthetic
@@ -46,7 +46,7 @@ class Guess:
             return epsilon, self.neighbour_epsilon
         return f"{float(epsilon) / 2:g}", f"{float(epsilon) / 2:g}"
 
-    def tell(self, trial, *, engine, epsilon):
+    def predict(self, trial, *, engine, epsilon):
         Guess.patience -= 1
         if Guess.patience < 0:
             raise KeyboardInterrupt
@@ -59,7 +59,7 @@ class Guess:
                 released="a guess", fails="it is a guess",
             )  # fmt: skip
         told = float(epsilon or 3) * cells
-        return Told(Predicted(told, cells > 0), claim)
+        return TrialPredictions(Predicted(told, cells > 0), claim)
 
 
 @pytest.fixture
@@ -88,11 +88,11 @@ def files(tmp_path):
 
 
 def run(crossing, domains):
-    return crossing.run(domains, Local(), Journal(None, Crossed), lambda *state: None)
+    return crossing.run(domains, Local(), Journal(None, TrialRow), lambda *state: None)
 
 
 def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, domains):
-    crossing = Crossing(
+    crossing = TrialRequest(
         models=("guess", "item-average"), mode="both", epsilons=("1", "2"),
         neighbour_epsilons=("1", "3"), ks=(3, 4), overlaps=(0.5, 1.0), keeps=(0, 2), seeds=2,
     )  # fmt: skip
@@ -110,24 +110,24 @@ def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, doma
 
 
 def test_decays_are_swept_where_a_system_has_one(domains):
-    crossing = Crossing(models=("nx-map", "knn-linked"), ks=(3, 4), decays=(0.0, 0.1))
-    cells = [vars(cell.system) for cell in crossing.cells(domains)]
+    crossing = TrialRequest(models=("nx-map", "knn-linked"), ks=(3, 4), decays=(0.0, 0.1))
+    cells = [vars(cell.system) for cell in crossing.experiments(domains)]
     mapped = {(c["variant"], c["k"], c["decay"]) for c in cells if "decay" in c}
     assert mapped == {(v, k, d) for v in ("item", "user") for k in (3, 4) for d in (0.0, 0.1)}
     assert len(cells) == len(mapped) + 2
 
 
 def test_both_budgets_of_x_map_are_named(domains):
-    crossing = Crossing(
+    crossing = TrialRequest(
         models=("x-map",), mode="faithful", epsilons=("0.6", "0.3"), neighbour_epsilons=("0.8", "2")
     )
-    parts = {(c.system.variant, *c.system.budget(c.epsilon)) for c in crossing.cells(domains)}
+    parts = {(c.system.variant, *c.system.budget(c.epsilon)) for c in crossing.experiments(domains)}
     pairs = [("0.6", "0.8"), ("0.6", "2"), ("0.3", "0.8"), ("0.3", "2")]
     assert parts == {(variant, *pair) for variant in ("item", "user") for pair in pairs}
 
 
 def test_a_row_says_what_was_run_and_how_far_it_was_off(guess, domains):
-    (row,) = run(Crossing(models=("guess",), mode="faithful", keeps=(1,)), domains)[-1:]
+    (row,) = run(TrialRequest(models=("guess",), mode="faithful", keeps=(1,)), domains)[-1:]
     assert ", ".join(row.to_dict()) == CONTRACT
     assert (row.epsilon, row.unit, row.claim_valid, row.k) == (1, "user", False, 5)
     assert (row.source, row.target, row.keep) == ("books", "films", 1)
@@ -135,17 +135,17 @@ def test_a_row_says_what_was_run_and_how_far_it_was_off(guess, domains):
     assert row.mae_rounded == row.mae > 1
     assert row.method == "guess (item), claim fails"
     assert row.claim == "faithful, 0.5 + 0.5"
-    assert Crossed.from_dict(row.to_dict()) == row
+    assert TrialRow.from_dict(row.to_dict()) == row
 
 
 def test_either_domain_may_be_the_target(domains):
-    (row,) = run(Crossing(models=("remote-user",), target=0), domains)
+    (row,) = run(TrialRequest(models=("remote-user",), target=0), domains)
     assert (row.source, row.target, row.variant) == ("films", "books", "user")
 
 
 def test_a_table_has_the_columns_that_vary_and_each_promise_once(guess, domains):
     models = ("guess", "item-average", "item-offset")
-    rows = run(Crossing(models=models, keeps=(0, 2), seeds=2), domains)
+    rows = run(TrialRequest(models=models, keeps=(0, 2), seeds=2), domains)
     shown = table(rows)
     assert shown.heading == ("system", "epsilon", "keep", "MAE", "rounded", "coverage")
     assert len(shown.lines) == len(rows) / 2
@@ -163,7 +163,7 @@ def test_a_table_has_the_columns_that_vary_and_each_promise_once(guess, domains)
 )  # fmt: skip
 def test_requests_that_cannot_be_met_are_refused_before_any_work(odd):
     with pytest.raises(RequestError):
-        Crossing(**{"models": ("item-average",), **odd})
+        TrialRequest(**{"models": ("item-average",), **odd})
 
 
 def command(capsys, *arguments):

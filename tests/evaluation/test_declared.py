@@ -14,7 +14,7 @@ from tacit.collection.plans import plan
 from tacit.collection.report_file import read_reports, write_perturbed
 from tacit.crossdomain import MEMBERS
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.holdout import Protocol
+from tacit.crossdomain.holdout import Holdout
 from tacit.engines.local import Local
 from tacit.models import item_model
 from tacit.readers import from_frame, synthetic
@@ -101,6 +101,6 @@ def test_cross_domain_systems(system, known):
         for number, half in enumerate(halves)
     ]
     domains = Domains.join(parts)
-    trial = Protocol().hide(domains, 1, int(chance.integers(9))).trial
-    told = system.tell(trial, engine=Local(), epsilon="2")
+    trial = Holdout().hide(domains, 1, int(chance.integers(9))).trial
+    told = system.predict(trial, engine=Local(), epsilon="2")
     assert told.guarantee.uncovered == (() if known else GAP)

@@ -14,7 +14,7 @@ import uvicorn
 from tacit.collector.http.app import application
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.storage.addresses import open_reader
-from tacit.collector.storage.published_models import Shelf
+from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
 from tacit.errors import RequestError
 from tacit.metrics.split import at_random
@@ -111,7 +111,7 @@ def test_devices_predict_at_home_what_was_held_out(ask, ratings, file, tmp_path,
     mask = at_random(len(ratings), 0.1, 2)
     train, test = ratings.where(~mask), ratings.where(mask)
     fitted = model("mf").fit(evidence(train))
-    shelf = Shelf(tmp_path / "shelf")
+    shelf = PublishedModels(tmp_path / "shelf")
     with served(tmp_path, task, shelf=shelf) as url:
         given = ("simulate", file, "--url", url, "--scale", "1:5:1", "--score", "--seed", 2)
         assert run(*given)[0] == 1

@@ -4,14 +4,14 @@ import pytest
 
 from tacit.evaluation import grid
 from tacit.evaluation.journal import Journal
-from tacit.evaluation.results import Row
-from tacit.metrics.split import Protocol
+from tacit.evaluation.results import ResultRow
+from tacit.metrics.split import SplitProtocol
 
 
 @pytest.fixture
 def cells(ratings):
-    return grid.cells(
-        ratings, Protocol(seeds=2), channels=["identity", "even"], models=["mean", "other"],
+    return grid.experiments(
+        ratings, SplitProtocol(seeds=2), channels=["identity", "even"], models=["mean", "other"],
         epsilons=["0.5", "1"],
     )  # fmt: skip
 
@@ -45,8 +45,8 @@ def test_the_grid_has_the_identity_once_and_every_other_channel_at_every_epsilon
 
 
 def test_a_training_runs_once_an_epsilon_with_no_channel(ratings):
-    cells = grid.cells(
-        ratings, Protocol(), channels=["even", "odd"], models=["mean"],
+    cells = grid.experiments(
+        ratings, SplitProtocol(), channels=["even", "odd"], models=["mean"],
         trainings=[("asks", "strict")], epsilons=["0.5", "1"], plan="catalogue", cap=5,
     )  # fmt: skip
     asks = [cell for cell in cells if cell.model == "asks"]
@@ -61,14 +61,14 @@ def test_an_interrupted_run_is_resumed(tmp_path, cells, run_cell):
     path = tmp_path / "out.json.journal"
     run_cell.stop = 3
     with pytest.raises(KeyboardInterrupt):
-        grid.run(cells, run_cell, Journal(path, Row))
+        grid.run(cells, run_cell, Journal(path, ResultRow))
     assert len(path.read_text().splitlines()) == 3
-    kept = Journal(path, Row)
+    kept = Journal(path, ResultRow)
     assert len(kept.rows(cell.key for cell in cells)) == 4
     run_cell.stop = None
     rows = grid.run(cells, run_cell, kept)
     assert run_cell.seen == [cell.label for cell in cells]
-    assert rows == grid.run(cells, run_cell, Journal(path, Row))
+    assert rows == grid.run(cells, run_cell, Journal(path, ResultRow))
     assert len(run_cell.seen) == 12
     kept.remove()
     assert not path.exists()
@@ -76,31 +76,30 @@ def test_an_interrupted_run_is_resumed(tmp_path, cells, run_cell):
 
 def test_a_torn_line_costs_one_cell_only(tmp_path, cells, run_cell):
     path = tmp_path / "out.json.journal"
-    grid.run(cells[:3], run_cell, Journal(path, Row))
+    grid.run(cells[:3], run_cell, Journal(path, ResultRow))
     path.write_bytes(path.read_bytes()[:-20])
-    grid.run(cells[:4], run_cell, Journal(path, Row))
+    grid.run(cells[:4], run_cell, Journal(path, ResultRow))
     assert len(run_cell.seen) == 5
-    assert all(cell.key in Journal(path, Row) for cell in cells[:4])
+    assert all(cell.key in Journal(path, ResultRow) for cell in cells[:4])
 
 
 def test_rows_of_another_run_are_not_taken(tmp_path, cells, run_cell, ratings):
-    journal = Journal(tmp_path / "j", Row)
+    journal = Journal(tmp_path / "j", ResultRow)
     grid.run(cells, run_cell, journal)
-    others = grid.cells(
-        ratings.where(ratings.users > 3), Protocol(seeds=2), channels=["even"], models=["mean"],
-        epsilons=["1"],
-    )  # fmt: skip
+    some = ratings.where(ratings.users > 3)
+    protocol = SplitProtocol(seeds=2)
+    others = grid.experiments(some, protocol, channels=["even"], models=["mean"], epsilons=["1"])
     assert not any(cell.key in journal for cell in others)
-    share = Protocol(seeds=2, share=0.2)
-    again = grid.cells(ratings, share, channels=["even"], models=["mean"], epsilons=["1"])
+    share = SplitProtocol(seeds=2, share=0.2)
+    again = grid.experiments(ratings, share, channels=["even"], models=["mean"], epsilons=["1"])
     assert not any(cell.key in journal for cell in again)
 
 
 def test_more_seeds_go_on_from_fewer(tmp_path, cells, run_cell, ratings):
-    journal = Journal(tmp_path / "j", Row)
+    journal = Journal(tmp_path / "j", ResultRow)
     grid.run(cells, run_cell, journal)
-    more = grid.cells(
-        ratings, Protocol(seeds=3), channels=["even"], models=["mean", "other"],
+    more = grid.experiments(
+        ratings, SplitProtocol(seeds=3), channels=["even"], models=["mean", "other"],
         epsilons=["0.5", "1"],
     )  # fmt: skip
     grid.run(more, run_cell, journal)
@@ -109,6 +108,6 @@ def test_more_seeds_go_on_from_fewer(tmp_path, cells, run_cell, ratings):
 
 def test_progress_is_told(cells, run_cell):
     told = []
-    grid.run(cells, run_cell, Journal(None, Row), lambda *state: told.append(state))
+    grid.run(cells, run_cell, Journal(None, ResultRow), lambda *state: told.append(state))
     assert told[0] == ("mean, identity, seed 0", 0, 12)
     assert told[-1] == ("", 12, 12)

@@ -11,7 +11,7 @@ from tacit.audit.replay import Recorder, Replayer
 from tacit.errors import RequestError
 from tacit.evaluation.comparison import tools
 from tacit.evaluation.private_choice import STEPS, PrivateChoice, squared_errors
-from tacit.metrics.split import Protocol, at_random
+from tacit.metrics.split import SplitProtocol, at_random
 from tacit.models import MODELS
 from tacit.readers import synthetic
 from tacit.reports import Reports
@@ -19,7 +19,7 @@ from tacit.training.mechanism.noisy_releases import SecretReleases
 
 PAIRS = 200
 RATINGS = synthetic(40, 60, 1000)
-SPLIT = Protocol(seeds=1)
+SPLIT = SplitProtocol(seeds=1)
 
 
 def choice(model: str, **changes) -> PrivateChoice:
@@ -137,7 +137,7 @@ def test_what_reads_training_values_is_caught():
 
 def test_the_price_is_every_training_and_every_error():
     assert choice("bias").guarantee.epsilon == "5"
-    twice = choice("bias", protocol=Protocol(seeds=3, folds=4))
+    twice = choice("bias", protocol=SplitProtocol(seeds=3, folds=4))
     assert Decimal(twice.guarantee.epsilon) == 12 * 2 * Decimal("2.5")
     assert (twice.guarantee.unit, twice.guarantee.trust) == ("value", "curator")
     recorder = Recorder(SecretReleases())

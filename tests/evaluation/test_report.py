@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tacit.evaluation.comparison.chart import Chart, describe
-from tacit.evaluation.comparison.device_sample import Sample
+from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
 from tacit.evaluation.comparison.report import report
 from tacit.evaluation.comparison.tables import accuracy, best, lowest, promises, text
@@ -91,7 +91,7 @@ def test_a_claim_that_fails_is_shown_as_such_and_wins_nothing(rows, make_row):
 
 def test_the_sample_shows_truth_beside_report_and_escapes_titles(rows):
     pairs = [("<b>Up</b>", 4.0, 1.25), ("Heat", 2.0, 5.0)]
-    sample = Sample("A made-up person", "auto", "1", pairs, symbols=2)
+    sample = DeviceSample("A made-up person", "auto", "1", pairs, symbols=2)
     page = report(rows, sample=sample)
     assert "&lt;b&gt;Up&lt;/b&gt;" in page
     assert "<b>Up" not in page
@@ -191,7 +191,7 @@ def test_what_a_person_loses_is_said_wherever_it_is_known(rows, make_row):
 
 def test_a_device_that_hides_what_was_rated_is_shown_so(rows):
     pairs = [("seen", 5.0, 4.0), ("lost", 2.0, None), ("made up", None, 1.0)]
-    page = report(rows, sample=Sample("Somebody", "auto", "2", pairs, presence_public=False))
+    page = report(rows, sample=DeviceSample("Somebody", "auto", "2", pairs, presence_public=False))
     assert "rated or not" in page
     device = page.partition("What left one device")[2].partition("<h2>")[0]
     assert device.count("class=move") == 1

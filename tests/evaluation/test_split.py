@@ -5,18 +5,18 @@ import polars as pl
 import pytest
 
 from tacit.errors import RequestError
-from tacit.metrics.split import Protocol, at_random, fold_of, latest
+from tacit.metrics.split import SplitProtocol, at_random, fold_of, latest
 from tacit.readers import from_frame
 
 
 def test_a_share_is_numpys_generator_over_rows_in_file_order(ratings):
     expected = np.random.default_rng(3).random(len(ratings)) < 0.1
-    assert (Protocol(share=0.1).test(ratings, 3, None) == expected).all()
+    assert (SplitProtocol(share=0.1).test(ratings, 3, None) == expected).all()
     assert (at_random(len(ratings), 0.1, 3) == expected).all()
 
 
 def test_folds_hold_out_every_row_once(ratings):
-    protocol = Protocol(folds=10)
+    protocol = SplitProtocol(folds=10)
     masks = [protocol.test(ratings, 0, fold) for fold in range(10)]
     assert (sum(mask.astype(int) for mask in masks) == 1).all()
     assert {mask.sum() for mask in masks} == {200}
@@ -24,8 +24,8 @@ def test_folds_hold_out_every_row_once(ratings):
 
 
 def test_places_run_through_seeds_and_folds():
-    assert list(Protocol(seeds=2).places()) == [(0, None), (1, None)]
-    assert list(Protocol(folds=2, seeds=2).places()) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert list(SplitProtocol(seeds=2).places()) == [(0, None), (1, None)]
+    assert list(SplitProtocol(folds=2, seeds=2).places()) == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def test_by_time_the_latest_are_held_out():
@@ -51,7 +51,7 @@ def test_by_time_the_latest_are_held_out():
 )
 def test_a_protocol_that_cannot_be_run_is_refused(settings, words):
     with pytest.raises(RequestError, match=words):
-        Protocol(**settings)
+        SplitProtocol(**settings)
 
 
 def test_a_split_without_a_test_row_is_refused():
@@ -59,4 +59,4 @@ def test_a_split_without_a_test_row_is_refused():
         pl.DataFrame({"user": [1, 2], "item": [1, 1], "rating": [3, 4]}), scale="1:5:1"
     )
     with pytest.raises(RequestError, match="Of 2 ratings 0 would be held out"):
-        Protocol(share=0.01).test(few, 0, None)
+        SplitProtocol(share=0.01).test(few, 0, None)

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.evaluation.crossdomain.figures import Styles, panel, surface
 from tacit.evaluation.crossdomain.report import report
-from tacit.evaluation.crossdomain.rows import Crossed
+from tacit.evaluation.crossdomain.rows import TrialRow
 from tacit.evaluation.crossdomain.sweeps import Sweep, surfaces, sweeps
 
 ROW = {
@@ -23,7 +23,7 @@ STRICT = {"mode": "strict", "delta": 1e-6, "unit": "user", "trust": "curator", "
 
 
 def make(**values):
-    return Crossed(**{**ROW, **values})
+    return TrialRow(**{**ROW, **values})
 
 
 def strict(epsilon, **values):
@@ -99,8 +99,8 @@ def test_a_surface_has_every_pair_and_is_not_drawn_with_a_gap(rows):
     grid = [parted(a, b, mae=a + b / 10) for a in (0.3, 0.6) for b in (0.8, 1.0, 2.0)]
     (found,) = surfaces(rows + grid)
     assert found.method == "two (user), claim fails"
-    assert found.cells()[1, 2] == pytest.approx(0.8)
-    assert len(found.cells()) == 6
+    assert found.entries()[1, 2] == pytest.approx(0.8)
+    assert len(found.entries()) == 6
     texts = [text.get_text() for text in surface(found).axes[0].texts]
     assert sorted(texts) == ["0.380", "0.400", "0.500", "0.680", "0.700", "0.800"]
     assert surfaces(grid[:-1]) == surfaces(rows) == []

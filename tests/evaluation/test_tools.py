@@ -8,14 +8,14 @@ from tacit.evaluation.comparison.device_sample import made_up
 from tacit.evaluation.comparison.request import Comparison
 from tacit.evaluation.comparison.tables import accuracy, best, promises
 from tacit.evaluation.journal import Journal
-from tacit.evaluation.results import Row
+from tacit.evaluation.results import ResultRow
 from tacit.readers import synthetic
 
 
 def test_a_real_comparison_orders_as_it_must():
     comparison = Comparison(channels=["auto"], models=["bias", "mf"], epsilons=["0.3", "4"])
     ratings = synthetic(200, 150, 9000)
-    rows = comparison.run(ratings, tools.tools(), Journal(None, Row), lambda *state: None)
+    rows = comparison.run(ratings, tools.tools(), Journal(None, ResultRow), lambda *state: None)
     error = {(row.model, row.epsilon, row.where): row.rmse for row in rows}
     assert len(error) == len(rows) == 12
     for model in ("bias", "mf"):
@@ -61,7 +61,7 @@ def test_a_comparison_over_slots_says_what_slots_and_people_are_promised(plan):
         delta="1e-5",
     )
     ratings = synthetic(150, 100, 4000)
-    rows = comparison.run(ratings, tools.tools(), Journal(None, Row), lambda *state: None)
+    rows = comparison.run(ratings, tools.tools(), Journal(None, ResultRow), lambda *state: None)
     slots = 100 if plan == "catalogue" else 80
     noisy = [row for row in rows if row.channel != "identity"]
     assert {row.plan for row in rows} == {plan}
@@ -81,7 +81,7 @@ def test_a_cap_is_paid_for_in_the_slot_and_saves_the_person():
         channels=["modified-laplace"], models=["item-mean"], epsilons=["2"], plan="catalogue", cap=5
     )
     rows = comparison.run(
-        synthetic(100, 80, 2000), tools.tools(), Journal(None, Row), lambda *state: None
+        synthetic(100, 80, 2000), tools.tools(), Journal(None, ResultRow), lambda *state: None
     )
     assert {(row.epsilon, row.user_epsilon, row.cap) for row in rows[2:]} == {(3, 15, 5)}
 
@@ -89,7 +89,7 @@ def test_a_cap_is_paid_for_in_the_slot_and_saves_the_person():
 def test_private_gradients_stand_beside_channels_under_their_own_promise():
     comparison = Comparison(channels=["auto"], models=["item-mean", "pg-mf"], epsilons=["1", "9"])
     rows = comparison.run(
-        synthetic(100, 80, 2000), tools.tools(), Journal(None, Row), lambda *state: None
+        synthetic(100, 80, 2000), tools.tools(), Journal(None, ResultRow), lambda *state: None
     )
     mine = [row for row in rows if row.model == "pg-mf"]
     assert [(row.where, row.channel, row.unit, row.epsilon) for row in mine] == [
@@ -112,7 +112,7 @@ def test_a_curators_trainings_per_person_stand_under_epsilon_and_delta():
         channels=["auto"], models=["dpals", "dp-covariance"], epsilons=["2"], delta="1e-5"
     )
     rows = comparison.run(
-        synthetic(100, 80, 2000), tools.tools(), Journal(None, Row), lambda *state: None
+        synthetic(100, 80, 2000), tools.tools(), Journal(None, ResultRow), lambda *state: None
     )
     assert {(row.model, row.where, row.plan, row.channel) for row in rows} == {
         ("dpals", "device", "curator", None),

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.kernels.als import Problem, half_step
+from tacit.kernels.als import SideProblem, half_step
 from tacit.kernels.dense import add_gram, factor, padded, solve_lower, solve_transposed
 from tacit.kernels.layout import layout
 
 
-def problem(rng: np.random.Generator, n: int, columns: int, K: int) -> Problem:
-    return Problem(
+def problem(rng: np.random.Generator, n: int, columns: int, K: int) -> SideProblem:
+    return SideProblem(
         target=rng.normal(size=n).astype(np.float32),
         weight=rng.uniform(0.1, 3, n).astype(np.float32),
         design=rng.normal(size=(columns, K)).astype(np.float32),
@@ -20,7 +20,7 @@ def problem(rng: np.random.Generator, n: int, columns: int, K: int) -> Problem:
     )
 
 
-def naive(users: np.ndarray, items: np.ndarray, given: Problem, rows: int) -> np.ndarray:
+def naive(users: np.ndarray, items: np.ndarray, given: SideProblem, rows: int) -> np.ndarray:
     out = np.zeros((rows, given.design.shape[1]))
     for r in range(rows):
         mine = users == r

@@ -18,7 +18,7 @@ from tacit.models import at_home, device_predict, evidence, item_model, model
 from tacit.models.evidence.debiased import decode
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_matrix import PresenceMatrix, public
-from tacit.models.evidence.presence_mixture import GROUPS, weighed
+from tacit.models.evidence.presence_mixture import GROUPS, presence_mixture
 from tacit.models.evidence.presence_spectrum import shrunk, spectrum
 from tacit.ratings import Ratings, Vocabulary
 from tacit.readers.synthetic import synthetic
@@ -136,7 +136,7 @@ def test_a_weighed_report_is_the_mixture_it_stands_for(ratings: Ratings) -> None
     told = data.hidden
     assert told is not None
     probability = np.full(len(data), 0.2)
-    one = weighed(data, told, probability)
+    one = presence_mixture(data, told, probability)
     assert one.hidden is None
     assert len(one.blocks) == GROUPS
     share = 0.2 * told.rated[0] / (0.2 * told.rated[0] + 0.8 * told.unrated[0])

@@ -13,7 +13,7 @@ from tacit.models.channel_mf.capacity import (
     worthwhile_directions,
     worthwhile_factors,
 )
-from tacit.models.channel_mf.likelihood import cells, score_table
+from tacit.models.channel_mf.likelihood import level_masses, score_table
 from tacit.models.evidence.debiased import decode
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
@@ -61,7 +61,7 @@ def test_channels_side_by_side_keep_their_own_information() -> None:
 
 
 def test_cells_sum_to_one_and_their_slopes_to_nothing() -> None:
-    mass, slope = cells(np.linspace(-3, 9, 50), SCALE, 0.85)
+    mass, slope = level_masses(np.linspace(-3, 9, 50), SCALE, 0.85)
     assert np.allclose(mass.sum(1), 1)
     assert np.allclose(slope.sum(1), 0)
 

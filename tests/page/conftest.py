@@ -19,7 +19,7 @@ from tacit.channels import compile
 from tacit.collector.http.app import application
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.server import configured
-from tacit.collector.storage.published_models import Shelf
+from tacit.collector.storage.published_models import PublishedModels
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.scale import RatingScale
 from tacit.wire.item_model import ItemDraw, ItemModel
@@ -68,7 +68,7 @@ class Provider:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}/"
         self.task = task = replace(task, provider=self.url.rstrip("/"))
-        shelf = Shelf(folder / "models")
+        shelf = PublishedModels(folder / "models")
         shelf.publish(task.address, published())
         digests = [sha256(token.encode()).hexdigest() for token in tokens]
         enrolment = Enrolment(digests, most=100) if tokens else None

@@ -10,8 +10,8 @@ from tacit.kernels.moments import weighted_sums
 from tacit.readers import synthetic
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.contributions import (
-    Crowd,
-    Grid,
+    CanonicalRatings,
+    NormBounds,
     packed,
     unpacked,
     whole,
@@ -65,7 +65,7 @@ def test_sums_are_those_of_a_loop():
     assert weighted_sums(cells.items, weights, rows).tolist() == expected
 
 
-def replaced(grid: Grid, K: int, *, labels: bool, items: int = 6) -> float:
+def replaced(grid: NormBounds, K: int, *, labels: bool, items: int = 6) -> float:
     """The farthest that totals moved when one person took another's place, over many pairs."""
     farthest = 0.0
     for _ in range(300):
@@ -82,7 +82,7 @@ def replaced(grid: Grid, K: int, *, labels: bool, items: int = 6) -> float:
     return farthest
 
 
-@pytest.mark.parametrize("grid", [Grid(4, 2), Grid(64, 8), Grid(1 << 13, 1 << 9)])
+@pytest.mark.parametrize("grid", [NormBounds(4, 2), NormBounds(64, 8), NormBounds(1 << 13, 1 << 9)])
 @pytest.mark.parametrize("K", [1, 3, 8])
 def test_neighbours_are_no_farther_apart_than_declared(grid, K):
     gram = contributions.gram_sensitivity(grid, K * (K + 1) // 2)
@@ -105,7 +105,7 @@ def test_a_grid_leaves_room_for_the_noise(multiplier):
 
 
 def test_weights_keep_both_bounds_for_everybody():
-    crowd = Crowd.of(synthetic(n_users=40, n_items=60, n_ratings=1000))
+    crowd = CanonicalRatings.of(synthetic(n_users=40, n_items=60, n_ratings=1000))
     wanted = CHANCE.random(60) + 0.1
     weights = contributions.weights(crowd, wanted, crowd.values, 0.9)
     assert crowd.of_person(weights**2).max() < 1 + 1e-12

@@ -9,7 +9,7 @@ from tacit.audit.replay import Recorder, replay
 from tacit.errors import RequestError
 from tacit.models import device_predict
 from tacit.readers import synthetic
-from tacit.training.mechanism.contributions import Crowd
+from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import SecretReleases
 from tacit.training.person import covariance
 from tacit.training.person.covariance import DPCovariance, most_rated, products, signal
@@ -75,7 +75,7 @@ def test_two_people_are_at_most_one_apart():
 
 
 def test_products_are_those_of_a_loop():
-    crowd = Crowd.of(SMALL)
+    crowd = CanonicalRatings.of(SMALL)
     steps = CHANCE.integers(-99, 99, len(SMALL)).astype(np.int32)
     expected = np.zeros((50, 50), object)
     for person in range(crowd.people):

@@ -5,7 +5,7 @@ import pytest
 
 from tacit.models import device_predict
 from tacit.readers import synthetic
-from tacit.training.mechanism.contributions import Crowd
+from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.person.cross_fit import FOLDS, CrossFit, unattenuated
 from tacit.training.person.dpals import DPALS
 
@@ -13,7 +13,7 @@ PRECISION = np.array([5.0, 0.7, 0.7])
 
 
 def crowd_and_factors():
-    crowd = Crowd.of(synthetic(n_users=30, n_items=80, n_ratings=900, rng=4))
+    crowd = CanonicalRatings.of(synthetic(n_users=30, n_items=80, n_ratings=900, rng=4))
     return crowd, np.random.default_rng(0).standard_normal((80, 2))
 
 

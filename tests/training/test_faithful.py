@@ -15,7 +15,7 @@ from tacit.training.mechanism.noisy_releases import SecretReleases
 from tacit.training.papers.noisy_solvers import share, solved
 from tacit.training.papers.xian import raw_levels
 from tacit.training.papers.xian_noise import objective_law, objective_loss, output_sensitivity
-from tacit.training.value.integer_ratings import cells
+from tacit.training.value.integer_ratings import integer_ratings
 from tacit.training.value.solve import ridge_sensitivities, ridge_sensitivity
 
 VALID = ("psgd", "pals")
@@ -117,7 +117,7 @@ def test_the_printed_sensitivity_is_enough_and_more_than_is_needed():
 
 
 def test_raw_levels_are_damped_means_by_hand(ratings):
-    data = cells(ratings)
+    data = integer_ratings(ratings)
     found = raw_levels(data, SecretReleases())
     stars = ratings.values - 3.0
     assert found.mean == pytest.approx(stars.mean())

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from tacit.training.person.item_means import Counted
-from tacit.training.person.release_schedule import LEFT, MEANS, Outline, _Guess, outline
+from tacit.training.person.release_schedule import (
+    LEFT,
+    MEANS,
+    ReleaseSchedule,
+    _Guess,
+    release_schedule,
+)
 
 HALF, STEPS, SEVERAL = 2.0, 4, 4.0
 
@@ -27,25 +33,27 @@ def test_factors_are_learnt_where_their_gain_is_several_times_their_cost():
     ratios, factors = [], []
     for alone in np.geomspace(0.5, 50, 25):
         ratios.append(ratio(known(5000), alone))
-        factors.append(outline(known(5000), alone, HALF, STEPS, None).factors)
+        factors.append(release_schedule(known(5000), alone, HALF, STEPS, None).factors)
     assert any(1.2 < r < 0.8 * SEVERAL for r in ratios)
     assert any(r > SEVERAL for r in ratios)
     assert [K > 0 for K in factors] == [r > SEVERAL for r in ratios]
 
 
 def test_who_links_no_domains_does_not_pay_for_factors():
-    assert outline(known(5000), 0.5, HALF, STEPS, None, linked=1.0).factors > 0
-    assert outline(known(5000), 0.5, HALF, STEPS, None, linked=0.01).factors == 0
+    assert release_schedule(known(5000), 0.5, HALF, STEPS, None, linked=1.0).factors > 0
+    assert release_schedule(known(5000), 0.5, HALF, STEPS, None, linked=0.01).factors == 0
 
 
 def test_more_people_bear_more_factors():
-    counts = [outline(known(n), 4.0, HALF, STEPS, None).factors for n in (500, 20_000, 10**6)]
+    counts = [
+        release_schedule(known(n), 4.0, HALF, STEPS, None).factors for n in (500, 20_000, 10**6)
+    ]
     assert counts[0] == 0 < counts[1] < counts[2]
 
 
 @pytest.mark.parametrize("factors", [0, 5])
 def test_the_shares_of_a_training_are_what_the_counts_left(factors):
-    shares = Outline(factors, np.ones(3, bool), STEPS).shares
+    shares = ReleaseSchedule(factors, np.ones(3, bool), STEPS).shares
     assert sum(shares.values()) == pytest.approx(LEFT)
     assert min(shares.values()) > 0
     pulls = [share for name, share in shares.items() if name.startswith("pull")]
@@ -55,4 +63,4 @@ def test_the_shares_of_a_training_are_what_the_counts_left(factors):
 
 def test_nothing_stands_out_of_the_noise_of_counts():
     drowned = Counted(0.5, 100.0, np.full(50, 10.0), 3.0)
-    assert outline(drowned, 0.01, HALF, STEPS, 3).factors == 0
+    assert release_schedule(drowned, 0.01, HALF, STEPS, 3).factors == 0

@@ -19,7 +19,7 @@ from tacit.training.value import factors as factors_module
 from tacit.training.value.biases import Biases, drawn_to_zero
 from tacit.training.value.budget_split import value_plan
 from tacit.training.value.implicit import prior_rows
-from tacit.training.value.integer_ratings import STEPS, cells, sums
+from tacit.training.value.integer_ratings import STEPS, integer_ratings, sums
 from tacit.training.value.private_svd import PrivateSVD
 from tacit.training.value.solve import Law, posterior_rows, ridge_rows, ridge_sensitivity
 
@@ -166,7 +166,7 @@ def test_planted_faults_are_found(fault, ratings, monkeypatch):
 
 def test_stopping_by_the_data_is_found(ratings):
     def stops(ratings, door):
-        known = cells(ratings)
+        known = integer_ratings(ratings)
         total = np.array([known.values.sum()])
         looks = 1 + int(ratings.levels[3])
         return [
@@ -180,7 +180,9 @@ def test_stopping_by_the_data_is_found(ratings):
 def test_a_split_reads_no_rating(ratings):
     method, other = PrivateSVD(noise="objective"), replace(ratings, levels=4 - ratings.levels)
     for epsilon in ("1", "30", "400"):
-        assert method.plan(cells(ratings), epsilon) == method.plan(cells(other), epsilon)
+        assert method.plan(integer_ratings(ratings), epsilon) == method.plan(
+            integer_ratings(other), epsilon
+        )
 
 
 def test_factors_are_paid_for_where_they_may_pay_off():

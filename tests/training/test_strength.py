@@ -5,7 +5,7 @@ import pytest
 
 from tacit.readers import synthetic
 from tacit.training.mechanism.accounting import Account
-from tacit.training.mechanism.contributions import Crowd
+from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import SecretReleases
 from tacit.training.person.cross_fit import FOLDS
 from tacit.training.person.strength import STRENGTHS, chosen, held_out, strength
@@ -16,7 +16,7 @@ PRECISION = np.array([5.0, 0.7, 0.7])
 @pytest.fixture(scope="module")
 def planted():
     """A crowd, and targets that two known factors of their items explain."""
-    crowd = Crowd.of(synthetic(n_users=500, n_items=80, n_ratings=15_000, rng=4))
+    crowd = CanonicalRatings.of(synthetic(n_users=500, n_items=80, n_ratings=15_000, rng=4))
     chance = np.random.default_rng(0)
     factors, rows = chance.normal(0, 0.4, (80, 2)), chance.standard_normal((500, 2))
     taste = (rows[crowd.person] * factors[crowd.item]).sum(1)

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.ratings import Ratings
-from tacit.training.mechanism.noisy_releases import Kind, Releases
+from tacit.training.mechanism.noisy_releases import Kind, NoisyReleases
 
 Ints = NDArray[np.int64]
 Value = TypeVar("Value")
-Training = Callable[[Ratings, Releases], Any]
+Training = Callable[[Ratings, NoisyReleases], Any]
 """Trains on ratings through the given door; returns the arrays that it releases."""
 
 
@@ -43,7 +43,7 @@ class DivergedError(Exception):
 class Recorder:
     """Passes every call on to `door` and keeps it."""
 
-    door: Releases
+    door: NoisyReleases
     looks: list[Look] = field(default_factory=list[Look])
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
@@ -128,7 +128,9 @@ def distance(kind: Kind, one: Any, other: Any) -> float:
     return float(np.sqrt(squares).sum() if kind == "vectors" else np.sqrt(squares.sum()))
 
 
-def replay(training: Training, ratings: Ratings, neighbour: Ratings, door: Releases) -> list[str]:
+def replay(
+    training: Training, ratings: Ratings, neighbour: Ratings, door: NoisyReleases
+) -> list[str]:
     """What the replay finds wrong, as sentences; empty when nothing is.
 
     `training` is deterministic but for the door; seed what it draws in public alike in both runs.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.table import Channel
-from tacit.collection.sampler import Sampler
+from tacit.collection.sampler import BulkSampler
 from tacit.errors import RequestError
 
 Counts = NDArray[np.int64]
@@ -42,7 +42,7 @@ class SampledAudit:
 
 def audit(channel: Channel, *, draws: int = 1_000_000, alpha: float = 1e-6) -> SampledAudit:
     """Audit `2 * draws` bulk draws from every row of a channel, secret words and all."""
-    sampler = Sampler((channel,))
+    sampler = BulkSampler((channel,))
     samples = [
         sampler.draw(np.full(2 * draws, row, np.uint16)) for row in range(len(channel.weights))
     ]

@@ -28,7 +28,7 @@ def public_thetas(levels: Sequence[float], count: int = 33) -> list[float]:
     return [low + width * (0.4 + 0.4 * k / (count - 1)) for k in range(count)]
 
 
-def level_cells(theta: float, levels: Sequence[float]) -> Cells:
+def level_intervals(theta: float, levels: Sequence[float]) -> Cells:
     """P(level | theta) and its derivative in theta, for every level."""
     sigma = SIGMA * (levels[-1] - levels[0])
     cuts = [(low + high) / 2 for low, high in pairwise(levels)]
@@ -56,7 +56,7 @@ def fisher_information(
     points = thetas if thetas is not None else public_thetas(levels)
     total = 0.0
     for theta in points:
-        shares, slopes = level_cells(theta, levels)
+        shares, slopes = level_intervals(theta, levels)
         for missing, column in columns:
             slope = rated * sum(p * d for p, d in zip(column, slopes, strict=True))
             share = rated * sum(p * s for p, s in zip(column, shares, strict=True))

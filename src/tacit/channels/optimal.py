@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.channels.certificate import exp_lower
 from tacit.channels.compiler import PRECISION
-from tacit.channels.information import DENSITY, level_cells, public_thetas
+from tacit.channels.information import DENSITY, level_intervals, public_thetas
 from tacit.channels.mechanism import AbstractMechanism
 from tacit.channels.rationals import solve
 from tacit.channels.table import Channel
@@ -174,7 +174,7 @@ class Optimal(AbstractMechanism):
         levels = self.scale.values
         rated = self.density if self.missing else 1.0
         thetas = self.thetas if self.thetas is not None else public_thetas(levels)
-        cells = [level_cells(theta, levels) for theta in thetas]
+        cells = [level_intervals(theta, levels) for theta in thetas]
         shares = rated * np.array([share for share, _ in cells]).T
         slopes = rated * np.array([slope for _, slope in cells]).T
         told, silent = columns[:, self.missing :], (1 - rated) * columns[:, :1]

@@ -73,7 +73,7 @@ def choose_epsilon(
     from tacit.evaluation.comparison.request import Comparison, epsilons
     from tacit.evaluation.comparison.tradeoff import MEAN
     from tacit.evaluation.private_choice import PROVIDER, PrivateChoice, check_place
-    from tacit.metrics.split import Protocol
+    from tacit.metrics.split import SplitProtocol
     from tacit.readers import synthetic
 
     tools.check([channel], [model], "rated")
@@ -82,7 +82,7 @@ def choose_epsilon(
     elif data is not None:
         options.notice(f"The true ratings in {data} are looked at, without any privacy.")
     ratings = options.load(data, format, scale, columns, rounding) if data else synthetic()
-    grid, protocol = epsilons(epsilon), Protocol(seeds=seeds)
+    grid, protocol = epsilons(epsilon), SplitProtocol(seeds=seeds)
     if private:
         found = _private(
             ratings,
@@ -117,10 +117,10 @@ def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
     from tacit.evaluation.comparison.tradeoff import tradeoff
     from tacit.evaluation.journal import Journal
     from tacit.evaluation.progress import bar
-    from tacit.evaluation.results import Row
+    from tacit.evaluation.results import ResultRow
 
     with bar("choosing") as progress:
-        rows = trial.run(ratings, tools.tools(), Journal(None, Row), progress)
+        rows = trial.run(ratings, tools.tools(), Journal(None, ResultRow), progress)
     return tradeoff(rows, where)
 
 

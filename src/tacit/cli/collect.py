@@ -66,7 +66,7 @@ def collect(
         from tacit.collector.http.enrolment import Enrolment
         from tacit.collector.http.server import serve
         from tacit.collector.storage.opening import opened
-        from tacit.collector.storage.published_models import Shelf
+        from tacit.collector.storage.published_models import PublishedModels
     except ImportError as error:
         raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
 
@@ -74,7 +74,7 @@ def collect(
     enrolment = None
     if tokens is not None:
         enrolment = Enrolment(tokens.read_text().split(), most, most_people)
-    shelf = None if publish is None else Shelf(publish)
+    shelf = None if publish is None else PublishedModels(publish)
     # What cannot be opened is said before the server starts.
     held = opened(db, asked, enrolment, keys=token_keys, confirmed=confirm_clock)
     if confirm_clock:

@@ -12,7 +12,7 @@ from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
     from tacit.evaluation.comparison.request import Comparison
-    from tacit.evaluation.results import Row
+    from tacit.evaluation.results import ResultRow
     from tacit.ratings import Ratings
 
 
@@ -68,7 +68,7 @@ def compare(
 
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons
-    from tacit.metrics.split import Protocol
+    from tacit.metrics.split import SplitProtocol
 
     if mode != "strict":
         options.notice("Models that learn from reports have one mode, strict; they run once.")
@@ -76,7 +76,7 @@ def compare(
         channels=options.names(channel),
         models=options.names(model),
         epsilons=epsilons(epsilon),
-        protocol=Protocol(kind=split, share=test_share or 0.1, folds=folds, seeds=seeds),
+        protocol=SplitProtocol(kind=split, share=test_share or 0.1, folds=folds, seeds=seeds),
         plan=plan,
         cap=cap,
         relevant=relevant,
@@ -96,12 +96,12 @@ def run(
 ) -> None:
     """Run a comparison, write its files and print its tables; exits 130 when interrupted."""
     from tacit.evaluation.comparison import tools
-    from tacit.evaluation.results import Row
+    from tacit.evaluation.results import ResultRow
 
     real = tools.tools()
     grid = Resumable(
         "comparing",
-        Row,
+        ResultRow,
         lambda journal, progress: comparison.run(ratings, real, journal, progress),
         lambda journal: comparison.finished(ratings, journal),
         _print,
@@ -111,7 +111,7 @@ def run(
 
 
 def _report(
-    rows: "Sequence[Row]", ratings: "Ratings", comparison: "Comparison", path: Path
+    rows: "Sequence[ResultRow]", ratings: "Ratings", comparison: "Comparison", path: Path
 ) -> None:
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.device_sample import made_up
@@ -126,7 +126,7 @@ def _report(
     replace(path, page.encode())
 
 
-def _print(rows: "Sequence[Row]") -> None:
+def _print(rows: "Sequence[ResultRow]") -> None:
     from tacit.evaluation.comparison.guarantee_text import sentences
     from tacit.evaluation.comparison.tables import accuracy, promises, text
 

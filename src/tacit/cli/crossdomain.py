@@ -15,8 +15,8 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     from tacit.crossdomain.domains import Domains
     from tacit.engines.engine import Engine
-    from tacit.evaluation.crossdomain.request import Crossing
-    from tacit.evaluation.crossdomain.rows import Crossed
+    from tacit.evaluation.crossdomain.request import TrialRequest
+    from tacit.evaluation.crossdomain.rows import TrialRow
 
 
 def crossdomain(
@@ -94,9 +94,9 @@ def crossdomain(
 
     from tacit.crossdomain import SYSTEMS
     from tacit.evaluation.comparison.request import epsilons
-    from tacit.evaluation.crossdomain.request import Crossing
+    from tacit.evaluation.crossdomain.request import TrialRequest
 
-    crossing = Crossing(
+    crossing = TrialRequest(
         models=options.names(model) if model else tuple(SYSTEMS),
         epsilons=epsilons(epsilon),
         neighbour_epsilons=epsilons(neighbour_epsilon) if neighbour_epsilon else None,
@@ -130,7 +130,7 @@ def _engine(master: str | None) -> "Generator[Engine]":
 
 
 def _show(
-    domains: "Domains", crossing: "Crossing", engine: "Engine", user: str, titles: Path | None
+    domains: "Domains", crossing: "TrialRequest", engine: "Engine", user: str, titles: Path | None
 ) -> None:
     from tacit.crossdomain.x_map.x_map import XMap
     from tacit.evaluation.comparison.tables import text
@@ -180,17 +180,17 @@ def domains(
 
 def run(
     domains: "Domains",
-    crossing: "Crossing",
+    crossing: "TrialRequest",
     engine: "Engine",
     json: Path | None,
     report: Path | None,
 ) -> None:
     """Run the trials, write their rows and print their table; exits 130 when interrupted."""
-    from tacit.evaluation.crossdomain.rows import Crossed
+    from tacit.evaluation.crossdomain.rows import TrialRow
 
     grid = Resumable(
         "crossing",
-        Crossed,
+        TrialRow,
         lambda journal, progress: crossing.run(domains, engine, journal, progress),
         lambda journal: crossing.finished(domains, journal),
         _print,
@@ -199,14 +199,14 @@ def run(
     grid(report, _report)
 
 
-def _report(rows: "Sequence[Crossed]", path: Path) -> None:
+def _report(rows: "Sequence[TrialRow]", path: Path) -> None:
     from tacit.evaluation.crossdomain.report import report
     from tacit.evaluation.results import replace
 
     replace(path, report(rows).encode())
 
 
-def _print(rows: "Sequence[Crossed]") -> None:
+def _print(rows: "Sequence[TrialRow]") -> None:
     from tacit.evaluation.comparison.tables import text
     from tacit.evaluation.crossdomain.rows import promises, table
 

@@ -142,12 +142,14 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
 def _publish(fitted: "Fitted", db: str, task: str | None, folder: Path) -> str:
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
-    from tacit.collector.storage.published_models import Shelf
+    from tacit.collector.storage.published_models import PublishedModels
     from tacit.models import item_model
 
     with closing(open_reader(db)) as reader:
         asked = stored_reports.together(reader, task)
-    (address,) = {Shelf(folder).publish(each.address, item_model(fitted)) for each in asked}
+    (address,) = {
+        PublishedModels(folder).publish(each.address, item_model(fitted)) for each in asked
+    }
     return address
 
 

@@ -37,13 +37,13 @@ def serve(
     try:
         from tacit.collector.http.app import application
         from tacit.collector.http.server import serve as run
-        from tacit.collector.storage.published_models import Shelf
+        from tacit.collector.storage.published_models import PublishedModels
     except ImportError as error:
         raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
 
     folder.mkdir(parents=True, exist_ok=True)
     url = _url(host, port)
-    task, shelf = _task(folder, url), Shelf(folder / "models")
+    task, shelf = _task(folder, url), PublishedModels(folder / "models")
     if shelf.newest(task.address) is None:
         # In a process of its own: learning holds Python's lock, and the page should answer.
         crowd = get_context("spawn").Process(target=populate, args=(folder, url), daemon=True)
@@ -62,7 +62,7 @@ def populate(folder: Path, url: str) -> None:
     from tacit import models
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
-    from tacit.collector.storage.published_models import Shelf
+    from tacit.collector.storage.published_models import PublishedModels
     from tacit.simulation.fleet import Fleet
     from tacit.wire.task import loads
 
@@ -75,7 +75,7 @@ def populate(folder: Path, url: str) -> None:
     with closing(open_reader(str(folder / "reports.db"))) as reader:
         reports = stored_reports.reports(reader, task.address)
     fitted = models.fit("channel-mf", reports, rng=0)
-    address = Shelf(folder / "models").publish(task.address, models.item_model(fitted))
+    address = PublishedModels(folder / "models").publish(task.address, models.item_model(fitted))
     options.notice(f"Learnt from {len(reports):,} reports; item model {address[:12]} is published.")
 
 

@@ -8,7 +8,7 @@ from tacit.cli import options
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 
 if TYPE_CHECKING:
-    from tacit.simulation.fleet import Tally
+    from tacit.simulation.fleet import FleetOutcome
 
 
 def simulate(
@@ -52,7 +52,7 @@ def simulate(
         tacit simulate ml-100k.zip --url http://127.0.0.1:8000 --score
     """
     from tacit.evaluation.progress import bar
-    from tacit.metrics.split import Protocol
+    from tacit.metrics.split import SplitProtocol
     from tacit.simulation.fleet import Fleet
 
     fleet = Fleet(
@@ -63,7 +63,7 @@ def simulate(
     count = devices if devices is not None else ratings.n_users
     known, held_out = ratings, None
     if score or test_share is not None:
-        mask = Protocol(share=test_share or 0.1).test(ratings, seed, None)
+        mask = SplitProtocol(share=test_share or 0.1).test(ratings, seed, None)
         known, held_out = ratings.where(~mask), ratings.where(mask)
     with bar("simulating") as progress:
         if score and held_out is not None:
@@ -76,7 +76,7 @@ def simulate(
         raise typer.Exit(options.INTERRUPTED)
 
 
-def _print(tally: "Tally") -> None:
+def _print(tally: "FleetOutcome") -> None:
     counts = tally.counts
     typer.echo(f"{counts['devices']:,} devices with {counts['ratings']:,} ratings at home")
     if tally.errors:

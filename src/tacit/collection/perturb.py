@@ -9,7 +9,7 @@ from tacit.collection.keystream import BulkWords
 from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, row_keys
 from tacit.collection.sample import Sample
-from tacit.collection.sampler import Sampler
+from tacit.collection.sampler import BulkSampler
 from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import RequestError
 from tacit.ratings import Ratings
@@ -46,7 +46,7 @@ def perturb(
         kept = kept.where(kept_rows(kept, plan.cap))
     channel_of = _channel_of(kept, plan, channel_of_person)
     mixed = channel_of if len(plan.channels) > 1 else None
-    symbols = Sampler(plan.channels, words).draw(kept.levels, mixed)
+    symbols = BulkSampler(plan.channels, words).draw(kept.levels, mixed)
     return reports_of(ratings, plan, SlotReports(kept.users, kept.items, symbols, channel_of))
 
 

@@ -16,7 +16,7 @@ CHUNK = 1 << 18
 Unsigned = NDArray[np.unsignedinteger[Any]]
 
 
-class Sampler:
+class BulkSampler:
     """Draws through the tables of `channels`. `words` is replaced in tests only."""
 
     def __init__(self, channels: Sequence[Channel], words: BulkWords | None = None) -> None:

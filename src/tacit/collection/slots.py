@@ -10,7 +10,7 @@ from tacit.collection.catalogue import Catalogue
 from tacit.collection.keystream import BulkWords
 from tacit.collection.public_hash import KEEP, Hashes, hashes, pair_keys
 from tacit.collection.sample import Sample
-from tacit.collection.sampler import Sampler
+from tacit.collection.sampler import BulkSampler
 from tacit.errors import RequestError
 from tacit.kernels.slots import count_reported, take_reported
 from tacit.ratings import Codes, Ratings
@@ -62,7 +62,7 @@ def _blocks_of_reports(
     advance: Callable[[int], None],
 ) -> Iterator[SlotReports]:
     asked = _Asked(ratings, plan)
-    sampler = Sampler(plan.channels, words)
+    sampler = BulkSampler(plan.channels, words)
     mixed = len(plan.channels) > 1
     silent = np.array([channel.outputs.index(None) for channel in plan.channels])
     for people in _blocks(ratings.n_users, ratings.n_items):  # all items are laid out, to sample

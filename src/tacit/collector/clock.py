@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from tacit.collector.storage.store import Store
+from tacit.collector.storage.store import ReportStore
 from tacit.errors import TacitError
 from tacit.wire.task import DAY, Task, loads
 
@@ -57,7 +57,7 @@ class TrustedClock:
         if abs(self._at + moment - self._since - kept) > self.limit:
             self._at, self._since = kept, moment
 
-    def start(self, store: Store, confirmed: bool) -> None:
+    def start(self, store: ReportStore, confirmed: bool) -> None:
         """Compare with what the store keeps, or with its newest report where it keeps none.
 
         `confirmed`: somebody has looked at the reading, and it is right.
@@ -73,7 +73,7 @@ class TrustedClock:
                 self.hear(begun)
         self.hear(self.keep(store, self()))
 
-    def keep(self, store: Store, now: float) -> int:
+    def keep(self, store: ReportStore, now: float) -> int:
         """Have the store keep a time that this clock told; gives what it keeps, to be heard.
         Several collectors may share it: a wrong clock moves it no further than `limit`."""
         return store.keep_clock(int(now), self.limit)

@@ -26,7 +26,7 @@ from tacit.ratings import Codes, Mask, Vocabulary
 Floats = NDArray[np.float32]
 
 
-class Hidden(NamedTuple):
+class HeldOut(NamedTuple):
     """A trial, and the hidden ratings on the scale, shape (n,), which no system may see."""
 
     trial: Trial
@@ -34,7 +34,7 @@ class Hidden(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Protocol:
+class Holdout:
     """`test_share` of the straddlers are tested, at least one. Of the others the share `overlap`
     links the domains. A tested person keeps `keep` target ratings, or all where they have no more.
 
@@ -66,7 +66,7 @@ class Protocol:
             f"{self.overlap:.4g} of the others link the domains"
         )
 
-    def hide(self, domains: Domains, target: int, seed: int) -> Hidden:
+    def hide(self, domains: Domains, target: int, seed: int) -> HeldOut:
         """The trial of domain number `target`; raises `RequestError` where the domains share
         nobody, or nothing would be hidden."""
         tested, cut, order = self._drawn(domains, target, seed)
@@ -81,7 +81,7 @@ class Protocol:
         known = _parted(domains.where(~asked), target, cut)
         users, items = ratings.users[asked], ratings.items[asked]
         people = np.unique(users).astype(np.int32)
-        return Hidden(Trial(known, target, people, users, items), ratings.values[asked])
+        return HeldOut(Trial(known, target, people, users, items), ratings.values[asked])
 
     def _drawn(
         self, domains: Domains, target: int, seed: int

@@ -43,7 +43,7 @@ class Predicted(NamedTuple):
     covered: Mask
 
 
-class Told(NamedTuple):
+class TrialPredictions(NamedTuple):
     """What a system told, and what that promises."""
 
     predicted: Predicted
@@ -67,6 +67,6 @@ class System(Protocol):
     @property
     def mode(self) -> str: ...
 
-    def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """The asked ratings; `epsilon`: nats, a decimal string, None where the mode is "none"."""
         ...

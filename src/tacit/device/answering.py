@@ -43,13 +43,13 @@ def answer(
     if epoch < 0:
         return None
     with store.transaction():
-        sitting = _Sitting(store, question, epoch, words)
+        sitting = _Session(store, question, epoch, words)
         sitting.slots() if question.task.hides_presence else sitting.rated()
         store.spend(sitting.ledger)
     return sitting.refusal
 
 
-class _Sitting:
+class _Session:
     """One transaction's view: what is known, the ledger as it goes, and its first refusal."""
 
     refusal: BudgetError | None = None

@@ -23,7 +23,7 @@ from tacit.device.answering import Question, answer
 from tacit.device.documents import Documents
 from tacit.device.erasing import Erasures, erase
 from tacit.device.export import export
-from tacit.device.outbox import Outbox, Outcome, some_share
+from tacit.device.outbox import Outbox, SyncOutcome, some_share
 from tacit.device.profile import Item, Profile
 from tacit.device.provider import Chance, Provider
 from tacit.device.store import Store
@@ -137,17 +137,17 @@ class Client:
             raise RequestError(f"This rating is not on the scale {task.scale}.") from None
         self._store.rate(number, place, level)
 
-    def sync(self) -> Outcome:
+    def sync(self) -> SyncOutcome:
         """Answer what is due, send what is not acknowledged, fetch a newer item model.
 
         Everything is verified, paid for, drawn and on disk before anything is sent. Does not
-        wait: `Outcome.again` says when to call again after a failure.
+        wait: `SyncOutcome.again` says when to call again after a failure.
 
         Raises `CertificateError` for a task that was forged, names another provider, or asks for
         more than `most_epsilon`, `RequestError` where no task is known or another provider asked
         this one before; all before any draw. Raises `BudgetError` where the lifetime limit does not
         allow a first report for slots. Of single ratings those that it allows are told, and
-        `Outcome.refusal` says why the others are not.
+        `SyncOutcome.refusal` says why the others are not.
         """
         now = self._clock()
         erasures = self._erasures(now)

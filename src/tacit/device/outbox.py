@@ -28,7 +28,7 @@ Batch = Sequence[tuple[str, bytes]]
 
 
 @dataclass
-class Outcome:
+class SyncOutcome:
     """What became of reports in a sync.
 
     `stored`: acknowledged by the collector. `given_up`: refused by it for good. `late`: dropped,
@@ -58,7 +58,7 @@ class Outbox:
 
     def __init__(self, provider: Provider, now: float, chance: Chance = some_share) -> None:
         self._provider, self._db, self._now, self._chance = provider, provider.store.db, now, chance
-        self.outcome = Outcome()
+        self.outcome = SyncOutcome()
 
     def drop_late(self) -> None:
         """Forget the bytes of reports that the collector would not take any more.
@@ -70,7 +70,7 @@ class Outbox:
                 task = loads(document, address)
                 self._drop(number, task.epoch(self._now) - task.window)
 
-    def send(self, transport: Transport) -> Outcome:
+    def send(self, transport: Transport) -> SyncOutcome:
         """Send what waits, oldest first, unless it is too early after a failure."""
         if self._provider.again(self._now) is None:
             for number, address, _ in self._provider.tasks():

@@ -6,7 +6,7 @@ Standard library only. `tacit.kernels.foldin` is the bulk twin; a test holds bot
 import math
 from collections.abc import Mapping
 
-from tacit.device.solve import Row, cells_row, expected, linear_row, theta
+from tacit.device.solve import Row, expected, linear_row, ordinal_row, theta
 from tacit.errors import DataError, RequestError
 from tacit.wire.item_model import ItemDraw, ItemModel
 
@@ -64,7 +64,7 @@ class Profile:
         prior = self._prior(draw)
         if self._model.link == "linear":
             return linear_row(draw, self._known, prior)
-        return cells_row(draw, self._known, prior, self._levels, self._model.sigma)
+        return ordinal_row(draw, self._known, prior, self._levels, self._model.sigma)
 
     def _prior(self, draw: ItemDraw) -> Row:
         features, width, weights = self._features(), 1 + self._model.factors, draw.prior_weights

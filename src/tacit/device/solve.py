@@ -31,12 +31,12 @@ def linear_row(draw: ItemDraw, known: Known, prior: Row) -> Row:
     return _climb(draw, known, prior, 1.0, 1, lambda at, rating: rating - at)
 
 
-def cells_row(
+def ordinal_row(
     draw: ItemDraw, known: Known, prior: Row, levels: Sequence[float], sigma: float
 ) -> Row:
     """The row under the cells link."""
     return _climb(
-        draw, known, prior, 1 / sigma**2, ROUNDS, lambda at, r: cell_score(at, r, levels, sigma)
+        draw, known, prior, 1 / sigma**2, ROUNDS, lambda at, r: level_score(at, r, levels, sigma)
     )
 
 
@@ -48,7 +48,7 @@ def expected(at: float, levels: Sequence[float], sigma: float) -> float:
     return total
 
 
-def cell_score(at: float, rating: float, levels: Sequence[float], sigma: float) -> float:
+def level_score(at: float, rating: float, levels: Sequence[float], sigma: float) -> float:
     """d log Pr(rating | theta) / d theta; the outermost cells reach to infinity."""
     half = (levels[-1] - levels[0]) / (len(levels) - 1) / 2
     low, high = (rating - half - at) / sigma, (rating + half - at) / sigma

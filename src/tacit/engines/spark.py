@@ -90,7 +90,7 @@ class Spark:
         try:
             with quiet():
                 done = self._pairs(axes).mapInArrow(_Task(name, sent, tuple(axes)), OUTCOME)
-                return _told(done.toArrow().sort_by("place"))
+                return _reported(done.toArrow().sort_by("place"))
         finally:
             sent.destroy()
 
@@ -163,7 +163,7 @@ def _fitting(packed: bytes) -> bytes:
     return packed
 
 
-def _told(table: Any) -> list[Any]:
+def _reported(table: Any) -> list[Any]:
     for fault, result in zip(table["fault"], table["result"], strict=True):
         if fault.is_valid:
             raise getattr(errors, fault.as_py())(result.as_py().decode())

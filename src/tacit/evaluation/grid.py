@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import AnyRow
-from tacit.metrics.split import Protocol
+from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings
 
 IDENTITY = "identity"
@@ -18,7 +18,7 @@ ROUNDS = "rounds"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class Experiment:
     """One experiment: everything that its rows depend on but chance.
 
     `data` is a fingerprint of the ratings, `settings` whatever else is the same in every cell;
@@ -75,9 +75,9 @@ def fingerprint(ratings: Ratings) -> str:
     return "-".join(f"{zlib.crc32(column.tobytes()):08x}" for column in columns)
 
 
-def cells(
+def experiments(
     ratings: Ratings,
-    protocol: Protocol,
+    protocol: SplitProtocol,
     *,
     channels: Sequence[str],
     models: Sequence[str],
@@ -86,7 +86,7 @@ def cells(
     plan: str = "rated",
     cap: int | None = None,
     settings: str = "",
-) -> list[Cell]:
+) -> list[Experiment]:
     """The whole grid, the identity always in it and once; models that share reports in a row.
 
     `trainings` (name, mode) choose what leaves themselves: they run once an epsilon and mode, with
@@ -100,7 +100,7 @@ def cells(
     noises += [(None, epsilon, trainings) for epsilon in epsilons]
     data = fingerprint(ratings)
     return [
-        Cell(
+        Experiment(
             dataset=ratings.name,
             data=data,
             plan=plan if channel else ROUNDS,

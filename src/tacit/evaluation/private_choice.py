@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from tacit.errors import RequestError
 from tacit.evaluation.comparison.runner import Floats, Tools
 from tacit.evaluation.comparison.tradeoff import Tradeoff
-from tacit.metrics.split import Protocol
+from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
-from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
+from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 
 PROVIDER = "provider"
 STEPS = 1 << 20
@@ -44,7 +44,7 @@ class PrivateChoice:
     channel: str
     model: str
     epsilons: Sequence[str]
-    protocol: Protocol
+    protocol: SplitProtocol
 
     @property
     def looks(self) -> int:
@@ -72,7 +72,7 @@ class PrivateChoice:
         ratings: Ratings,
         tools: Tools,
         *,
-        releases: Releases | None = None,
+        releases: NoisyReleases | None = None,
         advance: Callable[[int], None] = lambda done: None,
     ) -> Tradeoff:
         """Strength against loss, from noisy errors alone.
@@ -111,7 +111,7 @@ class PrivateChoice:
 
 class _Look(NamedTuple):
     tools: Tools
-    releases: Releases
+    releases: NoisyReleases
 
 
 def squared_errors(test: Ratings, predicted: Floats) -> tuple[NDArray[np.int64], int]:

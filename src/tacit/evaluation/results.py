@@ -33,7 +33,7 @@ AnyRow = TypeVar("AnyRow", bound=Record)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class ResultRow:
     """One model, fed by one channel, at one epsilon, on one split, seen from one place.
 
     Epsilons are in nats. `where`: "provider" predicts from reports alone, "device" from its own
@@ -116,7 +116,7 @@ def checked(
     return {**values, **absent}
 
 
-KEYS = tuple(field.name for field in fields(Row))
+KEYS = tuple(field.name for field in fields(ResultRow))
 METRICS = ("rmse", "mae", "precision_at_10", "recall_at_10", "f_score_at_10")
 TYPES: dict[Any, pl.DataType] = {
     float: pl.Float64(),
@@ -127,13 +127,13 @@ TYPES: dict[Any, pl.DataType] = {
 }
 
 
-def to_frame(rows: Sequence[Record], kind: type[Record] = Row) -> pl.DataFrame:
+def to_frame(rows: Sequence[Record], kind: type[Record] = ResultRow) -> pl.DataFrame:
     """Rows of a kind as a polars frame, a column a field."""
     schema = {field.name: TYPES.get(field.type, pl.String()) for field in fields(kind)}
     return pl.DataFrame([row.to_dict() for row in rows], schema=schema)
 
 
-def save(rows: Sequence[Record], path: Path, kind: type[Record] = Row) -> None:
+def save(rows: Sequence[Record], path: Path, kind: type[Record] = ResultRow) -> None:
     """Write the JSON list at `path` and the same rows as Parquet beside it, each at one stroke."""
     text = ",\n".join(json.dumps(row.to_dict(), allow_nan=False) for row in rows)
     replace(path, f"[\n{text}\n]\n".encode())
@@ -143,13 +143,13 @@ def save(rows: Sequence[Record], path: Path, kind: type[Record] = Row) -> None:
     temporary.replace(parquet)
 
 
-def load(path: Path) -> list[Row]:
+def load(path: Path) -> list[ResultRow]:
     """The rows that `save` wrote; raises `DataError` when the file is no result file."""
     try:
         rows = json.loads(path.read_text())
         if not isinstance(rows, list):
             raise TypeError("it is no list of rows")
-        return [Row.from_dict(values) for values in cast("list[Any]", rows)]
+        return [ResultRow.from_dict(values) for values in cast("list[Any]", rows)]
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(f"{path} is no result file ({error}); run the comparison again.") from error
 

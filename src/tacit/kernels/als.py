@@ -30,7 +30,7 @@ Ints = NDArray[np.int32]
 BATCH = 64  # cells gathered at a time: with the matrix they fill a first-level cache
 
 
-class Problem(NamedTuple):
+class SideProblem(NamedTuple):
     """The least-squares problem of one side, given the other.
 
     `target`, `weight`: canonical cell order, shape (n,). `design`: shape (columns, K). `offset`:
@@ -44,7 +44,7 @@ class Problem(NamedTuple):
     ridge: Floats
 
 
-def half_step(side: Side, problem: Problem) -> Floats:
+def half_step(side: Side, problem: SideProblem) -> Floats:
     """The rows that solve the problem, shape (rows, K); a row without cells is zero."""
     K = problem.design.shape[1]
     problem = problem._replace(design=in_vectors(problem.design))
@@ -66,7 +66,7 @@ def largest_first(side: Side) -> NDArray[np.int64]:
 
 @njit(parallel=True, cache=True, fastmath=FAST)
 def _solve_rows(
-    turns: NDArray[np.int64], threads: int, side: Side, problem: Problem, rows: Floats
+    turns: NDArray[np.int64], threads: int, side: Side, problem: SideProblem, rows: Floats
 ) -> None:
     K, width = len(problem.ridge), rows.shape[1]
     for thread in prange(threads):
@@ -91,7 +91,7 @@ def _solve_rows(
 def _normal_equations(
     other: Ints,
     cell: NDArray[np.int64],
-    problem: Problem,
+    problem: SideProblem,
     y: Floats,
     pull: Floats,
     H: Floats,

@@ -78,13 +78,13 @@ def _add_scores(
         if home.sigma == 0:
             score = own[t] - theta
         else:
-            score = cell_score(theta, own[t], home.levels, home.sigma)
+            score = level_score(theta, own[t], home.levels, home.sigma)
         for k in range(len(x)):
             step[k] += score * y[k]
 
 
 @njit(cache=True)
-def cell_score(theta: float, rating: float, levels: Doubles, sigma: float) -> float:
+def level_score(theta: float, rating: float, levels: Doubles, sigma: float) -> float:
     """d log Pr(rating | theta) / d theta for the level nearest to `rating`."""
     L = len(levels)
     pace = (levels[-1] - levels[0]) / (L - 1)

@@ -50,36 +50,38 @@ class Shared(NamedTuple):
     circle: Circle
 
 
-class Answer(NamedTuple):
+class NeighbourPredictions(NamedTuple):
     """The told ratings, shape (asked,), and whether a neighbour had any part in them."""
 
     value: Doubles
     told: NDArray[np.bool_]
 
 
-def by_items(asked: Asked, shared: Shared) -> Answer:
+def by_items(asked: Asked, shared: Shared) -> NeighbourPredictions:
     """Pred_A(i) = r_i + sum_j s_ij w_Aj (r_Aj - r_j) / (sum_j |s_ij| w_Aj + prior)."""
-    answer = Answer(np.empty(len(asked.item)), np.zeros(len(asked.item), np.bool_))
+    answer = NeighbourPredictions(np.empty(len(asked.item)), np.zeros(len(asked.item), np.bool_))
     _by_items(asked, shared.profiles, shared.circle, answer)
     return answer
 
 
-def by_people(asked: Asked, shared: Shared) -> Answer:
+def by_people(asked: Asked, shared: Shared) -> NeighbourPredictions:
     """Pred_A(i) = r_A + sum_B s_AB (r_Bi - r_B) / (sum_B |s_AB| + prior)."""
-    answer = Answer(np.empty(len(asked.item)), np.zeros(len(asked.item), np.bool_))
+    answer = NeighbourPredictions(np.empty(len(asked.item)), np.zeros(len(asked.item), np.bool_))
     _by_people(asked, shared.profiles, shared.circle, answer)
     return answer
 
 
 @njit(parallel=True, cache=True)
-def _by_items(asked: Asked, profiles: Profiles, circle: Circle, answer: Answer) -> None:
+def _by_items(
+    asked: Asked, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
+) -> None:
     for row in prange(len(asked.person)):
         _person_by_items(row, asked, profiles, circle, answer)
 
 
 @njit(cache=True)
 def _person_by_items(
-    row: int, asked: Asked, profiles: Profiles, circle: Circle, answer: Answer
+    row: int, asked: Asked, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
 ) -> None:
     above, weight = np.zeros(len(circle.row)), np.zeros(len(circle.row))
     person = asked.person[row]
@@ -99,14 +101,16 @@ def _person_by_items(
 
 
 @njit(parallel=True, cache=True)
-def _by_people(asked: Asked, profiles: Profiles, circle: Circle, answer: Answer) -> None:
+def _by_people(
+    asked: Asked, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
+) -> None:
     for row in prange(len(asked.person)):
         _person_by_people(row, asked, profiles, circle, answer)
 
 
 @njit(cache=True)
 def _person_by_people(
-    row: int, asked: Asked, profiles: Profiles, circle: Circle, answer: Answer
+    row: int, asked: Asked, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
 ) -> None:
     items = asked.item.max() + 1
     top, bottom = np.zeros(items), np.zeros(items)

@@ -10,7 +10,7 @@ from tacit.ratings import Mask, Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Protocol:
+class SplitProtocol:
     """How ratings are held out, and how often: every seed, and in it every fold.
 
     `kind`: "random" or "time". `folds`: how many, or None to hold out `share` once a seed; by

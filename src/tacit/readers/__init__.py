@@ -24,7 +24,7 @@ from tacit.readers.format import Columns, Notify, Request
 from tacit.readers.gather import gather
 from tacit.readers.items import items as items
 from tacit.readers.items import titles as titles
-from tacit.readers.levels import Grid, Rounding
+from tacit.readers.levels import DeclaredScale, Rounding
 from tacit.readers.synthetic import synthetic as synthetic
 from tacit.readers.table import as_lazy, read_lazy
 from tacit.scale import RatingScale
@@ -97,18 +97,18 @@ def from_frame(
     return declare(ratings, catalogue, people, tell)
 
 
-def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> Grid | None:
+def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> DeclaredScale | None:
     if rounding is not None and rounding not in ROUNDINGS:
         raise RequestError(f"There is no rounding '{rounding}'; choose from {ROUNDINGS}.")
     if scale is None:
         return None
-    return Grid(RatingScale.parse(scale) if isinstance(scale, str) else scale, rounding)
+    return DeclaredScale(RatingScale.parse(scale) if isinstance(scale, str) else scale, rounding)
 
 
-def _own_rounding(grid: Grid | None, found: Candidate) -> Grid | None:
+def _own_rounding(grid: DeclaredScale | None, found: Candidate) -> DeclaredScale | None:
     if grid is None or grid.rounding is not None:
         return grid
-    return Grid(grid.scale, found.format.rounding)
+    return DeclaredScale(grid.scale, found.format.rounding)
 
 
 def _label(path: Path) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from tacit.readers.levels import Grid
+from tacit.readers.levels import DeclaredScale
 from tacit.readers.text import rating_fault, shown, sound, split, whole
 
 UNIT_SEPARATOR = b"\x1f"
@@ -20,7 +20,7 @@ class Delimited:
 
     separator: str
     fields: tuple[str | None, ...]
-    grid: Grid | None
+    grid: DeclaredScale | None
     text: frozenset[str] = frozenset()
 
     def parse(self, data: bytes) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 import polars as pl
 
 from tacit.errors import RequestError
-from tacit.readers.levels import Grid, Rounding
+from tacit.readers.levels import DeclaredScale, Rounding
 from tacit.readers.source import Source
 
 Notify = Callable[[str], None]
@@ -47,7 +47,7 @@ class Columns:
 class Request:
     """What the caller asked of a reader: the grid, where it is known, and the names of columns."""
 
-    grid: Grid | None = None
+    grid: DeclaredScale | None = None
     columns: Columns = field(default_factory=Columns)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.errors import DataError
 from tacit.ratings import Codes, Mask, Part, Ratings, Vocabulary
 from tacit.readers.format import Notify
-from tacit.readers.levels import Grid, infer
+from tacit.readers.levels import DeclaredScale, infer
 
 ROWS = 1 << 20
 MOST_DISTINCT = 4096
@@ -69,7 +69,7 @@ def coalesced(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 def gather(
     frames: Iterator[pl.DataFrame],
-    grid: Grid | None,
+    grid: DeclaredScale | None,
     *,
     name: str,
     where: str,
@@ -96,7 +96,7 @@ def gather(
     undeclared: set[Part] = {"catalogue", "people"}
     if grid is None:
         undeclared.add("scale")
-        grid = Grid(infer(np.array(sorted(distinct)), where))
+        grid = DeclaredScale(infer(np.array(sorted(distinct)), where))
         notify(
             f"{where}: the scale {grid.scale} was inferred from the ratings; declare it to be sure."
         )

@@ -22,7 +22,7 @@ SCHEMA = {"item": pl.Int64, "title": pl.String, "genres": pl.List(pl.String)}
 
 
 @dataclass(frozen=True)
-class Layout:
+class ItemFormat:
     """Lines of item, title and more; genres are field `genres`, or flags from there on."""
 
     separator: str
@@ -49,9 +49,9 @@ class Layout:
 
 # By file name; the older releases are Latin-1.
 LAYOUTS = {
-    "u.item": Layout("|", "latin-1", 5, flags=True),
-    "movies.dat": Layout("::", "latin-1", 2),
-    "movies.csv": Layout(",", "utf-8", 2, header=True),
+    "u.item": ItemFormat("|", "latin-1", 5, flags=True),
+    "movies.dat": ItemFormat("::", "latin-1", 2),
+    "movies.csv": ItemFormat(",", "utf-8", 2, header=True),
 }
 
 
@@ -78,7 +78,7 @@ def titles(path: str | Path) -> pl.DataFrame:
     return items(path).select("item", "title").drop_nulls()
 
 
-def _listed(source: Source, layout: Layout) -> pl.DataFrame:
+def _listed(source: Source, layout: ItemFormat) -> pl.DataFrame:
     with source.open() as file:
         lines = file.read().decode(layout.encoding, "replace").splitlines()
     first = 1 if layout.header else 0

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from tacit.readers.format import Format, Request
-from tacit.readers.levels import Floats, Grid
+from tacit.readers.levels import DeclaredScale, Floats
 from tacit.readers.source import Source
 from tacit.readers.text import UnsoundError, frames, rating_fault, shown
 
@@ -24,7 +24,7 @@ class Matrix:
     """Lines of `width` numbers: the count, then one number a joke."""
 
     width: int
-    grid: Grid | None
+    grid: DeclaredScale | None
 
     def parse(self, data: bytes) -> pl.DataFrame:
         """The matrix as it stands, count first."""

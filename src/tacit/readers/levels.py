@@ -22,7 +22,7 @@ MOST_LEVELS = 201
 
 
 @dataclass(frozen=True)
-class Grid:
+class DeclaredScale:
     """A declared scale, and what becomes of a rating that lies between two of its levels.
 
     With `rounding` None such a rating is refused; "nearest" takes the nearest level, the higher of

@@ -13,7 +13,7 @@ import polars as pl
 
 from tacit.errors import DataError
 from tacit.readers.format import Format, Request
-from tacit.readers.levels import Grid
+from tacit.readers.levels import DeclaredScale
 from tacit.readers.source import Source
 from tacit.readers.text import frames, rating_fault, shown, sound, whole
 
@@ -30,7 +30,7 @@ def _looks(source: Source, request: Request) -> bool:
 class Movies:
     """Rows of customer, rating and time; `item` is the movie of a heading, null below it."""
 
-    grid: Grid | None
+    grid: DeclaredScale | None
 
     def parse(self, data: bytes) -> pl.DataFrame:
         """Headings and ratings in file order; a heading has no rating."""

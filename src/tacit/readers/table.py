@@ -12,7 +12,7 @@ from tacit.errors import DataError
 from tacit.readers.delimited import Delimited
 from tacit.readers.format import Columns, Format, Request
 from tacit.readers.gather import ROWS
-from tacit.readers.levels import Grid
+from tacit.readers.levels import DeclaredScale
 from tacit.readers.source import Source
 from tacit.readers.text import frames, rating_fault, reason, shown, split
 
@@ -115,7 +115,7 @@ def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType
     raise DataError(f"{where}: column '{theirs}' is {dtype}; it needs to be {needs}.")
 
 
-def _check(frame: pl.DataFrame, row: int, where: str, grid: Grid | None) -> None:
+def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None) -> None:
     for name in frame.columns:
         if frame[name].null_count():
             place = row + int(frame[name].is_null().arg_max() or 0)

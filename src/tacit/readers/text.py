@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import DataError
-from tacit.readers.levels import Grid
+from tacit.readers.levels import DeclaredScale
 from tacit.readers.source import Block, Source
 
 SHOWN = 60
@@ -117,7 +117,7 @@ def whole(value: str) -> bool:
     return digits.isascii() and digits.isdigit() and abs(int(digits)) < 1 << 63
 
 
-def rating_fault(value: str, grid: Grid | None) -> str | None:
+def rating_fault(value: str, grid: DeclaredScale | None) -> str | None:
     """What is wrong with one rating, or None."""
     try:
         number = np.array([float(value)])
@@ -133,7 +133,7 @@ def rating_fault(value: str, grid: Grid | None) -> str | None:
     return None
 
 
-def sound(frame: pl.DataFrame, grid: Grid | None) -> None:
+def sound(frame: pl.DataFrame, grid: DeclaredScale | None) -> None:
     """Raise `UnsoundError` when a value is missing, not finite or off the grid."""
     if any(frame[name].null_count() for name in frame.columns):
         raise UnsoundError("a value is missing")

@@ -15,7 +15,7 @@ from threading import Event
 import numpy as np
 
 from tacit.device.client import Client
-from tacit.device.outbox import Outcome, some_share
+from tacit.device.outbox import SyncOutcome, some_share
 from tacit.device.profile import Item
 from tacit.device.store import MEMORY
 from tacit.errors import BudgetError, RequestError
@@ -31,7 +31,7 @@ Profile = Mapping[Item, str]
 
 
 @dataclass
-class Tally:
+class FleetOutcome:
     """What became of a fleet, or of one device.
 
     `counts`: "devices", "ratings" at home, ratings of items "not asked", reports "stored", "given
@@ -43,7 +43,7 @@ class Tally:
     errors: list[float] = field(default_factory=list[float])
     interrupted: bool = False
 
-    def add(self, other: "Tally") -> None:
+    def add(self, other: "FleetOutcome") -> None:
         """Take in another part of the fleet."""
         self.counts.update(other.counts)
         self.errors += other.errors
@@ -76,7 +76,7 @@ class Fleet:
         ratings: Ratings,
         devices: int,
         progress: Progress = lambda label, done, total: None,
-    ) -> Tally:
+    ) -> FleetOutcome:
         """Play `devices` devices, each of which rates all that its owner rated, and syncs.
 
         The people of `ratings` take turns, so that more devices than people repeat them. An
@@ -85,7 +85,7 @@ class Fleet:
         """
         self._check(ratings)
         home = _profiles(ratings)
-        return self._all(devices, ratings.n_users, lambda who: self._tell(home(who)), progress)
+        return self._all(devices, ratings.n_users, lambda who: self._report(home(who)), progress)
 
     def score(
         self,
@@ -93,7 +93,7 @@ class Fleet:
         held_out: Ratings,
         devices: int,
         progress: Progress = lambda label, done, total: None,
-    ) -> Tally:
+    ) -> FleetOutcome:
         """Play `devices` devices that tell nothing: each fetches the published model, and predicts
         what its owner `held_out` from the ratings that are `known` to it alone.
 
@@ -105,7 +105,7 @@ class Fleet:
             devices, known.n_users, lambda who: self._predict(home(who), away(who)), progress
         )
 
-    def _tell(self, mine: Profile) -> Tally:
+    def _report(self, mine: Profile) -> FleetOutcome:
         with self._open() as me:
             tally = _at_home(me, mine)
             if tally.counts["unreached"]:
@@ -113,14 +113,14 @@ class Fleet:
             try:
                 outcomes = list(self._syncs(me))
             except BudgetError:
-                return Tally(tally.counts + Counter(refused=1))
+                return FleetOutcome(tally.counts + Counter(refused=1))
         tally.counts["stored"] = sum(outcome.stored for outcome in outcomes)
         tally.counts["given up"] = sum(outcome.given_up for outcome in outcomes)
         tally.counts["waiting"] = outcomes[-1].waiting
         tally.counts["refused"] = int(outcomes[-1].refusal is not None)
         return tally
 
-    def _predict(self, mine: Profile, asked: Profile) -> Tally:
+    def _predict(self, mine: Profile, asked: Profile) -> FleetOutcome:
         with self._open() as me:
             tally = _at_home(me, mine)
             if tally.counts["unreached"]:
@@ -132,7 +132,7 @@ class Fleet:
         tally.errors = [profile.predict(item) - float(rating) for item, rating in wanted.items()]
         return tally
 
-    def _syncs(self, me: Client) -> Iterator[Outcome]:
+    def _syncs(self, me: Client) -> Iterator[SyncOutcome]:
         """Sync until nothing waits, patiently, but not for ever."""
         for _ in range(ATTEMPTS):
             outcome = me.sync()
@@ -164,9 +164,9 @@ class Fleet:
             raise RequestError(f"No item of {ratings.name} is in the task's catalogue.")
 
     def _all(
-        self, devices: int, people: int, play: Callable[[int], Tally], progress: Progress
-    ) -> Tally:
-        tally, turns = Tally(), (number % people for number in range(devices))
+        self, devices: int, people: int, play: Callable[[int], FleetOutcome], progress: Progress
+    ) -> FleetOutcome:
+        tally, turns = FleetOutcome(), (number % people for number in range(devices))
         with ThreadPoolExecutor(self.threads) as pool:
             running = {pool.submit(play, who) for who in islice(turns, 2 * self.threads)}
             try:
@@ -198,9 +198,9 @@ def _profiles(ratings: Ratings) -> Callable[[int], Profile]:
     return of
 
 
-def _at_home(me: Client, mine: Profile) -> Tally:
+def _at_home(me: Client, mine: Profile) -> FleetOutcome:
     """Rate what the task asks about; nothing is sent."""
-    tally = Tally(Counter(devices=1))
+    tally = FleetOutcome(Counter(devices=1))
     try:
         asked = me.task
     except RequestError:

@@ -6,7 +6,7 @@
 
 None holds in general: whoever rated one of both is in its norm, products of centred ratings may be
 negative, and one SS stands in the proofs for those of all pairs. Where w is all of Sim_k, 3 and 4
-hardly say anything; `Drawn.silent` tells so.
+hardly say anything; `EventShares.silent` tells so.
 """
 
 import math
@@ -54,11 +54,11 @@ def moved(first: Doubles, second: Doubles) -> Moved:
     return Moved(
         float(change[both].max(initial=0)),
         float(change[single].max(initial=0)),
-        printed_sensitivity(a, b, both),
+        published_sensitivity(a, b, both),
     )
 
 
-def printed_sensitivity(a: Doubles, b: Doubles, both: NDArray[np.bool_]) -> float:
+def published_sensitivity(a: Doubles, b: Doubles, both: NDArray[np.bool_]) -> float:
     """SS as it stands in Theorem 2; may be negative. 0 without anybody who rated both."""
     rest = np.sqrt(np.maximum((a @ a - a**2) * (b @ b - b**2), 0))[both]
     known = rest > SMALLEST**2
@@ -74,7 +74,7 @@ def _cosine(dot: float, first: float, second: float) -> float:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class EventShares:
     """How often the events of Theorems 3 and 4 came true, as shares of draws.
 
     `silent`: Sim_k - w is 0 or less and nothing lies above Sim_k + w, so that neither says a thing
@@ -88,7 +88,7 @@ class Drawn:
 
 def neighbours_drawn(
     s: Doubles, sensitivity: Doubles, k: int, epsilon: float, longest: int, draws: int
-) -> Drawn:
+) -> EventShares:
     """Draw k neighbours of one row `draws` times; `s`, `sensitivity`: of its candidates.
 
     Sim_k is taken over the candidates and w with the largest SS, as in the theorems; neighbours are
@@ -105,7 +105,7 @@ def neighbours_drawn(
         above += bool((s[chosen] > kth - w - 1e-12).all())
         present += bool(np.isin(certain, chosen).all())
     silent = kth - w <= 0 and len(certain) == 0
-    return Drawn(above / draws, present / draws, silent)
+    return EventShares(above / draws, present / draws, silent)
 
 
 def holds(share: float) -> bool:

@@ -7,7 +7,7 @@ from tacit.collector.http import problems
 from tacit.collector.http.body import check_media
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.problems import ProblemError
-from tacit.collector.http.validation import Intake
+from tacit.collector.http.validation import ReportValidator
 from tacit.collector.limits.limits import Charge
 
 SPENT_SECONDS = 60.0
@@ -17,7 +17,7 @@ SPENT_SECONDS = 60.0
 class Visit(NamedTuple):
     """A client that may send, at a moment. `token`: its SHA-256, where tokens are asked for."""
 
-    intake: Intake
+    intake: ReportValidator
     now: float
     token: bytes | None
 
@@ -33,11 +33,11 @@ class Admission:
 
     def __init__(
         self,
-        intakes: Mapping[str, Intake],
+        validators: Mapping[str, ReportValidator],
         clock: Callable[[], float],
         enrolment: Enrolment | None = None,
     ) -> None:
-        self._intakes, self._clock, self._enrolment = intakes, clock, enrolment
+        self._intakes, self._clock, self._enrolment = validators, clock, enrolment
         self._spent: dict[tuple[bytes, bytes], float] = {}
 
     def let_in(self, task: str, headers: Mapping[bytes, bytes]) -> Visit:

@@ -20,14 +20,14 @@ from tacit.collector.http import metrics, problems
 from tacit.collector.http.admission import Admission
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.erasing import Erasing
-from tacit.collector.http.middleware import Door
+from tacit.collector.http.middleware import Middleware
 from tacit.collector.http.problems import MEDIA_TYPE, Problem, ProblemError
-from tacit.collector.http.upload import Upload
-from tacit.collector.http.validation import Intake
+from tacit.collector.http.upload import UploadHandler
+from tacit.collector.http.validation import ReportValidator
 from tacit.collector.storage import retention
 from tacit.collector.storage.opening import Opened, opened
-from tacit.collector.storage.published_models import Shelf
-from tacit.collector.storage.store import Store
+from tacit.collector.storage.published_models import PublishedModels
+from tacit.collector.storage.store import ReportStore
 from tacit.collector.storage.writer import Writer
 from tacit.errors import TacitError
 from tacit.wire.task import Task, loads
@@ -49,7 +49,7 @@ class Collector:
         opening: Callable[[], Opened],
         tasks: Sequence[Task],
         *,
-        shelf: Shelf | None = None,
+        shelf: PublishedModels | None = None,
         enrolment: Enrolment | None = None,
     ) -> None:
         self._opening = opening
@@ -57,9 +57,9 @@ class Collector:
         self._shelf = shelf
         self._writer: Writer | None = None
         self._clock: TrustedClock | None = None
-        self.intakes: dict[str, Intake] = {}
-        admission = Admission(self.intakes, lambda: self.clock(), enrolment)
-        self.upload = Upload(admission, lambda: self.writer)
+        self.validators: dict[str, ReportValidator] = {}
+        admission = Admission(self.validators, lambda: self.clock(), enrolment)
+        self.upload = UploadHandler(admission, lambda: self.writer)
         self._erasing = Erasing(admission, lambda: self.writer)
 
     @property
@@ -86,7 +86,7 @@ class Collector:
                     known.append(task)
                     await self._open(task, known, worker)
                 turn = opened.limits.turn if opened.limits is not None else None
-                keeping = retention.keep(self.intakes.values(), self.writer, self.clock, turn)
+                keeping = retention.keep(self.validators.values(), self.writer, self.clock, turn)
                 async with _meanwhile(keeping):
                     yield
             finally:
@@ -103,7 +103,7 @@ class Collector:
     async def _open(self, task: Task, known: Sequence[Task], worker: ThreadPoolExecutor) -> None:
         same = [each.document for each in known if each.question == task.question]
         held = await self.writer.run(lambda store: store.hold(task.document, same))
-        self.intakes[task.address] = Intake(task, held, worker)
+        self.validators[task.address] = ReportValidator(task, held, worker)
 
     async def tasks(self, request: Request) -> Response:
         """GET /v1/tasks"""
@@ -111,7 +111,7 @@ class Collector:
 
     async def task(self, request: Request) -> Response:
         """GET /v1/tasks/{task}"""
-        intake = self.intakes.get(request.path_params["task"])
+        intake = self.validators.get(request.path_params["task"])
         if intake is None:
             raise ProblemError(problems.NO_SUCH_TASK)
         return Response(intake.task.document, media_type="application/json", headers=FOR_EVER)
@@ -187,10 +187,10 @@ async def _meanwhile(work: Coroutine[None, None, None]) -> AsyncGenerator[None]:
 
 
 def application(
-    store: str | Callable[[], Store] | Opened,
+    store: str | Callable[[], ReportStore] | Opened,
     tasks: Sequence[Task],
     *,
-    shelf: Shelf | None = None,
+    shelf: PublishedModels | None = None,
     enrolment: Enrolment | None = None,
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
@@ -210,7 +210,7 @@ def application(
         lifespan=collector.lifespan,
         exception_handlers={ProblemError: _problem, HTTPException: _http_problem},
     )
-    return Door(collector.upload, app)
+    return Middleware(collector.upload, app)
 
 
 def _problem(request: Request, error: Exception) -> Response:

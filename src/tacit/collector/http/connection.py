@@ -15,8 +15,8 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from tacit.collector.http.middleware import Door, task_of
-from tacit.collector.http.upload import ACCEPTED, Answer, Upload
+from tacit.collector.http.middleware import Middleware, task_of
+from tacit.collector.http.upload import ACCEPTED, UploadAnswer, UploadHandler
 
 
 class Whole:
@@ -31,7 +31,7 @@ class Whole:
     def set(self) -> None:
         """Nobody waits for more of it."""
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: UploadAnswer) -> None:
         """Say what became of it, and let the connection's next request begin."""
         self.response_complete = True
         if self.disconnected:
@@ -53,12 +53,12 @@ class Connection(HttpToolsProtocol):
     """
 
     _came: bytes | None = None
-    _upload: Upload | None = None
+    _upload: UploadHandler | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         app = cast(object, self.app)  # pyright: ignore[reportUnknownMemberType]
-        self._upload = app.upload if isinstance(app, Door) else None
+        self._upload = app.upload if isinstance(app, Middleware) else None
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -118,7 +118,7 @@ def _task(url: bytes) -> str | None:
     return None if set(url) & set(b"?#%") else task_of(url.decode("latin-1"))
 
 
-def _written(answer: Answer, more: bytes = b"") -> bytes:
+def _written(answer: UploadAnswer, more: bytes = b"") -> bytes:
     headers = b"".join(b"%s: %s\r\n" % header for header in answer.headers())
     return STATUS_LINE[answer.status] + headers + more + b"\r\n" + answer.content
 

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 from tacit.collector.http.erasing import Erasing
-from tacit.collector.http.upload import Upload
+from tacit.collector.http.upload import UploadHandler
 from tacit.collector.storage.writer import Writer
 
 
-def text(upload: Upload, erasing: Erasing, writer: Writer) -> str:
+def text(upload: UploadHandler, erasing: Erasing, writer: Writer) -> str:
     """The figures in Prometheus' text format."""
     return "".join(f"{line}\n" for line in _lines(upload, erasing, writer))
 
 
-def _lines(upload: Upload, erasing: Erasing, writer: Writer) -> Iterator[str]:
+def _lines(upload: UploadHandler, erasing: Erasing, writer: Writer) -> Iterator[str]:
     yield "# TYPE tacit_uploads_total counter"
     for answer, count in sorted(upload.counts.items()):
         yield f'tacit_uploads_total{{answer="{answer}"}} {count}'

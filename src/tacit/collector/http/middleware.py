@@ -6,7 +6,7 @@ from functools import lru_cache
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tacit.collector.http.upload import Upload
+from tacit.collector.http.upload import UploadHandler
 
 POLICY = {
     "content-security-policy": (
@@ -21,13 +21,13 @@ POLICY = {
 REPORTS = re.compile(r"/v1/tasks/([^/]+)/reports")
 
 
-class Door:
+class Middleware:
     """Nearly every request is an upload: it need not ask each route whether it is meant.
 
     `upload`: the route for them, for a server that knows it (`tacit.collector.http.connection`).
     """
 
-    def __init__(self, upload: Upload, rest: ASGIApp) -> None:
+    def __init__(self, upload: UploadHandler, rest: ASGIApp) -> None:
         self.upload = upload
         self._rest = rest
 

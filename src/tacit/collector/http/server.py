@@ -19,7 +19,7 @@ MOST_CONNECTIONS = 4096
 SWITCH_SECONDS = 2e-5
 
 
-class Protocol(Connection):
+class TimedProtocol(Connection):
     """A connection that must bring a header within `HEADER_SECONDS` and `HEADER_BYTES`, and then
     the body within `BODY_SECONDS`; how long the body may be is for who reads it. What comes after
     a refusal is dropped until then: who hangs up on a client that sends is never heard."""
@@ -102,7 +102,7 @@ def configured(app: ASGIApp, host: str, port: int) -> uvicorn.Config:
         host=host,
         port=port,
         loop="uvloop",
-        http=Protocol,
+        http=TimedProtocol,
         ws="none",
         lifespan="on",
         access_log=False,

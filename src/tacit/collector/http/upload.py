@@ -19,7 +19,7 @@ from tacit.collector.http.validation import Claim, Refused, Taken, among, refusa
 from tacit.collector.limits.limits import Charge, Reservation
 from tacit.collector.samples import Claims, Samples, claims
 from tacit.collector.storage.commit import Cost
-from tacit.collector.storage.store import Outcome, Row, StoreError
+from tacit.collector.storage.store import ReportOutcome, StoredReport, StoreError
 from tacit.collector.storage.writer import ExcessError, Writer
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ PATIENCE = 0.1
 """Seconds before a refused client hears of it: one that does not wait by itself is made to."""
 
 
-class Answer(NamedTuple):
+class UploadAnswer(NamedTuple):
     """What is said of an upload."""
 
     status: int
@@ -46,10 +46,10 @@ class Answer(NamedTuple):
         return headers
 
 
-ACCEPTED = Answer(200, b"{}")
+ACCEPTED = UploadAnswer(200, b"{}")
 
 
-class Upload:
+class UploadHandler:
     """The door for reports. `counts`: answers by the name of their problem, or "accepted"."""
 
     def __init__(self, admission: Admission, writer: Callable[[], Writer]) -> None:
@@ -60,7 +60,7 @@ class Upload:
 
     async def __call__(self, task: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request to the task of an address."""
-        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[UploadAnswer] = asyncio.get_running_loop().create_future()
         try:
             if self._is_busy():
                 await asyncio.sleep(PATIENCE)
@@ -81,7 +81,7 @@ class Upload:
         task: str,
         headers: Mapping[bytes, bytes],
         body: bytes,
-        answer: Callable[[Answer], None],
+        answer: Callable[[UploadAnswer], None],
     ) -> None:
         """The same for a body that is there already; calls `answer` once, now or later."""
         if self._is_busy():
@@ -98,7 +98,7 @@ class Upload:
         would cost as much as storing it."""
         return self._writer().uploads + len(self._learning) >= MOST_WAITING
 
-    def _store(self, visit: Visit, body: bytes, answer: Callable[[Answer], None]) -> None:
+    def _store(self, visit: Visit, body: bytes, answer: Callable[[UploadAnswer], None]) -> None:
         """Read a body and have it stored; `answer` hears of it when it is durable."""
         sent, samples = read(body), visit.intake.samples
         if samples is not None:
@@ -126,7 +126,7 @@ class Upload:
         samples: Samples,
         claims: tuple[set[Claim], Claims],
         charge: Charge | None,
-        answer: Callable[[Answer], None],
+        answer: Callable[[UploadAnswer], None],
     ) -> None:
         """Store what can only be checked with some work: the token pays before it is done.
         `claims`: those that are known to be right, and those to be checked."""
@@ -143,12 +143,12 @@ class Upload:
     def _put(
         self,
         visit: Visit,
-        rows: list[Row],
+        rows: list[StoredReport],
         refused: Refused,
         cost: Cost | None,
-        answer: Callable[[Answer], None],
+        answer: Callable[[UploadAnswer], None],
     ) -> None:
-        def settled(stored: asyncio.Future[list[Outcome]]) -> None:
+        def settled(stored: asyncio.Future[list[ReportOutcome]]) -> None:
             try:
                 outcomes = stored.result()
             except Exception as error:
@@ -161,18 +161,20 @@ class Upload:
         else:
             answer(self._accepted([], [], refused))
 
-    def _accepted(self, rows: list[Row], outcomes: list[Outcome], refused: Refused) -> Answer:
+    def _accepted(
+        self, rows: list[StoredReport], outcomes: list[ReportOutcome], refused: Refused
+    ) -> UploadAnswer:
         """All stored, or the list of those that are not; every other one is durable."""
-        if Outcome.CONFLICT in outcomes:
+        if ReportOutcome.CONFLICT in outcomes:
             pairs = zip(rows, outcomes, strict=True)
-            conflicts = [row for row, outcome in pairs if outcome is Outcome.CONFLICT]
+            conflicts = [row for row, outcome in pairs if outcome is ReportOutcome.CONFLICT]
             refused = refused + [refusal(row.id.hex(), problems.CONFLICT) for row in conflicts]
         if not refused:
             self.counts["accepted"] += 1
             return ACCEPTED
         return self._refused(_PROBLEMS[refused[0]["problem"]], refused)
 
-    def _raised(self, error: Exception, visit: Visit | None = None) -> Answer:
+    def _raised(self, error: Exception, visit: Visit | None = None) -> UploadAnswer:
         if isinstance(error, ProblemError):
             return self._refused(error.problem)
         if isinstance(error, StoreError):
@@ -186,10 +188,10 @@ class Upload:
         log.error("An upload failed: %s.\n%s", type(error).__name__, frames)
         return self._refused(problems.FAILED)
 
-    def _refused(self, problem: Problem, refused: Refused | None = None) -> Answer:
+    def _refused(self, problem: Problem, refused: Refused | None = None) -> UploadAnswer:
         """Nothing stored, or all but what is listed in `refused`."""
         self.counts[problem.name] += 1
-        return Answer(problem.status, problem.document(refused), problem.retry_after)
+        return UploadAnswer(problem.status, problem.document(refused), problem.retry_after)
 
 
 def _cost(charge: Charge | None, refused: Refused, paid: Reservation | None = None) -> Cost | None:
@@ -202,8 +204,8 @@ _PROBLEMS = {
 }
 
 
-def _once(answered: "asyncio.Future[Answer]") -> Callable[[Answer], None]:
-    def answer(given: Answer) -> None:
+def _once(answered: "asyncio.Future[UploadAnswer]") -> Callable[[UploadAnswer], None]:
+    def answer(given: UploadAnswer) -> None:
         if not answered.done():  # whoever waited was told to stop
             answered.set_result(given)
 

@@ -24,13 +24,13 @@ class Sent(Struct, forbid_unknown_fields=True, gc=False):
     cells: Annotated[list[tuple[int, int]], Meta(min_length=1)]
 
 
-class Upload(Struct, forbid_unknown_fields=True):
+class UploadDocument(Struct, forbid_unknown_fields=True):
     """The body of a request."""
 
     reports: Annotated[list[Sent], Meta(min_length=1, max_length=MOST_REPORTS)]
 
 
-_DECODER = Decoder(Upload)
+_DECODER = Decoder(UploadDocument)
 OF_UPLOAD, OF_REPORT = 2, 18
 """Quotation marks: of the key of an upload, of six keys and three texts of a report."""
 TWICE = Problem("malformed", 400, "A key occurs twice, or a text holds a quotation mark.")

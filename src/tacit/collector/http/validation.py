@@ -10,7 +10,7 @@ from tacit.collector.http.upload_schema import Sent, name
 from tacit.collector.limits.epoch import counted
 from tacit.collector.samples import Places, Samples
 from tacit.collector.storage.slot_codec import in_table, pack_rated, pack_slots
-from tacit.collector.storage.store import Held, Row
+from tacit.collector.storage.store import Held, StoredReport
 from tacit.wire.report import SCHEMA
 from tacit.wire.task import Task
 
@@ -23,13 +23,13 @@ class Taken(NamedTuple):
     """An upload as rows, and those of its reports that the task does not take. `people`: whose
     names are on any of them. `claims`: under "sample:K", one for each row, still to be checked."""
 
-    rows: list[Row]
+    rows: list[StoredReport]
     refused: Refused
     people: frozenset[bytes]
     claims: list[Claim]
 
 
-class Intake:
+class ReportValidator:
     """The door of one task. `held`: how the store knows it. Epochs up to `closed` are over.
 
     `counted`: the address under which tokens are charged for it.
@@ -56,7 +56,7 @@ class Intake:
         Raises `ProblemError` where a name is none: such a client is not ours, and nothing of its
         upload is stored.
         """
-        rows: list[Row] = []
+        rows: list[StoredReport] = []
         refused: Refused = []
         claims: list[Claim] = []
         people: set[bytes] = set()
@@ -69,7 +69,7 @@ class Intake:
             except ProblemError as error:
                 refused.append(refusal(report.id, error.problem))
             else:
-                rows.append(Row(id, self.held.number, report.epoch, mech, person, cells))
+                rows.append(StoredReport(id, self.held.number, report.epoch, mech, person, cells))
                 if self.samples is not None:
                     claims.append((report.person, places))
         return Taken(rows, refused, frozenset(people), claims)
@@ -114,9 +114,9 @@ class Intake:
         )
 
 
-def among(taken: Taken, right: Collection[Claim]) -> tuple[list[Row], Refused]:
+def among(taken: Taken, right: Collection[Claim]) -> tuple[list[StoredReport], Refused]:
     """The rows whose claims are right, and every report that is refused."""
-    rows: list[Row] = []
+    rows: list[StoredReport] = []
     refused = list(taken.refused)
     for row, claim in zip(taken.rows, taken.claims, strict=True):
         if claim in right:

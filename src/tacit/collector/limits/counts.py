@@ -18,7 +18,7 @@ class Running(NamedTuple):
     ends: int
 
 
-class Tally(NamedTuple):
+class TokenCounts(NamedTuple):
     """What is counted of a token in the epoch of a task: reports, and people they were from."""
 
     reports: int
@@ -48,7 +48,7 @@ class Counts(Protocol):
         """Say under which key the running epoch is counted."""
         ...
 
-    def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, Tally]:
+    def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, TokenCounts]:
         """What is counted of these tokens; nobody changes it until the transaction ends."""
         ...
 
@@ -56,7 +56,9 @@ class Counts(Protocol):
         """Those of the people who were counted already."""
         ...
 
-    def keep(self, task: bytes, tallies: Mapping[bytes, Tally], people: Iterable[bytes]) -> None:
+    def keep(
+        self, task: bytes, tallies: Mapping[bytes, TokenCounts], people: Iterable[bytes]
+    ) -> None:
         """Replace tallies, and add people."""
         ...
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import NamedTuple
 
-from tacit.collector.limits.counts import Counts, Running, Tally
+from tacit.collector.limits.counts import Counts, Running, TokenCounts
 from tacit.collector.limits.epoch import Epoch, counted, epoch_of
 from tacit.collector.limits.keys import EpochKeys
 from tacit.errors import RequestError
@@ -166,7 +166,7 @@ class Limits:
             named = {place: names(key, each) for place, each in own.items()}
             tallies = self._counts.tallies(task, {name for name, _ in named.values()})
             known = self._counts.known(task, set(chain(*(people for _, people in named.values()))))
-            sheet = _Sheet(tallies, known, Tally(self._most, self._most_people))
+            sheet = _Sheet(tallies, known, TokenCounts(self._most, self._most_people))
             for place, (name, people) in named.items():
                 granted = sheet.add(name, own[place].reports, people)
                 verdicts[place] = (
@@ -179,16 +179,18 @@ class Limits:
 class _Sheet:
     """What a transaction counts. `changed`, `added`: tallies and people that are not kept yet."""
 
-    def __init__(self, tallies: Mapping[bytes, Tally], known: set[bytes], most: Tally) -> None:
+    def __init__(
+        self, tallies: Mapping[bytes, TokenCounts], known: set[bytes], most: TokenCounts
+    ) -> None:
         self._tallies, self._known, self._most = tallies, known, most
-        self.changed: dict[bytes, Tally] = {}
+        self.changed: dict[bytes, TokenCounts] = {}
         self.added: set[bytes] = set()
 
     def add(self, name: bytes, reports: int, people: Sequence[bytes]) -> bool:
         """Count it, unless that would be too much."""
         new = [each for each in people if each not in self._known and each not in self.added]
         before = self._counted(name)
-        after = Tally(before.reports + reports, before.people + len(new))
+        after = TokenCounts(before.reports + reports, before.people + len(new))
         if after.reports > self._most.reports or after.people > self._most.people:
             return False
         self.changed[name] = after
@@ -198,8 +200,8 @@ class _Sheet:
     def spent(self, name: bytes) -> bool:
         return self._counted(name).reports >= self._most.reports
 
-    def _counted(self, name: bytes) -> Tally:
-        return self.changed.get(name) or self._tallies.get(name) or Tally(0, 0)
+    def _counted(self, name: bytes) -> TokenCounts:
+        return self.changed.get(name) or self._tallies.get(name) or TokenCounts(0, 0)
 
 
 def names(key: bytes, charge: Charge) -> tuple[bytes, list[bytes]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-from tacit.collector.limits.counts import Running, Tally
+from tacit.collector.limits.counts import Running, TokenCounts
 from tacit.collector.storage.postgres import SCHEMA_LOCK, SECONDS
 from tacit.collector.storage.store import StoreError
 from tacit.errors import RequestError
@@ -80,7 +80,7 @@ class PostgresCounts:
             (task, *running),
         )
 
-    def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, Tally]:
+    def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, TokenCounts]:
         every = sorted(names)
         self._connection.execute(
             "INSERT INTO token_counts SELECT %s, unnest(%s::bytea[]), 0, 0 ON CONFLICT DO NOTHING",
@@ -91,13 +91,15 @@ class PostgresCounts:
             "WHERE task = %s AND name = ANY(%s) ORDER BY name FOR UPDATE",
             (task, every),
         )
-        return {name: Tally(*rest) for name, *rest in found}
+        return {name: TokenCounts(*rest) for name, *rest in found}
 
     def known(self, task: bytes, people: Iterable[bytes]) -> set[bytes]:
         asked = "SELECT name FROM token_people WHERE task = %s AND name = ANY(%s)"
         return {name for (name,) in self._connection.execute(asked, (task, list(people)))}
 
-    def keep(self, task: bytes, tallies: Mapping[bytes, Tally], people: Iterable[bytes]) -> None:
+    def keep(
+        self, task: bytes, tallies: Mapping[bytes, TokenCounts], people: Iterable[bytes]
+    ) -> None:
         names, pairs = list(tallies), list(tallies.values())
         self._connection.execute(
             "UPDATE token_counts AS kept SET reports = new.reports, people = new.people "

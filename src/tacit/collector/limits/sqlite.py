@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import Any
 
-from tacit.collector.limits.counts import Running, Tally
+from tacit.collector.limits.counts import Running, TokenCounts
 from tacit.collector.storage.sqlite import opened
 from tacit.collector.storage.store import StoreError
 from tacit.errors import RequestError
@@ -78,15 +78,17 @@ class SqliteCounts:
     def mark(self, task: bytes, running: Running) -> None:
         self._database.execute("REPLACE INTO running VALUES (?, ?, ?, ?)", (task, *running))
 
-    def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, Tally]:
+    def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, TokenCounts]:
         asked = "SELECT name, reports, people FROM tokens WHERE task = ? AND name IN"
-        return {name: Tally(*rest) for name, *rest in self._among(asked, task, names)}
+        return {name: TokenCounts(*rest) for name, *rest in self._among(asked, task, names)}
 
     def known(self, task: bytes, people: Iterable[bytes]) -> set[bytes]:
         asked = "SELECT name FROM people WHERE task = ? AND name IN"
         return {name for (name,) in self._among(asked, task, people)}
 
-    def keep(self, task: bytes, tallies: Mapping[bytes, Tally], people: Iterable[bytes]) -> None:
+    def keep(
+        self, task: bytes, tallies: Mapping[bytes, TokenCounts], people: Iterable[bytes]
+    ) -> None:
         self._put("tokens", [(task, name, *tally) for name, tally in tallies.items()])
         self._put("people", [(task, name) for name in people])
 

@@ -3,11 +3,11 @@
 from types import ModuleType
 
 from tacit.collector.storage import sqlite
-from tacit.collector.storage.store import Reader, Store
+from tacit.collector.storage.store import Reader, ReportStore
 from tacit.errors import RequestError
 
 
-def open_store(url: str) -> Store:
+def open_store(url: str) -> ReportStore:
     """The store at a path (SQLite) or a `postgresql://` address, made where there is none.
 
     Raises `RequestError` where it cannot be opened.

@@ -8,7 +8,13 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
-from tacit.collector.storage.store import Outcome, Row, Store, StoreError, UncertainError
+from tacit.collector.storage.store import (
+    ReportOutcome,
+    ReportStore,
+    StoredReport,
+    StoreError,
+    UncertainError,
+)
 
 
 class Cost(NamedTuple):
@@ -25,16 +31,16 @@ class Batch(NamedTuple):
     """The rows of an upload, what they cost, and who waits for them. Without a `cost` nothing is
     counted."""
 
-    rows: Sequence[Row]
-    future: "asyncio.Future[list[Outcome]]"
+    rows: Sequence[StoredReport]
+    future: "asyncio.Future[list[ReportOutcome]]"
     cost: Cost | None
 
 
-Result = list[Outcome] | Excess
+Result = list[ReportOutcome] | Excess
 """What became of an upload's rows, or that its token may not send it."""
 
 
-def commit(store: Store, limits: Limits | None, batches: Sequence[Batch]) -> list[Result]:
+def commit(store: ReportStore, limits: Limits | None, batches: Sequence[Batch]) -> list[Result]:
     """What became of each upload, durable on return. Raises `StoreError` for nothing stored."""
     granted = _reserved(limits, batches)
     taken = [
@@ -67,7 +73,9 @@ def _reserved(limits: Limits | None, batches: Sequence[Batch]) -> list[Reservati
     return [cost and (cost.paid or next(granted)) for cost in costs]
 
 
-def _stored(store: Store, parts: Sequence[Sequence[Row]]) -> list[list[Outcome]]:
+def _stored(
+    store: ReportStore, parts: Sequence[Sequence[StoredReport]]
+) -> list[list[ReportOutcome]]:
     rows = [row for part in parts for row in part]
     found = store.insert(rows) if rows else []
     ends = list(accumulate((len(part) for part in parts), initial=0))
@@ -75,12 +83,12 @@ def _stored(store: Store, parts: Sequence[Sequence[Row]]) -> list[list[Outcome]]
 
 
 def _unused(
-    batch: Batch, grant: Reservation | None, found: Sequence[Outcome] | None
+    batch: Batch, grant: Reservation | None, found: Sequence[ReportOutcome] | None
 ) -> tuple[Reservation, int] | None:
     """How much of a reservation was for nothing. `found`: None where nothing was stored at all."""
     if batch.cost is None or grant is None:
         return None
-    spent = 0 if found is None else found.count(Outcome.STORED) + batch.cost.refused
+    spent = 0 if found is None else found.count(ReportOutcome.STORED) + batch.cost.refused
     return grant, batch.cost.charge.reports - spent
 
 

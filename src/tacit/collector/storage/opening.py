@@ -13,7 +13,7 @@ from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Limits
 from tacit.collector.limits.sqlite import SqliteCounts
 from tacit.collector.storage.addresses import is_postgres, open_store
-from tacit.collector.storage.store import Store, StoreError
+from tacit.collector.storage.store import ReportStore, StoreError
 from tacit.errors import RequestError
 from tacit.wire.task import Task
 
@@ -22,7 +22,7 @@ from tacit.wire.task import Task
 class Opened:
     """A store, the clock it trusts, and the limits of tokens where tokens are asked for."""
 
-    store: Store
+    store: ReportStore
     clock: TrustedClock
     limits: Limits | None = None
 
@@ -34,7 +34,7 @@ class Opened:
 
 
 def opened(
-    db: str | Callable[[], Store],
+    db: str | Callable[[], ReportStore],
     tasks: Sequence[Task],
     enrolment: Enrolment | None = None,
     *,

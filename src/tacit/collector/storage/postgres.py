@@ -7,7 +7,14 @@ from typing import Any, LiteralString
 
 import psycopg
 
-from tacit.collector.storage.store import READ_AT_ONCE, Held, Outcome, Row, UncertainError, outcomes
+from tacit.collector.storage.store import (
+    READ_AT_ONCE,
+    Held,
+    ReportOutcome,
+    StoredReport,
+    UncertainError,
+    outcomes,
+)
 from tacit.errors import RequestError
 
 SCHEMA = """
@@ -86,7 +93,7 @@ class PostgresStore:
     def tasks(self) -> list[Held]:
         return [Held(*row) for row in self._connection.execute(TASKS)]
 
-    def insert(self, rows: Sequence[Row]) -> list[Outcome]:
+    def insert(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
         columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)]
         try:
             self._reconnect()
@@ -179,11 +186,11 @@ class PostgresStore:
         connection.execute("SET synchronous_commit = on")  # whatever the server's default is
         return connection
 
-    def _stored(self, ids: Sequence[bytes]) -> dict[bytes, Row]:
+    def _stored(self, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         if not ids:
             return {}
         found = self._connection.execute("SELECT * FROM reports WHERE id = ANY(%s)", (list(ids),))
-        return {row[0]: Row(*row) for row in found}
+        return {row[0]: StoredReport(*row) for row in found}
 
 
 class PostgresReader:
@@ -206,14 +213,14 @@ class PostgresReader:
                 "This database holds no reports; `tacit collect` makes it."
             ) from None
 
-    def scan(self, task: int) -> Iterator[list[Row]]:
+    def scan(self, task: int) -> Iterator[list[StoredReport]]:
         asked = "SELECT * FROM reports WHERE task = %s"
         if self._upgraded():
             asked += f" AND NOT EXISTS {ERASED}"
         with self._connection.cursor(name="reports") as cursor:
             cursor.itersize = READ_AT_ONCE
             cursor.execute(asked, (task,))
-            rows = (Row(*row) for row in cursor)
+            rows = (StoredReport(*row) for row in cursor)
             while some := list(itertools.islice(rows, READ_AT_ONCE)):
                 yield some
 

@@ -10,7 +10,7 @@ from tacit.wire.item_model import ItemModel
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
 
-class Shelf:
+class PublishedModels:
     """A folder that `tacit fit --publish` fills and a collector serves; any number may read it."""
 
     def __init__(self, folder: Path) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from tacit.collector.clock import TrustedClock
-from tacit.collector.http.validation import Intake
-from tacit.collector.storage.store import Store
+from tacit.collector.http.validation import ReportValidator
+from tacit.collector.storage.store import ReportStore
 from tacit.collector.storage.writer import Writer
 from tacit.wire.task import DAY, Task
 
@@ -33,7 +33,7 @@ def due(task: Task, now: float) -> int:
     return task.epoch(now - task.retention_days * DAY) - 1
 
 
-async def delete(intake: Intake, writer: Writer, now: float) -> int:
+async def delete(intake: ReportValidator, writer: Writer, now: float) -> int:
     """Delete what is due, a slice of the ids at a time so that uploads go on; returns how many.
 
     The epochs are shut first, in the database: a crash in between deletes later, and a clock that
@@ -41,10 +41,10 @@ async def delete(intake: Intake, writer: Writer, now: float) -> int:
     """
     number, last = intake.held.number, max(due(intake.task, now), intake.closed)
 
-    def shut(store: Store) -> None:
+    def shut(store: ReportStore) -> None:
         store.shut(number, last)
 
-    def forget(store: Store, first_byte: int) -> int:
+    def forget(store: ReportStore, first_byte: int) -> int:
         return store.forget(number, last, first_byte)
 
     intake.closed = last
@@ -57,7 +57,7 @@ async def delete(intake: Intake, writer: Writer, now: float) -> int:
 
 
 async def keep(
-    intakes: Iterable[Intake],
+    validators: Iterable[ReportValidator],
     writer: Writer,
     clock: TrustedClock,
     turn: Callable[[float], None] | None = None,
@@ -77,7 +77,7 @@ async def keep(
                 await writer.run(lambda store, now=now: turn(now))
         except Exception as error:
             log.warning("The clock could not be kept yet: %s.", type(error).__name__)
-        for intake in intakes:
+        for intake in validators:
             now = clock()
             if not clock.trusted:
                 continue
@@ -88,7 +88,9 @@ async def keep(
         await asyncio.sleep(every)
 
 
-async def _sweep(intake: Intake, writer: Writer, now: float, done: dict[int, Swept]) -> None:
+async def _sweep(
+    intake: ReportValidator, writer: Writer, now: float, done: dict[int, Swept]
+) -> None:
     """Delete where something may be due since the last time. Late reports of somebody who asked to
     be erased may come in any epoch, until none of theirs is taken any more."""
     number, last = intake.held.number, max(due(intake.task, now), intake.closed)

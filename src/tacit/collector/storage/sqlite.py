@@ -9,7 +9,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tacit.collector.storage.store import READ_AT_ONCE, Held, Outcome, Row, StoreError, outcomes
+from tacit.collector.storage.store import (
+    READ_AT_ONCE,
+    Held,
+    ReportOutcome,
+    StoredReport,
+    StoreError,
+    outcomes,
+)
 from tacit.errors import RequestError
 
 VERSION = 2
@@ -79,7 +86,7 @@ class SqliteStore:
     def tasks(self) -> list[Held]:
         return [Held(*row) for row in self._database.execute(TASKS)]
 
-    def insert(self, rows: Sequence[Row]) -> list[Outcome]:
+    def insert(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
         try:
             if len(rows) > MOST_ROWS:
                 return self._insert_unknown(rows)
@@ -93,7 +100,7 @@ class SqliteStore:
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
             raise StoreError(str(error)) from None
-        return [Outcome.STORED] * len(rows)
+        return [ReportOutcome.STORED] * len(rows)
 
     def shut(self, task: int, epoch: int) -> None:
         closed = "UPDATE tasks SET closed = max(closed, ?) WHERE coalesce(continues, number) = ?"
@@ -159,7 +166,7 @@ class SqliteStore:
     def _one(self, statement: str, *values: Any) -> Any:
         return self._database.execute(statement, values).fetchone()[0]
 
-    def _insert_unknown(self, rows: Sequence[Row]) -> list[Outcome]:
+    def _insert_unknown(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
         """Some ids are known, or come twice. Nobody else writes: what is there was there before."""
         self._database.execute("BEGIN IMMEDIATE")
         before = self._stored([row.id for row in rows])
@@ -168,15 +175,15 @@ class SqliteStore:
         self._database.execute("COMMIT")
         return outcomes(rows, before)
 
-    def _insert(self, rows: Sequence[Row], known: str = "") -> None:
+    def _insert(self, rows: Sequence[StoredReport], known: str = "") -> None:
         self._database.execute(_inserting(len(rows), known), list(chain.from_iterable(rows)))
 
-    def _stored(self, ids: Sequence[bytes]) -> dict[bytes, Row]:
-        found: dict[bytes, Row] = {}
+    def _stored(self, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
+        found: dict[bytes, StoredReport] = {}
         for start in range(0, len(ids), 1000):
             some = ids[start : start + 1000]
             asked = f"SELECT * FROM reports WHERE id IN ({','.join('?' * len(some))})"
-            found |= {row[0]: Row(*row) for row in self._database.execute(asked, some)}
+            found |= {row[0]: StoredReport(*row) for row in self._database.execute(asked, some)}
         return found
 
 
@@ -227,13 +234,13 @@ class SqliteReader:
         except sqlite3.Error as error:
             raise RequestError(f"{self._path} is no store of reports: {error}.") from None
 
-    def scan(self, task: int) -> Iterator[list[Row]]:
+    def scan(self, task: int) -> Iterator[list[StoredReport]]:
         asked = "SELECT * FROM reports WHERE task = ?1"
         if self._upgraded():
             asked += f" AND NOT EXISTS {ERASED}"
         found = self._database.execute(asked, (task,))
         while rows := found.fetchmany(READ_AT_ONCE):
-            yield [Row(*row) for row in rows]
+            yield [StoredReport(*row) for row in rows]
 
     def close(self) -> None:
         self._database.close()

@@ -8,7 +8,7 @@ READ_AT_ONCE = 4096
 """Rows of a scan that are in memory together."""
 
 
-class Row(NamedTuple):
+class StoredReport(NamedTuple):
     """One report as it is stored: no time but the epoch, nothing about how it came.
 
     `task`: the store's number of the task. `mech`: the place of the channel in the task. `cells`:
@@ -34,7 +34,7 @@ class Held(NamedTuple):
     closed: int
 
 
-class Outcome(StrEnum):
+class ReportOutcome(StrEnum):
     """What became of a report: durable now, durable before, or refused for an earlier one."""
 
     STORED = "stored"
@@ -50,7 +50,7 @@ class UncertainError(StoreError):
     """Whether the batch was stored is not known: the answer to its commit was lost."""
 
 
-class Store(Protocol):
+class ReportStore(Protocol):
     """One writer's connection. Every method but `scan` is called from one thread."""
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
@@ -62,7 +62,7 @@ class Store(Protocol):
         """Every task, the latest first."""
         ...
 
-    def insert(self, rows: Sequence[Row]) -> list[Outcome]:
+    def insert(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
         """Store rows in one transaction that is durable on return, and say what became of each.
 
         The first row of an id wins, here or before. Raises `StoreError` when nothing was stored.
@@ -114,14 +114,22 @@ class Store(Protocol):
         ...
 
 
-def outcomes(rows: Sequence[Row], before: Mapping[bytes, Row]) -> list[Outcome]:
+def outcomes(
+    rows: Sequence[StoredReport], before: Mapping[bytes, StoredReport]
+) -> list[ReportOutcome]:
     """What became of `rows`; `before`: what was stored under their ids already."""
     stored = dict(before)
-    found: list[Outcome] = []
+    found: list[ReportOutcome] = []
     for row in rows:
         first = row.id not in stored
         same = stored.setdefault(row.id, row) == row
-        found.append(Outcome.STORED if first else Outcome.DUPLICATE if same else Outcome.CONFLICT)
+        found.append(
+            ReportOutcome.STORED
+            if first
+            else ReportOutcome.DUPLICATE
+            if same
+            else ReportOutcome.CONFLICT
+        )
     return found
 
 
@@ -132,7 +140,7 @@ class Reader(Protocol):
         """Every task, the latest first."""
         ...
 
-    def scan(self, task: int) -> Iterator[list[Row]]:
+    def scan(self, task: int) -> Iterator[list[StoredReport]]:
         """The reports of a task, some thousands at a time, in no order that means anything."""
         ...
 

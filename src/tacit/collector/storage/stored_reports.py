@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.collection.plans import plan
 from tacit.collector.storage.slot_codec import unpack_rated, unpack_slots
-from tacit.collector.storage.store import Held, Reader, Row
+from tacit.collector.storage.store import Held, Reader, StoredReport
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Vocabulary
@@ -21,7 +21,7 @@ from tacit.wire.task import Task, loads
 Integers = NDArray[np.integer]
 
 
-class Cells(NamedTuple):
+class StoredEntries(NamedTuple):
     """Columns of reported cells: a person's number, a place, a symbol, a channel; shapes (n,)."""
 
     people: Codes
@@ -71,7 +71,9 @@ def guarantee(task: Task, used: Iterable[int]) -> Guarantee:
     return replace(promised, public=(*promised.public, *seen))
 
 
-def _rated(scan: Iterable[list[Row]], task: Task, people: dict[bytes, int]) -> Cells:
+def _rated(
+    scan: Iterable[list[StoredReport]], task: Task, people: dict[bytes, int]
+) -> StoredEntries:
     """One cell a report: of equal (person, place) the latest epoch counts."""
     blocks: list[tuple[Codes, Codes, NDArray[np.uint16], NDArray[np.uint8], Codes]] = []
     for rows in scan:
@@ -86,17 +88,19 @@ def _rated(scan: Iterable[list[Row]], task: Task, people: dict[bytes, int]) -> C
     order = np.lexsort((epochs, places, who))
     last = np.append((np.diff(who[order]) != 0) | (np.diff(places[order]) != 0), True)
     kept = order[last]
-    return Cells(who[kept], places[kept], symbols[kept], mechs[kept])
+    return StoredEntries(who[kept], places[kept], symbols[kept], mechs[kept])
 
 
-def _slots(scan: Iterable[list[Row]], task: Task, people: dict[bytes, int]) -> Cells:
+def _slots(
+    scan: Iterable[list[StoredReport]], task: Task, people: dict[bytes, int]
+) -> StoredEntries:
     """All asked places in one report: of a person the latest epoch counts."""
-    latest: dict[bytes, Row] = {}
+    latest: dict[bytes, StoredReport] = {}
     for rows in scan:
         for row in rows:
             if row.person not in latest or row.epoch > latest[row.person].epoch:
                 latest[row.person] = row
-    blocks: list[Cells] = []
+    blocks: list[StoredEntries] = []
     for name, row in latest.items():
         people[name] = len(people)
         symbols = unpack_slots(row.cells)
@@ -105,16 +109,20 @@ def _slots(scan: Iterable[list[Row]], task: Task, people: dict[bytes, int]) -> C
             told = symbols != task.channels[row.mech].outputs.index(None)
             places, symbols = places[told], symbols[told]
         who = np.full(len(places), people[name], np.int32)
-        blocks.append(Cells(who, places, symbols, np.full(len(places), row.mech, np.uint8)))
-    return Cells(*(np.concatenate(c) for c in zip(*blocks, strict=True))) if blocks else _none()
+        blocks.append(StoredEntries(who, places, symbols, np.full(len(places), row.mech, np.uint8)))
+    return (
+        StoredEntries(*(np.concatenate(c) for c in zip(*blocks, strict=True)))
+        if blocks
+        else _none()
+    )
 
 
-def _none() -> Cells:
+def _none() -> StoredEntries:
     none = np.empty(0, np.int32)
-    return Cells(none, none, none.astype(np.uint16), none.astype(np.uint8))
+    return StoredEntries(none, none, none.astype(np.uint16), none.astype(np.uint8))
 
 
-def _reports(task: Task, names: Sequence[str], cells: Cells) -> Reports:
+def _reports(task: Task, names: Sequence[str], cells: StoredEntries) -> Reports:
     """Items in the order of their ids, people in that of their names, as everywhere else."""
     user_ids, user_of = Vocabulary.of(pl.Series("id", names))
     item_ids, item_of = Vocabulary.of(pl.Series("id", task.items))

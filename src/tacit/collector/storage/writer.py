@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
 from tacit.collector.storage.commit import Batch, Cost, Result, commit
-from tacit.collector.storage.store import Outcome, Row, Store, StoreError
+from tacit.collector.storage.store import ReportOutcome, ReportStore, StoredReport, StoreError
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class ExcessError(Exception):
         self.spent = excess.spent
 
 
-class _Together(NamedTuple):
+class _Batch(NamedTuple):
     uploads: list[Batch]
     rows: int
 
@@ -43,11 +43,11 @@ class Writer:
     transaction failed. `uploads`, `waiting`: uploads, and reports in them, that are not stored yet.
     """
 
-    def __init__(self, store: Store, limits: Limits | None = None) -> None:
+    def __init__(self, store: ReportStore, limits: Limits | None = None) -> None:
         self._store = store
         self._limits = limits
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[_Together | Job] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Batch | Job] = queue.SimpleQueue()
         self._together: list[Batch] = []
         self._rows = 0
         self._open = True
@@ -57,7 +57,9 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="writer")
         self._thread.start()
 
-    def put(self, rows: Sequence[Row], cost: Cost | None = None) -> "asyncio.Future[list[Outcome]]":
+    def put(
+        self, rows: Sequence[StoredReport], cost: Cost | None = None
+    ) -> "asyncio.Future[list[ReportOutcome]]":
         """Store rows; done when they are durable. Fails with `StoreError` when they are not, and
         with `ExcessError` where their token's limit is reached."""
         upload = Batch(rows, self._loop.create_future(), cost)
@@ -71,7 +73,7 @@ class Writer:
             self._hand_over()
         return upload.future
 
-    async def run(self, work: Callable[[Store], T]) -> T:
+    async def run(self, work: Callable[[ReportStore], T]) -> T:
         """Do something else with the store, on its thread and between two transactions."""
         future: asyncio.Future[T] = self._loop.create_future()
 
@@ -79,9 +81,9 @@ class Writer:
             try:
                 result = work(self._store)
             except Exception as error:
-                self._loop.call_soon_threadsafe(_tell, future, future.set_exception, error)
+                self._loop.call_soon_threadsafe(_report, future, future.set_exception, error)
             else:
-                self._loop.call_soon_threadsafe(_tell, future, future.set_result, result)
+                self._loop.call_soon_threadsafe(_report, future, future.set_result, result)
 
         self._ask(job)
         return await future
@@ -126,7 +128,7 @@ class Writer:
 
     def _hand_over(self) -> None:
         if self._together:
-            self._queue.put(_Together(self._together, self._rows))
+            self._queue.put(_Batch(self._together, self._rows))
             self._together, self._rows = [], 0
 
     def _run(self) -> None:
@@ -150,7 +152,7 @@ class Writer:
         rows = 0
         while not (uploads or jobs) or (rows < MOST_ROWS and not self._queue.empty()):
             entry = self._queue.get()
-            if isinstance(entry, _Together):
+            if isinstance(entry, _Batch):
                 uploads += entry.uploads
                 rows += entry.rows
             else:
@@ -202,6 +204,6 @@ class Writer:
         self.waiting -= sum(len(upload.rows) for upload in uploads)
 
 
-def _tell(future: "asyncio.Future[Any]", how: Callable[[Any], None], what: Any) -> None:
+def _report(future: "asyncio.Future[Any]", how: Callable[[Any], None], what: Any) -> None:
     if not future.done():  # whoever waited was told to stop
         how(what)

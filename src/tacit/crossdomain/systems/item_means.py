@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.trial import Doubles, Predicted, Told, Trial
+from tacit.crossdomain.trial import Doubles, Predicted, Trial, TrialPredictions
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.models import device_predict
@@ -47,11 +47,11 @@ class ItemMeans:
         """As in the results."""
         return "item-offset" if self.offset else "item-average"
 
-    def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """As `System.tell`; raises `RequestError` for a strict mean without an epsilon."""
         del engine  # one pass over the ratings
         if self.mode == "none":
-            return Told(Predicted(self._plain(trial), self._covered(trial)), NO_PRIVACY)
+            return TrialPredictions(Predicted(self._plain(trial), self._covered(trial)), NO_PRIVACY)
         if epsilon is None:
             raise RequestError(f"The strict {self.name} keeps an epsilon; give one, such as 1.")
         known = trial.domains.ratings if self.offset else alone(trial.domains, trial.target)
@@ -62,7 +62,7 @@ class ItemMeans:
             items = trial.items - np.int32(trial.domains.bounds[trial.target])
             values = fitted.predict_codes(trial.users, items)
         told = Predicted(values.astype(np.float64), self._covered(trial))
-        return Told(told, fitted.guarantee)
+        return TrialPredictions(told, fitted.guarantee)
 
     def _plain(self, trial: Trial) -> Doubles:
         means = item_means(trial.domains)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.crossdomain.trial import Told, Trial
-from tacit.crossdomain.x_map.generator import Profile, own, whole
+from tacit.crossdomain.trial import Trial, TrialPredictions
+from tacit.crossdomain.x_map.generator import TargetProfiles, own, whole
 from tacit.crossdomain.x_map.recommender import (
     Neighbours,
     compare_profiles,
+    predict_by_items,
     target_items,
-    tell_by_items,
 )
 from tacit.engines.engine import Engine
 from tacit.privacy.guarantee import NO_PRIVACY
@@ -36,11 +36,11 @@ class KNN:
         """As in the results."""
         return "knn-linked" if self.linked else "knn-single"
 
-    def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """As `System.tell`."""
         del epsilon  # nothing is promised
         how = Neighbours(self.k, 0.0, self.damping)
-        profile: Profile = whole(trial) if self.linked else own(trial)
+        profile: TargetProfiles = whole(trial) if self.linked else own(trial)
         columns = (
             np.arange(trial.domains.ratings.n_items, dtype=np.int32)
             if self.linked
@@ -48,4 +48,4 @@ class KNN:
         )
         alike = compare_profiles(profile, trial, "item")
         near = alike.nearest(target_items(trial), columns, how.wanted, engine)
-        return Told(tell_by_items(profile, near, trial, how, engine), NO_PRIVACY)
+        return TrialPredictions(predict_by_items(profile, near, trial, how, engine), NO_PRIVACY)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tacit.crossdomain.trial import Predicted, Told, Trial
+from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.engines.engine import Engine
 from tacit.models import MF, AbstractModel, evidence
 from tacit.ratings import Codes, Mask
@@ -25,12 +25,12 @@ class Merged:
         """As in the results."""
         return f"{self.model.name}-merged"
 
-    def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """As `System.tell`."""
         del engine, epsilon  # alternating least squares are compiled; nothing is promised
         fitted = self.model.fit(evidence(trial.domains.ratings))
         values = fitted.predict_codes(trial.users, trial.items).astype(np.float64)
-        return Told(Predicted(values, known(trial)), fitted.guarantee)
+        return TrialPredictions(Predicted(values, known(trial)), fitted.guarantee)
 
 
 def known(trial: Trial) -> Mask:

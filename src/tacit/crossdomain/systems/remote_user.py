@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.crossdomain.systems.item_means import item_means
-from tacit.crossdomain.trial import Predicted, Told, Trial
+from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.crossdomain.x_map.generator import elsewhere, own, whole
-from tacit.crossdomain.x_map.recommender import Neighbours, compare_profiles, tell_by_people
+from tacit.crossdomain.x_map.recommender import Neighbours, compare_profiles, predict_by_people
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.kernels.similar import Near
@@ -38,17 +38,17 @@ class RemoteUser:
         if self.k < 1:
             raise RequestError(f"{self.k} neighbours tell nothing; give 1 or more.")
 
-    def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """As `System.tell`."""
         del epsilon  # neighbours' ratings are read as they are: nothing is promised
         how = Neighbours(self.k)
         alike = compare_profiles(elsewhere(trial), trial, "user")
         asked = np.flatnonzero(trial.domains.members(trial.target)).astype(np.int32)
         near = alone_above(alike.nearest(trial.people, asked, how.wanted, engine))
-        told = tell_by_people(own(trial), near, trial, how, engine, own=whole(trial))
+        told = predict_by_people(own(trial), near, trial, how, engine, own=whole(trial))
         silent = item_means(trial.domains)[trial.items]
         values = np.where(told.covered, told.values, silent)
-        return Told(Predicted(values, told.covered), NO_PRIVACY)
+        return TrialPredictions(Predicted(values, told.covered), NO_PRIVACY)
 
 
 def alone_above(near: Near) -> Near:

@@ -9,7 +9,7 @@ which no other guess beats in mean absolute error.
 from dataclasses import dataclass, field
 
 from tacit.crossdomain.systems.merged import known
-from tacit.crossdomain.trial import Predicted, Told, Trial
+from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.engines.engine import Engine
 from tacit.models import AbstractModel, ChannelMF, evidence
 
@@ -26,9 +26,9 @@ class TasteMap:
     variant = None
     mode = "none"
 
-    def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """As `System.tell`."""
         del engine, epsilon  # the sampler has its own kernels; nothing is promised
         fitted = self.model.fit(evidence(trial.domains.ratings))
         values = fitted.median(trial.users, trial.items)
-        return Told(Predicted(values, known(trial)), fitted.guarantee)
+        return TrialPredictions(Predicted(values, known(trial)), fitted.guarantee)

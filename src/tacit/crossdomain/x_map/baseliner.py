@@ -38,7 +38,7 @@ class Edges:
 
 
 @dataclass(frozen=True, eq=False)
-class Baseline:
+class SimilarityGraph:
     """The graph of a source and a target: `layer` of each item, and the `edges` between layers."""
 
     layer: Layers
@@ -51,7 +51,7 @@ def compare_items(ratings: Ratings) -> Adjusted:
     return Adjusted.of(ratings.items, ratings.users, points, ratings.n_items, ratings.n_users)
 
 
-def baseline(alike: Adjusted, in_target: Mask, engine: Engine, wanted: Wanted) -> Baseline:
+def baseline(alike: Adjusted, in_target: Mask, engine: Engine, wanted: Wanted) -> SimilarityGraph:
     """Layers and edges, from the items' ratings; `in_target`: which items are, shape (items,).
 
     Three passes over disjoint pairs: across domains; of others with BB; of the rest with NB.
@@ -69,7 +69,7 @@ def baseline(alike: Adjusted, in_target: Mask, engine: Engine, wanted: Wanted) -
             joined = near.code[:, 0] >= 0
             layer[rest[joined]] = outer
             found += [(rest, near), (inner, alike.nearest(inner, rest[joined], wanted, engine))]
-    return Baseline(layer, edges(found, alike.things.counts))
+    return SimilarityGraph(layer, edges(found, alike.things.counts))
 
 
 def edges(found: list[tuple[Codes, Near]], raters: NDArray[np.int64]) -> Edges:

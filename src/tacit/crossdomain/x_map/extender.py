@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.crossdomain.x_map.baseliner import NN, Baseline
+from tacit.crossdomain.x_map.baseliner import NN, SimilarityGraph
 from tacit.engines.engine import Engine, cut
 from tacit.kernels.layout import starts
 from tacit.kernels.paths import Found, Graph, Sources, reach
@@ -66,7 +66,7 @@ class Extension:
         return (path for path in _paths(self.graph, Path((i,), (), (), ())) if path.end == j)
 
 
-def extend(base: Baseline, in_target: Mask, engine: Engine) -> Extension:
+def extend(base: SimilarityGraph, in_target: Mask, engine: Engine) -> Extension:
     """Walk all meta-paths of the graph from its source items."""
     graph = towards(base, in_target)
     sources = np.flatnonzero(~in_target).astype(np.int32)
@@ -74,7 +74,7 @@ def extend(base: Baseline, in_target: Mask, engine: Engine) -> Extension:
     return Extension(graph, sources, joined(engine.over(reach, blocks, graph)))
 
 
-def towards(base: Baseline, in_target: Mask) -> Graph:
+def towards(base: SimilarityGraph, in_target: Mask) -> Graph:
     """The edges in the direction from the source's outermost layer to the target's."""
     depth = np.where(in_target, NN + 1 + base.layer, NN - base.layer)
     edges = base.edges

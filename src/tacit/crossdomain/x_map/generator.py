@@ -21,7 +21,7 @@ Longs = NDArray[np.int64]
 NOTHING = -1
 
 
-class Profile(NamedTuple):
+class TargetProfiles(NamedTuple):
     """Ratings of target items, sorted by person, then item; a row each.
 
     `points`: steps of the scale from its lowest level, times 2^8. `times`: Unix seconds, of a mean
@@ -45,22 +45,22 @@ def best(extension: Extension, n_items: int) -> Codes:
     return chosen
 
 
-def own(trial: Trial) -> Profile:
+def own(trial: Trial) -> TargetProfiles:
     """What people rated in the target themselves."""
     return _profile(trial, trial.in_target, trial.domains.ratings.items)
 
 
-def elsewhere(trial: Trial) -> Profile:
+def elsewhere(trial: Trial) -> TargetProfiles:
     """What people rated in the sources, as it is."""
     return _profile(trial, ~trial.in_target, trial.domains.ratings.items)
 
 
-def whole(trial: Trial) -> Profile:
+def whole(trial: Trial) -> TargetProfiles:
     """What people rated in any domain, as it is."""
     return _profile(trial, np.ones(len(trial.in_target), np.bool_), trial.domains.ratings.items)
 
 
-def alteregos(trial: Trial, replacement: Codes, whose: Mask) -> Profile:
+def alteregos(trial: Trial, replacement: Codes, whose: Mask) -> TargetProfiles:
     """Everybody's own target ratings, and mapped ones of the people in `whose`, shape (people,)."""
     ratings = trial.domains.ratings
     to = replacement[ratings.items]
@@ -68,7 +68,7 @@ def alteregos(trial: Trial, replacement: Codes, whose: Mask) -> Profile:
     return _united(own(trial), averaged(_profile(trial, mapped, to)), ratings.n_items)
 
 
-def averaged(profile: Profile) -> Profile:
+def averaged(profile: TargetProfiles) -> TargetProfiles:
     """One row for each person and item, with the mean of the points, rounded half up."""
     if len(profile.users) == 0:
         return profile
@@ -78,25 +78,25 @@ def averaged(profile: Profile) -> Profile:
     total = np.add.reduceat(profile.points, at)
     latest = np.maximum.reduceat(profile.times, at)
     points = (2 * total + count) // (2 * count)
-    return Profile(profile.users[at], profile.items[at], points, latest)
+    return TargetProfiles(profile.users[at], profile.items[at], points, latest)
 
 
-def _profile(trial: Trial, rows: Mask, items: Codes) -> Profile:
+def _profile(trial: Trial, rows: Mask, items: Codes) -> TargetProfiles:
     ratings = trial.domains.ratings
     times = np.zeros(len(ratings), np.int64) if ratings.times is None else ratings.times
     order = np.lexsort((items[rows], ratings.users[rows]))
     points = ratings.levels[rows].astype(np.int64) << POINT_BITS
-    return Profile(
+    return TargetProfiles(
         ratings.users[rows][order], items[rows][order], points[order], times[rows][order]
     )
 
 
-def _united(first: Profile, second: Profile, n_items: int) -> Profile:
+def _united(first: TargetProfiles, second: TargetProfiles, n_items: int) -> TargetProfiles:
     """Both; of one person's two ratings of an item that of `first`."""
     keys = [part.users.astype(np.int64) * n_items + part.items for part in (first, second)]
     fresh = ~np.isin(keys[1], keys[0])
     order = np.argsort(np.concatenate([keys[0], keys[1][fresh]]), kind="stable")
-    return Profile(
+    return TargetProfiles(
         np.concatenate([first.users, second.users[fresh]])[order],
         np.concatenate([first.items, second.items[fresh]])[order],
         np.concatenate([first.points, second.points[fresh]])[order],

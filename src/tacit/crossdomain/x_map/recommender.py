@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from tacit.crossdomain.trial import Predicted, Trial
 from tacit.crossdomain.x_map.adjusted import POINT_BITS, Adjusted
-from tacit.crossdomain.x_map.generator import Profile
+from tacit.crossdomain.x_map.generator import TargetProfiles
 from tacit.engines.engine import Engine, cut
 from tacit.kernels.layout import starts
 from tacit.kernels.neighbours import (
-    Answer,
     Asked,
     Circle,
+    NeighbourPredictions,
     Profiles,
     Shared,
     by_items,
@@ -62,7 +62,7 @@ class Neighbours:
         return Wanted(self.k, self.damping, signed=True, same=False)
 
 
-def compare_profiles(profile: Profile, trial: Trial, variant: str) -> Adjusted:
+def compare_profiles(profile: TargetProfiles, trial: Trial, variant: str) -> Adjusted:
     """Items by the people who rated them, or ("user") people by the items they rated."""
     n_users, n_items = trial.domains.ratings.n_users, trial.domains.ratings.n_items
     if variant == "user":
@@ -70,8 +70,8 @@ def compare_profiles(profile: Profile, trial: Trial, variant: str) -> Adjusted:
     return Adjusted.of(profile.items, profile.users, profile.points, n_items, n_users)
 
 
-def tell_by_items(
-    profile: Profile, near: Near, trial: Trial, how: Neighbours, engine: Engine
+def predict_by_items(
+    profile: TargetProfiles, near: Near, trial: Trial, how: Neighbours, engine: Engine
 ) -> Predicted:
     """The asked ratings; `near`: the items most like each of the target's, in their order."""
     ratings, items = trial.domains.ratings, target_items(trial)
@@ -84,13 +84,13 @@ def tell_by_items(
     )  # fmt: skip
 
 
-def tell_by_people(
-    profile: Profile,
+def predict_by_people(
+    profile: TargetProfiles,
     near: Near,
     trial: Trial,
     how: Neighbours,
     engine: Engine,
-    own: Profile | None = None,
+    own: TargetProfiles | None = None,
 ) -> Predicted:
     """The asked ratings; `near`: the people most like each of `trial.people`, in their order.
 
@@ -111,7 +111,7 @@ def target_items(trial: Trial) -> Codes:
     return np.arange(bounds[trial.target], bounds[trial.target + 1], dtype=np.int32)
 
 
-def age(profile: Profile) -> Doubles:
+def age(profile: TargetProfiles) -> Doubles:
     """t - t_Aj of every row: how many different times lie between it and the present."""
     order = np.lexsort((profile.times, profile.users))
     users, times = profile.users[order], profile.times[order]
@@ -124,7 +124,7 @@ def age(profile: Profile) -> Doubles:
 
 
 def _ask(
-    kernel: Callable[[Asked, Shared], Answer],
+    kernel: Callable[[Asked, Shared], NeighbourPredictions],
     trial: Trial,
     profiles: Profiles,
     circle: Circle,
@@ -148,7 +148,7 @@ def _ask(
     return Predicted(float(scale.low) + float(scale.step) * steps, told)
 
 
-def means_of(profile: Profile, of: Codes, n: int) -> Doubles:
+def means_of(profile: TargetProfiles, of: Codes, n: int) -> Doubles:
     """Mean points in steps of the scale; for what has none, that of all ratings."""
     counts, totals = np.bincount(of, minlength=n), np.zeros(n, np.int64)
     np.add.at(totals, of, profile.points)
@@ -156,7 +156,7 @@ def means_of(profile: Profile, of: Codes, n: int) -> Doubles:
     return np.where(counts > 0, totals / np.maximum(counts, 1), whole) / 2**POINT_BITS
 
 
-def _profiles(profile: Profile, above: Doubles, weight: Doubles, n_users: int) -> Profiles:
+def _profiles(profile: TargetProfiles, above: Doubles, weight: Doubles, n_users: int) -> Profiles:
     counts = np.bincount(profile.users, minlength=n_users)
     start = starts(counts)
     return Profiles(start, profile.items, above, weight)

@@ -47,7 +47,7 @@ class Lottery(NamedTuple):
     weights: NDArray[np.int64]
 
 
-class Drawn(NamedTuple):
+class Replacements(NamedTuple):
     """The replacement of each item of a block; -1 for one that reaches nothing."""
 
     target: Codes
@@ -87,7 +87,7 @@ def drawn(extension: Extension, n_items: int, epsilon: str, draws: Draws, engine
     return chosen
 
 
-def draw(candidates: Candidates, lottery: Lottery) -> Drawn:
+def draw(candidates: Candidates, lottery: Lottery) -> Replacements:
     """Draw for each item of a block. Secret: the place below the sum of its candidates' weights."""
     found, draws = candidates.found, Draws.of(lottery.key)
     chosen = np.full(len(candidates.code), NOTHING, np.int32)
@@ -99,4 +99,4 @@ def draw(candidates: Candidates, lottery: Lottery) -> Drawn:
         if len(ends):
             place = draws.below(STAGE, item, int(ends[-1]))
             chosen[row] = found.other[mine][np.searchsorted(ends, place, side="right")]
-    return Drawn(chosen)
+    return Replacements(chosen)

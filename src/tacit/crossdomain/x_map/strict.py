@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.crossdomain.systems.merged import known
-from tacit.crossdomain.trial import Predicted, Told, Trial
+from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.models import device_predict
@@ -38,7 +38,7 @@ class StrictMap:
         """As in the results."""
         return "x-map-strict" if isinstance(self.training, DPCovariance) else "x-map-factors"
 
-    def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """As `System.tell`; raises `RequestError` without an epsilon."""
         del engine  # the release is one pass of matrix products
         if epsilon is None:
@@ -48,4 +48,6 @@ class StrictMap:
         links[trial.domains.straddlers(trial.target)] = True
         fitted = self.training.fit(ratings, epsilon=epsilon, delta=self.delta, links=links)
         values = device_predict(fitted, ratings, trial.users, trial.items)
-        return Told(Predicted(values.astype(np.float64), known(trial)), fitted.guarantee)
+        return TrialPredictions(
+            Predicted(values.astype(np.float64), known(trial)), fitted.guarantee
+        )

@@ -11,18 +11,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tacit.crossdomain.trial import Predicted, Told, Trial
+from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.crossdomain.x_map import generator, private_neighbours, replacement
 from tacit.crossdomain.x_map.baseliner import baseline, compare_items
 from tacit.crossdomain.x_map.draws import Draws
 from tacit.crossdomain.x_map.extender import Extension, extend
-from tacit.crossdomain.x_map.generator import NOTHING, Profile, alteregos
+from tacit.crossdomain.x_map.generator import NOTHING, TargetProfiles, alteregos
 from tacit.crossdomain.x_map.recommender import (
     Neighbours,
     compare_profiles,
+    predict_by_items,
+    predict_by_people,
     target_items,
-    tell_by_items,
-    tell_by_people,
 )
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
@@ -80,14 +80,14 @@ class XMap:
         """As in the results."""
         return "nx-map" if self.mode == "none" else "x-map"
 
-    def tell(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> Told:
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """As `System.tell`; raises `RequestError` for the faithful mode without an epsilon."""
         return self.explain(trial, engine=engine, epsilon=epsilon)[1]
 
     def explain(
         self, trial: Trial, *, engine: Engine, epsilon: str | None = None
-    ) -> tuple[Map, Told]:
-        """What is told, and the map by which; errors as `tell`."""
+    ) -> tuple[Map, TrialPredictions]:
+        """What is told, and the map by which; errors as `predict`."""
         budget = self.budget(epsilon)
         draws = self.draws or Draws.secret()
         mapped = self.map(trial, engine, budget, draws)
@@ -95,7 +95,7 @@ class XMap:
         profile = alteregos(trial, mapped.chosen, everybody)
         near = self._neighbours(profile, trial, engine, budget, draws)
         promise = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
-        return mapped, Told(self._tell(profile, near, trial, engine), promise)
+        return mapped, TrialPredictions(self._predict(profile, near, trial, engine), promise)
 
     def budget(self, epsilon: str | None) -> Budget | None:
         """What replacements and neighbours get; None without privacy."""
@@ -120,7 +120,12 @@ class XMap:
         return Map(found, replacement.drawn(found, n_items, at, draws, engine))
 
     def _neighbours(
-        self, profile: Profile, trial: Trial, engine: Engine, budget: Budget | None, draws: Draws
+        self,
+        profile: TargetProfiles,
+        trial: Trial,
+        engine: Engine,
+        budget: Budget | None,
+        draws: Draws,
     ) -> Near:
         alike = compare_profiles(profile, trial, self.variant)
         rows, columns = self._compared(trial)
@@ -136,10 +141,12 @@ class XMap:
             return target_items(trial), target_items(trial)
         return trial.people, np.arange(trial.domains.ratings.n_users, dtype=np.int32)
 
-    def _tell(self, profile: Profile, near: Near, trial: Trial, engine: Engine) -> Predicted:
+    def _predict(
+        self, profile: TargetProfiles, near: Near, trial: Trial, engine: Engine
+    ) -> Predicted:
         if self.variant == "item":
-            return tell_by_items(profile, near, trial, self._how, engine)
-        return tell_by_people(profile, near, trial, self._how, engine)
+            return predict_by_items(profile, near, trial, self._how, engine)
+        return predict_by_people(profile, near, trial, self._how, engine)
 
     @property
     def _how(self) -> Neighbours:

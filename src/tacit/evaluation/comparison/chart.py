@@ -8,7 +8,7 @@ from statistics import fmean, pstdev
 
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.html.axis import beyond, limits
-from tacit.evaluation.results import Row
+from tacit.evaluation.results import ResultRow
 
 TITLES = {
     "rmse": "RMSE on held-out true ratings (lower is better)",
@@ -21,7 +21,7 @@ ERRORS = ("rmse", "mae")
 
 
 @dataclass(frozen=True)
-class Line:
+class AccuracyLine:
     """One channel and model seen from one place: (epsilon, mean, deviation over splits)."""
 
     channel: str
@@ -34,7 +34,7 @@ class Line:
 class Chart:
     """What a figure of one metric shows, worked out from rows alone."""
 
-    rows: Sequence[Row]
+    rows: Sequence[ResultRow]
     metric: str
 
     @cached_property
@@ -79,12 +79,14 @@ class Chart:
         floors = [floor for model in self.models if (floor := self.floor(model)) is not None]
         return [mean for line in lines for _, mean, _ in line.points] + floors
 
-    def lines(self, model: str) -> list[Line]:
+    def lines(self, model: str) -> list[AccuracyLine]:
         """Every line of a model's panel."""
         mine = [row for row in self.rows if row.method == model and row.epsilon is not None]
         kinds = dict.fromkeys((row.via, row.where) for row in mine)
         return [
-            Line(channel, model, where, _points(self._of(mine, channel, where), self.metric))
+            AccuracyLine(
+                channel, model, where, _points(self._of(mine, channel, where), self.metric)
+            )
             for channel, where in kinds
         ]
 
@@ -94,22 +96,22 @@ class Chart:
         values = _figures(self._of(free, IDENTITY, "provider"), self.metric)
         return fmean(values) if values else None
 
-    def _of(self, rows: Sequence[Row], channel: str, where: str) -> list[Row]:
+    def _of(self, rows: Sequence[ResultRow], channel: str, where: str) -> list[ResultRow]:
         return [r for r in rows if r.via == channel and r.where == where]
 
 
-def _figures(rows: Sequence[Row], metric: str) -> list[float]:
+def _figures(rows: Sequence[ResultRow], metric: str) -> list[float]:
     values = (float(getattr(row, metric)) for row in rows)
     return [value for value in values if not math.isnan(value)]
 
 
-def _points(rows: Sequence[Row], metric: str) -> tuple[tuple[float, float, float], ...]:
+def _points(rows: Sequence[ResultRow], metric: str) -> tuple[tuple[float, float, float], ...]:
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
     found = {e: _figures([row for row in rows if row.epsilon == e], metric) for e in epsilons}
     return tuple((e, fmean(values), pstdev(values)) for e, values in found.items() if values)
 
 
-def describe(rows: Sequence[Row], metric: str = "rmse") -> str:
+def describe(rows: Sequence[ResultRow], metric: str = "rmse") -> str:
     """The figure in words, for those who cannot see it."""
     chart = Chart(rows, metric)
     parts: list[str] = []

@@ -14,7 +14,7 @@ PEOPLE, ITEMS = 10, 60
 
 
 @dataclass(frozen=True)
-class Sample:
+class DeviceSample:
     """One person's ratings and reports: (item, true rating, what the symbol stands for), None for
     no rating, and for no report or the symbol "missing".
 
@@ -33,7 +33,7 @@ class Sample:
 
 def made_up(
     scale: RatingScale, channel: str, epsilon: str, tools: Tools, plan: str = "rated"
-) -> Sample:
+) -> DeviceSample:
     """A few ratings of a made-up person on this scale, and what left their device just now."""
     crowd = synthetic(PEOPLE, ITEMS, PEOPLE * 25, scale)
     own = crowd.where((crowd.users == 0) & (crowd.items % 2 == 0))
@@ -48,10 +48,10 @@ def made_up(
     )
     symbols = len(chosen.channels[0].outputs)
     shown = chosen.guarantee.unit == "value"
-    return Sample("A made-up person", channel, epsilon, pairs, symbols, shown)
+    return DeviceSample("A made-up person", channel, epsilon, pairs, symbols, shown)
 
 
-def html(sample: Sample) -> str:
+def html(sample: DeviceSample) -> str:
     """The sample as a table, each line with a strip: full dot true, hollow dot reported."""
     values = [value for _, *both in sample.pairs for value in both if value is not None]
     low, high = min(values), max(values)
@@ -73,7 +73,7 @@ def html(sample: Sample) -> str:
     )
 
 
-def _symbols(sample: Sample) -> str:
+def _symbols(sample: DeviceSample) -> str:
     if sample.symbols is None:
         return ""
     return (
@@ -82,7 +82,7 @@ def _symbols(sample: Sample) -> str:
     )
 
 
-def _received(sample: Sample) -> str:
+def _received(sample: DeviceSample) -> str:
     if sample.presence_public:
         return (
             "The provider received the items, which are public, and a symbol for each: nothing "

@@ -10,7 +10,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tacit.evaluation.comparison.chart import Chart, Line
+from tacit.evaluation.comparison.chart import AccuracyLine, Chart
 from tacit.evaluation.comparison.tradeoff import Tradeoff, strength
 
 # Okabe and Ito's palette, told apart by every kind of colour vision; yellow is too pale for a line.
@@ -41,7 +41,7 @@ def panel(chart: Chart, model: str) -> Figure:
     return drawing
 
 
-def _draw(axes: Axes, line: Line, style: int) -> None:
+def _draw(axes: Axes, line: AccuracyLine, style: int) -> None:
     epsilon, mean, deviation = zip(*line.points, strict=True) if line.points else ((), (), ())
     axes.errorbar(
         epsilon,

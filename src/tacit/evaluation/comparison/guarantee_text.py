@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from tacit.evaluation.results import Row
+from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
 
-def claims(rows: Sequence[Row]) -> list[tuple[Guarantee, list[Row]]]:
+def claims(rows: Sequence[ResultRow]) -> list[tuple[Guarantee, list[ResultRow]]]:
     """Each kind of guarantee with its rows, by rising epsilon; rows without privacy aside."""
-    kinds: dict[tuple[object, ...], list[Row]] = {}
+    kinds: dict[tuple[object, ...], list[ResultRow]] = {}
     for row in sorted(rows, key=lambda row: row.epsilon or 0.0):
         if row.epsilon is not None:
             holds = row.claim_valid is not False
@@ -17,13 +17,13 @@ def claims(rows: Sequence[Row]) -> list[tuple[Guarantee, list[Row]]]:
     return [(_claim(group), group) for group in kinds.values()]
 
 
-def sentences(rows: Sequence[Row]) -> list[str]:
+def sentences(rows: Sequence[ResultRow]) -> list[str]:
     """Each kind of guarantee in a sentence; last, if there is any such row, no privacy."""
     said = [claim.sentence for claim, _ in claims(rows)]
     return said + [NO_PRIVACY.sentence] * any(row.epsilon is None for row in rows)
 
 
-def _claim(rows: Sequence[Row]) -> Guarantee:
+def _claim(rows: Sequence[ResultRow]) -> Guarantee:
     row = rows[0]
     epsilons = dict.fromkeys(f"{row.epsilon:g}" for row in rows if row.epsilon is not None)
     # Where a person has a figure at a delta, that is their delta: the slot's own claim has none.
@@ -39,7 +39,7 @@ def _claim(rows: Sequence[Row]) -> Guarantee:
     )
 
 
-def _failing(rows: Sequence[Row]) -> str:
+def _failing(rows: Sequence[ResultRow]) -> str:
     models = ", ".join(dict.fromkeys(row.model for row in rows))
     return f"{models}; the guarantee of each says why"
 

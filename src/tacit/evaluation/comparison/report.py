@@ -8,23 +8,25 @@ from importlib.resources import files
 
 from tacit.evaluation.comparison import device_sample as sampling
 from tacit.evaluation.comparison.chart import TITLES, Chart
-from tacit.evaluation.comparison.device_sample import Sample
+from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.guarantee_text import claims
 from tacit.evaluation.comparison.tables import accuracy, best, holding, lowest, promises
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.html import drawing
 from tacit.evaluation.html.markup import grouped, plain, winners
-from tacit.evaluation.results import Row
+from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
 FIGURES = ("rmse", "f_score_at_10")
 
 
-def report(rows: Sequence[Row], *, sample: Sample | None = None, split: str = "") -> str:
+def report(
+    rows: Sequence[ResultRow], *, sample: DeviceSample | None = None, split: str = ""
+) -> str:
     """The report as HTML: the cost of privacy, the guarantee, figures, tables, one device.
 
     `split`: what was held out, in words, such as `Protocol.words`. Only `sample` shows true
-    ratings; see `Sample` for whose.
+    ratings; see `DeviceSample` for whose.
     """
     names = ", ".join(dict.fromkeys(row.dataset for row in rows))
     parts = [
@@ -58,7 +60,7 @@ def _style() -> str:
     return files("tacit.evaluation.html").joinpath("report.css").read_text("utf-8")
 
 
-def _lead(rows: Sequence[Row]) -> str:
+def _lead(rows: Sequence[ResultRow]) -> str:
     """The cost in one sentence: the lowest error near epsilon 1, beside that of no privacy."""
     claims = [(row.epsilon, row.unit) for row in holding(rows) if row.epsilon]
     if not claims:
@@ -78,7 +80,7 @@ def _lead(rows: Sequence[Row]) -> str:
     )
 
 
-def _promises(rows: Sequence[Row]) -> str:
+def _promises(rows: Sequence[ResultRow]) -> str:
     """Each kind of guarantee once, in words, and what each epsilon means in odds."""
     parts = [_promise(claim, group) for claim, group in claims(rows)]
     if any(row.epsilon is None for row in rows):
@@ -88,13 +90,13 @@ def _promises(rows: Sequence[Row]) -> str:
     )
 
 
-def _promise(claim: Guarantee, rows: Sequence[Row]) -> str:
+def _promise(claim: Guarantee, rows: Sequence[ResultRow]) -> str:
     epsilons = list(dict.fromkeys(row.epsilon for row in rows if row.epsilon is not None))
     odds = "" if claim.delta != "0" or claim.fails else _odds(epsilons, claim.unit)
     return f"<p>{escape(claim.sentence)}</p>{odds}{_whole_person(rows)}"
 
 
-def _whole_person(rows: Sequence[Row]) -> str:
+def _whole_person(rows: Sequence[ResultRow]) -> str:
     table = promises(rows)
     if not table.lines:
         return ""
@@ -129,11 +131,11 @@ def _guess(epsilon: float) -> str:
     return f"{math.ceil(1000 / (1 + math.exp(-epsilon))) / 10:g} %"
 
 
-def _device(sample: Sample | None) -> list[str]:
+def _device(sample: DeviceSample | None) -> list[str]:
     return ["<h2>What left one device</h2>", sampling.html(sample)] if sample else []
 
 
-def _method(rows: Sequence[Row], split: str) -> str:
+def _method(rows: Sequence[ResultRow], split: str) -> str:
     if not rows:
         return "<p>No experiment was finished.</p>"
     first = rows[0]
@@ -151,6 +153,6 @@ def _method(rows: Sequence[Row], split: str) -> str:
     )
 
 
-def _public(rows: Sequence[Row]) -> str:
+def _public(rows: Sequence[ResultRow]) -> str:
     slots = any(row.unit == "slot" for row in rows)
     return "who takes part, and the catalogue" if slots else "who rated what"

@@ -8,11 +8,11 @@ from decimal import Decimal, InvalidOperation
 from tacit.collection.plans import protects_presence
 from tacit.errors import RequestError
 from tacit.evaluation import grid
-from tacit.evaluation.comparison.runner import Runner, Tools
-from tacit.evaluation.grid import Cell, Progress
+from tacit.evaluation.comparison.runner import ComparisonRunner, Tools
+from tacit.evaluation.grid import Experiment, Progress
 from tacit.evaluation.journal import Journal
-from tacit.evaluation.results import Row
-from tacit.metrics.split import Protocol
+from tacit.evaluation.results import ResultRow
+from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings
 from tacit.training import modes
 
@@ -46,7 +46,7 @@ class Comparison:
     channels: Sequence[str]
     models: Sequence[str]
     epsilons: Sequence[str]
-    protocol: Protocol = field(default_factory=Protocol)
+    protocol: SplitProtocol = field(default_factory=SplitProtocol)
     plan: str = "rated"
     cap: int | None = None
     mode: str = "strict"
@@ -63,10 +63,10 @@ class Comparison:
         if self.cap is not None and self.cap < 1:
             raise RequestError(f"A cap of {self.cap} ratings a person keeps none; give 1 or more.")
 
-    def cells(self, ratings: Ratings) -> list[Cell]:
+    def experiments(self, ratings: Ratings) -> list[Experiment]:
         """Every experiment of the comparison, in the order in which they run."""
         settings = {"relevant": self.relevant, "delta": self.delta, **self.options}
-        return grid.cells(
+        return grid.experiments(
             ratings,
             self.protocol,
             channels=self.channels,
@@ -79,10 +79,10 @@ class Comparison:
         )
 
     def run(
-        self, ratings: Ratings, tools: Tools, journal: Journal[Row], progress: Progress
-    ) -> list[Row]:
+        self, ratings: Ratings, tools: Tools, journal: Journal[ResultRow], progress: Progress
+    ) -> list[ResultRow]:
         """The rows of all cells; those in `journal` already are not run again."""
-        runner = Runner(
+        runner = ComparisonRunner(
             ratings,
             self.protocol,
             tools,
@@ -90,8 +90,8 @@ class Comparison:
             delta=self.delta,
             options=self.options,
         )
-        return grid.run(self.cells(ratings), runner, journal, progress)
+        return grid.run(self.experiments(ratings), runner, journal, progress)
 
-    def finished(self, ratings: Ratings, journal: Journal[Row]) -> list[Row]:
+    def finished(self, ratings: Ratings, journal: Journal[ResultRow]) -> list[ResultRow]:
         """The rows that are done, after an interrupt."""
-        return journal.rows(cell.key for cell in self.cells(ratings))
+        return journal.rows(cell.key for cell in self.experiments(ratings))

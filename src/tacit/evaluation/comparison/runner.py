@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from tacit.collection.plan import Plan
 from tacit.errors import RequestError
-from tacit.evaluation.grid import IDENTITY, Cell
-from tacit.evaluation.results import Row
+from tacit.evaluation.grid import IDENTITY, Experiment
+from tacit.evaluation.results import ResultRow
 from tacit.metrics.accuracy import mae, ranking, relevant_from, rmse
-from tacit.metrics.split import Protocol
+from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
@@ -24,7 +24,7 @@ Floats = NDArray[np.floating[Any]]
 Value = TypeVar("Value")
 
 
-class Fitted(Interface):
+class Predictor(Interface):
     """What a fitted model has to offer here."""
 
     def predict_codes(self, users: Codes, items: Codes) -> Floats:
@@ -32,7 +32,7 @@ class Fitted(Interface):
         ...
 
 
-class Trained(Fitted, Interface):
+class Trained(Predictor, Interface):
     """What a training has to offer: it knows what it promised."""
 
     @property
@@ -53,7 +53,7 @@ class Tools:
 
     plan: Callable[[str, str, str, Any, int | None], Plan]
     perturb: Callable[[Ratings, Plan], Reports]
-    fit: Callable[..., Fitted]
+    fit: Callable[..., Predictor]
     train: Callable[..., Trained]
     device_predict: Callable[[Any, Ratings, Codes, Codes], Floats]
     where: Callable[[str], Sequence[str]] = lambda model: ("provider", "device")
@@ -103,7 +103,7 @@ class Latest(Generic[Value]):
         return self._value
 
 
-class Runner:
+class ComparisonRunner:
     """Runs cells on one data set.
 
     The last split and the last reports are kept, so that models which follow one another are
@@ -113,7 +113,7 @@ class Runner:
     def __init__(
         self,
         ratings: Ratings,
-        protocol: Protocol,
+        protocol: SplitProtocol,
         tools: Tools,
         *,
         relevant: float | None = None,
@@ -129,7 +129,7 @@ class Runner:
         self._splits = Latest[tuple[Ratings, Ratings]]()
         self._data = Latest[tuple[Ratings | Reports, Promise]]()
 
-    def __call__(self, cell: Cell) -> list[Row]:
+    def __call__(self, cell: Experiment) -> list[ResultRow]:
         """A row for each place where the model predicts."""
         place = (cell.seed, cell.fold)
         train, test = self._splits.of(place, lambda: self._split(*place))
@@ -143,7 +143,7 @@ class Runner:
         shown = self._tools.where(cell.model)
         return [self._row(facts, test, where, places[where]) for where in shown]
 
-    def _fitted(self, cell: Cell, train: Ratings) -> tuple[Fitted, Promise, float]:
+    def _fitted(self, cell: Experiment, train: Ratings) -> tuple[Predictor, Promise, float]:
         """The model, what is promised, and the seconds of learning alone."""
         settings = {"rng": cell.seed, **self._options}
         if cell.channel is None:
@@ -167,7 +167,7 @@ class Runner:
         held_out = self._protocol.test(self.ratings, seed, fold)
         return self.ratings.where(~held_out), self.ratings.where(held_out)
 
-    def _collected(self, cell: Cell, train: Ratings) -> tuple[Ratings | Reports, Promise]:
+    def _collected(self, cell: Experiment, train: Ratings) -> tuple[Ratings | Reports, Promise]:
         if cell.channel == IDENTITY or cell.channel is None or cell.epsilon is None:
             return train, Promise()
         plan = self._tools.plan(cell.plan, cell.channel, cell.epsilon, train.scale, cell.cap)
@@ -176,7 +176,7 @@ class Runner:
 
     def _row(
         self, facts: dict[str, Any], test: Ratings, where: str, predict: Callable[[], Floats]
-    ) -> Row:
+    ) -> ResultRow:
         began = time.perf_counter()
         predicted = predict()
         seconds = time.perf_counter() - began
@@ -185,7 +185,7 @@ class Runner:
         true = test.values
         best = ranking(test.users, test.items, predicted, true >= self._relevant)
         bounded = np.clip(predicted, float(test.scale.low), float(test.scale.high))
-        return Row(
+        return ResultRow(
             **facts,
             where=where,
             rmse=rmse(true, bounded),
@@ -198,7 +198,7 @@ class Runner:
 
 
 def _facts(
-    cell: Cell, promise: Promise, n_train: int, n_test: int, fit_seconds: float
+    cell: Experiment, promise: Promise, n_train: int, n_test: int, fit_seconds: float
 ) -> dict[str, Any]:
     """The columns of a row that do not depend on where it is seen from."""
     one, whole, tight = promise.one, promise.whole, promise.tight

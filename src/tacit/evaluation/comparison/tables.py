@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from tacit.evaluation.grid import IDENTITY
-from tacit.evaluation.results import Row
+from tacit.evaluation.results import ResultRow
 
 NOTHING = "–"
 
@@ -20,19 +20,19 @@ class Table:
     lines: tuple[tuple[str, ...], ...]
 
 
-def mean(rows: Sequence[Row], metric: str) -> float | None:
+def mean(rows: Sequence[ResultRow], metric: str) -> float | None:
     """The mean of a metric over splits; None where no row has a figure."""
     values = (float(getattr(row, metric)) for row in rows)
     known = [value for value in values if not math.isnan(value)]
     return fmean(known) if known else None
 
 
-def holding(rows: Sequence[Row]) -> list[Row]:
+def holding(rows: Sequence[ResultRow]) -> list[ResultRow]:
     """The rows whose claim, if they make one, is not known to fail: the others win nothing."""
     return [row for row in rows if row.claim_valid is not False]
 
 
-def accuracy(rows: Sequence[Row], metric: str, caption: str) -> Table:
+def accuracy(rows: Sequence[ResultRow], metric: str, caption: str) -> Table:
     """The metric, mean over splits, of every channel, model and place, at every epsilon."""
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
     kinds = dict.fromkeys(
@@ -45,12 +45,12 @@ def accuracy(rows: Sequence[Row], metric: str, caption: str) -> Table:
     )
 
 
-def units(rows: Sequence[Row]) -> str:
+def units(rows: Sequence[ResultRow]) -> str:
     """What the rows' epsilons protect: "value", or "slot or user" where rows differ."""
     return " or ".join(dict.fromkeys(row.unit for row in rows if row.epsilon is not None))
 
 
-def promises(rows: Sequence[Row]) -> Table:
+def promises(rows: Sequence[ResultRow]) -> Table:
     """What a whole person can lose, in nats: one line a channel and epsilon; none under `rated`."""
     kinds = {
         (row.channel or row.model, row.epsilon): row
@@ -72,7 +72,7 @@ def promises(rows: Sequence[Row]) -> Table:
 
 
 def _line(
-    rows: Sequence[Row], metric: str, kind: tuple[str, str, str], epsilons: Sequence[float]
+    rows: Sequence[ResultRow], metric: str, kind: tuple[str, str, str], epsilons: Sequence[float]
 ) -> tuple[str, ...]:
     channel, model, where = kind
     mine = [row for row in rows if row.method == model and row.where == where]
@@ -82,7 +82,7 @@ def _line(
     return (*kind, *(NOTHING if x is None else f"{x:.3f}" for x in figures))
 
 
-def best(rows: Sequence[Row]) -> Table:
+def best(rows: Sequence[ResultRow]) -> Table:
     """The lowest RMSE at each epsilon, at the provider and on the device, and who reached it.
 
     Epsilons of different units are different promises, and nobody wins over another promise.
@@ -103,7 +103,7 @@ def best(rows: Sequence[Row]) -> Table:
     return Table("Lowest RMSE, mean over splits", names, tuple(lines))
 
 
-def _winners(rows: Sequence[Row], places: Sequence[str]) -> list[str]:
+def _winners(rows: Sequence[ResultRow], places: Sequence[str]) -> list[str]:
     found = [lowest(rows, place) for place in places]
     return [
         cell
@@ -126,10 +126,10 @@ class Winner:
         return self.model if self.channel == IDENTITY else f"{self.channel} + {self.model}"
 
 
-def lowest(rows: Sequence[Row], where: str) -> Winner | None:
+def lowest(rows: Sequence[ResultRow], where: str) -> Winner | None:
     """The winner at one place; None where there is no row."""
     mine = [row for row in rows if row.where == where]
-    kinds: dict[tuple[str, str], list[Row]] = {}
+    kinds: dict[tuple[str, str], list[ResultRow]] = {}
     for row in mine:
         kinds.setdefault((row.via, row.method), []).append(row)
     means = ((mean(group, "rmse"), *kind) for kind, group in kinds.items())

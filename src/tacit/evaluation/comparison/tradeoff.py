@@ -17,7 +17,7 @@ from statistics import fmean
 from typing import Self
 
 from tacit.errors import RequestError
-from tacit.evaluation.results import Row
+from tacit.evaluation.results import ResultRow
 
 MEAN = "global-mean"
 
@@ -68,7 +68,7 @@ class Tradeoff:
         return (min(fit), max(fit)) if fit else None
 
 
-def tradeoff(rows: Sequence[Row], where: str) -> Tradeoff:
+def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
     """The trade-off of one model seen from one place; rows of `global-mean` give the scale of A.
 
     Raises `RequestError` where the rows are of several units or lack the mean or no privacy.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.trial import Told, Trial
+from tacit.crossdomain.trial import Trial, TrialPredictions
 from tacit.crossdomain.x_map.generator import NOTHING
 from tacit.crossdomain.x_map.x_map import Map, XMap
 from tacit.engines.engine import Engine
@@ -26,7 +26,7 @@ def alterego(
     epsilon: str | None = None,
     titles: Mapping[Any, str] | None = None,
     n: int = 10,
-) -> tuple[Table, Table, Told]:
+) -> tuple[Table, Table, TrialPredictions]:
     """The person's source items with their replacements, similarities and surest paths; the `n`
     best target items that the person has not rated; what was told, with its guarantee.
 
@@ -96,7 +96,7 @@ def _lines(trial: Trial, mapped: Map, names: _Names) -> Iterator[tuple[str, ...]
             yield names[item], stars, names[chosen], f"{x_sim:.3f}", steps
 
 
-def _best(trial: Trial, told: Told, names: _Names, n: int) -> Table:
+def _best(trial: Trial, told: TrialPredictions, names: _Names, n: int) -> Table:
     values = told.predicted.values
     best = np.lexsort((trial.items, -values))[:n]
     return Table(

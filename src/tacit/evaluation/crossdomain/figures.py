@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from tacit.evaluation.comparison.figures import INK, MARKERS, PALETTE, PANEL, dress
-from tacit.evaluation.crossdomain.rows import Crossed
-from tacit.evaluation.crossdomain.sweeps import AXES, Line, Surface, Sweep, surfaces, sweeps
+from tacit.evaluation.crossdomain.rows import TrialRow
+from tacit.evaluation.crossdomain.sweeps import AXES, Surface, Sweep, SweepLine, surfaces, sweeps
 from tacit.evaluation.html.drawing import entry, inline
 
 STROKES = {"none": "-", "strict": "--", "faithful": "-."}
@@ -25,7 +25,7 @@ FAINT, DEEP = 0.06, 0.55  # how much colour the lowest and the highest of a surf
 class Styles:
     """The colour and the marker of every system: no two share both."""
 
-    def __init__(self, rows: Sequence[Crossed]) -> None:
+    def __init__(self, rows: Sequence[TrialRow]) -> None:
         self.names = list(dict.fromkeys(row.method for row in rows))
 
     def of(self, method: str) -> tuple[int, int]:
@@ -34,7 +34,7 @@ class Styles:
         return place % len(PALETTE), (place + place // len(PALETTE)) % len(MARKERS)
 
 
-def html(rows: Sequence[Crossed]) -> list[str]:
+def html(rows: Sequence[TrialRow]) -> list[str]:
     """The figures in which the rows have something to say."""
     drawn = [_against(found, Styles(rows))] if (found := sweeps(rows)) else []
     return drawn + ([_surfaces(grids)] if (grids := surfaces(rows)) else [])
@@ -62,7 +62,7 @@ def _leaves(sweep: Sweep) -> str:
     return "" if sweep.beyond is None else f"cut; the largest is {sweep.beyond:.2f}"
 
 
-def _draw(axes: Axes, line: Line, hue: int, marker: int) -> None:
+def _draw(axes: Axes, line: SweepLine, hue: int, marker: int) -> None:
     place, mean, deviation = zip(*line.points, strict=True) if line.points else ((), (), ())
     axes.errorbar(
         place,
@@ -87,7 +87,7 @@ def surface(shown: Surface) -> Figure:
 
 def tiles(axes: Axes, shown: Surface) -> None:
     """MAE at every pair of epsilons: the deeper the colour, the larger; with figures."""
-    cells = shown.cells()
+    cells = shown.entries()
     low, high = min(cells.values()), max(cells.values())
     for (x, y), value in cells.items():
         depth = FAINT + (DEEP - FAINT) * (value - low) / ((high - low) or 1)

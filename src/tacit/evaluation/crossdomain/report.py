@@ -5,11 +5,11 @@ from html import escape
 
 from tacit.evaluation.comparison.report import page
 from tacit.evaluation.crossdomain import figures
-from tacit.evaluation.crossdomain.rows import SWEPT, Crossed, mean, promises, table, varied
+from tacit.evaluation.crossdomain.rows import SWEPT, TrialRow, mean, promises, table, varied
 from tacit.evaluation.html.markup import plain
 
 
-def report(rows: Sequence[Crossed]) -> str:
+def report(rows: Sequence[TrialRow]) -> str:
     """The report as HTML: promises, figures along every axis that varies, all figures."""
     names = " and ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows))
     parts = [
@@ -25,7 +25,7 @@ def report(rows: Sequence[Crossed]) -> str:
     return page(f"Tacit: {names}", "\n".join(parts))
 
 
-def _lead(rows: Sequence[Crossed]) -> str:
+def _lead(rows: Sequence[TrialRow]) -> str:
     """The lowest error near epsilon 1 with a promise that holds, beside the lowest without any."""
     free = _lowest([row for row in rows if row.epsilon is None])
     held = [row for row in rows if row.epsilon is not None and row.claim_valid]
@@ -37,28 +37,28 @@ def _lead(rows: Sequence[Crossed]) -> str:
     return f"<p class=lead>The lowest error is {'; '.join(said)}.</p>" if said else ""
 
 
-def _lowest(rows: Sequence[Crossed]) -> list[Crossed]:
+def _lowest(rows: Sequence[TrialRow]) -> list[TrialRow]:
     """The rows, over seeds, of what has the lowest mean error; empty where there is no row."""
-    kinds: dict[tuple[object, ...], list[Crossed]] = {}
+    kinds: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
         place = tuple(getattr(row, name) for name in SWEPT)
         kinds.setdefault((row.method, row.epsilon, *place), []).append(row)
     return min(kinds.values(), key=mean) if kinds else []
 
 
-def _of(rows: Sequence[Crossed], among: Sequence[Crossed]) -> str:
+def _of(rows: Sequence[TrialRow], among: Sequence[TrialRow]) -> str:
     """The mean, its system, and where it stands on what varies among all rows."""
     places = {name: getattr(rows[0], name) for name in varied(among)}
     said = [rows[0].method, *(f"{name} {at}" for name, at in places.items() if at is not None)]
     return f"<strong>{mean(rows):.3f}</strong> ({escape(', '.join(said))})"
 
 
-def _promises(rows: Sequence[Crossed]) -> str:
+def _promises(rows: Sequence[TrialRow]) -> str:
     said = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in promises(rows))
     return f"<section class=promise>\n<h2>What is promised</h2>\n{said}\n</section>"
 
 
-def _method(rows: Sequence[Crossed]) -> str:
+def _method(rows: Sequence[TrialRow]) -> str:
     if not rows:
         return "<p>No trial was finished.</p>"
     first, seeds = rows[0], len({row.seed for row in rows})

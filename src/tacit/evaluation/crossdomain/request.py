@@ -10,14 +10,14 @@ from typing import runtime_checkable
 
 from tacit import crossdomain
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.holdout import Hidden, Protocol
+from tacit.crossdomain.holdout import HeldOut, Holdout
 from tacit.crossdomain.scoring import score
-from tacit.crossdomain.trial import System, Told
+from tacit.crossdomain.trial import System, TrialPredictions
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.evaluation import grid
 from tacit.evaluation.comparison.runner import Latest
-from tacit.evaluation.crossdomain.rows import Crossed
+from tacit.evaluation.crossdomain.rows import TrialRow
 from tacit.evaluation.grid import Progress, fingerprint
 from tacit.evaluation.journal import Journal
 
@@ -38,7 +38,7 @@ class Parted(Interface):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class TrialExperiment:
     """One system on one trial. `data`: a fingerprint of the ratings, so that no row of another run
     is taken for one of this."""
 
@@ -47,7 +47,7 @@ class Cell:
     target: int
     system: System = field(repr=False)
     epsilon: str | None
-    protocol: Protocol
+    protocol: Holdout
     seed: int
 
     @property
@@ -76,7 +76,7 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crossing:
+class TrialRequest:
     """What to try, and how. `models`: names of systems. `epsilons`: decimal strings. With
     `neighbour_epsilons`, systems that part their claim spend the former on replacements and the
     latter on neighbours, every pair of them; without, they part each epsilon themselves. `ks`:
@@ -107,12 +107,12 @@ class Crossing:
         list(self._systems())
         list(self._protocols())
 
-    def cells(self, domains: Domains) -> list[Cell]:
+    def experiments(self, domains: Domains) -> list[TrialExperiment]:
         """Every trial of every system, those of one trial in a row."""
         data = fingerprint(domains.ratings)
         target = range(len(domains.names))[self.target]
         return [
-            Cell(
+            TrialExperiment(
                 data=data,
                 names=domains.names,
                 target=target,
@@ -127,19 +127,19 @@ class Crossing:
         ]
 
     def run(
-        self, domains: Domains, engine: Engine, journal: Journal[Crossed], progress: Progress
-    ) -> list[Crossed]:
+        self, domains: Domains, engine: Engine, journal: Journal[TrialRow], progress: Progress
+    ) -> list[TrialRow]:
         """The rows of all cells; those in `journal` already are not run again."""
-        return grid.run(self.cells(domains), Runner(domains, engine), journal, progress)
+        return grid.run(self.experiments(domains), TrialRunner(domains, engine), journal, progress)
 
-    def finished(self, domains: Domains, journal: Journal[Crossed]) -> list[Crossed]:
+    def finished(self, domains: Domains, journal: Journal[TrialRow]) -> list[TrialRow]:
         """The rows that are done, after an interrupt."""
-        return journal.rows(cell.key for cell in self.cells(domains))
+        return journal.rows(cell.key for cell in self.experiments(domains))
 
-    def _protocols(self) -> Iterator[Protocol]:
+    def _protocols(self) -> Iterator[Holdout]:
         for overlap in self.overlaps:
             for keep in self.keeps:
-                yield Protocol(test_share=self.test_share, overlap=overlap, keep=keep)
+                yield Holdout(test_share=self.test_share, overlap=overlap, keep=keep)
 
     def _claims(self) -> Iterator[tuple[System, str | None]]:
         """Every system with every epsilon that it may be told."""
@@ -170,30 +170,32 @@ class Crossing:
             yield dict(zip(asked, places, strict=True))
 
 
-class Runner:
+class TrialRunner:
     """Runs cells on one set of domains; the last trial is kept for the cells that share it."""
 
     def __init__(self, domains: Domains, engine: Engine) -> None:
         self._domains = domains
         self._engine = engine
-        self._trials = Latest[Hidden]()
+        self._trials = Latest[HeldOut]()
 
-    def __call__(self, cell: Cell) -> list[Crossed]:
+    def __call__(self, cell: TrialExperiment) -> list[TrialRow]:
         """The cell's one row."""
         place = (cell.protocol, cell.target, cell.seed)
         hidden = self._trials.of(
             place, lambda: cell.protocol.hide(self._domains, cell.target, cell.seed)
         )
         began = time.perf_counter()
-        told = cell.system.tell(hidden.trial, engine=self._engine, epsilon=cell.epsilon)
+        told = cell.system.predict(hidden.trial, engine=self._engine, epsilon=cell.epsilon)
         return [_row(cell, hidden, told, time.perf_counter() - began)]
 
 
-def _row(cell: Cell, hidden: Hidden, told: Told, seconds: float) -> Crossed:
+def _row(
+    cell: TrialExperiment, hidden: HeldOut, told: TrialPredictions, seconds: float
+) -> TrialRow:
     trial, claim, system = hidden.trial, told.guarantee, cell.system
     found = score(hidden.values, told.predicted, trial.domains.ratings.scale)
     parts = (system.budget(cell.epsilon) if isinstance(system, Parted) else None) or (None, None)
-    return Crossed(
+    return TrialRow(
         model=system.name,
         variant=system.variant,
         mode=system.mode,

@@ -14,7 +14,7 @@ METRICS = ("mae", "mae_rounded", "coverage")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crossed:
+class TrialRow:
     """One system on one trial.
 
     `variant`: "item" or "user" where it recommends by similar items or people. Epsilons are in nats
@@ -80,21 +80,21 @@ class Crossed:
 SWEPT = ("source", "target", "overlap", "keep", "k", "decay")
 
 
-def mean(rows: Sequence[Crossed], metric: str = "mae") -> float:
+def mean(rows: Sequence[TrialRow], metric: str = "mae") -> float:
     """The mean of a metric over rows."""
     return fmean(float(getattr(row, metric)) for row in rows)
 
 
-def varied(rows: Sequence[Crossed]) -> list[str]:
+def varied(rows: Sequence[TrialRow]) -> list[str]:
     """Which of `SWEPT` differ from row to row."""
     return [name for name in SWEPT if len({getattr(row, name) for row in rows} - {None}) > 1]
 
 
-def table(rows: Sequence[Crossed]) -> Table:
+def table(rows: Sequence[TrialRow]) -> Table:
     """Every system at every place of the sweep, means over seeds; what does not vary is left out
     of the columns."""
     swept = varied(rows)
-    kinds: dict[tuple[object, ...], list[Crossed]] = {}
+    kinds: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
         place = tuple(getattr(row, name) for name in swept)
         kinds.setdefault((row.method, row.claim, *place), []).append(row)
@@ -106,10 +106,10 @@ def table(rows: Sequence[Crossed]) -> Table:
     return Table(_caption(rows), heading, tuple(lines))
 
 
-def promises(rows: Sequence[Crossed]) -> list[str]:
+def promises(rows: Sequence[TrialRow]) -> list[str]:
     """Each guarantee once, with the systems that give it: of those that differ in epsilon alone, or
     in how much was drawn for it, the one nearest epsilon 1, and at which others they hold."""
-    kinds: dict[tuple[object, ...], list[Crossed]] = {}
+    kinds: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
         kind = (row.method, row.mode, row.unit, row.trust, row.delta)
         kinds.setdefault(kind, []).append(row)
@@ -119,14 +119,14 @@ def promises(rows: Sequence[Crossed]) -> list[str]:
     return [f"{', '.join(methods)}: {promise}" for promise, methods in said.items()]
 
 
-def _promise(rows: Sequence[Crossed]) -> str:
+def _promise(rows: Sequence[TrialRow]) -> str:
     nearest = min(rows, key=lambda row: abs((row.epsilon or 0.0) - 1))
     others = sorted({row.epsilon for row in rows if row.epsilon} - {nearest.epsilon})
     alike = f" Alike at epsilon = {either([f'{e:g}' for e in others])}." if others else ""
     return nearest.promise + alike
 
 
-def _caption(rows: Sequence[Crossed]) -> str:
+def _caption(rows: Sequence[TrialRow]) -> str:
     if not rows:
         return "No trial was finished."
     first, seeds = rows[0], len({row.seed for row in rows})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, pstdev
 
-from tacit.evaluation.crossdomain.rows import Crossed
+from tacit.evaluation.crossdomain.rows import TrialRow
 from tacit.evaluation.html.axis import beyond, limits
 
 AXES = {
@@ -20,7 +20,7 @@ Point = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Line:
+class SweepLine:
     """A system in one panel: (place, mean, deviation over seeds), ascending. `even`: it does not
     depend on the axis, and is one figure for all places."""
 
@@ -39,7 +39,7 @@ class Sweep:
     """
 
     axis: str
-    rows: Sequence[Crossed]
+    rows: Sequence[TrialRow]
 
     @cached_property
     def places(self) -> list[float]:
@@ -74,7 +74,7 @@ class Sweep:
         claims = self.axis != "epsilon" and Sweep("epsilon", self.rows).told
         return words + ["the epsilon nearest 1"] * claims
 
-    def here(self) -> list[Crossed]:
+    def here(self) -> list[TrialRow]:
         """The rows where the other axes stay, at every epsilon."""
         stay = self.at.items()
         return [r for r in self.rows if all(getattr(r, a) in (None, place) for a, place in stay)]
@@ -93,21 +93,21 @@ class Sweep:
     def _means(self) -> list[float]:
         return [mean for line in self.lines() for _, mean, _ in line.points]
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[SweepLine]:
         """Every system's line, in order of appearance."""
-        kinds: dict[tuple[str, str], list[Crossed]] = {}
+        kinds: dict[tuple[str, str], list[TrialRow]] = {}
         for row in self.here():
             kinds.setdefault((row.method, row.mode), []).append(row)
         any_claim = self.axis == "epsilon"
         one = {kind: rows if any_claim else _one_claim(rows) for kind, rows in kinds.items()}
         return [self._line(*kind, rows) for kind, rows in one.items()]
 
-    def _line(self, method: str, mode: str, rows: Sequence[Crossed]) -> Line:
+    def _line(self, method: str, mode: str, rows: Sequence[TrialRow]) -> SweepLine:
         even = all(getattr(row, self.axis) is None for row in rows)
         places = self.places if even else Sweep(self.axis, rows).places
         found = {p: [r.mae for r in rows if getattr(r, self.axis) in (None, p)] for p in places}
         points = tuple((place, fmean(maes), pstdev(maes)) for place, maes in found.items())
-        return Line(method, mode, points, even)
+        return SweepLine(method, mode, points, even)
 
     def describe(self) -> str:
         """The panel in words, for those who cannot see it."""
@@ -126,7 +126,7 @@ class Surface:
     """MAE of one system whose claim has two parts, at every pair of them."""
 
     method: str
-    rows: Sequence[Crossed]
+    rows: Sequence[TrialRow]
 
     @cached_property
     def replacements(self) -> list[float]:
@@ -142,9 +142,11 @@ class Surface:
     def told(self) -> bool:
         """Whether both parts vary, and every pair of them was run."""
         pairs = len(self.replacements) * len(self.neighbours)
-        return min(len(self.replacements), len(self.neighbours)) > 1 and len(self.cells()) == pairs
+        return (
+            min(len(self.replacements), len(self.neighbours)) > 1 and len(self.entries()) == pairs
+        )
 
-    def cells(self) -> dict[tuple[int, int], float]:
+    def entries(self) -> dict[tuple[int, int], float]:
         """The mean at every pair that was run, by place among `replacements` and `neighbours`."""
         found: dict[tuple[int, int], list[float]] = {}
         for row in self.rows:
@@ -158,7 +160,7 @@ class Surface:
         """The surface in words."""
         values = "; ".join(
             f"{mean:.3f} at {self.replacements[x]:g} and {self.neighbours[y]:g}"
-            for (x, y), mean in self.cells().items()
+            for (x, y), mean in self.entries().items()
         )
         return (
             f"{self.method}: mean absolute error at epsilon of replacements and of neighbours: "
@@ -166,7 +168,7 @@ class Surface:
         )
 
 
-def sweeps(rows: Sequence[Crossed]) -> list[Sweep]:
+def sweeps(rows: Sequence[TrialRow]) -> list[Sweep]:
     """A sweep along every axis that varies; against epsilon without those that have a surface."""
     parted = {surface.method for surface in surfaces(rows)}
     whole = [row for row in rows if row.method not in parted]
@@ -174,7 +176,7 @@ def sweeps(rows: Sequence[Crossed]) -> list[Sweep]:
     return [sweep for sweep in found if sweep.told]
 
 
-def surfaces(rows: Sequence[Crossed]) -> list[Surface]:
+def surfaces(rows: Sequence[TrialRow]) -> list[Surface]:
     """A surface of every system that was run at pairs of epsilons, where the other axes stay."""
     here = Sweep("epsilon", rows).here()
     methods = dict.fromkeys(row.method for row in here if row.neighbour_epsilon is not None)
@@ -182,7 +184,7 @@ def surfaces(rows: Sequence[Crossed]) -> list[Surface]:
     return [surface for surface in found if surface.told]
 
 
-def _one_claim(rows: Sequence[Crossed]) -> list[Crossed]:
+def _one_claim(rows: Sequence[TrialRow]) -> list[TrialRow]:
     """Those of the claim nearest to epsilon 1; of two parts, the one that replaces with least."""
     claims = {(row.epsilon or 0.0, row.replacement_epsilon or 0.0) for row in rows}
     chosen = min(claims, key=lambda claim: (*_off(1)(claim[0]), claim[1]))

@@ -23,7 +23,7 @@ from tacit.models.channel_mf.row_prior import Prior
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_features import Presence, presence
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.evidence.presence_mixture import weighed
+from tacit.models.evidence.presence_mixture import presence_mixture
 from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum
 
 Floats = NDArray[np.float32]
@@ -41,7 +41,7 @@ class Draw:
     prior_weights: Floats
 
 
-class Sampler:
+class GibbsChain:
     """The state of the chain; explicit, advanced by `sweep` alone."""
 
     def __init__(
@@ -128,7 +128,7 @@ def _read(data: Evidence) -> tuple[Evidence, Spectrum | None]:
         return data, None
     found = spectrum(data.presence, MOST_HIDDEN)
     rated = found.probabilities(data.presence, data.user_of, data.item_of)
-    return weighed(data, data.hidden, rated), found
+    return presence_mixture(data, data.hidden, rated), found
 
 
 def _presence(matrix: PresenceMatrix, found: Spectrum | None, directions: int) -> Presence | None:

@@ -46,7 +46,7 @@ class ScoreTable:
         return np.clip(np.rint((theta - self.origin) / self.pace), 0, GRID - 1).astype(np.int32)
 
 
-def cells(
+def level_masses(
     theta: NDArray[np.float64], scale: RatingScale, sigma: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Pr(level | theta) and its derivative, each of shape (len(theta), levels)."""
@@ -67,7 +67,7 @@ def score_table(
     low, high = scale.values[0], scale.values[-1]
     reach, sigma = (high - low) / 2, SPREAD * (high - low)
     theta = np.linspace(low - reach, high + reach, GRID)
-    mass, slope = cells(theta, scale, sigma)
+    mass, slope = level_masses(theta, scale, sigma)
     q, dq = np.maximum(mass @ likelihood, 1e-30), slope @ likelihood
     information = np.empty_like(q)
     for block in blocks:

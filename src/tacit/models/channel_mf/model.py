@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.models.channel_mf.capacity import affordable_draws
-from tacit.models.channel_mf.gibbs import Draw, Sampler
+from tacit.models.channel_mf.gibbs import Draw, GibbsChain
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
 
@@ -41,7 +41,7 @@ class ChannelMF:
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
         """Learn from reports; `advance` is told the share of work done after each sweep."""
-        chain = Sampler(data, self.factors, self.directions, np.random.default_rng(rng))
+        chain = GibbsChain(data, self.factors, self.directions, np.random.default_rng(rng))
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws
         kept: list[Draw] = []
@@ -53,7 +53,7 @@ class ChannelMF:
         return _fitted(self.name, data, chain, kept)
 
 
-def _fitted(name: str, data: Evidence, chain: Sampler, draws: list[Draw]) -> Fitted:
+def _fitted(name: str, data: Evidence, chain: GibbsChain, draws: list[Draw]) -> Fitted:
     return Fitted(
         model=name,
         scale=data.scale,

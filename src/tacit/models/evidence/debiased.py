@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.models.evidence.evidence import Evidence
-from tacit.models.evidence.missing_symbol import Hidden
+from tacit.models.evidence.missing_symbol import PresenceChannel
 
 Doubles = NDArray[np.float64]
 DENSITY = 0.05  # of rated slots, public: only weighs one noise against the other
@@ -65,7 +65,7 @@ def _regressed(data: Evidence) -> tuple[Doubles, float]:
     return g, float(variance.mean())
 
 
-def _unbiased(data: Evidence, told: Hidden) -> tuple[Doubles, float, float]:
+def _unbiased(data: Evidence, told: PresenceChannel) -> tuple[Doubles, float, float]:
     """The numbers of least variance among the unbiased ones, given that something was reported.
 
     Their variance given the rating, averaged over levels, and their second moment given none.

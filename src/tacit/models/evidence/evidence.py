@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.kernels.layout import Layout, layout
-from tacit.models.evidence.missing_symbol import Hidden, columns, hidden, likelihood, reported
+from tacit.models.evidence.missing_symbol import (
+    PresenceChannel,
+    columns,
+    hidden,
+    likelihood,
+    reported,
+)
 from tacit.models.evidence.presence_matrix import PresenceMatrix, public
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Ratings, Vocabulary
@@ -41,7 +47,7 @@ class Evidence:
     user_ids: Vocabulary
     item_ids: Vocabulary
     guarantee: Guarantee
-    hidden: Hidden | None = None
+    hidden: PresenceChannel | None = None
 
     def __len__(self) -> int:
         return len(self.symbols)
@@ -92,7 +98,7 @@ def _evidence(
     symbols: NDArray[np.int32],
     tables: list[Table],
     guarantee: Guarantee = NO_PRIVACY,
-    told: Hidden | None = None,
+    told: PresenceChannel | None = None,
 ) -> Evidence:
     cells = layout(data.users, data.items, data.n_users, data.n_items)
     ends = np.cumsum([0] + [table.shape[1] for table in tables]).tolist()

@@ -21,7 +21,7 @@ Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Hidden:
+class PresenceChannel:
     """`rated`, `unrated`: P(reported | rated) and P(reported | not rated) of each person's channel,
     shape (people,). `made_up`: P(symbol | not rated, reported), shape (symbols,), columns as in
     the evidence. `asked`: the slots asked about, (people, items), or None when all were.
@@ -39,7 +39,7 @@ class Hidden:
         return PresenceMatrix(reported, self.rated, self.unrated, self.asked)
 
 
-def hidden(reports: Reports) -> Hidden | None:
+def hidden(reports: Reports) -> PresenceChannel | None:
     """What the reports say of presence, or None where their channels say nothing of it.
 
     Raises `RequestError` where some channels protect presence and others do not.
@@ -54,7 +54,7 @@ def hidden(reports: Reports) -> Hidden | None:
     rates = np.array([_rates(channel) for channel in reports.channels])
     of_person = np.zeros(reports.n_users, np.int64)
     of_person[reports.users] = reports.channel_of
-    return Hidden(
+    return PresenceChannel(
         rated=rates[of_person, 0],
         unrated=rates[of_person, 1],
         made_up=np.concatenate([_made_up(channel) for channel in reports.channels]),
@@ -67,7 +67,7 @@ def likelihood(channel: Channel) -> Doubles:
     table = np.array(channel.likelihood)
     if not channel.missing:
         return table
-    told = table[1:, _told(channel)]
+    told = table[1:, _shows_rating(channel)]
     return told / told.sum(1).mean()
 
 
@@ -76,7 +76,7 @@ def reported(reports: Reports) -> NDArray[np.bool_]:
     kept = np.empty(len(reports), np.bool_)
     for index, channel in enumerate(reports.channels):
         mine = reports.channel_of == index
-        kept[mine] = _told(channel)[reports.symbols[mine]]
+        kept[mine] = _shows_rating(channel)[reports.symbols[mine]]
     return kept
 
 
@@ -84,23 +84,23 @@ def columns(reports: Reports) -> NDArray[np.int32]:
     """Each report's column where the channels' `likelihood`s stand side by side, shape (n,)."""
     places, first = np.empty(len(reports), np.int32), 0
     for index, channel in enumerate(reports.channels):
-        mine, told = reports.channel_of == index, _told(channel)
+        mine, told = reports.channel_of == index, _shows_rating(channel)
         places[mine] = (first + np.cumsum(told) - 1)[reports.symbols[mine]]
         first += int(told.sum())
     return places
 
 
-def _told(channel: Channel) -> NDArray[np.bool_]:
+def _shows_rating(channel: Channel) -> NDArray[np.bool_]:
     return np.array([output is not None for output in channel.outputs])
 
 
 def _rates(channel: Channel) -> tuple[float, float]:
-    told = np.array(channel.likelihood)[:, _told(channel)].sum(1)
+    told = np.array(channel.likelihood)[:, _shows_rating(channel)].sum(1)
     return float(told[1:].mean()), float(told[0])
 
 
 def _made_up(channel: Channel) -> Doubles:
-    told = np.array(channel.likelihood)[0, _told(channel)]
+    told = np.array(channel.likelihood)[0, _shows_rating(channel)]
     return told / told.sum()
 
 

@@ -15,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.models.evidence.evidence import Evidence
-from tacit.models.evidence.missing_symbol import Hidden
+from tacit.models.evidence.missing_symbol import PresenceChannel
 
 GROUPS = 24
 """Of equally many reports each: finer ones change nothing."""
 
 
-def weighed(data: Evidence, told: Hidden, probability: NDArray[np.float64]) -> Evidence:
+def presence_mixture(
+    data: Evidence, told: PresenceChannel, probability: NDArray[np.float64]
+) -> Evidence:
     """The evidence in reports of slots that are rated with `probability`, shape (n,)."""
     users = data.user_of
     odds = probability * told.rated[users] / ((1 - probability) * told.unrated[users])

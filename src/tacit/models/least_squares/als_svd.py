@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.als import Problem, half_step
+from tacit.kernels.als import SideProblem, half_step
 from tacit.kernels.predict import bilinear
 from tacit.kernels.sgd import Doubles, Parameters, Rates, descend, implicit
 from tacit.models.evidence.evidence import Evidence
@@ -118,9 +118,9 @@ class Alternation:
         items = np.column_stack([unit * self.at.b_i, self.at.q])
         return Factors(self.mu, rows.astype(np.float32), items.astype(np.float32), held)
 
-    def _given(self, other: Doubles, target: Floats) -> Problem:
+    def _given(self, other: Doubles, target: Floats) -> SideProblem:
         even, none = np.ones(len(target), np.float32), np.zeros(len(other), np.float32)
-        return Problem(target, even, other.astype(np.float32), none, self.ridge)
+        return SideProblem(target, even, other.astype(np.float32), none, self.ridge)
 
 
 def damped_biases(data: Evidence, centred: Doubles) -> tuple[Doubles, Doubles]:

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.als import Problem, half_step
+from tacit.kernels.als import SideProblem, half_step
 from tacit.kernels.predict import bilinear
 from tacit.models.evidence.evidence import Evidence
 
@@ -50,7 +50,7 @@ class Factors:
         """theta of every report's cell, shape (n,)."""
         return bilinear(data.user_of, data.item_of, self.mu, self.people, self.items)
 
-    def _given(self, other: Floats, residual: Floats, weight: Floats) -> Problem:
+    def _given(self, other: Floats, residual: Floats, weight: Floats) -> SideProblem:
         design = other.copy()
         design[:, 0] = 1
-        return Problem(residual, weight, design, other[:, 0].copy(), self.ridge)
+        return SideProblem(residual, weight, design, other[:, 0].copy(), self.ridge)

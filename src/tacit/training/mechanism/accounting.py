@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tacit.channels.certificate import DECIMAL
 from tacit.errors import CertificateError, RequestError
-from tacit.training.mechanism.noisy_releases import Releases, Spend
+from tacit.training.mechanism.noisy_releases import NoisyReleases, Spend
 
 FINEST = Decimal("1e-6")  # of a multiplier, which is rounded up to it
 LEAST, MOST = 1e-2, 1e6  # multipliers of one release, between which the answer is looked for
@@ -44,7 +44,7 @@ class Account:
 
     epsilon: str
     delta: str
-    door: Releases
+    door: NoisyReleases
     planned: dict[str, str] = field(default_factory=dict[str, str])
     spent: list[Spend] = field(default_factory=list[Spend])
     allotted: float = 0.0

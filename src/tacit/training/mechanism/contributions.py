@@ -28,7 +28,7 @@ FINEST_ROWS, MOST_WEIGHTS = 9, 14  # bits: finer than the noise needs
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class CanonicalRatings:
     """Everybody's cells in canonical order: by person, then by item.
 
     `person`, `item`: codes, shape (n,). `values`: ratings less the middle of the scale, shape (n,).
@@ -77,18 +77,18 @@ class Crowd:
         )
 
 
-class Grid(NamedTuple):
+class NormBounds(NamedTuple):
     """The largest norms, in steps: of a person's `weights`, and of a row."""
 
     weights: int
     rows: int
 
 
-def grid(multiplier: float) -> Grid:
+def grid(multiplier: float) -> NormBounds:
     """As fine a grid as noise of this multiplier, on sensitivity 2 W R, leaves room for."""
     bits = max(2, math.floor(math.log2(MOST_DEVIATION / (2.01 * multiplier))))
     rows = min(FINEST_ROWS, bits // 2)
-    return Grid(1 << min(bits - rows, MOST_WEIGHTS), 1 << rows)
+    return NormBounds(1 << min(bits - rows, MOST_WEIGHTS), 1 << rows)
 
 
 def count_grid(multiplier: float) -> int:
@@ -97,7 +97,7 @@ def count_grid(multiplier: float) -> int:
     return 1 << max(1, min(bits, MOST_WEIGHTS))
 
 
-def weights(crowd: Crowd, wanted: Doubles, labels: Doubles, bound: float) -> Doubles:
+def weights(crowd: CanonicalRatings, wanted: Doubles, labels: Doubles, bound: float) -> Doubles:
     """Weights s of cells in proportion to `wanted` (items,), so that each person has
 
     sum s^2 <= 1 and sum (s label)^2 <= bound^2: people who rate much weigh less in each rating.
@@ -146,7 +146,7 @@ def unpacked(vectors: Doubles) -> Doubles:
     return matrices
 
 
-def any_sensitivity(grid: Grid) -> int:
+def any_sensitivity(grid: NormBounds) -> int:
     """2 W R: of totals of any sign."""
     return 2 * grid.weights * grid.rows
 
@@ -156,7 +156,7 @@ def count_sensitivity(bound: int) -> int:
     return _root_up(2 * bound**2)
 
 
-def gram_sensitivity(grid: Grid, width: int) -> int:
+def gram_sensitivity(grid: NormBounds, width: int) -> int:
     """Of totals of packed x x', `width` entries each: sqrt(2) W R, and what rounding adds.
 
     Where two people's rows meet at an item, their packed rows have the product (x . x')^2 >= 0.

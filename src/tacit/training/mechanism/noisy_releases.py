@@ -30,7 +30,7 @@ class Spend:
     price: str
 
 
-class Releases(Protocol):
+class NoisyReleases(Protocol):
     """What a training may ask of the ratings."""
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:

@@ -27,7 +27,7 @@ from tacit.models.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
-from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
+from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.papers.noisy_solvers import (
     RATE,
     RIDGE,
@@ -37,8 +37,8 @@ from tacit.training.papers.noisy_solvers import (
     share,
 )
 from tacit.training.value.biases import BiasBudget, Biases, released_biases
-from tacit.training.value.fitted_model import folded
-from tacit.training.value.integer_ratings import Cells, cells
+from tacit.training.value.fitted_model import fitted_svd
+from tacit.training.value.integer_ratings import IntegerRatings, integer_ratings
 from tacit.training.value.private_svd import ASSUMPTIONS, PUBLIC
 from tacit.training.value.solve import ridge_sensitivities
 
@@ -76,7 +76,7 @@ class Berlioz:
         delta: str = "0",
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
-        releases: Releases | None = None,
+        releases: NoisyReleases | None = None,
     ) -> Fitted:
         """Train at `epsilon` nats per rating value, a decimal string; `delta` is not used.
 
@@ -84,7 +84,7 @@ class Berlioz:
         """
         if len(ratings) == 0:
             raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
-        door, data = releases or SecretReleases(), cells(ratings)
+        door, data = releases or SecretReleases(), integer_ratings(ratings)
         whole = Decimal(share(epsilon, 1))
         biases = self._averages(data, door, epsilon)
         bound = data.width // 4 if self.preprocess else data.width // 2
@@ -97,7 +97,7 @@ class Berlioz:
         star = data.width / STARS
         people = np.column_stack([biases.people / star, at.p])
         items = np.column_stack([biases.items / star, at.q])
-        return folded(
+        return fitted_svd(
             self.name, ratings, biases.mean / star, people, items, self.guarantee(epsilon)
         )
 
@@ -112,7 +112,7 @@ class Berlioz:
             assumptions=ASSUMPTIONS,
         )
 
-    def _averages(self, data: Cells, door: Releases, epsilon: str) -> Biases:
+    def _averages(self, data: IntegerRatings, door: NoisyReleases, epsilon: str) -> Biases:
         if not self.preprocess:
             people, items = (side.counts for side in (data.layout.users, data.layout.items))
             return Biases(0, np.zeros_like(items), np.zeros_like(people))
@@ -121,11 +121,11 @@ class Berlioz:
 
     def _descended(
         self,
-        data: Cells,
+        data: IntegerRatings,
         rest: Ints,
         bound: int,
         at: Parameters,
-        door: Releases,
+        door: NoisyReleases,
         epsilon: str,
         advance: Callable[[float], None],
     ) -> Parameters:
@@ -142,11 +142,11 @@ class Berlioz:
 
     def _solved(
         self,
-        data: Cells,
+        data: IntegerRatings,
         rest: Ints,
         bound: int,
         at: Parameters,
-        door: Releases,
+        door: NoisyReleases,
         epsilon: str,
         advance: Callable[[float], None],
     ) -> Parameters:

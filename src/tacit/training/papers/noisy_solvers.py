@@ -16,7 +16,7 @@ from tacit.kernels.layout import Layout, Side
 from tacit.kernels.normal import grams
 from tacit.kernels.sgd import Parameters, Rates, descend
 from tacit.scale import shortest
-from tacit.training.mechanism.noisy_releases import Releases
+from tacit.training.mechanism.noisy_releases import NoisyReleases
 from tacit.training.papers.xian_noise import objective_law
 
 Ints = NDArray[np.int64]
@@ -88,7 +88,7 @@ class NoisySolve:
     `ridge`: l, on each rating.
     """
 
-    door: Releases
+    door: NoisyReleases
     epsilon: str
     ridge: float
 

@@ -32,12 +32,12 @@ from tacit.models.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
-from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
+from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.papers import noisy_solvers
 from tacit.training.papers.noisy_solvers import NoisySolve, noisy_descent, random_start, share
 from tacit.training.papers.xian_noise import output_sensitivity
-from tacit.training.value.fitted_model import folded
-from tacit.training.value.integer_ratings import Cells, cells
+from tacit.training.value.fitted_model import fitted_svd
+from tacit.training.value.integer_ratings import IntegerRatings, integer_ratings
 
 Doubles = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ class FaithfulSVD:
         rng: int = 0,
         delta: str = "0",
         advance: Callable[[float], None] = lambda done: None,
-        releases: Releases | None = None,
+        releases: NoisyReleases | None = None,
     ) -> Fitted:
         """Learn from true ratings; `epsilon` is what the paper claims, in nats per rating value.
 
@@ -91,7 +91,7 @@ class FaithfulSVD:
         if len(ratings) == 0:
             raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
         claim = self.guarantee(epsilon)
-        door, data = releases or SecretReleases(), cells(ratings)
+        door, data = releases or SecretReleases(), integer_ratings(ratings)
         at = random_start(data.layout, self.factors, implicit=self.implicit, rng=rng)
         raw = raw_levels(data, door)
         at = at._replace(b_u=raw.people, b_i=raw.items)
@@ -99,7 +99,7 @@ class FaithfulSVD:
         at = run(data, raw, at, door, epsilon, advance)
         rows = np.column_stack([at.b_u, at.p + implicit(data.layout.users, at.y)])
         items = np.column_stack([at.b_i, at.q])
-        return folded(self.name, ratings, raw.mean, rows, items, claim)
+        return fitted_svd(self.name, ratings, raw.mean, rows, items, claim)
 
     def guarantee(self, epsilon: str) -> Guarantee:
         """The paper's claim, and why it fails."""
@@ -117,10 +117,10 @@ class FaithfulSVD:
 
     def _descended(
         self,
-        data: Cells,
+        data: IntegerRatings,
         raw: "RawLevels",
         at: Parameters,
-        door: Releases,
+        door: NoisyReleases,
         epsilon: str,
         advance: Callable[[float], None],
     ) -> Parameters:
@@ -146,10 +146,10 @@ class FaithfulSVD:
 
     def _solved(
         self,
-        data: Cells,
+        data: IntegerRatings,
         raw: "RawLevels",
         at: Parameters,
-        door: Releases,
+        door: NoisyReleases,
         epsilon: str,
         advance: Callable[[float], None],
     ) -> Parameters:
@@ -178,7 +178,7 @@ class FaithfulSVD:
         return solve.output(name, side, design, left, z, sensitivity=sensitivity, norm=self.norm)
 
     def _raw_implicit(
-        self, k: int, data: Cells, centred: Doubles, at: Parameters, door: Releases
+        self, k: int, data: IntegerRatings, centred: Doubles, at: Parameters, door: NoisyReleases
     ) -> Parameters:
         if not self.implicit:
             return at
@@ -197,7 +197,7 @@ class RawLevels:
     people: Doubles
 
 
-def raw_levels(data: Cells, door: Releases) -> RawLevels:
+def raw_levels(data: IntegerRatings, door: NoisyReleases) -> RawLevels:
     """mu, b_i and b_u by equation (4), from raw ratings: no noise, and so no epsilon."""
     stars = data.values / (data.width / STARS)
     mean = float(door.public("raw mean", np.array([stars.mean()]))[0])

@@ -26,9 +26,9 @@ from tacit.models.fitted import Fitted
 from tacit.ratings import Ratings
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
-from tacit.training.mechanism.contributions import Crowd
+from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noise import MOST_DEVIATION
-from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
+from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.fitted_model import released
 from tacit.training.person.item_means import (
     LABELS,
@@ -45,7 +45,7 @@ from tacit.training.person.release_schedule import (
     LEFT,
     MEANS,
     TASTE_SPREAD,
-    outline,
+    release_schedule,
 )
 
 Doubles = NDArray[np.float64]
@@ -82,7 +82,7 @@ class DPCovariance:
         delta: str = "1e-6",
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
-        releases: Releases | None = None,
+        releases: NoisyReleases | None = None,
         links: NDArray[np.bool_] | None = None,
     ) -> Fitted:
         """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
@@ -94,10 +94,10 @@ class DPCovariance:
             raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
         account.allot(FIRST if links is None else FIRST_LINKED)
-        crowd = Crowd.of(ratings)
+        crowd = CanonicalRatings.of(ratings)
         known = counted(crowd, account)
         linked = 1.0 if links is None else linked_share(links, known, account)
-        plan = outline(known, account.alone, crowd.half, STEPS, self.factors, linked)
+        plan = release_schedule(known, account.alone, crowd.half, STEPS, self.factors, linked)
         head = plan.head & most_rated(known.weights, self.most_items)
         factors = plan.factors > 0 and int(head.sum()) > 1
         account.allot({"means": MEANS, "covariance": LEFT - MEANS} if factors else {"means": LEFT})
@@ -112,7 +112,7 @@ class DPCovariance:
 
     def _tastes(
         self,
-        crowd: Crowd,
+        crowd: CanonicalRatings,
         known: Counted,
         means: Doubles,
         head: NDArray[np.bool_],
@@ -158,7 +158,7 @@ def covariance_grid(multiplier: float) -> int:
     return max(2, min(1 << 10, math.isqrt(int(MOST_DEVIATION / (1.01 * multiplier)))))
 
 
-def products(crowd: Crowd, steps: NDArray[np.int32], items: int) -> NDArray[np.int64]:
+def products(crowd: CanonicalRatings, steps: NDArray[np.int32], items: int) -> NDArray[np.int64]:
     """sum over people of x_a x_b, in 64-bit integers; shape (items, items)."""
     from scipy import sparse
 

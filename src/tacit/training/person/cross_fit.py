@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels.folds import fold_of, rows_without_fold
 from tacit.kernels.layout import Side
-from tacit.training.mechanism.contributions import Crowd
+from tacit.training.mechanism.contributions import CanonicalRatings
 
 Doubles = NDArray[np.float64]
 FOLDS = 4
@@ -37,7 +37,9 @@ class CrossFit:
     rows: Doubles
 
     @classmethod
-    def of(cls, crowd: Crowd, targets: Doubles, factors: Doubles, precision: Doubles) -> "CrossFit":
+    def of(
+        cls, crowd: CanonicalRatings, targets: Doubles, factors: Doubles, precision: Doubles
+    ) -> "CrossFit":
         """Solve every row from `targets` (n,), given the items' `factors` (items, K)."""
         solved = rows_without_fold(crowd.users, targets, factors, precision, FOLDS)
         lengths = np.linalg.norm(solved[:, 1:], axis=1)

@@ -26,8 +26,8 @@ from tacit.models.fitted import Fitted
 from tacit.ratings import Ratings
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
-from tacit.training.mechanism.contributions import Crowd
-from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
+from tacit.training.mechanism.contributions import CanonicalRatings
+from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.cross_fit import CrossFit, unattenuated
 from tacit.training.person.fitted_model import precisions, released
 from tacit.training.person.item_means import LABELS, Counted, counted, item_means, linked_share
@@ -36,8 +36,8 @@ from tacit.training.person.release_schedule import (
     FIRST,
     FIRST_LINKED,
     TASTE_SPREAD,
-    Outline,
-    outline,
+    ReleaseSchedule,
+    release_schedule,
 )
 from tacit.training.person.strength import strength
 
@@ -74,7 +74,7 @@ class DPALS:
         delta: str = "1e-6",
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
-        releases: Releases | None = None,
+        releases: NoisyReleases | None = None,
         links: NDArray[np.bool_] | None = None,
     ) -> Fitted:
         """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
@@ -89,10 +89,10 @@ class DPALS:
             raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
         account.allot(FIRST if links is None else FIRST_LINKED)
-        crowd = Crowd.of(ratings)
+        crowd = CanonicalRatings.of(ratings)
         known = counted(crowd, account)
         linked = 1.0 if links is None else linked_share(links, known, account)
-        plan = outline(known, account.alone, crowd.half, self.steps, self.factors, linked)
+        plan = release_schedule(known, account.alone, crowd.half, self.steps, self.factors, linked)
         account.allot(plan.shares)
         items = item_means(crowd, known, account)[:, None]
         if plan.factors:
@@ -112,7 +112,7 @@ class Head:
     of shape (items,). `raters`: how many people rated, noisy.
     """
 
-    crowd: Crowd
+    crowd: CanonicalRatings
     means: Doubles
     wanted: Doubles
     rated: Doubles
@@ -121,14 +121,19 @@ class Head:
 
     @classmethod
     def of(
-        cls, crowd: Crowd, known: Counted, means: Doubles, head: NDArray[np.bool_], rarity: float
+        cls,
+        crowd: CanonicalRatings,
+        known: Counted,
+        means: Doubles,
+        head: NDArray[np.bool_],
+        rarity: float,
     ) -> "Head":
         few = crowd.where(head, np.cumsum(head) - 1, int(head.sum()))
         rated = known.weights[head]
         return cls(few, means[head], rated**-rarity, rated, known.mu, known.raters)
 
     def tastes(
-        self, plan: Outline, account: Account, rng: int, advance: Callable[[float], None]
+        self, plan: ReleaseSchedule, account: Account, rng: int, advance: Callable[[float], None]
     ) -> Doubles:
         """The items' factors after all steps, shape (items, K), or (items, 0) if none help."""
         factors = plan.factors

@@ -18,7 +18,7 @@ from tacit.models.channel_mf.likelihood import SPREAD
 from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
-from tacit.training.mechanism.contributions import Crowd
+from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.person.posterior import item_rows
 
 Doubles = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Counted:
         return self.raters / max(float(self.weights.sum()), 1.0)
 
 
-def counted(crowd: Crowd, account: Account) -> Counted:
+def counted(crowd: CanonicalRatings, account: Account) -> Counted:
     """Spend `level` and `counts`."""
     mu, raters = _level(crowd, account)
     weights = contributions.weights(crowd, _even(crowd), _labels(crowd, mu), _bound(crowd))
@@ -70,7 +70,7 @@ def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -
     return min(noisy / counted.raters, 1.0) if told else 0.0
 
 
-def item_means(crowd: Crowd, counted: Counted, account: Account) -> Doubles:
+def item_means(crowd: CanonicalRatings, counted: Counted, account: Account) -> Doubles:
     """Spend `means`: b, shape (items,)."""
     labels, most = _labels(crowd, counted.mu), _bound(crowd)
     weights = contributions.weights(crowd, _even(crowd), labels, most)
@@ -85,12 +85,12 @@ def item_means(crowd: Crowd, counted: Counted, account: Account) -> Doubles:
     return item_rows(gram, pull, noise + own[:, None, None], ITEM_SPREAD * crowd.half)[:, 0]
 
 
-def own_levels(crowd: Crowd, mu: float) -> Doubles:
+def own_levels(crowd: CanonicalRatings, mu: float) -> Doubles:
     """Every person's mean around mu, damped as a device does it; shape (people,)."""
     return crowd.of_person(crowd.values - mu) / (crowd.users.counts + OWN_BIAS_RIDGE)
 
 
-def _level(crowd: Crowd, account: Account) -> tuple[float, float]:
+def _level(crowd: CanonicalRatings, account: Account) -> tuple[float, float]:
     counts = crowd.users.counts
     mean = crowd.of_person(crowd.values) / np.maximum(counts, 1)
     pair = np.column_stack([mean / crowd.half, np.where(counts > 0, 1.0, 0.0)]) / np.sqrt(2)
@@ -103,13 +103,13 @@ def _level(crowd: Crowd, account: Account) -> tuple[float, float]:
     return float(np.clip(mu, -crowd.half, crowd.half)), min(raters, float(crowd.people))
 
 
-def _even(crowd: Crowd) -> Doubles:
+def _even(crowd: CanonicalRatings) -> Doubles:
     return np.ones(len(crowd.items.start) - 1)
 
 
-def _labels(crowd: Crowd, mu: float) -> Doubles:
+def _labels(crowd: CanonicalRatings, mu: float) -> Doubles:
     return crowd.values - mu - own_levels(crowd, mu)[crowd.person]
 
 
-def _bound(crowd: Crowd) -> float:
+def _bound(crowd: CanonicalRatings) -> float:
     return LABELS * crowd.half

@@ -32,7 +32,7 @@ MOST_FACTORS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Outline:
+class ReleaseSchedule:
     """`factors`: K. `head`: which items get factors, shape (items,). `steps`: of alternation."""
 
     factors: int
@@ -53,9 +53,9 @@ class Outline:
         return shares
 
 
-def outline(
+def release_schedule(
     known: Counted, alone: float, half: float, steps: int, factors: int | None, linked: float = 1.0
-) -> Outline:
+) -> ReleaseSchedule:
     """The outline at a budget whose single release would have the multiplier `alone`.
 
     `factors`: K, or None to choose it. `half`: of the scale's range. `linked`: the share of people
@@ -63,14 +63,14 @@ def outline(
     """
     head = known.weights > CLEAR * known.noise
     if not head.any():
-        return Outline(0, head, steps)
+        return ReleaseSchedule(0, head, steps)
     if factors is not None:
-        return Outline(factors, head, steps)
+        return ReleaseSchedule(factors, head, steps)
     guess = _Guess(known, alone, half)
     gains = [guess.gain(K, head, steps) for K in range(1, MOST_FACTORS + 1)]
     best = int(np.argmax(gains))
     worth = linked * gains[best] > CAUTION * (guess.loss(MEANS) - guess.loss(LEFT))
-    return Outline(best + 1 if worth else 0, head, steps)
+    return ReleaseSchedule(best + 1 if worth else 0, head, steps)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tacit.kernels.folds import fold_of, rows_without_fold
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
-from tacit.training.mechanism.contributions import Crowd
+from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.person.cross_fit import FOLDS
 
 Doubles = NDArray[np.float64]
@@ -27,7 +27,11 @@ CLEAR = 3.0  # deviations of noise by which a strength has to be better
 
 
 def strength(
-    crowd: Crowd, targets: Doubles, factors: Doubles, precision: Doubles, account: Account
+    crowd: CanonicalRatings,
+    targets: Doubles,
+    factors: Doubles,
+    precision: Doubles,
+    account: Account,
 ) -> float:
     """Spend `strength`: a, 0 for no factors. `targets`: shape (n,); `factors`: (items, K)."""
     alone = held_out(crowd, targets, factors[:, :0], precision[:1])
@@ -40,7 +44,9 @@ def strength(
     return chosen(noisy, 2 * account.multiplier("strength") * bound)
 
 
-def held_out(crowd: Crowd, targets: Doubles, factors: Doubles, precision: Doubles) -> Doubles:
+def held_out(
+    crowd: CanonicalRatings, targets: Doubles, factors: Doubles, precision: Doubles
+) -> Doubles:
     """What each rating is above its prediction from the other folds' ratings; shape (n,)."""
     rows = rows_without_fold(crowd.users, targets, factors, precision, FOLDS)
     met = crowd.person * FOLDS + fold_of(crowd.users, FOLDS)

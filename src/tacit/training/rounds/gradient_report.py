@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tacit.channels import compile
 from tacit.channels.table import Channel
 from tacit.collection.keystream import BulkWords
-from tacit.collection.sampler import Sampler
+from tacit.collection.sampler import BulkSampler
 from tacit.kernels.foldin import Home, fold_in
 from tacit.kernels.layout import Side
 from tacit.kernels.projection import Columns, Seeds, lifted, projected
@@ -69,7 +69,7 @@ class Questions:
         # clipped here, in the projected space, and rounded. The guarantee rests on the draw alone.
         inputs = np.clip(np.nan_to_num(entries / np.sqrt(self.width)), -1, 1)
         levels = np.rint((inputs + 1) * ((ENTRIES.n_levels - 1) / 2)).astype(np.uint8)
-        return Sampler((channel,), words).draw(levels, np.zeros(len(levels), np.uint8))
+        return BulkSampler((channel,), words).draw(levels, np.zeros(len(levels), np.uint8))
 
     def gradient(self, symbols: Symbols, channel: Channel, shape: tuple[int, int]) -> Doubles:
         """The mean gradient that the answers speak for, shape (items, 1 + K).

@@ -94,7 +94,7 @@ class PGMF:
             raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
         reports, share = self.budget(epsilon)
         chance = np.random.default_rng(rng)
-        crowd = _Crowd.of(ratings, self.rounds // reports, chance)
+        crowd = _Profiles.of(ratings, self.rounds // reports, chance)
         home = self._home(ratings, chance)
         for done, moved in enumerate(self._rounds(crowd, home, two_points(share), chance, words)):
             home = moved
@@ -103,7 +103,7 @@ class PGMF:
 
     def _rounds(
         self,
-        crowd: "_Crowd",
+        crowd: "_Profiles",
         home: Home,
         channel: Channel,
         chance: np.random.Generator,
@@ -179,7 +179,7 @@ class PGMF:
 
 
 @dataclass(frozen=True, eq=False)
-class _Crowd:
+class _Profiles:
     """Everybody's true ratings, a row per person, in `groups` groups that nobody's data decide."""
 
     everybody: Side
@@ -187,7 +187,7 @@ class _Crowd:
     groups: int
 
     @classmethod
-    def of(cls, ratings: Ratings, groups: int, chance: np.random.Generator) -> "_Crowd":
+    def of(cls, ratings: Ratings, groups: int, chance: np.random.Generator) -> "_Profiles":
         place = chance.permutation(ratings.n_users).astype(np.int32)
         cells = layout(place[ratings.users], ratings.items, ratings.n_users, ratings.n_items)
         values = np.asarray(ratings.scale.values)[ratings.levels[cells.order]]

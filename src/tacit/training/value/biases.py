@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.training.mechanism.noisy_releases import Releases
-from tacit.training.value.integer_ratings import STEPS, Cells, sums
+from tacit.training.mechanism.noisy_releases import NoisyReleases
+from tacit.training.value.integer_ratings import STEPS, IntegerRatings, sums
 
 Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -45,13 +45,13 @@ class Biases:
     items: Ints
     people: Ints
 
-    def residuals(self, cells: Cells, bound: int) -> Ints:
+    def residuals(self, cells: IntegerRatings, bound: int) -> Ints:
         """What is left of each rating, clipped to [-bound, bound], shape (n,), in steps."""
         known = self.mean + self.items[cells.item_of] + self.people[cells.user_of]
         return np.clip(cells.values - known, -bound, bound)
 
 
-def released_biases(cells: Cells, door: Releases, budget: BiasBudget) -> Biases:
+def released_biases(cells: IntegerRatings, door: NoisyReleases, budget: BiasBudget) -> Biases:
     """The biases, at budget.mean + budget.items + budget.people nats per rating value."""
     users = door.public("ratings of each person", cells.layout.users.counts)
     items = door.public("ratings of each item", cells.layout.items.counts)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels.layout import Layout, Side
 from tacit.kernels.normal import grams, integer_sums
-from tacit.training.mechanism.noisy_releases import Releases
+from tacit.training.mechanism.noisy_releases import NoisyReleases
 from tacit.training.value.solve import Law, Where, posterior_rows, ridge_rows, ridge_sensitivity
 
 Ints = NDArray[np.int64]
@@ -52,7 +52,7 @@ class FactorBudget:
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class NoisyFactors:
     """Rows of both sides, in units of sqrt B: `people` (m, K), `items` (n, K)."""
 
     people: Doubles
@@ -63,14 +63,14 @@ def released_factors(
     layout: Layout,
     residuals: Ints,
     bound: int,
-    door: Releases,
+    door: NoisyReleases,
     budget: FactorBudget,
     *,
     where: Where,
     implicit: bool,
     ridge: float,
     rng: int,
-) -> Factors:
+) -> NoisyFactors:
     """Both sides after `budget.sweeps` sweeps from a public random start.
 
     `residuals`: in steps, within [-bound, bound], canonical order. `implicit`: people's rows are
@@ -93,7 +93,7 @@ def released_factors(
         people = snapped(people)
         none = np.zeros_like(items)
         items = snapped(step.solved(f"items, sweep {sweep}", layout.items, people, residuals, none))
-    return Factors(people, items)
+    return NoisyFactors(people, items)
 
 
 def snapped(rows: Doubles) -> Doubles:
@@ -107,7 +107,7 @@ def snapped(rows: Doubles) -> Doubles:
 class _Step:
     """One solve of one side, and what it released."""
 
-    door: Releases
+    door: NoisyReleases
     budget: FactorBudget
     bound: int
     where: Where

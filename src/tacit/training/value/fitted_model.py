@@ -11,7 +11,7 @@ from tacit.ratings import Ratings
 Doubles = NDArray[np.float64]
 
 
-def folded(
+def fitted_svd(
     name: str, ratings: Ratings, mean: float, people: Doubles, items: Doubles, claim: Guarantee
 ) -> Fitted:
     """A point estimate with the linear link; of `ratings` only what is public at `value` is read.

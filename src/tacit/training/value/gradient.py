@@ -13,8 +13,8 @@ import numpy as np
 
 from tacit.kernels.layout import Layout
 from tacit.kernels.sgd import Parameters, Rates, descend, implicit
-from tacit.training.mechanism.noisy_releases import Releases
-from tacit.training.value.factors import EXPLAINED, Factors, Ints
+from tacit.training.mechanism.noisy_releases import NoisyReleases
+from tacit.training.value.factors import EXPLAINED, Ints, NoisyFactors
 
 RATE, RIDGE, MOST = 0.02, 0.05, 2.0
 """The learning rate, the ridge of each error, and where a noisy error is cut, in units of the
@@ -39,12 +39,12 @@ def gradient_factors(
     layout: Layout,
     residuals: Ints,
     bound: int,
-    door: Releases,
+    door: NoisyReleases,
     budget: GradientBudget,
     *,
     shared: bool,
     rng: int,
-) -> Factors:
+) -> NoisyFactors:
     """Both sides after `budget.epochs` epochs; `shared` adds z_u to people's rows (SVD++).
 
     `residuals`: in steps, within [-bound, bound], canonical order.
@@ -60,4 +60,4 @@ def gradient_factors(
             f"errors, epoch {epoch}", residuals, sensitivity=2 * bound, epsilon=budget.epsilon
         )
         descend(layout.users, noisy / bound, at, rates, RIDGE, MOST)
-    return Factors(at.p + implicit(layout.users, at.y), at.q)
+    return NoisyFactors(at.p + implicit(layout.users, at.y), at.q)

@@ -16,7 +16,7 @@ STEPS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class IntegerRatings:
     """`values`: ratings in steps above the middle of the scale, shape (n,), canonical order.
 
     `width`: the range of the scale in steps, by which one rating can move. Nothing else is derived
@@ -39,13 +39,15 @@ class Cells:
         return self.layout.users.other
 
 
-def cells(ratings: Ratings) -> Cells:
+def integer_ratings(ratings: Ratings) -> IntegerRatings:
     """The ratings in steps; each level is rounded once, so equal ratings stay equal."""
     levels = np.asarray(ratings.scale.values)
     middle = (levels[0] + levels[-1]) / 2
     grid = np.rint((levels - middle) * STEPS).astype(np.int64)
     sorted_cells = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
-    return Cells(sorted_cells, grid[ratings.levels[sorted_cells.order]], int(grid[-1] - grid[0]))
+    return IntegerRatings(
+        sorted_cells, grid[ratings.levels[sorted_cells.order]], int(grid[-1] - grid[0])
+    )
 
 
 def sums(rows: NDArray[np.integer], values: Ints, count: int) -> Ints:

@@ -22,12 +22,12 @@ from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
-from tacit.training.mechanism.noisy_releases import Releases, SecretReleases
+from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.value.biases import LEVELS, SPREAD, Biases, in_stars, released_biases
 from tacit.training.value.budget_split import RANKS, Noise, ValuePlan, value_plan
-from tacit.training.value.factors import FactorBudget, Factors, released_factors
+from tacit.training.value.factors import FactorBudget, NoisyFactors, released_factors
 from tacit.training.value.gradient import GradientBudget, gradient_factors
-from tacit.training.value.integer_ratings import STEPS, Cells, cells
+from tacit.training.value.integer_ratings import STEPS, IntegerRatings, integer_ratings
 
 Doubles = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ class PrivateSVD:
         delta: str = "0",
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
-        releases: Releases | None = None,
+        releases: NoisyReleases | None = None,
     ) -> Fitted:
         """Train at `epsilon` nats per rating value, a decimal string.
 
@@ -86,14 +86,14 @@ class PrivateSVD:
         if not DECIMAL.fullmatch(epsilon) or Decimal(epsilon) <= 0:
             raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
         door = SecretReleases() if releases is None else releases
-        known = cells(ratings)
+        known = integer_ratings(ratings)
         plan = self.plan(known, epsilon)
         biases = released_biases(known, door, plan.biases)
         factors = self._factors(known, biases, plan, door, rng)
         advance(1.0)
         return _fitted(self.name, ratings, biases, factors, self.guarantee(epsilon))
 
-    def plan(self, known: Cells, epsilon: str) -> ValuePlan:
+    def plan(self, known: IntegerRatings, epsilon: str) -> ValuePlan:
         """What is spent on what: a function of epsilon and of public counts."""
         counts = known.layout.users.counts, known.layout.items.counts
         return value_plan(epsilon, *counts, noise=self.noise, ridge=self.ridge, rank=self.rank)
@@ -110,8 +110,8 @@ class PrivateSVD:
         )
 
     def _factors(
-        self, known: Cells, biases: Biases, plan: ValuePlan, door: Releases, rng: int
-    ) -> Factors:
+        self, known: IntegerRatings, biases: Biases, plan: ValuePlan, door: NoisyReleases, rng: int
+    ) -> NoisyFactors:
         bound = known.width // 4
         budget = plan.factors
         if isinstance(budget, FactorBudget) and self.noise in ("objective", "output"):
@@ -132,11 +132,11 @@ class PrivateSVD:
                 known.layout, left, bound, door, budget, shared=self.implicit, rng=rng
             )
         people, items = len(known.layout.users.counts), len(known.layout.items.counts)
-        return Factors(np.zeros((people, 0)), np.zeros((items, 0)))
+        return NoisyFactors(np.zeros((people, 0)), np.zeros((items, 0)))
 
 
 def _fitted(
-    name: str, ratings: Ratings, biases: Biases, factors: Factors, guarantee: Guarantee
+    name: str, ratings: Ratings, biases: Biases, factors: NoisyFactors, guarantee: Guarantee
 ) -> Fitted:
     """Factors are in units of sqrt B, B a quarter of the range."""
     levels = np.asarray(ratings.scale.values)
