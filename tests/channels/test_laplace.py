@@ -1,6 +1,7 @@
 """The continuous laws, against the published theory corrected, and the tables against the laws."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -120,6 +121,29 @@ def test_noise_histogram_of_bounded_laplace():
     assert sum(law.noise_law(SHARES)) == pytest.approx(1)
     mean = sum(p * (law.mean(r) - r) for p, r in zip(SHARES, STARS.values, strict=True))
     assert mean == pytest.approx(-0.432, abs=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "2"])
+def test_epsilon_between_neighbouring_ratings_is_more_between_the_ends(epsilon):
+    for member in (Laplace, ClampedLaplace):
+        law = member(epsilon=epsilon, scale=STARS, sensitivity="1")
+        assert Decimal(law.claim) == 4 * Decimal(epsilon)
+        assert law.spread == pytest.approx(1 / float(epsilon))
+
+
+def test_the_noise_of_even_shares_is_the_default():
+    law = Laplace(epsilon="2", scale=RatingScale.parse("0.5:5:0.5"))
+    cuts = [k / 2 for k in range(-9, 10)]
+    assert law.noise_law() == law.noise_law([0.1] * 10) == law.noise_law([0.1] * 10, cuts)
+    assert sum(law.noise_law()) == pytest.approx(1 - math.exp(-4.5 / law.spread))
+    with pytest.raises(ValueError, match="longer"):
+        law.noise_law([0.5, 0.5])
+
+
+def test_the_last_bin_of_noise_is_closed():
+    """All that is above the scale is reported as its end, which is the end of the last bin."""
+    law = ClampedLaplace(epsilon="1", scale=STARS)
+    assert law.noise_law([1, 0, 0, 0, 0], [3, 4])[0] == pytest.approx(1 - law.below(4, 1))
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

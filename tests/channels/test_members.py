@@ -5,6 +5,7 @@ import subprocess
 import sys
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from tacit.channels import MECHANISMS, choose, compile, settings_of, threshold_mix
@@ -28,6 +29,20 @@ def test_tables_are_complete(member):
     assert channel.exact_epsilon == pytest.approx(1, abs=1e-12)
     assert channel.information() > 0
     assert member("1").id == channel.id
+
+
+def test_information_is_that_of_the_joint_law(member):
+    rows = np.array(member("1").likelihood)
+    prior = np.arange(1, len(rows) + 1) / (len(rows) * (len(rows) + 1) / 2)
+    joint = prior[:, None] * rows
+    apart = joint.sum(1, keepdims=True) * joint.sum(0)
+    expected = np.sum(joint * np.log(joint / apart, where=joint > 0, out=np.zeros_like(joint)))
+    even, known = [1 / len(rows)] * len(rows), [1.0] + [0.0] * (len(rows) - 1)
+    assert member("1").information(prior) == pytest.approx(expected, abs=1e-12)
+    assert member("1").information() == pytest.approx(member("1").information(even), abs=1e-12)
+    assert member("1").information(known) == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ValueError, match="zip"):
+        member("1").information([0.5, 0.5])
 
 
 def test_more_epsilon_tells_more(member):

@@ -2,7 +2,7 @@
 
 import { MISSING } from "../device/documents/channel.js";
 import { make } from "./dom.js";
-import { posterior } from "../device/home/posterior.js";
+import { posterior } from "../device/recommending/posterior.js";
 
 /**
  * @param {import("../device/documents/channel.js").Channel} channel

@@ -11,7 +11,7 @@ import { exported } from "../device/export.js";
 import { download } from "./download.js";
 import { ledgerView } from "./ledger.js";
 import { nats } from "../device/answering/ledger.js";
-import { newestModel } from "../device/home/published_model.js";
+import { newestModel } from "../device/recommending/published_model.js";
 import { recommendationsView } from "./recommendations.js";
 import { openStore } from "../device/store.js";
 import { readTask } from "../device/documents/task.js";

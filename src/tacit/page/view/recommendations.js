@@ -1,7 +1,7 @@
 /** What to try next, computed on this device from her true ratings. */
 
 import { make } from "./dom.js";
-import { Profile } from "../device/home/profile.js";
+import { Profile } from "../device/recommending/profile.js";
 import { titleOf } from "./words.js";
 
 const BEST = 8;
