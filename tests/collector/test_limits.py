@@ -35,7 +35,7 @@ def enrolment(most=3, people=4):
 
 
 @pytest.fixture
-def predict(send):
+def tell(send):
     """Uploads reports with the token."""
 
     def told(client, task, *reports):

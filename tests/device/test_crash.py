@@ -39,7 +39,7 @@ class Middleware(BaseHTTPRequestHandler):
     def do_GET(self):
         with self.server.lock:
             answer = self.server.collector("GET", self.path)
-        self.predict(answer.status, answer.body)
+        self.tell(answer.status, answer.body)
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -50,9 +50,9 @@ class Middleware(BaseHTTPRequestHandler):
         if fate < 0.4:
             self.close_connection = True
         else:
-            self.predict(503 if fate < 0.5 else 200, b"{}")
+            self.tell(503 if fate < 0.5 else 200, b"{}")
 
-    def predict(self, status, body):
+    def tell(self, status, body):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -30,7 +30,7 @@ class Journal(Generic[AnyRow]):
         entry = {"cell": json.loads(key), "rows": [row.to_dict() for row in rows]}
         with self.path.open("ab") as file:
             # A line that an earlier crash tore must not swallow this one.
-            if file.predict() and not _ends_with_newline(self.path):
+            if file.tell() and not _ends_with_newline(self.path):
                 file.write(b"\n")
             file.write(json.dumps(entry).encode() + b"\n")
             file.flush()
