@@ -1,9 +1,12 @@
 """The house as a whole: pages name what there is, and no file names what it should not."""
 
+import ast
 import os
 import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +133,31 @@ def test_the_structure_holds():
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout
     assert "No circle, no arrow up." in ran.stdout
+
+
+def source_names() -> Iterator[tuple[str, str, bool]]:
+    """(room, name, whether it is a public class) of every module, class and function."""
+    source = ROOT / "src" / "tacit"
+    for path in sorted(source.rglob("*.py")):
+        room = path.relative_to(source).parts[0]
+        yield room, path.stem, False
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                yield room, node.name, isinstance(node, ast.ClassDef) and node.name[0] != "_"
+
+
+def test_a_public_class_is_defined_in_one_place():
+    found = Counter(name for _, name, public in source_names() if public)
+    assert not [name for name, times in found.items() if times > 1]
+
+
+def test_no_name_uses_a_word_that_was_given_up():
+    said = PAGES["glossary.md"].partition("is called so any more:\n")[2]
+    given_up = set(re.findall(r"[a-z]+", said))
+    assert len(given_up) > 10
+    for room, name, _ in source_names():
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().split("_")
+        assert not given_up & set(words), f"{name} in {room}"
 
 
 def test_no_file_names_a_registry_or_a_machine():
