@@ -207,3 +207,13 @@ def test_a_device_imports_nothing_but_the_standard_library():
     # What is loaded at every start is not ours; `copy` looks for a Jython module named org.
     others = sys.stdlib_module_names | imported(python("pass", "-X", "importtime")) | {"org"}
     assert imported(ran) - others == {"tacit"}
+
+
+def test_the_answers_to_a_newcomer_are_there():
+    """Each answer is a path in the source, and every word of it is said by at most two folders."""
+    rows = re.findall(
+        r"^\| [A-Z].*\? \| `([^`]+)`", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE
+    )
+    assert len(rows) >= 20
+    for answer in rows:
+        assert any((ROOT / place / answer).exists() for place in ("src/tacit", ".")), answer

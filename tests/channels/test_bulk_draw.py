@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tacit.channels.draw import draw
 from tacit.collection.sampler import BulkSampler
 from tacit.kernels.draw import draw_symbols, stacked
 
@@ -31,21 +30,6 @@ def test_every_word_in_bulk_gives_its_symbol(member, word_bits):
     for row in range(len(channel.weights)):
         counts = np.bincount(drawn(channel, row, every), minlength=len(channel.outputs))
         assert tuple(counts.tolist()) == channel.weights[row]
-
-
-def test_bulk_and_scalar_agree_on_the_same_words(member):
-    channel = member("1")
-    chance = np.random.default_rng(5)
-    for row in range(len(channel.weights)):
-        near = np.array(channel.bounds[row], np.uint64)[:, None] + np.array([-1, 0, 1]).astype(
-            np.uint64
-        )
-        ends = np.array([0, 1, (1 << 64) - 1], np.uint64)
-        random = chance.integers(0, 1 << 64, 500, dtype=np.uint64)
-        words = np.concatenate([near.ravel(), ends, random])
-        assert drawn(channel, row, words).tolist() == [
-            draw(channel, row, lambda word=word: int(word)) for word in words
-        ]
 
 
 def test_rows_of_different_lengths_and_word_bits_stack():

@@ -32,10 +32,6 @@ def scalar(channel: Channel, row: int, word: int) -> int:
     return draw(channel, row, lambda: word)
 
 
-def test_every_12_bit_word_gives_its_symbol(member):
-    assert equals_table(member("1", word_bits=12), scalar)
-
-
 def test_every_16_bit_word_gives_its_symbol(member):
     assert equals_table(member("1", word_bits=16), scalar)
 

@@ -1,0 +1,12 @@
+"""Batteries for members of one's own: a channel or a model outside this package runs them, too.
+
+    from tacit.testing import check_channel
+
+Each check is a tuple of claims, functions that raise `AssertionError` with a sentence; a test runs
+all of them by `check_..`, or is parametrized over `.._CLAIMS`.
+"""
+
+from tacit.testing.channels import CHANNEL_CLAIMS as CHANNEL_CLAIMS
+from tacit.testing.channels import check_channel as check_channel
+from tacit.testing.models import MODEL_CLAIMS as MODEL_CLAIMS
+from tacit.testing.models import check_model as check_model

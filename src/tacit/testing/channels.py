@@ -1,0 +1,120 @@
+"""What a channel has to hold: its certificate, its epsilon to the last digit, its draws."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
+
+import numpy as np
+
+from tacit.audit.exact import audit_table
+from tacit.channels.certificate import certify
+from tacit.channels.draw import draw
+from tacit.channels.information import fisher_information
+from tacit.channels.table import Channel
+from tacit.collection.sampler import BulkSampler
+from tacit.errors import CertificateError
+
+Build = Callable[..., Channel]
+"""`build(epsilon, word_bits=..)`: the channel's table at an epsilon, a decimal string, in nats."""
+
+Claim = Callable[[Build], None]
+EPSILONS = ("0.01", "0.5", "1", "2.718281", "8")
+SLACK = Decimal("1e-12")
+FEW_BITS = 12
+
+
+class _KnownWords:
+    """Hands out the words it was given: nothing about them is secret, so no release may use it."""
+
+    def __init__(self, words: np.ndarray) -> None:
+        self._words = words
+
+    def fill(self, words: np.ndarray) -> None:
+        words[:], self._words = self._words[: len(words)], self._words[len(words) :]
+
+
+def is_certified(build: Build) -> None:
+    """`certify` accepts the table at every epsilon, with words of any size."""
+    for epsilon in EPSILONS:
+        for word_bits in (16, 32, 64):
+            certify(build(epsilon, word_bits=word_bits))
+
+
+def spends_its_epsilon(build: Build) -> None:
+    """The exact loss of the table is its epsilon, to 1e-12 nats: no utility is given away."""
+    for epsilon in EPSILONS:
+        short = audit_table(build(epsilon)).loss
+        if not 0 <= short <= SLACK:
+            raise AssertionError(f"At epsilon {epsilon} the table is {short} nats below its claim.")
+
+
+def refuses_a_smaller_claim(build: Build) -> None:
+    """The same table with a claim below its loss is refused."""
+    try:
+        certify(replace(build("1"), epsilon="0.999999999999"))
+    except CertificateError:
+        return
+    raise AssertionError("A table of epsilon 1 was certified for 0.999999999999.")
+
+
+def describes_itself(build: Build) -> None:
+    """Outputs are distinct, the claim is the epsilon asked for, and the id is always the same."""
+    one, again = build("1"), build("1")
+    if len(set(one.outputs)) != len(one.outputs):
+        raise AssertionError(f"Outputs {one.outputs} are not distinct.")
+    if one.epsilon != "1" or one.id != again.id:
+        raise AssertionError(f"Built twice at epsilon 1 it is {one.id} and {again.id}.")
+
+
+def reveals_more_for_more(build: Build) -> None:
+    """Fisher information about the rating grows with epsilon, and is above 0."""
+    found = [fisher_information(build(epsilon)) for epsilon in EPSILONS]
+    if found[0] <= 0 or any(later < before for before, later in pairwise(found)):
+        raise AssertionError(f"At epsilon {', '.join(EPSILONS)} the information is {found}.")
+
+
+def draws_what_its_table_says(build: Build) -> None:
+    """Of all words of 12 bits, each symbol has exactly as many as its weight says."""
+    channel = build("1", word_bits=FEW_BITS)
+    step = 1 << (64 - FEW_BITS)
+    for row, weights in enumerate(channel.weights):
+        drawn = (draw(channel, row, lambda w=word: w) for word in range(step - 1, 1 << 64, step))
+        if Counter(drawn) != Counter(dict(enumerate(weights))):
+            raise AssertionError(f"Row {row} draws symbols at other rates than {weights}.")
+
+
+def draws_alike_in_bulk(build: Build) -> None:
+    """In bulk every word gives the symbol that it gives to one device, at the bounds as well."""
+    channel, chance = build("1"), np.random.default_rng(5)
+    for row, bounds in enumerate(channel.bounds):
+        near = [bound + shift for bound in bounds for shift in (-1, 0, 1)]
+        some = chance.integers(0, 1 << 64, 500, dtype=np.uint64)
+        words = np.concatenate([np.array([*near, 0, (1 << 64) - 1], np.uint64), some])
+        rows = np.full(len(words), row, np.uint8)
+        bulk = BulkSampler((channel,), _KnownWords(words.copy())).draw(rows).tolist()
+        if bulk != [draw(channel, row, lambda w=word: int(w)) for word in words]:
+            raise AssertionError(f"Row {row} is drawn otherwise in bulk than on a device.")
+
+
+CHANNEL_CLAIMS: tuple[Claim, ...] = (
+    is_certified,
+    spends_its_epsilon,
+    refuses_a_smaller_claim,
+    describes_itself,
+    reveals_more_for_more,
+    draws_what_its_table_says,
+    draws_alike_in_bulk,
+)
+"""Every claim about a channel."""
+
+
+def check_channel(build: Build) -> None:
+    """Run every claim about the channel that `build` makes.
+
+    `build(epsilon, word_bits=64)`: its table. Raises `AssertionError`, or the verifier's
+    `CertificateError`, for the first claim that does not hold.
+    """
+    for claim in CHANNEL_CLAIMS:
+        claim(build)

@@ -1,0 +1,136 @@
+"""What a model has to hold: it learns from reports only, and is the same whatever their order."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tacit.channels import compile
+from tacit.collection.perturb import perturb
+from tacit.collection.rated import Rated
+from tacit.errors import RequestError
+from tacit.models import AbstractModel, Fitted, at_home, evidence
+from tacit.ratings import Ratings
+from tacit.readers.synthetic import synthetic
+from tacit.reports import Reports
+
+Claim = Callable[[AbstractModel], None]
+STRANGER = -7
+
+
+@cache
+def made_up() -> tuple[Ratings, Ratings, Reports]:
+    """Known ratings, held-out ones, and reports of the known at epsilon 3 per value."""
+    ratings = synthetic(n_users=300, n_items=200, n_ratings=15_000, rng=3)
+    held = np.random.default_rng(0).random(len(ratings)) < 0.1
+    known = ratings.where(~held)
+    channel = compile("randomized-response", epsilon="3", scale=known.scale)
+    return known, ratings.where(held), perturb(known, Rated(channel))
+
+
+def fitted(model: AbstractModel) -> Fitted:
+    """The model fitted to the reports."""
+    return model.fit(evidence(made_up()[2]), rng=0)
+
+
+def learns_from_reports(model: AbstractModel) -> None:
+    """Held-out true ratings are predicted no worse than by the mean report; better at home."""
+    known, test, reports = made_up()
+    found = fitted(model)
+    pairs = test.users, test.items
+    provider, device = (
+        float(np.sqrt(np.mean((f.predict_codes(*pairs) - test.values) ** 2)))
+        for f in (found, at_home(found, known))
+    )
+    constant = float(np.std(test.values))
+    if provider > constant + 0.005 or device > min(provider, constant) + 0.002:
+        raise AssertionError(
+            f"RMSE is {provider:.3f} at the provider and {device:.3f} on devices; a constant has "
+            f"{constant:.3f}."
+        )
+    if found.guarantee != reports.guarantee:
+        raise AssertionError("Learning is post-processing: the guarantee is that of the reports.")
+
+
+def is_the_same_in_any_order(model: AbstractModel) -> None:
+    """The same seed gives the same bytes in whatever order reports came."""
+    reports = made_up()[2]
+    mixed = np.random.default_rng(1).permutation(len(reports))
+    other = replace(
+        reports,
+        users=reports.users[mixed],
+        items=reports.items[mixed],
+        symbols=reports.symbols[mixed],
+        channel_of=reports.channel_of[mixed],
+    )
+    one, two = fitted(model), model.fit(evidence(other), rng=0)
+    if one.people.tobytes() != two.people.tobytes() or one.items.tobytes() != two.items.tobytes():
+        raise AssertionError("Another order of the reports gives other digits.")
+
+
+def knows_what_it_does_not_know(model: AbstractModel) -> None:
+    """Strangers and unknown items get predictions on the scale; a stranger gets a list."""
+    found = fitted(model)
+    person, item = found.user_ids.ids[4], found.item_ids.ids[3]
+    asked = pl.Series([STRANGER, person, STRANGER]), pl.Series([item, STRANGER, STRANGER])
+    low, high = found.levels[0], found.levels[-1]
+    values = found.predict(*asked)
+    if not all(low <= value <= high for value in values) or len(found.recommend(-7, 5)) != 5:
+        raise AssertionError(f"Strangers get {values} and {found.recommend(STRANGER, 5)}.")
+
+
+def recommends_its_best_predictions(model: AbstractModel) -> None:
+    """A list is the highest predictions of what the person has not rated, ties by item id."""
+    known, found = made_up()[0], fitted(model)
+    person, ids = known.user_ids.ids[0], known.item_ids.ids
+    rated = known.item_ids.take(known.items[known.users == 0])
+    left = dict(zip(ids, found.predict(pl.Series([person] * len(ids)), ids).tolist(), strict=True))
+    for item in rated:
+        del left[item]
+    best = sorted(left.items(), key=lambda pair: (-pair[1], pair[0]))[:7]
+    if found.recommend(person, 7, exclude=rated) != best:
+        raise AssertionError(f"The list is not the best predictions, {best}.")
+
+
+def is_the_same_once_saved(model: AbstractModel) -> None:
+    """A saved and loaded model predicts to the same bit, with the same guarantee."""
+    known, found = made_up()[0], fitted(model)
+    with tempfile.TemporaryDirectory() as folder:
+        found.save(Path(folder) / "model")
+        again = Fitted.load(Path(folder) / "model")
+    pairs = known.users[:50], known.items[:50]
+    if again.predict_codes(*pairs).tobytes() != found.predict_codes(*pairs).tobytes():
+        raise AssertionError("Saved and loaded it predicts other ratings.")
+    if again.guarantee != found.guarantee:
+        raise AssertionError(f"Saved and loaded its guarantee is {again.guarantee}.")
+
+
+def refuses_nothing_to_learn_from(model: AbstractModel) -> None:
+    """No reports are refused with a `RequestError`."""
+    known = made_up()[0]
+    try:
+        model.fit(evidence(known.where(np.zeros(len(known), bool))), rng=0)
+    except RequestError:
+        return
+    raise AssertionError("It was fitted to no rows at all.")
+
+
+MODEL_CLAIMS: tuple[Claim, ...] = (
+    learns_from_reports,
+    is_the_same_in_any_order,
+    knows_what_it_does_not_know,
+    recommends_its_best_predictions,
+    is_the_same_once_saved,
+    refuses_nothing_to_learn_from,
+)
+"""Every claim about a model."""
+
+
+def check_model(model: AbstractModel) -> None:
+    """Run every claim about a model; raises `AssertionError` for the first that does not hold."""
+    for claim in MODEL_CLAIMS:
+        claim(model)
