@@ -20,10 +20,11 @@ DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,18})?")
 
 def exp_lower(epsilon: Fraction, terms: int = 80) -> Fraction:
     """A rational at most e^epsilon, epsilon >= 0: its Taylor sum; what it drops is positive."""
-    total = Fraction(1)
+    over, under = 1, 1  # of the sum so far; reduced once, at the end, since that is what costs
     for k in range(terms, 0, -1):
-        total = 1 + total * epsilon / k
-    return total
+        under *= k * epsilon.denominator
+        over = under + over * epsilon.numerator
+    return Fraction(over, under)
 
 
 def flaw(weights: Sequence[Sequence[int]], word_bits: int, epsilon: str) -> str | None:

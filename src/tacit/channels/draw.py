@@ -28,4 +28,4 @@ def draw(channel: Channel, row: int, words: Words = secret_word) -> int:
     if not 0 <= row < len(channel.weights):
         raise RequestError(f"Row {row} is no input of a channel of {len(channel.weights)} rows.")
     word = words() >> (64 - channel.word_bits)
-    return sum(word >= bound for bound in channel.bounds[row])
+    return sum(map(word.__ge__, channel.bounds[row]))

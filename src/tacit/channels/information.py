@@ -7,6 +7,7 @@ Normal(theta, sigma^2), cells cut half way between levels. All of it is public: 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import mul
 
 from tacit.channels.table import Channel
 
@@ -58,7 +59,7 @@ def fisher_information(
     for theta in points:
         shares, slopes = level_intervals(theta, levels)
         for missing, column in columns:
-            slope = rated * sum(p * d for p, d in zip(column, slopes, strict=True))
-            share = rated * sum(p * s for p, s in zip(column, shares, strict=True))
+            slope = rated * sum(map(mul, column, slopes))
+            share = rated * sum(map(mul, column, shares))
             total += slope**2 / (share + (1 - rated) * missing)
     return total / len(points)
