@@ -17,7 +17,7 @@ import grimp
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tacit"
-KINDS = (".py", ".js")
+KINDS = (".py", ".js", ".css")
 MOST_FILES, MEDIAN_LINES, MOST_LINES = 20, 110, 300
 
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +16,9 @@ from tacit.channels import compile
 from tacit.channels.table import Channel
 from tacit.cli import main
 from tacit.collection.rated import Rated
+from tacit.engines.engine import Engine
+from tacit.engines.local import Local
+from tacit.engines.spark import Spark
 from tacit.evaluation.comparison.runner import Tools
 from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
@@ -139,7 +143,7 @@ def malformed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Mal
 
 @pytest.fixture
 def ratings():
-    """A small made-up crowd."""
+    """A few made-up people's ratings."""
     return synthetic(60, 90, 2000)
 
 
@@ -229,3 +233,26 @@ def run(capsys):
         return status, out, err
 
     return command
+
+
+ENGINES = [
+    pytest.param(1, id="one-block"),
+    pytest.param(2, id="two-blocks"),
+    pytest.param(7, id="seven-blocks"),
+    pytest.param("local[2]", id="spark", marks=pytest.mark.spark),
+]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Spark]:
+    """One Spark for all tests: it takes ten seconds to start."""
+    with Spark("local[2]", blocks=3, memory="1g") as engine:
+        yield engine
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """Each engine in turn; Spark's has the marker `spark`."""
+    if isinstance(request.param, int):
+        return Local(request.param)
+    return request.getfixturevalue("spark")

@@ -102,6 +102,11 @@ class Ratings:
         """The rating of each row as a number on the scale, shape (n,)."""
         return np.asarray(self.scale.values, np.float32)[self.levels]
 
+    def require_rows(self) -> None:
+        """Raise `RequestError` where there is no rating to learn from."""
+        if len(self) == 0:
+            raise RequestError(f"{self.name} holds no rows; a model needs at least one.")
+
     def where(self, mask: Mask) -> Self:
         """The rows where `mask` holds; vocabularies stay whole, so codes keep their meaning."""
         return self.take(np.flatnonzero(mask))

@@ -26,7 +26,7 @@ class RepeatableWordsForTestsOnly:
         words[:] = self.chance.integers(0, 1 << 64, len(words), dtype=np.uint64)
 
 
-def crowd() -> Ratings:
+def ratings_of_many() -> Ratings:
     chance = np.random.default_rng(5)
     slots = chance.permutation(40 * 30)[:500]
     return Ratings(
@@ -77,7 +77,7 @@ def test_permuting_the_file_changes_no_byte(name, cap, tmp_path):
         if hides
         else threshold_mix(epsilon="1", scale=STARS)
     )
-    chosen, truth = plan(name, channels, cap), crowd()
+    chosen, truth = plan(name, channels, cap), ratings_of_many()
     shuffled = truth.take(np.random.default_rng(6).permutation(len(truth)))
     for rows, path in ((truth, tmp_path / "a"), (shuffled, tmp_path / "b")):
         write_reports(perturb(rows, chosen, words=RepeatableWordsForTestsOnly()), path)

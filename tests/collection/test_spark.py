@@ -35,7 +35,7 @@ def spark():
         yield running
 
 
-def crowd(people=40, items=30, count=500, named="p{}") -> Ratings:
+def ratings_of(people=40, items=30, count=500, named="p{}") -> Ratings:
     """Ratings in no order; the last person has rated nothing."""
     chance = np.random.default_rng(5)
     cells = chance.permutation((people - 1) * items)[:count]
@@ -68,7 +68,7 @@ def cells(reports):
 @pytest.mark.parametrize("cap", [None, 4])
 @pytest.mark.parametrize("named", ["p{}", None])
 def test_the_file_says_what_a_single_machines_would(name, cap, named, tmp_path):
-    truth = crowd(named=named)
+    truth = ratings_of(named=named)
     hides = name != "rated"
     channels = (
         compile("randomized-response", epsilon="3", scale=STARS, missing=True)
@@ -90,7 +90,7 @@ def test_the_file_says_what_a_single_machines_would(name, cap, named, tmp_path):
 
 def test_symbols_have_the_tables_law_and_are_drawn_anew(tmp_path):
     """Six deviations of chi-square with 20 degrees; the table of another epsilon is convicted."""
-    truth = crowd(people=301, items=200, count=60_000)
+    truth = ratings_of(people=301, items=200, count=60_000)
     channel = compile("randomized-response", epsilon="1", scale=STARS)
     reports = drawn(truth, Rated(channel), tmp_path)
     levels = truth.by_person().levels
@@ -113,7 +113,7 @@ def test_symbols_have_the_tables_law_and_are_drawn_anew(tmp_path):
 @pytest.mark.parametrize("cap", [None, 4])
 def test_the_order_of_the_file_leaves_no_trace(name, cap, tmp_path):
     """Through a table that errs once in 2^61 draws, so that whole files can be compared."""
-    truth, hides = crowd(), name != "rated"
+    truth, hides = ratings_of(), name != "rated"
     outputs = (None,) * hides + STARS.levels
     rows = np.identity(len(outputs), object) * ((1 << 64) - len(outputs)) + 1
     sure = Channel(STARS.levels, outputs, tuple(map(tuple, rows.tolist())), "46", missing=hides)
@@ -136,7 +136,7 @@ def test_workers_draw_apart_from_each_other(tmp_path):
 
 
 def test_a_catalogue_is_reported_as_often_as_the_table_says(tmp_path):
-    truth = crowd(people=201, items=100, count=8000)
+    truth = ratings_of(people=201, items=100, count=8000)
     channel = compile("randomized-response", epsilon="3", scale=STARS, missing=True)
     reports = drawn(truth, plan("catalogue", channel), tmp_path)
     told = 1 - np.array(channel.likelihood)[:, channel.outputs.index(None)]
@@ -148,17 +148,19 @@ def test_a_catalogue_is_reported_as_often_as_the_table_says(tmp_path):
 def test_what_cannot_be_drawn_is_refused_before_it_is_sent(tmp_path):
     tens = compile("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))
     with pytest.raises(RequestError, match="not on the ratings' scale 1:5:1"):
-        write_perturbed_on_spark(crowd(), Rated(tens), tmp_path / "r", master=MASTER)
+        write_perturbed_on_spark(ratings_of(), Rated(tens), tmp_path / "r", master=MASTER)
     both = [
         compile("randomized-response", epsilon=e, scale=STARS, missing=True) for e in ("1", "2")
     ]
     with pytest.raises(RequestError, match="all slots of a person go through one channel"):
-        write_perturbed_on_spark(crowd(), plan("catalogue", both), tmp_path / "r", master=MASTER)
+        write_perturbed_on_spark(
+            ratings_of(), plan("catalogue", both), tmp_path / "r", master=MASTER
+        )
     assert not list(tmp_path.iterdir())
 
 
 def test_from_the_command_line_to_a_model(tmp_path, capsys):
-    truth = replace(crowd(), times=None)
+    truth = replace(ratings_of(), times=None)
     truth.to_polars().write_csv(tmp_path / "r.csv")
     output, model = str(tmp_path / "r.parquet"), str(tmp_path / "model")
     request = ["perturb", str(tmp_path / "r.csv"), "--scale", "1:5:1", "--channel", "auto"]
@@ -177,7 +179,7 @@ def test_an_interrupt_in_the_middle_of_the_job_leaves_nothing(tmp_path):
     """A sentence and status 130; neither reports nor a word of Java's or Python's."""
     folder = tmp_path / "out"
     folder.mkdir()
-    crowd(people=1500, items=3000, count=60_000).to_polars().write_csv(tmp_path / "r.csv")
+    ratings_of(people=1500, items=3000, count=60_000).to_polars().write_csv(tmp_path / "r.csv")
     request = ["perturb", str(tmp_path / "r.csv"), "--scale", "1:5:1", "--plan", "catalogue"]
     request += ["--channel", "optimal", "--epsilon", "0.1", "--engine", "spark"]
     request += ["--master", "local[1]", "-o", str(folder / "r.parquet")]

@@ -1,38 +1,11 @@
-"""A small world of books and films that some people rated both of, and every engine."""
-
-from collections.abc import Iterator
+"""A small world of books and films that some people rated both of."""
 
 import polars as pl
 import pytest
 
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
-from tacit.engines.spark import Spark
 from tacit.readers import from_frame, synthetic
-
-ENGINES = [
-    pytest.param(1, id="one-block"),
-    pytest.param(2, id="two-blocks"),
-    pytest.param(7, id="seven-blocks"),
-    pytest.param("local[2]", id="spark", marks=pytest.mark.spark),
-]
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Spark]:
-    """One Spark for all tests: it takes ten seconds to start."""
-    with Spark("local[2]", blocks=3, memory="1g") as engine:
-        yield engine
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> Engine:
-    """Each engine in turn; Spark's has the marker `spark`."""
-    if isinstance(request.param, int):
-        return Local(request.param)
-    return request.getfixturevalue("spark")
 
 
 def two_domains():

@@ -139,8 +139,8 @@ def test_truncation_as_printed():
     small = 4 * 2 * 1e-6 / 0.8 * math.log(2 * (10_000 - 2) / 0.1)
     assert truncated(s, moved, shared) == pytest.approx([0.9, 0.5, 0.2, 0.5 - small])
     many = Selection(None, KNOWN.octets, 50, 0.8, 10_000)  # pyright: ignore[reportArgumentType]
-    crowd = np.linspace(-0.2, 0.9, 400)
-    lowest = truncated(crowd, np.full(400, 0.05), many).min()
+    many_s = np.linspace(-0.2, 0.9, 400)
+    lowest = truncated(many_s, np.full(400, 0.05), many).min()
     assert lowest == 0.0  # w is all of Sim_k: being near means to be above zero
 
 

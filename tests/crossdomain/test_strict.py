@@ -20,10 +20,10 @@ TRAININGS = [DPALS(factors=1, steps=2), DPCovariance(factors=1)]
 def released(training):
     """A training on the domains, with who links them counted inside it."""
 
-    def trained(domains, door):
+    def trained(domains, releases):
         links = np.zeros(domains.ratings.n_users, np.bool_)
         links[domains.straddlers(1)] = True
-        fitted = training.fit(domains.ratings, epsilon="8", releases=door, links=links)
+        fitted = training.fit(domains.ratings, epsilon="8", releases=releases, links=links)
         return fitted.mu, fitted.items
 
     return trained
@@ -49,8 +49,8 @@ def test_another_profile_stays_within_the_declared_sensitivities(domains, traini
 
 
 def test_a_raw_count_of_links_is_found(domains):
-    def raw(data, door):
-        return [door.public("links", len(data.straddlers(1)))]
+    def raw(data, releases):
+        return [releases.public("links", len(data.straddlers(1)))]
 
     alone = domains.where(domains.ratings.users != domains.straddlers(1)[0])
     assert replay(raw, domains, alone, SecretReleases())

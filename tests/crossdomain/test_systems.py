@@ -144,7 +144,7 @@ def test_remote_user_by_hand(trial, k):
 
 
 class Watched(SecretReleases):
-    """A door that adds nothing and keeps what it saw."""
+    """Releases that add nothing and keep what they saw."""
 
     seen: list
 
@@ -155,29 +155,29 @@ class Watched(SecretReleases):
 
 
 @pytest.fixture
-def door(monkeypatch):
+def releases(monkeypatch):
     watched = Watched()
     watched.seen = []
     monkeypatch.setattr(dpals, "SecretReleases", lambda: watched)
     return watched
 
 
-def test_the_strict_average_looks_at_target_ratings_alone(trial, door):
+def test_the_strict_average_looks_at_target_ratings_alone(trial, releases):
     predict(ItemMeans(mode="strict"), trial)
-    before = [totals.copy() for totals in door.seen]
+    before = [totals.copy() for totals in releases.seen]
     ratings = trial.domains.ratings
     levels = np.where(trial.in_target, ratings.levels, ratings.levels[::-1] % 5).astype(np.uint8)
     assert (levels != ratings.levels).any()
     other = replace(trial, domains=replace(trial.domains, ratings=replace(ratings, levels=levels)))
-    door.seen.clear()
+    releases.seen.clear()
     predict(ItemMeans(mode="strict"), other)
-    assert all((a == b).all() for a, b in zip(before, door.seen, strict=True))
-    door.seen.clear()
+    assert all((a == b).all() for a, b in zip(before, releases.seen, strict=True))
+    releases.seen.clear()
     predict(ItemMeans(offset=True, mode="strict"), trial)
-    assert door.seen[-1].size == ratings.n_items
+    assert releases.seen[-1].size == ratings.n_items
 
 
-def test_without_noise_the_strict_offset_is_near_the_plain_one(trial, door):
+def test_without_noise_the_strict_offset_is_near_the_plain_one(trial, releases):
     # The account still takes the means for noisy, and shrinks them: they agree in rank, not level.
     strict = predict(ItemMeans(offset=True, mode="strict"), trial, epsilon="400").predicted.values
     plain = predict(ItemMeans(offset=True), trial).predicted.values

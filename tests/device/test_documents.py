@@ -158,8 +158,8 @@ def test_the_list_may_be_empty(device):
 @pytest.fixture(scope="module")
 def published():
     """An item model of made-up people, as bytes."""
-    crowd = synthetic(n_users=60, n_items=50, n_ratings=1300)
-    return crowd, item_model(model("bias").fit(evidence(crowd))).to_bytes()
+    ratings = synthetic(n_users=60, n_items=50, n_ratings=1300)
+    return ratings, item_model(model("bias").fit(evidence(ratings))).to_bytes()
 
 
 def publish(asks, document):
@@ -167,8 +167,8 @@ def publish(asks, document):
 
 
 def test_recommendations_are_made_at_home(collector, device, published, ask):
-    crowd, document = published
-    ids = crowd.item_ids.ids.to_list()
+    ratings, document = published
+    ids = ratings.item_ids.ids.to_list()
     asks = collector(items=ids)
     mine = device(asks)
     mine.rate(ids[3], 5)

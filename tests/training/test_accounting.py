@@ -60,7 +60,7 @@ def test_a_door_that_drew_other_noise_voids_the_account():
     account.allot({"one": 1})
     account.gaussian("one", ZEROS, sensitivity=1)
     account.spent[0] = Spend("one", "gaussian", "99")
-    with pytest.raises(CertificateError, match="The door drew"):
+    with pytest.raises(CertificateError, match="The noise drawn"):
         account.close()
     account = Account("1", "1e-6", SecretReleases(), {"one": "0.5"})
     account.gaussian("one", ZEROS, sensitivity=1)

@@ -105,12 +105,13 @@ def test_a_grid_leaves_room_for_the_noise(multiplier):
 
 
 def test_weights_keep_both_bounds_for_everybody():
-    crowd = CanonicalRatings.of(synthetic(n_users=40, n_items=60, n_ratings=1000))
+    canonical = CanonicalRatings.of(synthetic(n_users=40, n_items=60, n_ratings=1000))
     wanted = CHANCE.random(60) + 0.1
-    weights = contributions.weights(crowd, wanted, crowd.values, 0.9)
-    assert crowd.of_person(weights**2).max() < 1 + 1e-12
-    assert crowd.of_person((weights * crowd.values) ** 2).max() < 0.81 + 1e-12
+    weights = contributions.weights(canonical, wanted, canonical.values, 0.9)
+    assert canonical.of_person(weights**2).max() < 1 + 1e-12
+    assert canonical.of_person((weights * canonical.values) ** 2).max() < 0.81 + 1e-12
     full = np.maximum(
-        crowd.of_person(weights**2), crowd.of_person((weights * crowd.values) ** 2) / 0.81
+        canonical.of_person(weights**2),
+        canonical.of_person((weights * canonical.values) ** 2) / 0.81,
     )
     assert np.allclose(full, 1)

@@ -18,8 +18,8 @@ CHANCE = np.random.default_rng(6)
 SMALL = synthetic(n_users=60, n_items=50, n_ratings=1300, rng=2)
 
 
-def training(ratings, door):
-    fitted = DPCovariance(factors=2).fit(ratings, epsilon="300", releases=door)
+def training(ratings, releases):
+    fitted = DPCovariance(factors=2).fit(ratings, epsilon="300", releases=releases)
     return [fitted.mu, fitted.items, fitted.precision]
 
 
@@ -50,7 +50,7 @@ def test_nothing_undeclared_leaves_on_any_neighbour(count):
 
 def test_products_that_are_not_bounded_are_found(monkeypatch):
     monkeypatch.setattr(
-        covariance, "products", lambda crowd, steps, n: products(crowd, 9 * steps, n)
+        covariance, "products", lambda canonical, steps, n: products(canonical, 9 * steps, n)
     )
     found = " ".join(
         s for other in pairs(4) for s in replay(training, SMALL, other, SecretReleases())
@@ -75,15 +75,15 @@ def test_two_people_are_at_most_one_apart():
 
 
 def test_products_are_those_of_a_loop():
-    crowd = CanonicalRatings.of(SMALL)
+    canonical = CanonicalRatings.of(SMALL)
     steps = CHANCE.integers(-99, 99, len(SMALL)).astype(np.int32)
     expected = np.zeros((50, 50), object)
-    for person in range(crowd.people):
-        mine = np.flatnonzero(crowd.person == person)
+    for person in range(canonical.people):
+        mine = np.flatnonzero(canonical.person == person)
         for a in mine:
             for b in mine:
-                expected[crowd.item[a], crowd.item[b]] += int(steps[a]) * int(steps[b])
-    assert products(crowd, steps, 50).tolist() == expected.tolist()
+                expected[canonical.item[a], canonical.item[b]] += int(steps[a]) * int(steps[b])
+    assert products(canonical, steps, 50).tolist() == expected.tolist()
 
 
 def test_what_stands_out_of_the_noise_is_found_at_its_size():

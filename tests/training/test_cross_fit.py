@@ -13,36 +13,36 @@ PRECISION = np.array([5.0, 0.7, 0.7])
 
 
 def crowd_and_factors():
-    crowd = CanonicalRatings.of(synthetic(n_users=30, n_items=80, n_ratings=900, rng=4))
-    return crowd, np.random.default_rng(0).standard_normal((80, 2))
+    canonical = CanonicalRatings.of(synthetic(n_users=30, n_items=80, n_ratings=900, rng=4))
+    return canonical, np.random.default_rng(0).standard_normal((80, 2))
 
 
 def test_every_row_is_the_ridge_solution_of_the_other_folds():
-    crowd, factors = crowd_and_factors()
-    fit = CrossFit.of(crowd, crowd.values, factors, PRECISION)
-    for person in range(crowd.people):
-        mine = np.flatnonzero(crowd.person == person)
+    canonical, factors = crowd_and_factors()
+    fit = CrossFit.of(canonical, canonical.values, factors, PRECISION)
+    for person in range(canonical.people):
+        mine = np.flatnonzero(canonical.person == person)
         assert fit.row[mine].tolist() == [person * FOLDS + n % FOLDS for n in range(len(mine))]
         for fold in range(FOLDS):
             rest = mine[np.arange(len(mine)) % FOLDS != fold]
-            X = np.column_stack([np.ones(len(rest)), factors[crowd.item[rest]]])
-            row = np.linalg.solve(X.T @ X + np.diag(PRECISION), X.T @ crowd.values[rest])
+            X = np.column_stack([np.ones(len(rest)), factors[canonical.item[rest]]])
+            row = np.linalg.solve(X.T @ X + np.diag(PRECISION), X.T @ canonical.values[rest])
             assert fit.levels[person * FOLDS + fold] == pytest.approx(row[0], abs=1e-9)
             length_1 = row[1:] / np.linalg.norm(row[1:])
             assert fit.rows[person * FOLDS + fold] == pytest.approx(length_1, abs=1e-9)
 
 
 def test_a_rating_does_not_move_the_row_that_it_meets():
-    crowd, factors = crowd_and_factors()
-    before = CrossFit.of(crowd, crowd.values, factors, PRECISION)
-    for rating in range(0, len(crowd.values), 37):
-        targets = crowd.values.copy()
+    canonical, factors = crowd_and_factors()
+    before = CrossFit.of(canonical, canonical.values, factors, PRECISION)
+    for rating in range(0, len(canonical.values), 37):
+        targets = canonical.values.copy()
         targets[rating] += 3
-        after = CrossFit.of(crowd, targets, factors, PRECISION)
+        after = CrossFit.of(canonical, targets, factors, PRECISION)
         change = np.column_stack([after.rows - before.rows, after.levels - before.levels])
         moved = np.flatnonzero(np.abs(change).max(1) > 1e-12)
         assert before.row[rating] not in moved
-        assert set(moved // FOLDS) == {crowd.person[rating]}
+        assert set(moved // FOLDS) == {canonical.person[rating]}
 
 
 def test_factors_of_known_strength_are_found_again():

@@ -12,17 +12,17 @@ from tacit.ratings import Ratings
 from tacit.readers import synthetic
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.person import dpals, item_means
+from tacit.training.person import dpals, item_means, opening
 from tacit.training.person.dpals import DPALS
 from tacit.training.person.item_means import Counted
 
 SMALL = synthetic(n_users=60, n_items=50, n_ratings=1300, rng=2)
 
 
-def training(ratings, door, settings=None):
+def training(ratings, releases, settings=None):
     """All that leaves; at so large an epsilon few people make items rated enough for factors."""
     plan = settings or DPALS(factors=2, steps=2)
-    fitted = plan.fit(ratings, epsilon="300", releases=door)
+    fitted = plan.fit(ratings, epsilon="300", releases=releases)
     return [fitted.mu, fitted.items, fitted.precision]
 
 
@@ -82,7 +82,9 @@ def found(monkeypatch, where, name, bug, run=training):
 
 
 def test_a_forgotten_clip_is_found(monkeypatch):
-    monkeypatch.setattr(contributions, "weights", lambda crowd, wanted, labels, bound: labels**0)
+    monkeypatch.setattr(
+        contributions, "weights", lambda canonical, wanted, labels, bound: labels**0
+    )
     loose = found(
         monkeypatch,
         contributions,
@@ -93,34 +95,34 @@ def test_a_forgotten_clip_is_found(monkeypatch):
 
 
 def test_raw_means_are_found(monkeypatch):
-    def raw(crowd, known, account):
-        item_means.item_means(crowd, known, account)
-        return np.bincount(crowd.item, crowd.values, len(crowd.items.start) - 1)
+    def raw(canonical, known, account):
+        item_means.item_means(canonical, known, account)
+        return np.bincount(canonical.item, canonical.values, len(canonical.items.start) - 1)
 
     assert "it saw the ratings" in found(monkeypatch, dpals, "item_means", raw)
 
 
 def test_raw_counts_are_found(monkeypatch):
-    def raw(crowd, account):
-        known = item_means.counted(crowd, account)
-        counts = np.maximum(crowd.items.counts.astype(float), 1)
+    def raw(canonical, account):
+        known = item_means.counted(canonical, account)
+        counts = np.maximum(canonical.items.counts.astype(float), 1)
         return Counted(known.mu, known.raters, counts, known.noise)
 
-    assert found(monkeypatch, dpals, "counted", raw)
+    assert found(monkeypatch, opening, "counted", raw)
 
 
 def test_stopping_by_the_data_is_found(monkeypatch):
-    def curious(ratings, door):
+    def curious(ratings, releases):
         steps = 1 + int(ratings.levels.sum(dtype=np.int64)) % 2
-        return training(ratings, door, DPALS(factors=2, steps=steps))
+        return training(ratings, releases, DPALS(factors=2, steps=steps))
 
     pairs = neighbours(8, seed=2)
     assert any(replay(curious, one, other, SecretReleases()) for one, other in pairs)
 
 
 def test_a_bound_by_the_data_is_found(monkeypatch):
-    def widest(crowd):
-        return float(np.abs(crowd.values).max() + 1e-3 * len(crowd.values))
+    def widest(canonical):
+        return float(np.abs(canonical.values).max() + 1e-3 * len(canonical.values))
 
     assert "it saw the ratings" in found(monkeypatch, item_means, "_bound", widest)
 
@@ -163,15 +165,17 @@ def test_the_totals_are_the_sums_of_the_paper(monkeypatch):
     monkeypatch.setattr(dpals.Head, "_pull", watched)
     training(SMALL, recorder)
     head, fit = seen[0]
-    crowd, looks = head.crowd, {look.name: look for look in recorder.looks}
+    canonical, looks = head.canonical, {look.name: look for look in recorder.looks}
     A, h = np.zeros((len(head.means), 2, 2)), np.zeros((len(head.means), 2))
-    for person in range(crowd.people):
-        mine = np.flatnonzero(crowd.person == person)
+    for person in range(canonical.people):
+        mine = np.flatnonzero(canonical.person == person)
         met = fit.row[mine]
-        labels = crowd.values[mine] - head.mu - head.means[crowd.item[mine]] - fit.levels[met]
-        s, most = head.wanted[crowd.item[mine]], item_means.LABELS * crowd.half
+        labels = (
+            canonical.values[mine] - head.mu - head.means[canonical.item[mine]] - fit.levels[met]
+        )
+        s, most = head.wanted[canonical.item[mine]], item_means.LABELS * canonical.half
         s = s / np.sqrt(max((s**2).sum(), ((s * labels) ** 2).sum() / most**2))
-        for weight, label, item, row in zip(s, labels, crowd.item[mine], met, strict=True):
+        for weight, label, item, row in zip(s, labels, canonical.item[mine], met, strict=True):
             A[item] += weight * np.outer(fit.rows[row], fit.rows[row])
             h[item] += weight * label / most * fit.rows[row]
     grid = contributions.grid(float(looks["gram 0"].price))

@@ -40,9 +40,9 @@ def ratings():
     return synthetic(n_users=60, n_items=120, n_ratings=2000, rng=5)
 
 
-def trained(method, ratings, door, **settings):
+def trained(method, ratings, releases, **settings):
     """All that a training releases at the end."""
-    fitted = method.fit(ratings, releases=door, **RICH | settings)
+    fitted = method.fit(ratings, releases=releases, **RICH | settings)
     return fitted.mu, fitted.people, fitted.items, fitted.precision
 
 
@@ -85,9 +85,9 @@ def test_presence_is_public_and_is_said_to_be(name, ratings):
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("epsilon", ["0.5", "10", "400"])
 def test_what_is_spent_is_what_is_promised(name, epsilon, ratings):
-    door = SecretReleases()
-    fitted = METHODS[name].fit(ratings, epsilon=epsilon, releases=door)
-    spent = sum((Decimal(spend.price) for spend in door.spent), Decimal(0))
+    releases = SecretReleases()
+    fitted = METHODS[name].fit(ratings, epsilon=epsilon, releases=releases)
+    spent = sum((Decimal(spend.price) for spend in releases.spent), Decimal(0))
     assert Decimal(epsilon) * Decimal("0.999999") < spent <= Decimal(epsilon)
     claim = fitted.guarantee
     assert (claim.epsilon, claim.unit, claim.trust) == (epsilon, "value", "curator")
@@ -165,12 +165,12 @@ def test_planted_faults_are_found(fault, ratings, monkeypatch):
 
 
 def test_stopping_by_the_data_is_found(ratings):
-    def stops(ratings, door):
+    def stops(ratings, releases):
         known = integer_ratings(ratings)
         total = np.array([known.values.sum()])
         looks = 1 + int(ratings.levels[3])
         return [
-            door.laplace(f"look {k}", total, sensitivity=known.width, epsilon="1")
+            releases.laplace(f"look {k}", total, sensitivity=known.width, epsilon="1")
             for k in range(looks)
         ]
 

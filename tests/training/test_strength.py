@@ -15,30 +15,30 @@ PRECISION = np.array([5.0, 0.7, 0.7])
 
 @pytest.fixture(scope="module")
 def planted():
-    """A crowd, and targets that two known factors of their items explain."""
-    crowd = CanonicalRatings.of(synthetic(n_users=500, n_items=80, n_ratings=15_000, rng=4))
+    """A canonical, and targets that two known factors of their items explain."""
+    canonical = CanonicalRatings.of(synthetic(n_users=500, n_items=80, n_ratings=15_000, rng=4))
     chance = np.random.default_rng(0)
     factors, rows = chance.normal(0, 0.4, (80, 2)), chance.standard_normal((500, 2))
-    taste = (rows[crowd.person] * factors[crowd.item]).sum(1)
-    return crowd, factors, taste + chance.normal(0, 0.8, len(taste))
+    taste = (rows[canonical.person] * factors[canonical.item]).sum(1)
+    return canonical, factors, taste + chance.normal(0, 0.8, len(taste))
 
 
 def asked(planted, factors, epsilon="50"):
-    crowd, _, targets = planted
+    canonical, _, targets = planted
     account = Account(epsilon, "1e-6", SecretReleases())
     account.allot({"strength": 1.0})
-    return strength(crowd, targets, factors, PRECISION, account)
+    return strength(canonical, targets, factors, PRECISION, account)
 
 
 def test_held_out_errors_are_those_of_ridge_rows_from_the_other_folds(planted):
-    crowd, factors, targets = planted
-    errors = held_out(crowd, targets, factors, PRECISION)
-    mine = np.flatnonzero(crowd.person == 7)
+    canonical, factors, targets = planted
+    errors = held_out(canonical, targets, factors, PRECISION)
+    mine = np.flatnonzero(canonical.person == 7)
     for n, rating in enumerate(mine):
         rest = mine[np.arange(len(mine)) % FOLDS != n % FOLDS]
-        X = np.column_stack([np.ones(len(rest)), factors[crowd.item[rest]]])
+        X = np.column_stack([np.ones(len(rest)), factors[canonical.item[rest]]])
         row = np.linalg.solve(X.T @ X + np.diag(PRECISION), X.T @ targets[rest])
-        expected = targets[rating] - row @ np.r_[1, factors[crowd.item[rating]]]
+        expected = targets[rating] - row @ np.r_[1, factors[canonical.item[rating]]]
         assert errors[rating] == pytest.approx(expected, abs=1e-9)
 
 

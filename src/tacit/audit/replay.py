@@ -20,12 +20,12 @@ from tacit.training.mechanism.noisy_releases import Kind, NoisyReleases
 Ints = NDArray[np.int64]
 Value = TypeVar("Value")
 Training = Callable[[Ratings, NoisyReleases], Any]
-"""Trains on ratings through the given door; returns the arrays that it releases."""
+"""Trains on ratings with the given releases; returns the arrays that it releases."""
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """One call at the door: what went in, what came out, and what was declared."""
+    """One release: what went in, what came out, and what was declared."""
 
     name: str
     kind: Kind
@@ -41,29 +41,29 @@ class DivergedError(Exception):
 
 @dataclass
 class Recorder:
-    """Passes every call on to `door` and keeps it."""
+    """Passes every call on to `releases` and keeps it."""
 
-    door: NoisyReleases
+    releases: NoisyReleases
     looks: list[Look] = field(default_factory=list[Look])
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """As the door does."""
-        out = self.door.laplace(name, totals, sensitivity=sensitivity, epsilon=epsilon)
+        """As `releases` does."""
+        out = self.releases.laplace(name, totals, sensitivity=sensitivity, epsilon=epsilon)
         return self._kept(Look(name, "laplace", sensitivity, epsilon, totals.copy(), out))
 
     def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """As the door does."""
-        out = self.door.vectors(name, rows, sensitivity=sensitivity, epsilon=epsilon)
+        """As `releases` does."""
+        out = self.releases.vectors(name, rows, sensitivity=sensitivity, epsilon=epsilon)
         return self._kept(Look(name, "vectors", sensitivity, epsilon, rows.copy(), out))
 
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:
-        """As the door does."""
-        out = self.door.gaussian(name, totals, sensitivity=sensitivity, multiplier=multiplier)
+        """As `releases` does."""
+        out = self.releases.gaussian(name, totals, sensitivity=sensitivity, multiplier=multiplier)
         return self._kept(Look(name, "gaussian", sensitivity, multiplier, totals.copy(), out))
 
     def public(self, name: str, value: Value) -> Value:
-        """As the door does."""
-        out = self.door.public(name, value)
+        """As `releases` does."""
+        out = self.releases.public(name, value)
         self.looks.append(Look(name, "public", 0, "0", np.copy(np.asarray(value)), out))
         return out
 
@@ -129,13 +129,13 @@ def distance(kind: Kind, one: Any, other: Any) -> float:
 
 
 def replay(
-    training: Training, ratings: Ratings, neighbour: Ratings, door: NoisyReleases
+    training: Training, ratings: Ratings, neighbour: Ratings, releases: NoisyReleases
 ) -> list[str]:
     """What the replay finds wrong, as sentences; empty when nothing is.
 
-    `training` is deterministic but for the door; seed what it draws in public alike in both runs.
+    `training` is deterministic but for its noise; seed what it draws in public alike in both runs.
     """
-    recorder = Recorder(door)
+    recorder = Recorder(releases)
     first = training(ratings, recorder)
     replayer = Replayer(recorder.looks)
     try:

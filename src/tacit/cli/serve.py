@@ -43,13 +43,13 @@ def serve(
 
     folder.mkdir(parents=True, exist_ok=True)
     url = _url(host, port)
-    task, shelf = _task(folder, url), PublishedModels(folder / "models")
-    if shelf.newest(task.address) is None:
+    task, published = _task(folder, url), PublishedModels(folder / "models")
+    if published.newest(task.address) is None:
         # In a process of its own: learning holds Python's lock, and the page should answer.
-        crowd = get_context("spawn").Process(target=populate, args=(folder, url), daemon=True)
-        crowd.start()
+        populating = get_context("spawn").Process(target=populate, args=(folder, url), daemon=True)
+        populating.start()
     options.notice(f"Open {url} in a browser; Ctrl-C ends it.")
-    run(application(str(folder / "reports.db"), [task], shelf=shelf), host, port)
+    run(application(str(folder / "reports.db"), [task], shelf=published), host, port)
 
 
 def populate(folder: Path, url: str) -> None:
@@ -68,10 +68,10 @@ def populate(folder: Path, url: str) -> None:
 
     task = loads((folder / "task.json").read_bytes())
     people = made_up_people()
-    crowd = Fleet(
+    fleet = Fleet(
         url=url, most_epsilon=EPSILONS[-1], lifetime="1000000", insecure=True, threads=4
     )  # of this machine, whatever name it goes by
-    crowd.report(people, people.n_users)
+    fleet.report(people, people.n_users)
     with closing(open_reader(str(folder / "reports.db"))) as reader:
         reports = stored_reports.reports(reader, task.address)
     fitted = models.fit("channel-mf", reports, rng=0)

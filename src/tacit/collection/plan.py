@@ -1,4 +1,4 @@
-"""What a plan is: which cells are answered for, through which channels, and what that promises."""
+"""What a plan is: which slots are answered for, through which channels, and what that promises."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -15,7 +15,7 @@ ASSUMPTIONS = (
 
 
 class Plan(Protocol):
-    """Which cells leave a device, and how. Epsilons are decimal strings, in nats."""
+    """Which slots leave a device, and how. Epsilons are decimal strings, in nats."""
 
     @property
     def name(self) -> str:

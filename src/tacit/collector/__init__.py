@@ -1,1 +1,1 @@
-"""The provider's door: it stores each report once, durably, and knows nothing it need not."""
+"""What the provider runs: it stores each report once, durably, and knows nothing it need not."""

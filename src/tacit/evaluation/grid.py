@@ -21,8 +21,8 @@ ROUNDS = "rounds"
 class Experiment:
     """One experiment: everything that its rows depend on but chance.
 
-    `data` is a fingerprint of the ratings, `settings` whatever else is the same in every cell;
-    they are here so that no row of another run is taken for one of this.
+    `data` is a fingerprint of the ratings, `settings` whatever else all experiments share; both
+    are here so that no row of another run is taken for one of this.
     """
 
     dataset: str
@@ -39,12 +39,12 @@ class Experiment:
 
     @property
     def key(self) -> str:
-        """The cell as one line of JSON."""
+        """The experiment as one line of JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @property
     def label(self) -> str:
-        """The cell as a progress bar shows it."""
+        """The experiment as a progress bar shows it."""
         source = self.channel or self.plan
         noise = source if self.epsilon is None else f"{source} at {self.epsilon}"
         place = f"seed {self.seed}" + ("" if self.fold is None else f", fold {self.fold}")
@@ -52,7 +52,7 @@ class Experiment:
 
 
 class Keyed(Interface):
-    """A cell of some grid."""
+    """A experiment of some grid."""
 
     @property
     def key(self) -> str:
@@ -65,7 +65,7 @@ class Keyed(Interface):
         ...
 
 
-AnyCell = TypeVar("AnyCell", bound=Keyed)
+AnyExperiment = TypeVar("AnyExperiment", bound=Keyed)
 Progress = Callable[[str, int, int], None]
 
 
@@ -120,22 +120,22 @@ def experiments(
 
 
 def run(
-    cells: Sequence[AnyCell],
-    run_cell: Callable[[AnyCell], Sequence[AnyRow]],
+    experiments: Sequence[AnyExperiment],
+    measure: Callable[[AnyExperiment], Sequence[AnyRow]],
     journal: Journal[AnyRow],
     progress: Progress = lambda label, done, total: None,
 ) -> list[AnyRow]:
-    """Run every cell that the journal lacks, in order; the rows of all of them.
+    """Run every experiment that the journal lacks, in order; the rows of all of them.
 
-    An interrupt or an error leaves the finished cells in the journal and passes through.
-    `progress` is told what runs now and how many cells of how many are done.
+    An interrupt or an error leaves the finished experiments in the journal and passes through.
+    `progress` is told what runs now and how many experiments of how many are done.
     """
-    done = sum(cell.key in journal for cell in cells)
-    for cell in cells:
-        if cell.key in journal:
+    done = sum(experiment.key in journal for experiment in experiments)
+    for experiment in experiments:
+        if experiment.key in journal:
             continue
-        progress(cell.label, done, len(cells))
-        journal.append(cell.key, run_cell(cell))
+        progress(experiment.label, done, len(experiments))
+        journal.append(experiment.key, measure(experiment))
         done += 1
-    progress("", done, len(cells))
-    return journal.rows(cell.key for cell in cells)
+    progress("", done, len(experiments))
+    return journal.rows(experiment.key for experiment in experiments)

@@ -1,4 +1,4 @@
-"""Finished cells of a grid on disk: one JSON line each, there before the next cell begins."""
+"""Finished experiments on disk: one JSON line each, there before the next one begins."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tacit.evaluation.results import AnyRow
 
 
 class Journal(Generic[AnyRow]):
-    """Finished cells on disk, with rows of one `kind`; without a path, in memory only."""
+    """Finished experiments on disk, with rows of one `kind`; without a path, in memory only."""
 
     def __init__(self, path: Path | None, kind: type[AnyRow]) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class Journal(Generic[AnyRow]):
         return key in self._rows
 
     def append(self, key: str, rows: Sequence[AnyRow]) -> None:
-        """Keep the rows of a finished cell; they are on disk when this returns."""
+        """Keep the rows of a finished experiment; they are on disk when this returns."""
         self._rows[key] = list(rows)
         if self.path is None:
             return
@@ -37,7 +37,7 @@ class Journal(Generic[AnyRow]):
             os.fsync(file.fileno())
 
     def rows(self, keys: Iterable[str]) -> list[AnyRow]:
-        """The rows of those cells that are finished, in the order of `keys`."""
+        """The rows of those experiments that are finished, in the order of `keys`."""
         return [row for key in keys for row in self._rows.get(key, [])]
 
     def remove(self) -> None:
@@ -53,7 +53,7 @@ def _entries(path: Path, kind: type[AnyRow]) -> Iterator[tuple[str, list[AnyRow]
             rows = [kind.from_dict(values) for values in entry["rows"]]
             yield json.dumps(entry["cell"], sort_keys=True), rows
         except (ValueError, KeyError, TypeError, DataError):
-            # Torn by a crash, or of another version: that cell is run again.
+            # Torn by a crash, or of another version: that experiment is run again.
             continue
 
 

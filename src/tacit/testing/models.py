@@ -97,7 +97,7 @@ def recommends_its_best_predictions(model: AbstractModel) -> None:
 
 
 def is_the_same_once_saved(model: AbstractModel) -> None:
-    """A saved and loaded model predicts to the same bit, with the same guarantee."""
+    """Saved and loaded it predicts to the same bit, at home too, with the same guarantee."""
     known, found = made_up()[0], fitted(model)
     with tempfile.TemporaryDirectory() as folder:
         found.save(Path(folder) / "model")
@@ -105,6 +105,8 @@ def is_the_same_once_saved(model: AbstractModel) -> None:
     pairs = known.users[:50], known.items[:50]
     if again.predict_codes(*pairs).tobytes() != found.predict_codes(*pairs).tobytes():
         raise AssertionError("Saved and loaded it predicts other ratings.")
+    if at_home(again, known).people.tobytes() != at_home(found, known).people.tobytes():
+        raise AssertionError("Saved and loaded it solves other rows on devices.")
     if again.guarantee != found.guarantee:
         raise AssertionError(f"Saved and loaded its guarantee is {again.guarantee}.")
 

@@ -29,7 +29,7 @@ class Visit(NamedTuple):
 
 
 class Admission:
-    """The door of every task. `clock`: Unix seconds."""
+    """What is taken for each task. `clock`: Unix seconds."""
 
     def __init__(
         self,

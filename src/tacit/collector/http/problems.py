@@ -1,4 +1,4 @@
-"""What can go wrong at the door, as problem documents (RFC 9457)."""
+"""What a request can be refused for, as problem documents (RFC 9457)."""
 
 import json
 from dataclasses import dataclass

@@ -50,7 +50,7 @@ ACCEPTED = UploadAnswer(200, b"{}")
 
 
 class UploadHandler:
-    """The door for reports. `counts`: answers by the name of their problem, or "accepted"."""
+    """Takes reports. `counts`: answers by the name of their problem, or "accepted"."""
 
     def __init__(self, admission: Admission, writer: Callable[[], Writer]) -> None:
         self._admission, self._writer = admission, writer

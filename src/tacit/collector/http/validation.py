@@ -30,7 +30,7 @@ class Taken(NamedTuple):
 
 
 class ReportValidator:
-    """The door of one task. `held`: how the store knows it. Epochs up to `closed` are over.
+    """What is taken for one task. `held`: how the store knows it. Epochs up to `closed` are over.
 
     `counted`: the address under which tokens are charged for it.
     `samples`: what people are asked, where that takes work to find out; `worker` does it.

@@ -35,8 +35,8 @@ def made_up(
     scale: RatingScale, channel: str, epsilon: str, tools: Tools, plan: str = "rated"
 ) -> DeviceSample:
     """A few ratings of a made-up person on this scale, and what left their device just now."""
-    crowd = synthetic(PEOPLE, ITEMS, PEOPLE * 25, scale)
-    own = crowd.where((crowd.users == 0) & (crowd.items % 2 == 0))
+    people = synthetic(PEOPLE, ITEMS, PEOPLE * 25, scale)
+    own = people.where((people.users == 0) & (people.items % 2 == 0))
     chosen = tools.plan(plan, channel, epsilon, scale, None)
     reports = tools.perturb(own, chosen)
     sent = reports.where((reports.users == 0) & ~np.isnan(reports.values))

@@ -81,7 +81,7 @@ class Comparison:
     def run(
         self, ratings: Ratings, tools: Tools, journal: Journal[ResultRow], progress: Progress
     ) -> list[ResultRow]:
-        """The rows of all cells; those in `journal` already are not run again."""
+        """The rows of all experiments; those in `journal` already are not run again."""
         runner = ComparisonRunner(
             ratings,
             self.protocol,
@@ -94,4 +94,4 @@ class Comparison:
 
     def finished(self, ratings: Ratings, journal: Journal[ResultRow]) -> list[ResultRow]:
         """The rows that are done, after an interrupt."""
-        return journal.rows(cell.key for cell in self.experiments(ratings))
+        return journal.rows(experiment.key for experiment in self.experiments(ratings))

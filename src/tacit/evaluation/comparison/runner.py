@@ -1,4 +1,4 @@
-"""One cell of the grid: split, perturb, fit, predict, measure."""
+"""One experiment of the grid: split, perturb, fit, predict, measure."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class Promise:
-    """What the data of a cell promise: for `one` value or slot, for a `whole` person at delta = 0,
+    """What an experiment's data promise: for `one` value or slot, for a `whole` person at delta 0,
     and for them at a delta above it (`tight`). None where there is nothing to promise.
     """
 
@@ -104,7 +104,7 @@ class Latest(Generic[Value]):
 
 
 class ComparisonRunner:
-    """Runs cells on one data set.
+    """Runs experiments on one data set.
 
     The last split and the last reports are kept, so that models which follow one another are
     compared on the same noise.
@@ -129,48 +129,56 @@ class ComparisonRunner:
         self._splits = Latest[tuple[Ratings, Ratings]]()
         self._data = Latest[tuple[Ratings | Reports, Promise]]()
 
-    def __call__(self, cell: Experiment) -> list[ResultRow]:
+    def __call__(self, experiment: Experiment) -> list[ResultRow]:
         """A row for each place where the model predicts."""
-        place = (cell.seed, cell.fold)
+        place = (experiment.seed, experiment.fold)
         train, test = self._splits.of(place, lambda: self._split(*place))
-        fitted, promise, seconds = self._fitted(cell, train)
+        fitted, promise, seconds = self._fitted(experiment, train)
         places: dict[str, Callable[[], Floats]] = {
             "provider": lambda: fitted.predict_codes(test.users, test.items),
             "curator": lambda: fitted.predict_codes(test.users, test.items),
             "device": lambda: self._tools.device_predict(fitted, train, test.users, test.items),
         }
-        facts = _facts(cell, promise, len(train), len(test), seconds)
-        shown = self._tools.where(cell.model)
+        facts = _facts(experiment, promise, len(train), len(test), seconds)
+        shown = self._tools.where(experiment.model)
         return [self._row(facts, test, where, places[where]) for where in shown]
 
-    def _fitted(self, cell: Experiment, train: Ratings) -> tuple[Predictor, Promise, float]:
+    def _fitted(self, experiment: Experiment, train: Ratings) -> tuple[Predictor, Promise, float]:
         """The model, what is promised, and the seconds of learning alone."""
-        settings = {"rng": cell.seed, **self._options}
-        if cell.channel is None:
+        settings = {"rng": experiment.seed, **self._options}
+        if experiment.channel is None:
             began = time.perf_counter()
             trained = self._tools.train(
-                cell.model,
+                experiment.model,
                 train,
-                epsilon=cell.epsilon,
-                mode=cell.mode,
+                epsilon=experiment.epsilon,
+                mode=experiment.mode,
                 delta=self._delta,
                 **settings,
             )
             return trained, Promise.of_training(trained.guarantee), time.perf_counter() - began
-        noise = (cell.seed, cell.fold, cell.channel, cell.epsilon)
-        data, promise = self._data.of(noise, lambda: self._collected(cell, train))
+        noise = (experiment.seed, experiment.fold, experiment.channel, experiment.epsilon)
+        data, promise = self._data.of(noise, lambda: self._collected(experiment, train))
         began = time.perf_counter()
-        fitted = self._tools.fit(cell.model, data, **settings)
+        fitted = self._tools.fit(experiment.model, data, **settings)
         return fitted, promise, time.perf_counter() - began
 
     def _split(self, seed: int, fold: int | None) -> tuple[Ratings, Ratings]:
         held_out = self._protocol.test(self.ratings, seed, fold)
         return self.ratings.where(~held_out), self.ratings.where(held_out)
 
-    def _collected(self, cell: Experiment, train: Ratings) -> tuple[Ratings | Reports, Promise]:
-        if cell.channel == IDENTITY or cell.channel is None or cell.epsilon is None:
+    def _collected(
+        self, experiment: Experiment, train: Ratings
+    ) -> tuple[Ratings | Reports, Promise]:
+        if (
+            experiment.channel == IDENTITY
+            or experiment.channel is None
+            or experiment.epsilon is None
+        ):
             return train, Promise()
-        plan = self._tools.plan(cell.plan, cell.channel, cell.epsilon, train.scale, cell.cap)
+        plan = self._tools.plan(
+            experiment.plan, experiment.channel, experiment.epsilon, train.scale, experiment.cap
+        )
         promise = Promise.of(plan, train, self._delta)
         return self._tools.perturb(train, plan), promise
 
@@ -198,19 +206,19 @@ class ComparisonRunner:
 
 
 def _facts(
-    cell: Experiment, promise: Promise, n_train: int, n_test: int, fit_seconds: float
+    experiment: Experiment, promise: Promise, n_train: int, n_test: int, fit_seconds: float
 ) -> dict[str, Any]:
     """The columns of a row that do not depend on where it is seen from."""
     one, whole, tight = promise.one, promise.whole, promise.tight
     epsilon = _number(one.epsilon)
     return {
-        "dataset": cell.dataset,
-        "plan": "curator" if one.trust == "curator" else cell.plan,
-        "cap": cell.cap,
-        "channel": cell.channel,
+        "dataset": experiment.dataset,
+        "plan": "curator" if one.trust == "curator" else experiment.plan,
+        "cap": experiment.cap,
+        "channel": experiment.channel,
         "channel_id": promise.channel_id,
-        "model": cell.model,
-        "mode": "none" if epsilon is None else cell.mode,
+        "model": experiment.model,
+        "mode": "none" if epsilon is None else experiment.mode,
         "trust": one.trust,
         "epsilon": epsilon,
         "delta": float(tight.delta if tight else one.delta),
@@ -220,8 +228,8 @@ def _facts(
         "tight_epsilon": _number(tight.epsilon) if tight else None,
         "claim_valid": one.fails is None if epsilon is not None else None,
         "uncovered": ", ".join(one.uncovered) or None,
-        "seed": cell.seed,
-        "fold": cell.fold,
+        "seed": experiment.seed,
+        "fold": experiment.fold,
         "n_train": n_train,
         "n_test": n_test,
         "fit_seconds": fit_seconds,

@@ -52,7 +52,7 @@ class TrialExperiment:
 
     @property
     def key(self) -> str:
-        """The cell as one line of JSON."""
+        """The experiment as one line of JSON."""
         system = self.system
         settings = {name: repr(value) for name, value in sorted(vars(system).items())}
         facts = {
@@ -68,7 +68,7 @@ class TrialExperiment:
 
     @property
     def label(self) -> str:
-        """The cell as a progress bar shows it."""
+        """The experiment as a progress bar shows it."""
         claim = "" if self.epsilon is None else f" {self.system.mode} at {self.epsilon}"
         k = getattr(self.system, "k", None)
         near = "" if k is None else f", k {k}"
@@ -129,12 +129,12 @@ class TrialRequest:
     def run(
         self, domains: Domains, engine: Engine, journal: Journal[TrialRow], progress: Progress
     ) -> list[TrialRow]:
-        """The rows of all cells; those in `journal` already are not run again."""
+        """The rows of all experiments; those in `journal` already are not run again."""
         return grid.run(self.experiments(domains), TrialRunner(domains, engine), journal, progress)
 
     def finished(self, domains: Domains, journal: Journal[TrialRow]) -> list[TrialRow]:
         """The rows that are done, after an interrupt."""
-        return journal.rows(cell.key for cell in self.experiments(domains))
+        return journal.rows(experiment.key for experiment in self.experiments(domains))
 
     def _protocols(self) -> Iterator[Holdout]:
         for overlap in self.overlaps:
@@ -171,30 +171,36 @@ class TrialRequest:
 
 
 class TrialRunner:
-    """Runs cells on one set of domains; the last trial is kept for the cells that share it."""
+    """Runs experiments on one set of domains; keeps the last trial for those that share it."""
 
     def __init__(self, domains: Domains, engine: Engine) -> None:
         self._domains = domains
         self._engine = engine
         self._trials = Latest[HeldOut]()
 
-    def __call__(self, cell: TrialExperiment) -> list[TrialRow]:
-        """The cell's one row."""
-        place = (cell.protocol, cell.target, cell.seed)
+    def __call__(self, experiment: TrialExperiment) -> list[TrialRow]:
+        """The experiment's one row."""
+        place = (experiment.protocol, experiment.target, experiment.seed)
         hidden = self._trials.of(
-            place, lambda: cell.protocol.hide(self._domains, cell.target, cell.seed)
+            place,
+            lambda: experiment.protocol.hide(self._domains, experiment.target, experiment.seed),
         )
         began = time.perf_counter()
-        told = cell.system.predict(hidden.trial, engine=self._engine, epsilon=cell.epsilon)
-        return [_row(cell, hidden, told, time.perf_counter() - began)]
+        told = experiment.system.predict(
+            hidden.trial, engine=self._engine, epsilon=experiment.epsilon
+        )
+        return [_row(experiment, hidden, told, time.perf_counter() - began)]
 
 
 def _row(
-    cell: TrialExperiment, hidden: HeldOut, told: TrialPredictions, seconds: float
+    experiment: TrialExperiment, hidden: HeldOut, told: TrialPredictions, seconds: float
 ) -> TrialRow:
-    trial, claim, system = hidden.trial, told.guarantee, cell.system
+    trial, claim, system = hidden.trial, told.guarantee, experiment.system
     found = score(hidden.values, told.predicted, trial.domains.ratings.scale)
-    parts = (system.budget(cell.epsilon) if isinstance(system, Parted) else None) or (None, None)
+    parts = (system.budget(experiment.epsilon) if isinstance(system, Parted) else None) or (
+        None,
+        None,
+    )
     return TrialRow(
         model=system.name,
         variant=system.variant,
@@ -207,14 +213,16 @@ def _row(
         trust=claim.trust,
         claim_valid=None if claim.epsilon is None else claim.fails is None,
         promise=claim.sentence,
-        source=" + ".join(name for d, name in enumerate(cell.names) if d != cell.target),
-        target=cell.names[cell.target],
-        test_share=cell.protocol.test_share,
-        overlap=cell.protocol.overlap,
-        keep=cell.protocol.keep,
+        source=" + ".join(
+            name for d, name in enumerate(experiment.names) if d != experiment.target
+        ),
+        target=experiment.names[experiment.target],
+        test_share=experiment.protocol.test_share,
+        overlap=experiment.protocol.overlap,
+        keep=experiment.protocol.keep,
         k=getattr(system, "k", None),
         decay=getattr(system, "decay", None),
-        seed=cell.seed,
+        seed=experiment.seed,
         n_train=len(trial.domains.ratings),
         n_test=len(trial.users),
         people=len(trial.people),

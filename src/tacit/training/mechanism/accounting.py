@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 
 @dataclass
 class Account:
-    """What a training may spend, and what it has spent, at one door.
+    """What a training may spend, and what it has spent, through `releases`.
 
     `epsilon`: nats per person, at `delta`; decimal strings. `planned`: a multiplier for each
     release that was allotted a share. Raises `RequestError` for an epsilon or a delta that promises
@@ -44,7 +44,7 @@ class Account:
 
     epsilon: str
     delta: str
-    door: NoisyReleases
+    releases: NoisyReleases
     planned: dict[str, str] = field(default_factory=dict[str, str])
     spent: list[Spend] = field(default_factory=list[Spend])
     allotted: float = 0.0
@@ -87,15 +87,15 @@ class Account:
             raise CertificateError(f"The release {name} was paid for once and is asked for twice.")
         # The multiplier comes from the plan alone, so noise and accounting cannot drift apart.
         self.spent.append(Spend(name, "gaussian", price))
-        return self.door.gaussian(name, totals, sensitivity=sensitivity, multiplier=price)
+        return self.releases.gaussian(name, totals, sensitivity=sensitivity, multiplier=price)
 
     def close(self) -> float:
         """Epsilon of what was spent, by Renyi, in nats per person; raises `CertificateError` when
-        it is above the promise, or the door drew other noise than was planned."""
+        it is above the promise, or other noise was drawn than was planned."""
         done = [look.price for look in self.spent]
-        drawn: list[Spend] | None = getattr(self.door, "spent", None)
+        drawn: list[Spend] | None = getattr(self.releases, "spent", None)
         if drawn is not None and drawn[-len(done) :] != self.spent:
-            raise CertificateError(f"The door drew {drawn}, and {self.spent} was planned.")
+            raise CertificateError(f"The noise drawn was {drawn}, and {self.spent} was planned.")
         total = renyi_epsilon(done, self.delta)
         if total > float(self.epsilon):
             raise CertificateError(f"{done} spend epsilon {total}, above {self.epsilon}.")

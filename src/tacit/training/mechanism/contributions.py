@@ -29,7 +29,7 @@ FINEST_ROWS, MOST_WEIGHTS = 9, 14  # bits: finer than the noise needs
 
 @dataclass(frozen=True, eq=False)
 class CanonicalRatings:
-    """Everybody's cells in canonical order: by person, then by item.
+    """Everybody's ratings in canonical order: by person, then by item.
 
     `person`, `item`: codes, shape (n,). `values`: ratings less the middle of the scale, shape (n,).
     `half`: half of the scale's range, public like the number of `people`.
@@ -44,35 +44,35 @@ class CanonicalRatings:
 
     @classmethod
     def of(cls, ratings: Ratings) -> Self:
-        """The crowd in a table of ratings; the order of its rows leaves no trace."""
-        cells = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
+        """The canonical form of a table of ratings; the order of its rows leaves no trace."""
+        sides = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
         levels = np.asarray(ratings.scale.values)
         half = float(levels[-1] - levels[0]) / 2
-        values = levels[ratings.levels[cells.order]] - (levels[0] + half)
-        person = np.repeat(np.arange(ratings.n_users), cells.users.counts)
-        return cls(ratings.n_users, cells.users, cells.items, person, values, half)
+        values = levels[ratings.levels[sides.order]] - (levels[0] + half)
+        person = np.repeat(np.arange(ratings.n_users), sides.users.counts)
+        return cls(ratings.n_users, sides.users, sides.items, person, values, half)
 
     @property
     def item(self) -> Ints:
-        """The item of every cell."""
+        """The item of every rating."""
         return self.users.other
 
     def of_person(self, amounts: Doubles) -> Doubles:
-        """Each person's sum of amounts, shape (people,), from those of the cells, shape (n,)."""
+        """Each person's sum of amounts, shape (people,), from those of the ratings, shape (n,)."""
         return np.bincount(self.person, amounts, self.people).astype(np.float64)
 
     def where(self, kept: Mask, column: NDArray[np.int64], columns: int) -> Self:
-        """The cells of the `kept` items alone, item j as `column[j]` of `columns`."""
+        """The ratings of the `kept` items alone, item j as `column[j]` of `columns`."""
         mine = kept[self.item]
         users = self.person[mine].astype(np.int32)
         items = column[self.item[mine]].astype(np.int32)
-        cells = layout(users, items, self.people, columns)
+        sides = layout(users, items, self.people, columns)
         return type(self)(
             self.people,
-            cells.users,
-            cells.items,
-            self.person[mine][cells.order],
-            self.values[mine][cells.order],
+            sides.users,
+            sides.items,
+            self.person[mine][sides.order],
+            self.values[mine][sides.order],
             self.half,
         )
 
@@ -97,15 +97,15 @@ def count_grid(multiplier: float) -> int:
     return 1 << max(1, min(bits, MOST_WEIGHTS))
 
 
-def weights(crowd: CanonicalRatings, wanted: Doubles, labels: Doubles, bound: float) -> Doubles:
+def weights(canonical: CanonicalRatings, wanted: Doubles, labels: Doubles, bound: float) -> Doubles:
     """Weights s of cells in proportion to `wanted` (items,), so that each person has
 
     sum s^2 <= 1 and sum (s label)^2 <= bound^2: people who rate much weigh less in each rating.
     """
-    asked = wanted[crowd.item]
-    by_weight = crowd.of_person(asked**2)
-    by_label = crowd.of_person((asked * labels) ** 2) / bound**2
-    return asked / np.sqrt(np.maximum(by_weight, by_label))[crowd.person]
+    asked = wanted[canonical.item]
+    by_weight = canonical.of_person(asked**2)
+    by_label = canonical.of_person((asked * labels) ** 2) / bound**2
+    return asked / np.sqrt(np.maximum(by_weight, by_label))[canonical.person]
 
 
 def whole(amounts: Doubles, owner: NDArray[np.int64], owners: int, bound: int) -> Ints:

@@ -1,8 +1,8 @@
-"""Releases: the one door through which anything about the ratings leaves a training.
+"""Noisy releases: the one way by which anything about the ratings leaves a training.
 
 A training computes totals on declared integer grids, and asks here for noisy ones. Noise, price and
 declared sensitivity stand in one call, so they cannot drift apart; what was spent is written down;
-and an audit can stand in for the door, since it sees all that a training sees.
+and an audit can take its place, since it sees all that a training sees.
 """
 
 from dataclasses import dataclass, field

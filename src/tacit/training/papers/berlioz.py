@@ -20,7 +20,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError
 from tacit.kernels.sgd import Parameters
 from tacit.models.fitted import Fitted
 from tacit.models.svd import STARS
@@ -82,17 +81,22 @@ class Berlioz:
 
         Raises `RequestError` for no ratings, or an epsilon that is no positive decimal.
         """
-        if len(ratings) == 0:
-            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
-        door, data = releases or SecretReleases(), integer_ratings(ratings)
+        ratings.require_rows()
+        releases, data = releases or SecretReleases(), integer_ratings(ratings)
         whole = Decimal(share(epsilon, 1))
-        biases = self._averages(data, door, epsilon)
+        biases = self._averages(data, releases, epsilon)
         bound = data.width // 4 if self.preprocess else data.width // 2
         rest = biases.residuals(data, bound)
         at = random_start(data.layout, self.factors, implicit=False, rng=rng)
         run = self._descended if self.noise == "gradient" else self._solved
         at = run(
-            data, rest, bound, at, door, shortest(whole * (1 - AVERAGES * self.preprocess)), advance
+            data,
+            rest,
+            bound,
+            at,
+            releases,
+            shortest(whole * (1 - AVERAGES * self.preprocess)),
+            advance,
         )
         star = data.width / STARS
         people = np.column_stack([biases.people / star, at.p])
@@ -112,12 +116,12 @@ class Berlioz:
             assumptions=ASSUMPTIONS,
         )
 
-    def _averages(self, data: IntegerRatings, door: NoisyReleases, epsilon: str) -> Biases:
+    def _averages(self, data: IntegerRatings, releases: NoisyReleases, epsilon: str) -> Biases:
         if not self.preprocess:
             people, items = (side.counts for side in (data.layout.users, data.layout.items))
             return Biases(0, np.zeros_like(items), np.zeros_like(people))
         third = share(shortest(Decimal(epsilon) * AVERAGES), 3)
-        return released_biases(data, door, BiasBudget(third, third, third))
+        return released_biases(data, releases, BiasBudget(third, third, third))
 
     def _descended(
         self,
@@ -125,7 +129,7 @@ class Berlioz:
         rest: Ints,
         bound: int,
         at: Parameters,
-        door: NoisyReleases,
+        releases: NoisyReleases,
         epsilon: str,
         advance: Callable[[float], None],
     ) -> Parameters:
@@ -133,7 +137,7 @@ class Berlioz:
 
         def look(epoch: int) -> NDArray[np.float64]:
             name = f"errors, epoch {epoch}"
-            return door.laplace(name, rest, sensitivity=2 * bound, epsilon=each) / star
+            return releases.laplace(name, rest, sensitivity=2 * bound, epsilon=each) / star
 
         looks = [partial(look, epoch) for epoch in range(self.rounds)]
         users = data.layout.users
@@ -146,11 +150,11 @@ class Berlioz:
         rest: Ints,
         bound: int,
         at: Parameters,
-        door: NoisyReleases,
+        releases: NoisyReleases,
         epsilon: str,
         advance: Callable[[float], None],
     ) -> Parameters:
-        solve = NoisySolve(door, share(epsilon, 2 * self.rounds), RIDGE)
+        solve = NoisySolve(releases, share(epsilon, 2 * self.rounds), RIDGE)
         star = data.width / STARS
         change = partial(ridge_sensitivities, 2 * bound / star, NORM)
         p, q = at.p * 0, at.q / np.maximum(1, np.sqrt((at.q**2).sum(1, keepdims=True)))

@@ -1,6 +1,6 @@
 """The two engines of Xian et al. and of Berlioz et al.: noisy descent, and noisy exact solves.
 
-Numbers are in stars, a star being a quarter of the scale's range. All noise comes through the door.
+Numbers are in stars, a star being a quarter of the scale's range. `NoisyReleases` draws all noise.
 """
 
 from collections.abc import Callable
@@ -88,7 +88,7 @@ class NoisySolve:
     `ridge`: l, on each rating.
     """
 
-    door: NoisyReleases
+    releases: NoisyReleases
     epsilon: str
     ridge: float
 
@@ -137,7 +137,7 @@ class NoisySolve:
         # Rounding moves each of two rows by at most half a step an entry, sqrt K in all.
         declared = UNIT + int(np.ceil(rows.shape[1] ** 0.5)) + 1
         given = np.rint(rows * steps).astype(np.int64)
-        noisy = self.door.vectors(name, given, sensitivity=declared, epsilon=self.epsilon)
+        noisy = self.releases.vectors(name, given, sensitivity=declared, epsilon=self.epsilon)
         return noisy / steps
 
 

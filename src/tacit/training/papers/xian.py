@@ -3,7 +3,7 @@
     r^_ui = mu + b_u + b_i + q_i . (p_u + z_u)        z_u = |N(u)|^-1/2 sum over j in N(u) of y_j
 
 mu, b_i and b_u are Koren's damped means of the *raw* ratings (equation (4)): given all others they
-determine a rating, so no epsilon of the whole is finite. They pass the door as `public`, which is
+determine a rating, so no epsilon of the whole is finite. They are released as `public`, which is
 what the replay audit finds. Then, in k rounds,
 
     gradient   e' = cut(r - r^ + Lap(k Dr / epsilon)), one epoch of descent a round
@@ -23,7 +23,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError
 from tacit.kernels.layout import Side
 from tacit.kernels.sgd import Parameters, Rates, descend, implicit
 from tacit.models.fitted import Fitted
@@ -88,15 +87,14 @@ class FaithfulSVD:
         `delta` is not used: the claims have none. Raises `RequestError` for no ratings, or an
         epsilon that is no positive decimal.
         """
-        if len(ratings) == 0:
-            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
+        ratings.require_rows()
         claim = self.guarantee(epsilon)
-        door, data = releases or SecretReleases(), integer_ratings(ratings)
+        releases, data = releases or SecretReleases(), integer_ratings(ratings)
         at = random_start(data.layout, self.factors, implicit=self.implicit, rng=rng)
-        raw = raw_levels(data, door)
+        raw = raw_levels(data, releases)
         at = at._replace(b_u=raw.people, b_i=raw.items)
         run = self._descended if self.noise == "gradient" else self._solved
-        at = run(data, raw, at, door, epsilon, advance)
+        at = run(data, raw, at, releases, epsilon, advance)
         rows = np.column_stack([at.b_u, at.p + implicit(data.layout.users, at.y)])
         items = np.column_stack([at.b_i, at.q])
         return fitted_svd(self.name, ratings, raw.mean, rows, items, claim)
@@ -120,7 +118,7 @@ class FaithfulSVD:
         data: IntegerRatings,
         raw: "RawLevels",
         at: Parameters,
-        door: NoisyReleases,
+        releases: NoisyReleases,
         epsilon: str,
         advance: Callable[[float], None],
     ) -> Parameters:
@@ -130,7 +128,7 @@ class FaithfulSVD:
         def look(epoch: int) -> Doubles:
             name = f"errors, epoch {epoch}"
             # The error moves with r alone, by Dr at most: what is cut later does not count.
-            noisy = door.laplace(name, data.values, sensitivity=data.width, epsilon=each)
+            noisy = releases.laplace(name, data.values, sensitivity=data.width, epsilon=each)
             return noisy / star - raw.mean
 
         noisy_descent(
@@ -149,18 +147,18 @@ class FaithfulSVD:
         data: IntegerRatings,
         raw: "RawLevels",
         at: Parameters,
-        door: NoisyReleases,
+        releases: NoisyReleases,
         epsilon: str,
         advance: Callable[[float], None],
     ) -> Parameters:
         """Algorithms 2 and 3: a rating enters one solve of each side a round."""
         users, items = data.layout.users, data.layout.items
-        solve = NoisySolve(door, share(epsilon, 2 * self.rounds), self.ridge)
+        solve = NoisySolve(releases, share(epsilon, 2 * self.rounds), self.ridge)
         none, at = np.zeros_like(at.q), at._replace(p=np.zeros_like(at.p))
         centred = data.values / (data.width / STARS) - raw.mean
         left = centred - at.b_u[data.user_of] - at.b_i[data.item_of]
         for k in range(self.rounds):
-            at = self._raw_implicit(k, data, centred, at, door)
+            at = self._raw_implicit(k, data, centred, at, releases)
             z = implicit(users, at.y)
             p = self._rows(solve, f"people, round {k}", users, at.q, left, z)
             q = self._rows(solve, f"items, round {k}", items, p + z, left, none)
@@ -178,14 +176,19 @@ class FaithfulSVD:
         return solve.output(name, side, design, left, z, sensitivity=sensitivity, norm=self.norm)
 
     def _raw_implicit(
-        self, k: int, data: IntegerRatings, centred: Doubles, at: Parameters, door: NoisyReleases
+        self,
+        k: int,
+        data: IntegerRatings,
+        centred: Doubles,
+        at: Parameters,
+        releases: NoisyReleases,
     ) -> Parameters:
         if not self.implicit:
             return at
         y = at.y.copy()
         moved = at._replace(y=y)
         descend(data.layout.users, centred, moved, Rates(0.0, 0.0, 0.0, self.rate), self.ridge)
-        return at._replace(y=door.public(f"raw implicit factors, round {k}", y))
+        return at._replace(y=releases.public(f"raw implicit factors, round {k}", y))
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,16 +200,16 @@ class RawLevels:
     people: Doubles
 
 
-def raw_levels(data: IntegerRatings, door: NoisyReleases) -> RawLevels:
+def raw_levels(data: IntegerRatings, releases: NoisyReleases) -> RawLevels:
     """mu, b_i and b_u by equation (4), from raw ratings: no noise, and so no epsilon."""
     stars = data.values / (data.width / STARS)
-    mean = float(door.public("raw mean", np.array([stars.mean()]))[0])
+    mean = float(releases.public("raw mean", np.array([stars.mean()]))[0])
     left = stars - mean
     raw = _damped(data.item_of, left, data.layout.items.counts, ITEM_DAMPING)
-    items = door.public("raw levels of items", raw)
+    items = releases.public("raw levels of items", raw)
     left = left - items[data.item_of]
     raw = _damped(data.user_of, left, data.layout.users.counts, PERSON_DAMPING)
-    return RawLevels(mean, items, door.public("raw levels of people", raw))
+    return RawLevels(mean, items, releases.public("raw levels of people", raw))
 
 
 def _damped(

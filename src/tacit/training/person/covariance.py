@@ -30,23 +30,10 @@ from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noise import MOST_DEVIATION
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.fitted_model import released
-from tacit.training.person.item_means import (
-    LABELS,
-    Counted,
-    counted,
-    item_means,
-    linked_share,
-    own_levels,
-)
+from tacit.training.person.item_means import LABELS, Counted, item_means, own_levels
+from tacit.training.person.opening import opening
 from tacit.training.person.posterior import item_rows
-from tacit.training.person.release_schedule import (
-    FIRST,
-    FIRST_LINKED,
-    LEFT,
-    MEANS,
-    TASTE_SPREAD,
-    release_schedule,
-)
+from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD
 
 Doubles = NDArray[np.float64]
 CLEAR = 1.1  # times the edge of the noise's spectrum, from where an eigenvalue is taken for signal
@@ -90,21 +77,17 @@ class DPCovariance:
         Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
         `links`: as there. Raises as `tacit.training.person.dpals.DPALS.fit`.
         """
-        if len(ratings) == 0:
-            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
-        account.allot(FIRST if links is None else FIRST_LINKED)
-        crowd = CanonicalRatings.of(ratings)
-        known = counted(crowd, account)
-        linked = 1.0 if links is None else linked_share(links, known, account)
-        plan = release_schedule(known, account.alone, crowd.half, STEPS, self.factors, linked)
+        canonical, known, plan = opening(
+            ratings, account, steps=STEPS, factors=self.factors, links=links
+        )
         head = plan.head & most_rated(known.weights, self.most_items)
         factors = plan.factors > 0 and int(head.sum()) > 1
         account.allot({"means": MEANS, "covariance": LEFT - MEANS} if factors else {"means": LEFT})
-        items = item_means(crowd, known, account)[:, None]
+        items = item_means(canonical, known, account)[:, None]
         advance(0.5)
         if factors:
-            found = self._tastes(crowd, known, items[:, 0], head, account)
+            found = self._tastes(canonical, known, items[:, 0], head, account)
             items = np.pad(items, ((0, 0), (0, found.shape[1])))
             items[head, 1:] = found
         advance(1.0)
@@ -112,16 +95,16 @@ class DPCovariance:
 
     def _tastes(
         self,
-        crowd: CanonicalRatings,
+        canonical: CanonicalRatings,
         known: Counted,
         means: Doubles,
         head: NDArray[np.bool_],
         account: Account,
     ) -> Doubles:
         """Spend `covariance`: the factors of the items in `head`, shape (items, K)."""
-        size, most = int(head.sum()), LABELS * crowd.half
-        own = own_levels(crowd, known.mu)
-        few = crowd.where(head, np.cumsum(head) - 1, size)
+        size, most = int(head.sum()), LABELS * canonical.half
+        own = own_levels(canonical, known.mu)
+        few = canonical.where(head, np.cumsum(head) - 1, size)
         labels = few.values - known.mu - means[head][few.item] - own[few.person]
         weights = contributions.weights(few, np.ones(size), labels, most)
         grid = covariance_grid(account.multiplier("covariance"))
@@ -142,7 +125,7 @@ class DPCovariance:
             scale[:, None, None] * np.eye(len(values)),
             most * axes * np.sqrt(values),
             np.broadcast_to(np.diag(noise), (size, len(values), len(values))),
-            TASTE_SPREAD * crowd.half,
+            TASTE_SPREAD * canonical.half,
         )
 
 
@@ -158,12 +141,16 @@ def covariance_grid(multiplier: float) -> int:
     return max(2, min(1 << 10, math.isqrt(int(MOST_DEVIATION / (1.01 * multiplier)))))
 
 
-def products(crowd: CanonicalRatings, steps: NDArray[np.int32], items: int) -> NDArray[np.int64]:
+def products(
+    canonical: CanonicalRatings, steps: NDArray[np.int32], items: int
+) -> NDArray[np.int64]:
     """sum over people of x_a x_b, in 64-bit integers; shape (items, items)."""
     from scipy import sparse
 
-    shape = (crowd.people, items)
-    x = sparse.csr_array((steps.astype(np.int64), crowd.item, crowd.users.start), shape=shape)
+    shape = (canonical.people, items)
+    x = sparse.csr_array(
+        (steps.astype(np.int64), canonical.item, canonical.users.start), shape=shape
+    )
     return np.asarray((x.T @ x).toarray(), np.int64)
 
 

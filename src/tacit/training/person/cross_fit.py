@@ -38,17 +38,29 @@ class CrossFit:
 
     @classmethod
     def of(
-        cls, crowd: CanonicalRatings, targets: Doubles, factors: Doubles, precision: Doubles
+        cls, canonical: CanonicalRatings, targets: Doubles, factors: Doubles, precision: Doubles
     ) -> "CrossFit":
         """Solve every row from `targets` (n,), given the items' `factors` (items, K)."""
-        solved = rows_without_fold(crowd.users, targets, factors, precision, FOLDS)
+        solved = solved_rows(canonical, targets, factors, precision)
         lengths = np.linalg.norm(solved[:, 1:], axis=1)
         rows = solved[:, 1:] / np.maximum(lengths, 1e-9)[:, None]
-        return cls(crowd.person * FOLDS + fold_of(crowd.users, FOLDS), solved[:, 0], rows)
+        return cls(row_met(canonical), solved[:, 0], rows)
 
     def items(self, side: Side) -> Side:
         """The items' side of the ratings, with rows in the place of people."""
         return Side(side.start, self.row[side.cell].astype(np.int32), side.cell)
+
+
+def solved_rows(
+    canonical: CanonicalRatings, targets: Doubles, factors: Doubles, precision: Doubles
+) -> Doubles:
+    """Everybody's rows, each from the ratings outside one fold; shape (people x FOLDS, 1 + K)."""
+    return rows_without_fold(canonical.users, targets, factors, precision, FOLDS)
+
+
+def row_met(canonical: CanonicalRatings) -> NDArray[np.int64]:
+    """The number of the one row of its person that has not seen it, for each rating; shape (n,)."""
+    return canonical.person * FOLDS + fold_of(canonical.users, FOLDS)
 
 
 def unattenuated(factors: Doubles, weights: Doubles, ratings: float, variance: float) -> Doubles:

@@ -30,15 +30,10 @@ from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.cross_fit import CrossFit, unattenuated
 from tacit.training.person.fitted_model import precisions, released
-from tacit.training.person.item_means import LABELS, Counted, counted, item_means, linked_share
+from tacit.training.person.item_means import LABELS, Counted, item_means
+from tacit.training.person.opening import opening
 from tacit.training.person.posterior import item_rows, pooled, semidefinite
-from tacit.training.person.release_schedule import (
-    FIRST,
-    FIRST_LINKED,
-    TASTE_SPREAD,
-    ReleaseSchedule,
-    release_schedule,
-)
+from tacit.training.person.release_schedule import TASTE_SPREAD, ReleaseSchedule
 from tacit.training.person.strength import strength
 
 Doubles = NDArray[np.float64]
@@ -85,18 +80,14 @@ class DPALS:
         `RequestError` for an epsilon or a delta that promises nothing, and without the extra
         `curator`; `CertificateError` where the account does not balance.
         """
-        if len(ratings) == 0:
-            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
-        account.allot(FIRST if links is None else FIRST_LINKED)
-        crowd = CanonicalRatings.of(ratings)
-        known = counted(crowd, account)
-        linked = 1.0 if links is None else linked_share(links, known, account)
-        plan = release_schedule(known, account.alone, crowd.half, self.steps, self.factors, linked)
+        canonical, known, plan = opening(
+            ratings, account, steps=self.steps, factors=self.factors, links=links
+        )
         account.allot(plan.shares)
-        items = item_means(crowd, known, account)[:, None]
+        items = item_means(canonical, known, account)[:, None]
         if plan.factors:
-            head = Head.of(crowd, known, items[:, 0], plan.head, self.rarity)
+            head = Head.of(canonical, known, items[:, 0], plan.head, self.rarity)
             found = head.tastes(plan, account, rng, advance)
             items = np.pad(items, ((0, 0), (0, found.shape[1])))
             items[plan.head, 1:] = found
@@ -112,7 +103,7 @@ class Head:
     of shape (items,). `raters`: how many people rated, noisy.
     """
 
-    crowd: CanonicalRatings
+    canonical: CanonicalRatings
     means: Doubles
     wanted: Doubles
     rated: Doubles
@@ -122,13 +113,13 @@ class Head:
     @classmethod
     def of(
         cls,
-        crowd: CanonicalRatings,
+        canonical: CanonicalRatings,
         known: Counted,
         means: Doubles,
         head: NDArray[np.bool_],
         rarity: float,
     ) -> "Head":
-        few = crowd.where(head, np.cumsum(head) - 1, int(head.sum()))
+        few = canonical.where(head, np.cumsum(head) - 1, int(head.sum()))
         rated = known.weights[head]
         return cls(few, means[head], rated**-rarity, rated, known.mu, known.raters)
 
@@ -138,29 +129,29 @@ class Head:
         """The items' factors after all steps, shape (items, K), or (items, 0) if none help."""
         factors = plan.factors
         start = np.random.default_rng(rng).standard_normal((len(self.means), factors))
-        tastes = TASTE_SPREAD * self.crowd.half * start / np.sqrt(factors)
+        tastes = TASTE_SPREAD * self.canonical.half * start / np.sqrt(factors)
         for step in range(plan.steps):
             tastes = self.step(tastes, f"{step}", account)
             advance((step + 1) / plan.steps)
-        a = strength(self.crowd, self.targets, tastes, self.precision(factors), account)
+        a = strength(self.canonical, self.targets, tastes, self.precision(factors), account)
         return a * tastes if a else tastes[:, :0]
 
     @property
     def targets(self) -> Doubles:
         """What ratings are above mu and their item's mean, shape (n,)."""
-        return self.crowd.values - self.mu - self.means[self.crowd.item]
+        return self.canonical.values - self.mu - self.means[self.canonical.item]
 
     def precision(self, factors: int) -> Doubles:
         """Of the prior of a person's row, shape (1 + K,)."""
-        return precisions(self.crowd.half, factors)
+        return precisions(self.canonical.half, factors)
 
     def step(self, tastes: Doubles, number: str, account: Account) -> Doubles:
         """Spend `gram` and `pull`: the items' factors, given what people's rows they lead to."""
-        crowd, most = self.crowd, LABELS * self.crowd.half
+        canonical, most = self.canonical, LABELS * self.canonical.half
         targets = self.targets
-        fit = CrossFit.of(crowd, targets, tastes, self.precision(tastes.shape[1]))
+        fit = CrossFit.of(canonical, targets, tastes, self.precision(tastes.shape[1]))
         labels = targets - fit.levels[fit.row]
-        weights = contributions.weights(crowd, self.wanted, labels, most)
+        weights = contributions.weights(canonical, self.wanted, labels, most)
         gram, gram_noise = self._gram(weights, fit, f"gram {number}", account)
         pull, pull_noise = self._pull(weights * labels / most, fit, f"pull {number}", account)
         return self._solved(gram, gram_noise, most * pull, most * pull_noise)
@@ -169,13 +160,13 @@ class Head:
         self, gram: Doubles, gram_noise: float, pull: Doubles, pull_noise: float
     ) -> Doubles:
         """The items' factors behind noisy A and h, in units in which people's rows are white."""
-        variance = (SPREAD * 2 * self.crowd.half) ** 2
+        variance = (SPREAD * 2 * self.canonical.half) ** 2
         trace = unit_trace(gram)
         vectors, mean = pooled(gram, trace, gram_noise)
         whiten = root(contributions.unpacked(mean[None])[0])
         A = semidefinite(whiten @ contributions.unpacked(vectors) @ whiten)
         noise = pull_noise**2 * whiten @ whiten + self.raters / trace.sum() * variance * A
-        found = item_rows(A, pull @ whiten, noise, TASTE_SPREAD * self.crowd.half)
+        found = item_rows(A, pull @ whiten, noise, TASTE_SPREAD * self.canonical.half)
         each = (self.rated.sum() / self.raters) ** 2  # n ratings weigh sqrt(n) together
         return unattenuated(found, self.rated, each, variance)
 
@@ -186,8 +177,10 @@ class Head:
         whole = contributions.whole_rows
         grid = contributions.grid(account.multiplier(name))
         packed = whole(contributions.packed(fit.rows), grid.rows)
-        steps = contributions.whole(weights, self.crowd.person, self.crowd.people, grid.weights)
-        totals = weighted_sums(fit.items(self.crowd.items), steps, packed)
+        steps = contributions.whole(
+            weights, self.canonical.person, self.canonical.people, grid.weights
+        )
+        totals = weighted_sums(fit.items(self.canonical.items), steps, packed)
         sensitivity = contributions.gram_sensitivity(grid, packed.shape[1])
         noisy = account.gaussian(name, totals, sensitivity=sensitivity)
         size = grid.weights * grid.rows
@@ -198,9 +191,11 @@ class Head:
     ) -> tuple[Doubles, float]:
         """Noisy h, shape (items, K), of weighted labels of norm 1 a person; and its noise."""
         grid = contributions.grid(account.multiplier(name))
-        steps = contributions.whole(labels, self.crowd.person, self.crowd.people, grid.weights)
+        steps = contributions.whole(
+            labels, self.canonical.person, self.canonical.people, grid.weights
+        )
         rows = contributions.whole_rows(fit.rows, grid.rows)
-        totals = weighted_sums(fit.items(self.crowd.items), steps, rows)
+        totals = weighted_sums(fit.items(self.canonical.items), steps, rows)
         sensitivity = contributions.any_sensitivity(grid)
         noisy = account.gaussian(name, totals, sensitivity=sensitivity)
         return noisy / (grid.weights * grid.rows), 2 * account.multiplier(name)

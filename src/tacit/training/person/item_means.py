@@ -44,14 +44,16 @@ class Counted:
         return self.raters / max(float(self.weights.sum()), 1.0)
 
 
-def counted(crowd: CanonicalRatings, account: Account) -> Counted:
+def counted(canonical: CanonicalRatings, account: Account) -> Counted:
     """Spend `level` and `counts`."""
-    mu, raters = _level(crowd, account)
-    weights = contributions.weights(crowd, _even(crowd), _labels(crowd, mu), _bound(crowd))
+    mu, raters = _level(canonical, account)
+    weights = contributions.weights(
+        canonical, _even(canonical), _labels(canonical, mu), _bound(canonical)
+    )
     bound = contributions.count_grid(account.multiplier("counts"))
-    steps = contributions.whole(weights, crowd.person, crowd.people, bound)
-    ones = np.ones((crowd.people, 1), np.int32)
-    totals = weighted_sums(crowd.items, steps, ones)[:, 0]
+    steps = contributions.whole(weights, canonical.person, canonical.people, bound)
+    ones = np.ones((canonical.people, 1), np.int32)
+    totals = weighted_sums(canonical.items, steps, ones)[:, 0]
     sensitivity = contributions.count_sensitivity(bound)
     noisy = account.gaussian("counts", totals, sensitivity=sensitivity)
     noise = account.multiplier("counts") * sensitivity / bound
@@ -70,46 +72,46 @@ def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -
     return min(noisy / counted.raters, 1.0) if told else 0.0
 
 
-def item_means(crowd: CanonicalRatings, counted: Counted, account: Account) -> Doubles:
+def item_means(canonical: CanonicalRatings, counted: Counted, account: Account) -> Doubles:
     """Spend `means`: b, shape (items,)."""
-    labels, most = _labels(crowd, counted.mu), _bound(crowd)
-    weights = contributions.weights(crowd, _even(crowd), labels, most)
+    labels, most = _labels(canonical, counted.mu), _bound(canonical)
+    weights = contributions.weights(canonical, _even(canonical), labels, most)
     bound = contributions.count_grid(account.multiplier("means"))
-    steps = contributions.whole(weights * labels / most, crowd.person, crowd.people, bound)
-    totals = weighted_sums(crowd.items, steps, np.ones((crowd.people, 1), np.int32))[:, 0]
+    steps = contributions.whole(weights * labels / most, canonical.person, canonical.people, bound)
+    totals = weighted_sums(canonical.items, steps, np.ones((canonical.people, 1), np.int32))[:, 0]
     noisy = account.gaussian("means", totals, sensitivity=2 * bound)
     noise = (2 * account.multiplier("means") * most) ** 2
-    own = (SPREAD * 2 * crowd.half) ** 2 * counted.share * counted.weights
+    own = (SPREAD * 2 * canonical.half) ** 2 * counted.share * counted.weights
     gram = counted.weights[:, None, None]
     pull = np.asarray(noisy[:, None] * (most / bound), np.float64)
-    return item_rows(gram, pull, noise + own[:, None, None], ITEM_SPREAD * crowd.half)[:, 0]
+    return item_rows(gram, pull, noise + own[:, None, None], ITEM_SPREAD * canonical.half)[:, 0]
 
 
-def own_levels(crowd: CanonicalRatings, mu: float) -> Doubles:
+def own_levels(canonical: CanonicalRatings, mu: float) -> Doubles:
     """Every person's mean around mu, damped as a device does it; shape (people,)."""
-    return crowd.of_person(crowd.values - mu) / (crowd.users.counts + OWN_BIAS_RIDGE)
+    return canonical.of_person(canonical.values - mu) / (canonical.users.counts + OWN_BIAS_RIDGE)
 
 
-def _level(crowd: CanonicalRatings, account: Account) -> tuple[float, float]:
-    counts = crowd.users.counts
-    mean = crowd.of_person(crowd.values) / np.maximum(counts, 1)
-    pair = np.column_stack([mean / crowd.half, np.where(counts > 0, 1.0, 0.0)]) / np.sqrt(2)
+def _level(canonical: CanonicalRatings, account: Account) -> tuple[float, float]:
+    counts = canonical.users.counts
+    mean = canonical.of_person(canonical.values) / np.maximum(counts, 1)
+    pair = np.column_stack([mean / canonical.half, np.where(counts > 0, 1.0, 0.0)]) / np.sqrt(2)
     bound = contributions.count_grid(account.multiplier("level"))
     steps = contributions.whole_rows(pair, bound)
     totals = steps.sum(0, dtype=np.int64)
     noisy = account.gaussian("level", totals, sensitivity=2 * bound)
     raters = max(float(noisy[1]) * np.sqrt(2) / bound, 1.0)
-    mu = float(noisy[0]) * np.sqrt(2) / bound / raters * crowd.half
-    return float(np.clip(mu, -crowd.half, crowd.half)), min(raters, float(crowd.people))
+    mu = float(noisy[0]) * np.sqrt(2) / bound / raters * canonical.half
+    return float(np.clip(mu, -canonical.half, canonical.half)), min(raters, float(canonical.people))
 
 
-def _even(crowd: CanonicalRatings) -> Doubles:
-    return np.ones(len(crowd.items.start) - 1)
+def _even(canonical: CanonicalRatings) -> Doubles:
+    return np.ones(len(canonical.items.start) - 1)
 
 
-def _labels(crowd: CanonicalRatings, mu: float) -> Doubles:
-    return crowd.values - mu - own_levels(crowd, mu)[crowd.person]
+def _labels(canonical: CanonicalRatings, mu: float) -> Doubles:
+    return canonical.values - mu - own_levels(canonical, mu)[canonical.person]
 
 
-def _bound(crowd: CanonicalRatings) -> float:
-    return LABELS * crowd.half
+def _bound(canonical: CanonicalRatings) -> float:
+    return LABELS * canonical.half

@@ -14,11 +14,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.folds import fold_of, rows_without_fold
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
-from tacit.training.person.cross_fit import FOLDS
+from tacit.training.person.cross_fit import row_met, solved_rows
 
 Doubles = NDArray[np.float64]
 STRENGTHS = (1.0, 0.25, 0.5, 0.7)
@@ -27,32 +26,31 @@ CLEAR = 3.0  # deviations of noise by which a strength has to be better
 
 
 def strength(
-    crowd: CanonicalRatings,
+    canonical: CanonicalRatings,
     targets: Doubles,
     factors: Doubles,
     precision: Doubles,
     account: Account,
 ) -> float:
     """Spend `strength`: a, 0 for no factors. `targets`: shape (n,); `factors`: (items, K)."""
-    alone = held_out(crowd, targets, factors[:, :0], precision[:1])
-    errors = [held_out(crowd, targets, a * factors, precision) for a in STRENGTHS]
-    counts = np.maximum(crowd.users.counts, 1)
-    gains = np.column_stack([crowd.of_person(alone**2 - e**2) / counts for e in errors])
+    alone = held_out(canonical, targets, factors[:, :0], precision[:1])
+    errors = [held_out(canonical, targets, a * factors, precision) for a in STRENGTHS]
+    counts = np.maximum(canonical.users.counts, 1)
+    gains = np.column_stack([canonical.of_person(alone**2 - e**2) / counts for e in errors])
     bound = contributions.count_grid(account.multiplier("strength"))
-    steps = contributions.whole_rows(gains / (NORM * crowd.half**2), bound)
+    steps = contributions.whole_rows(gains / (NORM * canonical.half**2), bound)
     noisy = account.gaussian("strength", steps.sum(0, dtype=np.int64), sensitivity=2 * bound)
     return chosen(noisy, 2 * account.multiplier("strength") * bound)
 
 
 def held_out(
-    crowd: CanonicalRatings, targets: Doubles, factors: Doubles, precision: Doubles
+    canonical: CanonicalRatings, targets: Doubles, factors: Doubles, precision: Doubles
 ) -> Doubles:
     """What each rating is above its prediction from the other folds' ratings; shape (n,)."""
-    rows = rows_without_fold(crowd.users, targets, factors, precision, FOLDS)
-    met = crowd.person * FOLDS + fold_of(crowd.users, FOLDS)
+    rows, met = solved_rows(canonical, targets, factors, precision), row_met(canonical)
     errors = targets - rows[met, 0]
     for k in range(factors.shape[1]):
-        errors -= rows[met, 1 + k] * factors[crowd.item, k]
+        errors -= rows[met, 1 + k] * factors[canonical.item, k]
     return errors
 
 

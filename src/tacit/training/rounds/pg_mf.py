@@ -90,20 +90,21 @@ class PGMF:
         groups and the start. `words` is replaced in tests only. Raises `RequestError` for an
         epsilon that is no positive decimal, or above 16 for a single report.
         """
-        if len(ratings) == 0:
-            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
+        ratings.require_rows()
         reports, share = self.budget(epsilon)
         chance = np.random.default_rng(rng)
-        crowd = _Profiles.of(ratings, self.rounds // reports, chance)
+        profiles = _Profiles.of(ratings, self.rounds // reports, chance)
         home = self._home(ratings, chance)
-        for done, moved in enumerate(self._rounds(crowd, home, two_points(share), chance, words)):
+        for done, moved in enumerate(
+            self._rounds(profiles, home, two_points(share), chance, words)
+        ):
             home = moved
             advance((done + 1) / self.rounds)
         return self._fitted(ratings, home, self.guarantee(epsilon))
 
     def _rounds(
         self,
-        crowd: "_Profiles",
+        profiles: "_Profiles",
         home: Home,
         channel: Channel,
         chance: np.random.Generator,
@@ -113,12 +114,12 @@ class PGMF:
         start, half = home.items.astype(np.float64), (home.levels[-1] - home.levels[0]) / 2
         total, noise = np.zeros(start.shape), 0.0
         for number in range(self.rounds):
-            people = crowd.attending(number)
+            people = profiles.attending(number)
             count = len(people.counts)
             if count:  # there may be fewer people than groups
                 asked = Questions.draw(count, start.shape[1], self.width, chance)
                 device = home._replace(prior=np.zeros((count, start.shape[1])))
-                symbols = asked.answered(people, crowd.ratings, device, channel, words)
+                symbols = asked.answered(people, profiles.ratings, device, channel, words)
                 total += asked.gradient(symbols, channel, start.shape)
                 noise += asked.noise(channel, start.shape[1])
                 items = start - self.step * half * stabilised(total, noise)

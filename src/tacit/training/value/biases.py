@@ -45,40 +45,40 @@ class Biases:
     items: Ints
     people: Ints
 
-    def residuals(self, cells: IntegerRatings, bound: int) -> Ints:
+    def residuals(self, known: IntegerRatings, bound: int) -> Ints:
         """What is left of each rating, clipped to [-bound, bound], shape (n,), in steps."""
-        known = self.mean + self.items[cells.item_of] + self.people[cells.user_of]
-        return np.clip(cells.values - known, -bound, bound)
+        level = self.mean + self.items[known.item_of] + self.people[known.user_of]
+        return np.clip(known.values - level, -bound, bound)
 
 
-def released_biases(cells: IntegerRatings, door: NoisyReleases, budget: BiasBudget) -> Biases:
+def released_biases(known: IntegerRatings, releases: NoisyReleases, budget: BiasBudget) -> Biases:
     """The biases, at budget.mean + budget.items + budget.people nats per rating value."""
-    users = door.public("ratings of each person", cells.layout.users.counts)
-    items = door.public("ratings of each item", cells.layout.items.counts)
-    total = door.laplace(
+    users = releases.public("ratings of each person", known.layout.users.counts)
+    items = releases.public("ratings of each item", known.layout.items.counts)
+    total = releases.laplace(
         "sum of ratings",
-        np.array([cells.values.sum()]),
-        sensitivity=cells.width,
+        np.array([known.values.sum()]),
+        sensitivity=known.width,
         epsilon=budget.mean,
     )
-    mean = _clipped(total / max(1, int(users.sum())), cells.width // 2)[0]
-    left = cells.values - mean
-    by_item = door.laplace(
+    mean = _clipped(total / max(1, int(users.sum())), known.width // 2)[0]
+    left = known.values - mean
+    by_item = releases.laplace(
         "sums of items",
-        sums(cells.item_of, left, len(items)),
-        sensitivity=cells.width,
+        sums(known.item_of, left, len(items)),
+        sensitivity=known.width,
         epsilon=budget.items,
     )
-    of_items = _clipped(drawn_to_zero(by_item, items, cells.width, budget.items), cells.width)
-    left = left - of_items[cells.item_of]
-    by_user = door.laplace(
+    of_items = _clipped(drawn_to_zero(by_item, items, known.width, budget.items), known.width)
+    left = left - of_items[known.item_of]
+    by_user = releases.laplace(
         "sums of people",
-        sums(cells.user_of, left, len(users)),
-        sensitivity=cells.width,
+        sums(known.user_of, left, len(users)),
+        sensitivity=known.width,
         epsilon=budget.people,
     )
     of_people = _clipped(
-        drawn_to_zero(by_user, users, cells.width, budget.people), cells.width // 2
+        drawn_to_zero(by_user, users, known.width, budget.people), known.width // 2
     )
     return Biases(int(mean), of_items, of_people)
 

@@ -63,7 +63,7 @@ def released_factors(
     layout: Layout,
     residuals: Ints,
     bound: int,
-    door: NoisyReleases,
+    releases: NoisyReleases,
     budget: FactorBudget,
     *,
     where: Where,
@@ -84,7 +84,7 @@ def released_factors(
     items = snapped(spread * chance.standard_normal((n, budget.rank)))
     people = np.zeros((m, budget.rank))
     for sweep in range(budget.sweeps):
-        step = _Step(door, budget, bound, where, ridge)
+        step = _Step(releases, budget, bound, where, ridge)
         zero = np.zeros_like(people)
         people = step.solved(f"people, sweep {sweep}", layout.users, items, residuals, zero)
         if implicit:
@@ -107,7 +107,7 @@ def snapped(rows: Doubles) -> Doubles:
 class _Step:
     """One solve of one side, and what it released."""
 
-    door: NoisyReleases
+    releases: NoisyReleases
     budget: FactorBudget
     bound: int
     where: Where
@@ -133,7 +133,9 @@ class _Step:
     def _objective(self, name: str, right: Ints) -> tuple[Doubles, Law]:
         unit = ROW_STEPS * self.bound
         # One residual moves by at most 2 B, against a row of norm at most 1: exact in integers.
-        noisy = self.door.vectors(name, right, sensitivity=2 * unit, epsilon=self.budget.epsilon)
+        noisy = self.releases.vectors(
+            name, right, sensitivity=2 * unit, epsilon=self.budget.epsilon
+        )
         return noisy / unit, self._law_of(2.0)
 
     def _output(self, name: str, right: Ints) -> tuple[Doubles, Law]:
@@ -141,7 +143,7 @@ class _Step:
         sensitivity = ridge_sensitivity(2.0, 1.0, self.ridge)
         # Rounding moves each of two solutions by at most half a step an entry, sqrt K in all.
         steps = int(np.ceil(sensitivity * OUTPUT_STEPS + self.budget.rank**0.5)) + 1
-        noisy = self.door.vectors(
+        noisy = self.releases.vectors(
             name,
             np.rint(exact * OUTPUT_STEPS).astype(np.int64),
             sensitivity=steps,

@@ -39,7 +39,7 @@ def gradient_factors(
     layout: Layout,
     residuals: Ints,
     bound: int,
-    door: NoisyReleases,
+    releases: NoisyReleases,
     budget: GradientBudget,
     *,
     shared: bool,
@@ -56,7 +56,7 @@ def gradient_factors(
     at = Parameters(np.zeros(m), np.zeros(n), p, q, y * shared)
     rates = Rates(0.0, RATE, RATE, RATE * shared)
     for epoch in range(budget.epochs):
-        noisy = door.laplace(
+        noisy = releases.laplace(
             f"errors, epoch {epoch}", residuals, sensitivity=2 * bound, epsilon=budget.epsilon
         )
         descend(layout.users, noisy / bound, at, rates, RIDGE, MOST)

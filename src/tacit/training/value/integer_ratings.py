@@ -29,13 +29,13 @@ class IntegerRatings:
 
     @property
     def user_of(self) -> NDArray[np.int64]:
-        """The person of each cell, shape (n,)."""
+        """The person of each rating, shape (n,)."""
         users = self.layout.users
         return np.repeat(np.arange(len(users.counts)), users.counts)
 
     @property
     def item_of(self) -> NDArray[np.int32]:
-        """The item of each cell, shape (n,)."""
+        """The item of each rating, shape (n,)."""
         return self.layout.users.other
 
 

@@ -81,15 +81,14 @@ class PrivateSVD:
         `rng` seeds the start alone, which is public; `delta` is not needed, and not used.
         `releases` is replaced in tests only. Raises `RequestError` for no ratings or no epsilon.
         """
-        if len(ratings) == 0:
-            raise RequestError(f"{ratings.name} holds no rows; a model needs at least one.")
+        ratings.require_rows()
         if not DECIMAL.fullmatch(epsilon) or Decimal(epsilon) <= 0:
             raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
-        door = SecretReleases() if releases is None else releases
+        releases = SecretReleases() if releases is None else releases
         known = integer_ratings(ratings)
         plan = self.plan(known, epsilon)
-        biases = released_biases(known, door, plan.biases)
-        factors = self._factors(known, biases, plan, door, rng)
+        biases = released_biases(known, releases, plan.biases)
+        factors = self._factors(known, biases, plan, releases, rng)
         advance(1.0)
         return _fitted(self.name, ratings, biases, factors, self.guarantee(epsilon))
 
@@ -110,7 +109,12 @@ class PrivateSVD:
         )
 
     def _factors(
-        self, known: IntegerRatings, biases: Biases, plan: ValuePlan, door: NoisyReleases, rng: int
+        self,
+        known: IntegerRatings,
+        biases: Biases,
+        plan: ValuePlan,
+        releases: NoisyReleases,
+        rng: int,
     ) -> NoisyFactors:
         bound = known.width // 4
         budget = plan.factors
@@ -119,7 +123,7 @@ class PrivateSVD:
                 known.layout,
                 biases.residuals(known, bound),
                 bound,
-                door,
+                releases,
                 budget,
                 where=self.noise,
                 implicit=self.implicit,
@@ -129,7 +133,7 @@ class PrivateSVD:
         if isinstance(budget, GradientBudget):
             left = biases.residuals(known, bound)
             return gradient_factors(
-                known.layout, left, bound, door, budget, shared=self.implicit, rng=rng
+                known.layout, left, bound, releases, budget, shared=self.implicit, rng=rng
             )
         people, items = len(known.layout.users.counts), len(known.layout.items.counts)
         return NoisyFactors(np.zeros((people, 0)), np.zeros((items, 0)))

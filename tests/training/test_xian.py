@@ -33,8 +33,8 @@ def quick(name):
     return replace(METHODS[name], factors=3, rounds=2)
 
 
-def trained(method, ratings, door):
-    fitted = method.fit(ratings, epsilon="20", releases=door)
+def trained(method, ratings, releases):
+    fitted = method.fit(ratings, epsilon="20", releases=releases)
     return fitted.mu, fitted.people, fitted.items
 
 

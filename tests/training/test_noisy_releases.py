@@ -1,4 +1,4 @@
-"""The door: noise as large as it is declared, everything spent written down, and its audit."""
+"""Noisy releases: noise as large as declared, everything spent written down, and its audit."""
 
 from dataclasses import replace
 
@@ -18,16 +18,16 @@ ZEROS = np.zeros(100_000, np.int64)
 
 
 def test_noise_is_as_large_as_declared():
-    door = SecretReleases()
-    laplace = door.laplace("a", ZEROS, sensitivity=300, epsilon="0.5")
+    releases = SecretReleases()
+    laplace = releases.laplace("a", ZEROS, sensitivity=300, epsilon="0.5")
     assert abs(np.abs(laplace).mean() - 600) < 5 * 600 / np.sqrt(len(ZEROS))
-    rows = door.vectors("b", ZEROS.reshape(-1, 4), sensitivity=1000, epsilon="2")
+    rows = releases.vectors("b", ZEROS.reshape(-1, 4), sensitivity=1000, epsilon="2")
     assert abs(np.sqrt((rows**2).sum(1)).mean() - 2000) < 5 * 1000 / np.sqrt(len(ZEROS) / 4)
-    normal = door.gaussian("c", ZEROS + 5, sensitivity=50, multiplier="2.5")
+    normal = releases.gaussian("c", ZEROS + 5, sensitivity=50, multiplier="2.5")
     assert abs(normal.std() - 125) < 5 * 125 / np.sqrt(2 * len(ZEROS))
     assert abs(normal.mean() - 5) < 5 * 125 / np.sqrt(len(ZEROS))
-    assert door.public("d", 7) == 7
-    assert [(spend.name, spend.kind, spend.price) for spend in door.spent] == [
+    assert releases.public("d", 7) == 7
+    assert [(spend.name, spend.kind, spend.price) for spend in releases.spent] == [
         ("a", "laplace", "0.5"),
         ("b", "vectors", "2"),
         ("c", "gaussian", "2.5"),
@@ -44,14 +44,14 @@ def test_noise_is_rounded_up_and_never_away():
 
 
 def test_each_draw_is_fresh():
-    door = SecretReleases()
-    first, second = (door.laplace("a", ZEROS, sensitivity=10**6, epsilon="1") for _ in range(2))
+    releases = SecretReleases()
+    first, second = (releases.laplace("a", ZEROS, sensitivity=10**6, epsilon="1") for _ in range(2))
     assert (first != second).mean() > 0.99
 
 
-def levels_sum(ratings, door, declared=4, name="total"):
+def levels_sum(ratings, releases, declared=4, name="total"):
     total = np.array([int(ratings.levels.sum(dtype=np.int64))])
-    return [door.laplace(name, total, sensitivity=declared, epsilon="1")]
+    return [releases.laplace(name, total, sensitivity=declared, epsilon="1")]
 
 
 def neighbours():
@@ -68,12 +68,15 @@ def test_an_honest_training_passes():
 @pytest.mark.parametrize(
     ("training", "sentence"),
     [
-        (lambda r, door: levels_sum(r, door, declared=1), "declares 1"),
-        (lambda r, door: [door.public("mean", np.array([r.values.mean()]))], "declared public"),
-        (lambda r, door: [*levels_sum(r, door), r.levels.sum()], "it saw the ratings"),
-        (lambda r, door: levels_sum(r, door, name=f"{r.levels[3]}"), "in one run and"),
+        (lambda r, releases: levels_sum(r, releases, declared=1), "declares 1"),
         (
-            lambda r, door: [levels_sum(r, door) for _ in range(1 + r.levels[3])],
+            lambda r, releases: [releases.public("mean", np.array([r.values.mean()]))],
+            "declared public",
+        ),
+        (lambda r, releases: [*levels_sum(r, releases), r.levels.sum()], "it saw the ratings"),
+        (lambda r, releases: levels_sum(r, releases, name=f"{r.levels[3]}"), "in one run and"),
+        (
+            lambda r, releases: [levels_sum(r, releases) for _ in range(1 + r.levels[3])],
             "Look|stopped",
         ),
     ],

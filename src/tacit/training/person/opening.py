@@ -1,0 +1,50 @@
+"""How every training per person begins: noisy counts are bought, and the rest is planned by them.
+
+The first tenth of the budget goes to the mean rating, to how often items are rated and, across
+domains, to how many people link them. What follows depends on ratings through these releases alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.ratings import Ratings
+from tacit.training.mechanism.accounting import Account
+from tacit.training.mechanism.contributions import CanonicalRatings
+from tacit.training.person.item_means import Counted, counted, linked_share
+from tacit.training.person.release_schedule import (
+    FIRST,
+    FIRST_LINKED,
+    ReleaseSchedule,
+    release_schedule,
+)
+
+
+class Opening(NamedTuple):
+    """`canonical`: true ratings. `known`: what was released of them. `schedule`: of the rest."""
+
+    canonical: CanonicalRatings
+    known: Counted
+    schedule: ReleaseSchedule
+
+
+def opening(
+    ratings: Ratings,
+    account: Account,
+    *,
+    steps: int,
+    factors: int | None,
+    links: NDArray[np.bool_] | None,
+) -> Opening:
+    """Spend `level`, `counts` and, given `links`, `links`; plan `steps` with `factors`, or choose.
+
+    Raises `RequestError` for no ratings.
+    """
+    ratings.require_rows()
+    account.allot(FIRST if links is None else FIRST_LINKED)
+    canonical = CanonicalRatings.of(ratings)
+    known = counted(canonical, account)
+    linked = 1.0 if links is None else linked_share(links, known, account)
+    schedule = release_schedule(known, account.alone, canonical.half, steps, factors, linked)
+    return Opening(canonical, known, schedule)
