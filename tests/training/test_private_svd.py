@@ -111,6 +111,10 @@ def test_rows_in_any_order_give_the_same_integers(name, ratings):
 
         place = 0
 
+        @property
+        def spent(self):
+            return recorder.spent[: self.place]
+
         def _next(self, kind, name, given, **declared):
             look = recorder.looks[self.place]
             self.place += 1

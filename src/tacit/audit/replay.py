@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.ratings import Ratings
-from tacit.training.mechanism.noisy_releases import Kind, NoisyReleases
+from tacit.training.mechanism.noisy_releases import Kind, NoisyReleases, Spend
 
 Ints = NDArray[np.int64]
 Value = TypeVar("Value")
@@ -45,6 +45,11 @@ class Recorder:
 
     releases: NoisyReleases
     looks: list[Look] = field(default_factory=list[Look])
+
+    @property
+    def spent(self) -> list[Spend]:
+        """As `releases` has it."""
+        return self.releases.spent
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
         """As `releases` does."""
@@ -79,6 +84,11 @@ class Replayer:
     looks: list[Look]
     findings: list[str] = field(default_factory=list[str])
     place: int = 0
+
+    @property
+    def spent(self) -> list[Spend]:
+        """What the recorded run spent up to the same look."""
+        return [Spend(look.name, look.kind, look.price) for look in self.looks[: self.place]]
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
         """The recorded answer."""

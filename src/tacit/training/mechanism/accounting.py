@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channels.certificate import DECIMAL
 from tacit.errors import CertificateError, RequestError
+from tacit.training.mechanism.epsilon import nats
 from tacit.training.mechanism.noisy_releases import NoisyReleases, Spend
 
 FINEST = Decimal("1e-6")  # of a multiplier, which is rounded up to it
@@ -48,8 +48,10 @@ class Account:
     planned: dict[str, str] = field(default_factory=dict[str, str])
     spent: list[Spend] = field(default_factory=list[Spend])
     allotted: float = 0.0
+    opened: int = field(init=False)
 
     def __post_init__(self) -> None:
+        self.opened = len(self.releases.spent)
         check_promise(self.epsilon, self.delta)
         from_library()
 
@@ -93,8 +95,8 @@ class Account:
         """Epsilon of what was spent, by Renyi, in nats per person; raises `CertificateError` when
         it is above the promise, or other noise was drawn than was planned."""
         done = [look.price for look in self.spent]
-        drawn: list[Spend] | None = getattr(self.releases, "spent", None)
-        if drawn is not None and drawn[-len(done) :] != self.spent:
+        drawn = self.releases.spent[self.opened :]
+        if drawn != self.spent:
             raise CertificateError(f"The noise drawn was {drawn}, and {self.spent} was planned.")
         total = renyi_epsilon(done, self.delta)
         if total > float(self.epsilon):
@@ -109,8 +111,7 @@ class Account:
 
 def check_promise(epsilon: str, delta: str) -> None:
     """Raise `RequestError` for an epsilon or a delta that promises nothing."""
-    if not DECIMAL.fullmatch(epsilon) or Decimal(epsilon) <= 0:
-        raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
+    nats(epsilon)
     try:
         share = float(delta)
     except ValueError:

@@ -33,6 +33,11 @@ class Spend:
 class NoisyReleases(Protocol):
     """What a training may ask of the ratings."""
 
+    @property
+    def spent(self) -> list[Spend]:
+        """Every look so far, in order."""
+        ...
+
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
         """`totals` plus discrete Laplace noise on every entry, at `epsilon` for all together.
 

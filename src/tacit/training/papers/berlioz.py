@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,9 @@ from tacit.models.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
+from tacit.training.mechanism.epsilon import nats
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
+from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.papers.noisy_solvers import (
     RATE,
     RIDGE,
@@ -48,6 +50,19 @@ AVERAGES = Decimal("0.3")
 
 NORM = 1.0
 """p_max and q_max of PALS, in roots of a star."""
+
+
+class Rest(NamedTuple):
+    """What averages leave of ratings: `values` in steps, within [-bound, bound], shape (n,)."""
+
+    data: IntegerRatings
+    values: Ints
+    bound: int
+
+    @property
+    def star(self) -> float:
+        """Steps of a star."""
+        return self.data.width / STARS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,28 +97,19 @@ class Berlioz:
         Raises `RequestError` for no ratings, or an epsilon that is no positive decimal.
         """
         ratings.require_rows()
-        releases, data = releases or SecretReleases(), integer_ratings(ratings)
-        whole = Decimal(share(epsilon, 1))
-        biases = self._averages(data, releases, epsilon)
+        account = ValueAccount(epsilon, SecretReleases() if releases is None else releases)
+        data = integer_ratings(ratings)
+        biases = self._averages(data, account)
         bound = data.width // 4 if self.preprocess else data.width // 2
-        rest = biases.residuals(data, bound)
+        rest = Rest(data, biases.residuals(data, bound), bound)
         at = random_start(data.layout, self.factors, implicit=False, rng=rng)
         run = self._descended if self.noise == "gradient" else self._solved
-        at = run(
-            data,
-            rest,
-            bound,
-            at,
-            releases,
-            shortest(whole * (1 - AVERAGES * self.preprocess)),
-            advance,
-        )
+        at = run(rest, at, account, advance)
         star = data.width / STARS
         people = np.column_stack([biases.people / star, at.p])
         items = np.column_stack([biases.items / star, at.q])
-        return fitted_svd(
-            self.name, ratings, biases.mean / star, people, items, self.guarantee(epsilon)
-        )
+        claim = self.guarantee(account.close())
+        return fitted_svd(self.name, ratings, biases.mean / star, people, items, claim)
 
     def guarantee(self, epsilon: str) -> Guarantee:
         """What the training promises: averages and rounds together."""
@@ -116,55 +122,55 @@ class Berlioz:
             assumptions=ASSUMPTIONS,
         )
 
-    def _averages(self, data: IntegerRatings, releases: NoisyReleases, epsilon: str) -> Biases:
+    def _averages(self, data: IntegerRatings, account: ValueAccount) -> Biases:
         if not self.preprocess:
             people, items = (side.counts for side in (data.layout.users, data.layout.items))
             return Biases(0, np.zeros_like(items), np.zeros_like(people))
-        third = share(shortest(Decimal(epsilon) * AVERAGES), 3)
-        return released_biases(data, releases, BiasBudget(third, third, third))
+        third = share(shortest(nats(account.epsilon) * AVERAGES), 3)
+        return released_biases(data, account, BiasBudget(third, third, third))
+
+    def _each(self, account: ValueAccount, looks: int) -> str:
+        """The price of each of so many looks at what averages leave."""
+        left = nats(account.epsilon) * (1 - AVERAGES * self.preprocess)
+        return share(shortest(left), looks)
 
     def _descended(
         self,
-        data: IntegerRatings,
-        rest: Ints,
-        bound: int,
+        rest: Rest,
         at: Parameters,
-        releases: NoisyReleases,
-        epsilon: str,
+        account: ValueAccount,
         advance: Callable[[float], None],
     ) -> Parameters:
-        each, star = share(epsilon, self.rounds), data.width / STARS
+        each, most = self._each(account, self.rounds), 2 * rest.bound
 
         def look(epoch: int) -> NDArray[np.float64]:
             name = f"errors, epoch {epoch}"
-            return releases.laplace(name, rest, sensitivity=2 * bound, epsilon=each) / star
+            noisy = account.laplace(name, rest.values, sensitivity=most, epsilon=each)
+            return noisy / rest.star
 
         looks = [partial(look, epoch) for epoch in range(self.rounds)]
-        users = data.layout.users
+        users = rest.data.layout.users
         noisy_descent(users, at, looks, rate=RATE, ridge=RIDGE, implicit=False, advance=advance)
         return at
 
     def _solved(
         self,
-        data: IntegerRatings,
-        rest: Ints,
-        bound: int,
+        rest: Rest,
         at: Parameters,
-        releases: NoisyReleases,
-        epsilon: str,
+        account: ValueAccount,
         advance: Callable[[float], None],
     ) -> Parameters:
-        solve = NoisySolve(releases, share(epsilon, 2 * self.rounds), RIDGE)
-        star = data.width / STARS
-        change = partial(ridge_sensitivities, 2 * bound / star, NORM)
+        solve = NoisySolve(account, self._each(account, 2 * self.rounds), RIDGE)
+        sides, stars = rest.data.layout, rest.values / rest.star
+        change = partial(ridge_sensitivities, 2 * rest.bound / rest.star, NORM)
         p, q = at.p * 0, at.q / np.maximum(1, np.sqrt((at.q**2).sum(1, keepdims=True)))
         for k in range(self.rounds):
             p = solve.output(
-                f"people, round {k}", data.layout.users, q, rest / star, p * 0,
+                f"people, round {k}", sides.users, q, stars, p * 0,
                 sensitivity=change, norm=NORM,
             )  # fmt: skip
             q = solve.output(
-                f"items, round {k}", data.layout.items, p, rest / star, q * 0,
+                f"items, round {k}", sides.items, p, stars, q * 0,
                 sensitivity=change, norm=NORM,
             )  # fmt: skip
             advance((k + 1) / self.rounds)

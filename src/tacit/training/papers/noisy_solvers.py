@@ -5,7 +5,7 @@ Numbers are in stars, a star being a quarter of the scale's range. `NoisyRelease
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal, InvalidOperation
+from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from tacit.kernels.layout import Layout, Side
 from tacit.kernels.normal import grams
 from tacit.kernels.sgd import Parameters, Rates, descend
 from tacit.scale import shortest
+from tacit.training.mechanism.epsilon import nats
 from tacit.training.mechanism.noisy_releases import NoisyReleases
 from tacit.training.papers.xian_noise import objective_law
 
@@ -41,13 +42,7 @@ UNIT = 1 << 20
 
 def share(epsilon: str, parts: int | Decimal) -> str:
     """epsilon / parts, rounded down; raises `RequestError` unless epsilon is a positive decimal."""
-    try:
-        whole = Decimal(epsilon)
-    except InvalidOperation:
-        whole = Decimal(0)
-    if not whole.is_finite() or whole <= 0:
-        raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
-    each = shortest((whole / parts).quantize(Decimal("1e-15"), ROUND_FLOOR))
+    each = shortest((nats(epsilon) / parts).quantize(Decimal("1e-15"), ROUND_FLOOR))
     if each == "0":
         raise RequestError(f"Epsilon '{epsilon}' is too small to be split; give more.")
     return each

@@ -32,6 +32,7 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
+from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.papers import noisy_solvers
 from tacit.training.papers.noisy_solvers import NoisySolve, noisy_descent, random_start, share
 from tacit.training.papers.xian_noise import output_sensitivity
@@ -88,15 +89,16 @@ class FaithfulSVD:
         epsilon that is no positive decimal.
         """
         ratings.require_rows()
-        claim = self.guarantee(epsilon)
-        releases, data = releases or SecretReleases(), integer_ratings(ratings)
+        account = ValueAccount(epsilon, SecretReleases() if releases is None else releases)
+        data = integer_ratings(ratings)
         at = random_start(data.layout, self.factors, implicit=self.implicit, rng=rng)
-        raw = raw_levels(data, releases)
+        raw = raw_levels(data, account)
         at = at._replace(b_u=raw.people, b_i=raw.items)
         run = self._descended if self.noise == "gradient" else self._solved
-        at = run(data, raw, at, releases, epsilon, advance)
+        at = run(data, raw, at, account, advance)
         rows = np.column_stack([at.b_u, at.p + implicit(data.layout.users, at.y)])
         items = np.column_stack([at.b_i, at.q])
+        claim = self.guarantee(account.close())
         return fitted_svd(self.name, ratings, raw.mean, rows, items, claim)
 
     def guarantee(self, epsilon: str) -> Guarantee:
@@ -118,17 +120,16 @@ class FaithfulSVD:
         data: IntegerRatings,
         raw: "RawLevels",
         at: Parameters,
-        releases: NoisyReleases,
-        epsilon: str,
+        account: ValueAccount,
         advance: Callable[[float], None],
     ) -> Parameters:
         """Algorithm 1: every epoch has an epsilon / k of its own."""
-        star, each = data.width / STARS, share(epsilon, self.rounds)
+        star, each = data.width / STARS, share(account.epsilon, self.rounds)
 
         def look(epoch: int) -> Doubles:
             name = f"errors, epoch {epoch}"
             # The error moves with r alone, by Dr at most: what is cut later does not count.
-            noisy = releases.laplace(name, data.values, sensitivity=data.width, epsilon=each)
+            noisy = account.laplace(name, data.values, sensitivity=data.width, epsilon=each)
             return noisy / star - raw.mean
 
         noisy_descent(
@@ -147,18 +148,17 @@ class FaithfulSVD:
         data: IntegerRatings,
         raw: "RawLevels",
         at: Parameters,
-        releases: NoisyReleases,
-        epsilon: str,
+        account: ValueAccount,
         advance: Callable[[float], None],
     ) -> Parameters:
         """Algorithms 2 and 3: a rating enters one solve of each side a round."""
         users, items = data.layout.users, data.layout.items
-        solve = NoisySolve(releases, share(epsilon, 2 * self.rounds), self.ridge)
+        solve = NoisySolve(account, share(account.epsilon, 2 * self.rounds), self.ridge)
         none, at = np.zeros_like(at.q), at._replace(p=np.zeros_like(at.p))
         centred = data.values / (data.width / STARS) - raw.mean
         left = centred - at.b_u[data.user_of] - at.b_i[data.item_of]
         for k in range(self.rounds):
-            at = self._raw_implicit(k, data, centred, at, releases)
+            at = self._raw_implicit(k, data, centred, at, account)
             z = implicit(users, at.y)
             p = self._rows(solve, f"people, round {k}", users, at.q, left, z)
             q = self._rows(solve, f"items, round {k}", items, p + z, left, none)

@@ -20,7 +20,6 @@ from decimal import ROUND_FLOOR, Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channels.certificate import DECIMAL
 from tacit.channels.mechanism import MOST_EPSILON
 from tacit.channels.table import Channel
 from tacit.collection.keystream import BulkWords
@@ -33,7 +32,9 @@ from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
+from tacit.training.mechanism.epsilon import nats
 from tacit.training.rounds.gradient_report import Questions, two_points
+from tacit.training.rounds.report_account import ReportAccount
 
 Doubles = NDArray[np.float64]
 START = 0.05  # spread of the item factors at the start, as a share of half the range
@@ -95,8 +96,9 @@ class PGMF:
         chance = np.random.default_rng(rng)
         profiles = _Profiles.of(ratings, self.rounds // reports, chance)
         home = self._home(ratings, chance)
+        account = ReportAccount.of(epsilon, ratings.n_users)
         for done, moved in enumerate(
-            self._rounds(profiles, home, two_points(share), chance, words)
+            self._rounds(profiles, home, two_points(share), account, chance, words)
         ):
             home = moved
             advance((done + 1) / self.rounds)
@@ -107,6 +109,7 @@ class PGMF:
         profiles: "_Profiles",
         home: Home,
         channel: Channel,
+        account: ReportAccount,
         chance: np.random.Generator,
         words: BulkWords | None,
     ) -> Iterator[Home]:
@@ -114,9 +117,11 @@ class PGMF:
         start, half = home.items.astype(np.float64), (home.levels[-1] - home.levels[0]) / 2
         total, noise = np.zeros(start.shape), 0.0
         for number in range(self.rounds):
-            people = profiles.attending(number)
+            turn = profiles.turn(number)
+            people = profiles.of_people(turn)
             count = len(people.counts)
             if count:  # there may be fewer people than groups
+                account.pay(turn, channel.epsilon)
                 asked = Questions.draw(count, start.shape[1], self.width, chance)
                 device = home._replace(prior=np.zeros((count, start.shape[1])))
                 symbols = asked.answered(people, profiles.ratings, device, channel, words)
@@ -128,12 +133,11 @@ class PGMF:
 
     def budget(self, epsilon: str) -> tuple[int, str]:
         """Reports of one person, and the epsilon of each: together never more than `epsilon`."""
-        if not DECIMAL.fullmatch(epsilon) or Decimal(epsilon) <= 0:
-            raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
+        whole = nats(epsilon)
         reports = self.reports or min(
             _divisors(self.rounds), key=lambda count: _noise(float(epsilon) / count, count)
         )
-        each = (Decimal(epsilon) / reports).quantize(Decimal("1e-15"), ROUND_FLOOR)
+        each = (whole / reports).quantize(Decimal("1e-15"), ROUND_FLOOR)
         return reports, shortest(each)
 
     def guarantee(self, epsilon: str) -> Guarantee:
@@ -194,14 +198,17 @@ class _Profiles:
         values = np.asarray(ratings.scale.values)[ratings.levels[cells.order]]
         return cls(cells.users, values, groups)
 
-    def attending(self, number: int) -> Side:
+    def turn(self, number: int) -> slice:
         """The people of a round: groups take turns, as often each as a person has reports.
 
         Where there are fewer people than groups some are empty: none may come more often for it.
         """
         people, group = len(self.everybody.start) - 1, number % self.groups
-        first, end = group * people // self.groups, (group + 1) * people // self.groups
-        return self.everybody._replace(start=self.everybody.start[first : end + 1])
+        return slice(group * people // self.groups, (group + 1) * people // self.groups)
+
+    def of_people(self, turn: slice) -> Side:
+        """The ratings of those people."""
+        return self.everybody._replace(start=self.everybody.start[turn.start : turn.stop + 1])
 
 
 def stabilised(total: Doubles, noise: float) -> Doubles:

@@ -16,13 +16,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channels.certificate import DECIMAL
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
+from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.value.biases import LEVELS, SPREAD, Biases, in_stars, released_biases
 from tacit.training.value.budget_split import RANKS, Noise, ValuePlan, value_plan
 from tacit.training.value.factors import FactorBudget, NoisyFactors, released_factors
@@ -82,15 +82,13 @@ class PrivateSVD:
         `releases` is replaced in tests only. Raises `RequestError` for no ratings or no epsilon.
         """
         ratings.require_rows()
-        if not DECIMAL.fullmatch(epsilon) or Decimal(epsilon) <= 0:
-            raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
-        releases = SecretReleases() if releases is None else releases
+        account = ValueAccount(epsilon, SecretReleases() if releases is None else releases)
         known = integer_ratings(ratings)
         plan = self.plan(known, epsilon)
-        biases = released_biases(known, releases, plan.biases)
-        factors = self._factors(known, biases, plan, releases, rng)
+        biases = released_biases(known, account, plan.biases)
+        factors = self._factors(known, biases, plan, account, rng)
         advance(1.0)
-        return _fitted(self.name, ratings, biases, factors, self.guarantee(epsilon))
+        return _fitted(self.name, ratings, biases, factors, self.guarantee(account.close()))
 
     def plan(self, known: IntegerRatings, epsilon: str) -> ValuePlan:
         """What is spent on what: a function of epsilon and of public counts."""

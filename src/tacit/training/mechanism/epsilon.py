@@ -1,0 +1,15 @@
+"""Epsilon as a training is given it: a decimal string, in nats of the unit of its guarantee."""
+
+import re
+from decimal import Decimal
+
+from tacit.errors import RequestError
+
+PLAIN = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
+
+
+def nats(epsilon: str) -> Decimal:
+    """The exact number; raises `RequestError` unless it is a positive plain decimal."""
+    if not PLAIN.fullmatch(epsilon) or Decimal(epsilon) <= 0:
+        raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
+    return Decimal(epsilon)
