@@ -193,8 +193,10 @@ def test_modes_and_settings():
     assert [m.mode for m in systems("item-average")] == ["none", "strict"]
     assert [m.mode for m in systems("item-average", "faithful")] == ["none"]
     assert [m.mode for m in systems("item-offset", "both")] == ["none", "strict"]
-    assert changed(RemoteUser(), k=7, delta="1e-5").k == 7
-    assert changed(ItemMeans(mode="strict"), k=7, delta="1e-5").delta == "1e-5"
+    assert changed(RemoteUser(), k=7).k == 7
+    with pytest.raises(RequestError, match="System remote-user has no setting 'delta'"):
+        changed(RemoteUser(), delta="1e-5")
+    assert changed(ItemMeans(mode="strict"), delta="1e-5").delta == "1e-5"
     for name, mode, said in (("nobody", "strict", "no system"), ("item-average", "x", "no mode")):
         with pytest.raises(RequestError, match=said):
             systems(name, mode)

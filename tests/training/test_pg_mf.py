@@ -275,7 +275,7 @@ def test_what_cannot_be_asked_is_refused(ratings: Ratings) -> None:
         train("pg-mf", ratings.where(np.zeros(len(ratings), bool)), epsilon="1")
     with pytest.raises(RequestError, match="has no setting 'ridgge'"):
         training("pg-mf", ridgge=3)
-    with pytest.raises(RequestError, match="no model 'odd'; choose one of pg-mf"):
+    with pytest.raises(RequestError, match="no training 'odd'; choose one of pg-mf"):
         training("odd")
     with pytest.raises(RequestError, match="3 reports a person do not divide 128 rounds"):
         training("pg-mf", reports=3)

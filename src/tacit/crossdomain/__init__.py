@@ -1,8 +1,8 @@
 """Recommending across domains: what people rated in one tells what they would like in another."""
 
-from dataclasses import replace
 from typing import Any
 
+from tacit import registry
 from tacit.crossdomain.systems.item_means import ItemMeans as ItemMeans
 from tacit.crossdomain.systems.knn import KNN as KNN
 from tacit.crossdomain.systems.merged import Merged as Merged
@@ -47,14 +47,12 @@ def systems(name: str, mode: str = "strict") -> tuple[System, ...]:
 
     Raises `RequestError` for a name or a mode that does not exist.
     """
-    if name not in SYSTEMS:
-        raise RequestError(f"There is no system '{name}'; choose from {', '.join(SYSTEMS)}.")
+    members = registry.named(SYSTEMS, name, "system")
     if mode not in MODES:
         raise RequestError(f"There is no mode '{mode}'; choose from {', '.join(MODES)}.")
-    return tuple(m for m in SYSTEMS[name] if m.mode in ("none", mode) or mode == "both")
+    return tuple(m for m in members if m.mode in ("none", mode) or mode == "both")
 
 
 def changed(system: System, **settings: Any) -> System:
-    """The declaration with those of the settings that it has."""
-    declared: Any = system
-    return replace(declared, **{k: v for k, v in settings.items() if k in vars(declared)})
+    """The declaration with some settings changed; raises `RequestError` for one it lacks."""
+    return registry.changed(system, system.name, "system", settings)

@@ -4,10 +4,10 @@ A *model* learns from what was sent already, and adds nothing to its epsilon; a 
 (`tacit.training`) takes true ratings, and keeps an epsilon of its own.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, Protocol
 
-from tacit.errors import RequestError
+from tacit import registry
 from tacit.models.baselines import Baseline as Baseline
 from tacit.models.channel_mf.model import ChannelMF as ChannelMF
 from tacit.models.evidence.evidence import Evidence as Evidence
@@ -64,25 +64,9 @@ def model(name: str, **settings: Any) -> AbstractModel:
 
     Raises `RequestError` for a name or a setting that does not exist.
     """
-    return changed(MODELS, name, settings)
+    return registry.changed(registry.named(MODELS, name, "model"), name, "model", settings)
 
 
 def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Fitted:
     """Fit the named model to reports or true ratings."""
     return model(name, **settings).fit(evidence(data), rng=rng)
-
-
-Member = TypeVar("Member")
-
-
-def changed(registry: Mapping[str, Member], name: str, settings: dict[str, Any]) -> Member:
-    """A member of a registry with some settings changed; raises `RequestError` as `model` does."""
-    if name not in registry:
-        raise RequestError(f"There is no model '{name}'; choose one of {', '.join(registry)}.")
-    known = registry[name]
-    unknown = [key for key in settings if key not in vars(known)]
-    if unknown:
-        raise RequestError(
-            f"Model {name} has no setting '{unknown[0]}'; it has {', '.join(vars(known))}."
-        )
-    return type(known)(**{**vars(known), **settings})

@@ -101,15 +101,12 @@ def _sides(data: Evidence, reports: Decoded) -> tuple[_Side, _Side]:
 
 
 def _fitted(name: str, data: Evidence, mu: float, b_i: Doubles, b_u: Doubles, own: float) -> Fitted:
-    return Fitted(
-        model=name,
-        scale=data.scale,
-        user_ids=data.user_ids,
-        item_ids=data.item_ids,
-        mu=np.array([mu]),
-        people=b_u.astype(np.float32)[None, :, None],
-        items=b_i.astype(np.float32)[None, :, None],
-        precision=np.array([[own]], np.float32),
-        sigma=0.0,
+    return Fitted.point(
+        name,
+        data,
+        mu=mu,
+        people=b_u[:, None],
+        items=b_i[:, None],
+        precision=np.array([own]),
         guarantee=data.guarantee,
     )

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -19,6 +19,7 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Vocabulary
 from tacit.scale import RatingScale
 
+Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Ids = Sequence[int | str] | NDArray[Any] | pl.Series
 FORMAT = "tacit-model-1"
@@ -36,6 +37,25 @@ DAMAGED = (
     zlib.error,
 )
 """What reading raises where a file is no archive of arrays, or not all of one."""
+
+
+class Vocabularies(Protocol):
+    """Ratings, reports or evidence: whose ratings of what, on which scale."""
+
+    @property
+    def scale(self) -> RatingScale:
+        """The public grid of ratings."""
+        ...
+
+    @property
+    def user_ids(self) -> Vocabulary:
+        """People, rated or not."""
+        ...
+
+    @property
+    def item_ids(self) -> Vocabulary:
+        """Items, rated or not."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,6 +86,35 @@ class Fitted:
     guarantee: Guarantee
     presence: Presence | None = None
     prior_weights: Floats | None = None
+
+    @classmethod
+    def point(
+        cls,
+        model: str,
+        data: Vocabularies,
+        *,
+        mu: float,
+        people: Doubles | Floats,
+        items: Doubles | Floats,
+        precision: Doubles | Floats,
+        guarantee: Guarantee,
+    ) -> Self:
+        """A point estimate with the linear link, for the people and items of `data`.
+
+        `people`: shape (people, 1 + K), `items`: (items, 1 + K), `precision`: (1 + K,).
+        """
+        return cls(
+            model=model,
+            scale=data.scale,
+            user_ids=data.user_ids,
+            item_ids=data.item_ids,
+            mu=np.array([mu]),
+            people=people.astype(np.float32)[None],
+            items=items.astype(np.float32)[None],
+            precision=precision.astype(np.float32)[None],
+            sigma=0.0,
+            guarantee=guarantee,
+        )
 
     @property
     def levels(self) -> NDArray[np.float64]:

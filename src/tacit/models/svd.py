@@ -80,16 +80,13 @@ def _fitted(name: str, data: Evidence, mu: float, at: Parameters) -> Fitted:
     # A start that no report has moved is noise.
     rows[users.counts == 0] = 0
     items[data.layout.items.counts == 0] = 0
-    return Fitted(
-        model=name,
-        scale=data.scale,
-        user_ids=data.user_ids,
-        item_ids=data.item_ids,
-        mu=np.array([mu]),
-        people=(unit * rows).astype(np.float32)[None],
-        items=items.astype(np.float32)[None],
-        precision=own_precision(rows[users.counts > 0]).astype(np.float32)[None],
-        sigma=0.0,
+    return Fitted.point(
+        name,
+        data,
+        mu=mu,
+        people=unit * rows,
+        items=items,
+        precision=own_precision(rows[users.counts > 0]),
         guarantee=data.guarantee,
     )
 

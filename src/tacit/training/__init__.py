@@ -5,7 +5,8 @@ A curator holds everybody's ratings; in rounds nobody does, and each device answ
 
 from typing import Any
 
-from tacit.models import Fitted, changed
+from tacit import registry
+from tacit.models import Fitted
 from tacit.ratings import Ratings
 from tacit.training.papers.berlioz import Berlioz as Berlioz
 from tacit.training.papers.xian import FaithfulSVD as FaithfulSVD
@@ -67,7 +68,8 @@ def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraini
     Raises `RequestError` for a name, or a setting, that does not exist in this mode.
     """
     members = {known: member for (known, its), member in TRAININGS.items() if its == mode}
-    return changed(members, name, settings)
+    known = registry.named(members, name, "training")
+    return registry.changed(known, name, "training", settings)
 
 
 def train(

@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
+from typing import Any, runtime_checkable
 from typing import Protocol as Interface
-from typing import runtime_checkable
 
 from tacit import crossdomain
 from tacit.crossdomain.domains import Domains
@@ -160,11 +160,12 @@ class TrialRequest:
         for name in self.models:
             for system in crossdomain.systems(name, self.mode):
                 for settings in self._settings(system):
-                    yield crossdomain.changed(system, delta=self.delta, **settings)
+                    yield crossdomain.changed(system, **settings)
 
-    def _settings(self, system: System) -> Iterator[dict[str, float]]:
+    def _settings(self, system: System) -> Iterator[dict[str, Any]]:
         """What is asked for of the settings that the system has, every combination."""
-        axes = {"k": self.ks, "decay": self.decays}
+        axes: dict[str, Sequence[Any] | None]
+        axes = {"k": self.ks, "decay": self.decays, "delta": [self.delta]}
         asked = {name: at for name, at in axes.items() if at and name in vars(system)}
         for places in product(*asked.values()):
             yield dict(zip(asked, places, strict=True))

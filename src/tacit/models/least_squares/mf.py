@@ -57,16 +57,13 @@ def as_fitted(name: str, data: Evidence, factors: Factors) -> Fitted:
     """A point estimate as a fitted model with one draw and the linear link."""
     precision = factors.ridge * np.sqrt(own_noise_share(data, factors))
     precision[0] = FREE if factors.ridge[0] == FREE else min(precision[0], OWN_BIAS_RIDGE)
-    return Fitted(
-        model=name,
-        scale=data.scale,
-        user_ids=data.user_ids,
-        item_ids=data.item_ids,
-        mu=np.array([factors.mu]),
-        people=factors.people[None],
-        items=factors.items[None],
-        precision=precision[None],
-        sigma=0.0,
+    return Fitted.point(
+        name,
+        data,
+        mu=factors.mu,
+        people=factors.people,
+        items=factors.items,
+        precision=precision,
         guarantee=data.guarantee,
     )
 

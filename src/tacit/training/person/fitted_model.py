@@ -31,16 +31,13 @@ def released(
     account.close()
     levels = np.asarray(ratings.scale.values)
     half = float(levels[-1] - levels[0]) / 2
-    return Fitted(
-        model=name,
-        scale=ratings.scale,
-        user_ids=ratings.user_ids,
-        item_ids=ratings.item_ids,
-        mu=np.array([levels[0] + half + mu]),
-        people=np.zeros((1, ratings.n_users, items.shape[1]), np.float32),
-        items=items[None].astype(np.float32),
-        precision=precisions(half, items.shape[1] - 1)[None].astype(np.float32),
-        sigma=0.0,
+    return Fitted.point(
+        name,
+        ratings,
+        mu=levels[0] + half + mu,
+        people=np.zeros((ratings.n_users, items.shape[1])),
+        items=items,
+        precision=precisions(half, items.shape[1] - 1),
         guarantee=ratings.qualified(promise(account)),
     )
 

@@ -169,16 +169,13 @@ class PGMF:
 
     def _fitted(self, ratings: Ratings, home: Home, guarantee: Guarantee) -> Fitted:
         """The item side; at the provider everybody is the average person."""
-        return Fitted(
-            model=self.name,
-            scale=ratings.scale,
-            user_ids=ratings.user_ids,
-            item_ids=ratings.item_ids,
-            mu=np.array([home.mu]),
-            people=np.zeros((1, ratings.n_users, home.items.shape[1]), np.float32),
-            items=home.items[None],
-            precision=home.precision[None].astype(np.float32),
-            sigma=0.0,
+        return Fitted.point(
+            self.name,
+            ratings,
+            mu=home.mu,
+            people=np.zeros((ratings.n_users, home.items.shape[1])),
+            items=home.items,
+            precision=home.precision,
             guarantee=ratings.qualified(guarantee),
         )
 

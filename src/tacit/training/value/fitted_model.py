@@ -27,15 +27,12 @@ def fitted_svd(
     known[ratings.items] = True
     people, items = people * rated[:, None], items * known[:, None]
     in_stars = np.column_stack([star * items[:, 0], items[:, 1:]])
-    return Fitted(
-        model=name,
-        scale=ratings.scale,
-        user_ids=ratings.user_ids,
-        item_ids=ratings.item_ids,
-        mu=np.array([(low + high) / 2 + star * mean]),
-        people=(star * people).astype(np.float32)[None],
-        items=in_stars.astype(np.float32)[None],
-        precision=own_precision(people[rated]).astype(np.float32)[None],
-        sigma=0.0,
+    return Fitted.point(
+        name,
+        ratings,
+        mu=(low + high) / 2 + star * mean,
+        people=star * people,
+        items=in_stars,
+        precision=own_precision(people[rated]),
         guarantee=ratings.qualified(claim),
     )

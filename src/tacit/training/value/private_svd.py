@@ -146,16 +146,13 @@ def _fitted(
     root = (width / 4) ** 0.5
     people = np.column_stack([in_stars(biases.people), root * factors.people])
     items = np.column_stack([in_stars(biases.items), root * factors.items])
-    return Fitted(
-        model=name,
-        scale=ratings.scale,
-        user_ids=ratings.user_ids,
-        item_ids=ratings.item_ids,
-        mu=np.array([(levels[0] + levels[-1]) / 2 + biases.mean / STEPS]),
-        people=people.astype(np.float32)[None],
-        items=items.astype(np.float32)[None],
-        precision=own_precision(width, root * factors.people).astype(np.float32)[None],
-        sigma=0.0,
+    return Fitted.point(
+        name,
+        ratings,
+        mu=(levels[0] + levels[-1]) / 2 + biases.mean / STEPS,
+        people=people,
+        items=items,
+        precision=own_precision(width, root * factors.people),
         guarantee=ratings.qualified(guarantee),
     )
 
