@@ -10,7 +10,9 @@ from tacit.channels import compile
 from tacit.errors import CertificateError
 from tacit.models import Fitted, model
 from tacit.scale import RatingScale
-from tacit.testing import check_channel, check_model
+from tacit.testing import check_channel, check_model, check_training
+from tacit.training import training
+from tacit.training.mechanism.noisy_releases import SecretReleases
 
 STARS = RatingScale.parse("1:5:1")
 
@@ -75,6 +77,57 @@ def test_a_faulty_model_is_found(fault):
     check_model(model("bias"))
     with pytest.raises(AssertionError):
         check_model(Wrapped(fault))
+
+
+class Private:
+    """The training `dp-bias`, with one fault."""
+
+    name = "private"
+    where = ("device",)
+
+    def __init__(self, fault) -> None:
+        self._fault = fault
+
+    def fit(self, ratings, *, epsilon, delta="0", rng=0, advance=None, releases=None) -> Fitted:
+        known = training("dp-bias")
+        releases = releases or SecretReleases()
+        fitted = known.fit(ratings, epsilon=epsilon, rng=rng, releases=releases)
+        return self._fault(fitted, ratings)
+
+
+def understated(fitted, ratings):
+    """Half the epsilon that it spent."""
+    half = f"{float(fitted.guarantee.epsilon) / 2}"
+    return replace(fitted, guarantee=replace(fitted.guarantee, epsilon=half))
+
+
+def raw(fitted, ratings):
+    """The true mean beside the noisy one."""
+    return replace(fitted, mu=fitted.mu * 0 + ratings.values.mean())
+
+
+def unlearnt(fitted, ratings):
+    """Predictions that are far off."""
+    return replace(fitted, mu=fitted.mu - 3, precision=fitted.precision * 1e6)
+
+
+@pytest.mark.parametrize("fault", [understated, raw, unlearnt])
+def test_a_faulty_training_is_found(fault):
+    check_training(Private(lambda fitted, ratings: fitted))
+    with pytest.raises(AssertionError):
+        check_training(Private(fault))
+
+
+class Unaudited(Private):
+    """Trusts a curator, and lets nobody see its releases."""
+
+    def fit(self, ratings, *, epsilon, delta="0", rng=0, advance=None) -> Fitted:
+        return training("dp-bias").fit(ratings, epsilon=epsilon, rng=rng)
+
+
+def test_a_curator_whose_releases_cannot_be_seen_is_found():
+    with pytest.raises(AssertionError, match="cannot be audited"):
+        check_training(Unaudited(None))
 
 
 OUTSIDE = """

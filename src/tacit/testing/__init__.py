@@ -1,4 +1,4 @@
-"""Batteries for members of one's own: a channel or a model outside this package runs them, too.
+"""Batteries for members of one's own: channels, models and trainings of other packages run them.
 
     from tacit.testing import check_channel
 
@@ -10,3 +10,5 @@ from tacit.testing.channels import CHANNEL_CLAIMS as CHANNEL_CLAIMS
 from tacit.testing.channels import check_channel as check_channel
 from tacit.testing.models import MODEL_CLAIMS as MODEL_CLAIMS
 from tacit.testing.models import check_model as check_model
+from tacit.testing.trainings import TRAINING_CLAIMS as TRAINING_CLAIMS
+from tacit.testing.trainings import check_training as check_training

@@ -1,0 +1,115 @@
+"""What a training has to hold: it promises what it was asked, and releases what it declares."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from tacit.audit.replay import replay
+from tacit.errors import RequestError
+from tacit.models import Fitted, at_home
+from tacit.ratings import Ratings
+from tacit.readers.synthetic import synthetic
+from tacit.training import AbstractTraining
+from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
+
+Claim = Callable[[AbstractTraining], None]
+DELTA = "1e-6"
+RICH = "300"  # nats at which a training should release all that it ever does
+
+
+@cache
+def made_up() -> tuple[Ratings, Ratings]:
+    """Ratings to train on, and held-out ones."""
+    ratings = synthetic(n_users=80, n_items=60, n_ratings=2400, rng=2)
+    held = np.random.default_rng(0).random(len(ratings)) < 0.1
+    return ratings.where(~held), ratings.where(held)
+
+
+def promises_what_it_was_asked(training: AbstractTraining) -> None:
+    """The guarantee names the epsilon that was asked, its unit, and whom to trust."""
+    for epsilon in ("0.5", "3"):
+        found = training.fit(made_up()[0], epsilon=epsilon, delta=DELTA).guarantee
+        if found.epsilon != epsilon or found.delta not in ("0", DELTA) or found.fails:
+            raise AssertionError(f"Asked for {epsilon} at delta {DELTA}, it promises {found}.")
+
+
+def refuses_what_promises_nothing(training: AbstractTraining) -> None:
+    """Epsilons that are no positive decimals, and no ratings, end with a `RequestError`."""
+    known = made_up()[0]
+    none = known.where(np.zeros(len(known), bool))
+    for ratings, epsilon in [(known, "0"), (known, "-1"), (known, "NaN"), (none, "1")]:
+        try:
+            training.fit(ratings, epsilon=epsilon, delta=DELTA)
+        except RequestError:
+            continue
+        raise AssertionError(f"It was fitted to {len(ratings)} ratings at epsilon {epsilon}.")
+
+
+def learns_where_it_may(training: AbstractTraining) -> None:
+    """At a large epsilon devices predict held-out ratings better than the mean rating would."""
+    known, test = made_up()
+    home = at_home(training.fit(known, epsilon=RICH, delta=DELTA), known)
+    error = np.sqrt(np.mean((home.predict_codes(test.users, test.items) - test.values) ** 2))
+    constant = np.std(test.values)
+    if error > constant:
+        raise AssertionError(f"RMSE is {error:.3f} on devices; a constant has {constant:.3f}.")
+
+
+def releases_what_it_declares(training: AbstractTraining) -> None:
+    """Replayed on neighbours, no release moves by more than it declares, and nothing else leaves.
+
+    A training whose guarantee trusts a curator takes `releases`, so that it can be replayed.
+    """
+    known = made_up()[0]
+    guarantee = training.fit(known, epsilon="1", delta=DELTA).guarantee
+    if guarantee.trust != "curator":
+        return
+    if "releases" not in signature(training.fit).parameters:
+        raise AssertionError("It trusts a curator and takes no `releases`: it cannot be audited.")
+    for neighbour in neighbours(known, guarantee.unit):
+        found = replay(trained(training), known, neighbour, SecretReleases())
+        if found:
+            raise AssertionError(" ".join(found))
+
+
+def trained(training: AbstractTraining) -> Callable[[Ratings, NoisyReleases], Any]:
+    """The training with given releases, and all the arrays that it gives away."""
+    fit: Callable[..., Fitted] = training.fit
+
+    def run(ratings: Ratings, releases: NoisyReleases) -> Any:
+        found = fit(ratings, epsilon=RICH, delta=DELTA, releases=releases)
+        return found.mu, found.people, found.items, found.precision
+
+    return run
+
+
+def neighbours(ratings: Ratings, unit: str) -> Iterator[Ratings]:
+    """Ratings that differ in one value, or in one person's whole profile."""
+    if unit == "user":
+        yield ratings.where(ratings.users != ratings.users[0])
+        yield ratings.where((ratings.users != 7) | (np.arange(len(ratings)) % 2 == 0))
+        return
+    top = ratings.scale.n_levels - 1
+    for row in (0, len(ratings) // 2):
+        levels = ratings.levels.copy()
+        levels[row] = 0 if levels[row] > top // 2 else top
+        yield replace(ratings, levels=levels)
+
+
+TRAINING_CLAIMS: tuple[Claim, ...] = (
+    promises_what_it_was_asked,
+    refuses_what_promises_nothing,
+    learns_where_it_may,
+    releases_what_it_declares,
+)
+"""Every claim about a training whose promise holds."""
+
+
+def check_training(training: AbstractTraining) -> None:
+    """Run every claim about a training; raises `AssertionError` for the first that fails."""
+    for claim in TRAINING_CLAIMS:
+        claim(training)

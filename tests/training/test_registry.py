@@ -1,0 +1,14 @@
+"""One row a training: every member whose promise holds passes the whole battery."""
+
+import pytest
+
+from tacit.testing import TRAINING_CLAIMS
+from tacit.training import names, training
+
+QUICK = {"pg-mf": {"rounds": 16}}
+
+
+@pytest.mark.parametrize("claim", TRAINING_CLAIMS, ids=lambda claim: claim.__name__)
+@pytest.mark.parametrize("name", names("strict"))
+def test_every_claim_about_a_training_holds(claim, name):
+    claim(training(name, **QUICK.get(name, {})))
