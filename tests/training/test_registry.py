@@ -5,7 +5,7 @@ import pytest
 from tacit.testing import TRAINING_CLAIMS
 from tacit.training import names, training
 
-QUICK = {"pg-mf": {"rounds": 16}}
+QUICK = {"pg-mf": {"rounds": 64}}
 
 
 @pytest.mark.parametrize("claim", TRAINING_CLAIMS, ids=lambda claim: claim.__name__)
