@@ -157,6 +157,39 @@ def test_bodies_have_a_limit(kind, task, started, proxied):
             assert proxy.request(SOMEBODY, "POST", path, body, JSON)[0] == status
 
 
+def heard(connection: socket.socket) -> None:
+    """Read and forget what is said, until the connection is gone."""
+    with contextlib.suppress(OSError):
+        while connection.recv(65_536):
+            pass
+
+
+@pytest.mark.long
+@both
+@pytest.mark.parametrize("listening", [False, True])
+def test_requests_without_end_fill_no_memory(kind, listening, task, started, proxied):
+    """A client that sends on before it was answered, whether or not it reads what it is told, gets
+    to the collector one request at a time; uvicorn alone would read all that it sends."""
+    collector = started(task)
+    proxy, path = proxied(kind, collector.port), f"/v1/tasks/{task.address}/reports"
+    assert proxy.request(CROWD, "POST", path, b"{}", JSON)[0] == 400
+    before = collector.memory()
+    head = f"POST {path} HTTP/1.1\r\nhost: films.example\r\ncontent-type: application/json\r\n"
+    many = (head.encode() + b"content-length: 2\r\n\r\n{}") * 500_000
+    with proxy.connect(CROWD) as connection:
+        reading = threading.Thread(target=heard, args=(connection,))
+        if listening:
+            reading.start()
+        connection.settimeout(4)
+        with contextlib.suppress(TimeoutError, ConnectionError):  # has to wait, or is cut
+            connection.sendall(many)
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+        if listening:
+            reading.join()
+    assert collector.memory("VmHWM") - before <= 16
+
+
 def bad_hello() -> bytes:
     """The beginning of a TLS handshake without the algorithms of signatures."""
     said = ssl.MemoryBIO()
