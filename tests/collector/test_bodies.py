@@ -19,6 +19,8 @@ from tacit.wire.report import upload as body_of
 
 TOKEN = "correct horse"
 JSON = {"content-type": "application/json"}
+PATIENCE = 20
+"""Seconds after which a test gives up; none takes so long where it passes."""
 
 
 @pytest.fixture
@@ -66,7 +68,7 @@ def asking(app, task, client):
     """What it is told."""
 
     async def ask():
-        async with running(app):
+        async with running(app), asyncio.timeout(PATIENCE):
             await client.ask(app, task)
 
     asyncio.run(ask())
@@ -129,7 +131,7 @@ class Held(SqliteStore):
 
     def insert(self, rows):
         self._begun()
-        assert self.released.wait(20)
+        assert self.released.wait(PATIENCE)
         return super().insert(rows)
 
 

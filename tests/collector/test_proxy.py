@@ -15,6 +15,7 @@ import pytest
 from processes import free_port
 from proxies import DEPLOY, NAME, ProxyProcess
 
+from tacit.collector.http.server import KEEP_ALIVE_SECONDS
 from tacit.wire.report import LONGEST_UPLOAD, dumps, upload
 
 JSON = {"content-type": "application/json"}
@@ -77,6 +78,13 @@ def beginning(kind, path) -> bytes:
 def test_the_page_shows_the_files_that_are_tested(page):
     shown = re.findall(r"^```\w*\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
     assert (DEPLOY / page).read_text() in shown
+
+
+def test_who_sends_on_a_connection_closes_it():
+    """Else an upload could leave on a connection that the collector is closing."""
+    upstream = (DEPLOY / "nginx.conf").read_text().partition("upstream collector {")[2]
+    (kept,) = re.findall(r"keepalive_timeout (\d+)s;", upstream.partition("}")[0])
+    assert int(kept) < KEEP_ALIVE_SECONDS
 
 
 @pytest.mark.long
