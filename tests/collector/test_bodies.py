@@ -45,11 +45,16 @@ class Client:
     async def send(self, message):
         self.said.append(message)
 
-    async def ask(self, app, task):
-        path = f"/v1/tasks/{task.address}/reports"
-        headers = [(b"content-type", b"application/json")]
-        scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
+    async def ask(self, app, task, what="reports", headers=JSON):
+        path = f"/v1/tasks/{task.address}/{what}"
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": "http", "method": "POST", "path": path, "headers": raw}
         await app(scope, self.receive, self.send)
+
+    @property
+    def told(self):
+        """The status and the whole body of the answer."""
+        return self.said[0]["status"], b"".join(each["body"] for each in self.said[1:])
 
 
 @asynccontextmanager
@@ -64,12 +69,12 @@ async def running(app):
     await lifespan
 
 
-def asking(app, task, client):
+def asking(app, task, client, what="reports"):
     """What it is told."""
 
     async def ask():
         async with running(app), asyncio.timeout(PATIENCE):
-            await client.ask(app, task)
+            await client.ask(app, task, what)
 
     asyncio.run(ask())
     return client.said
@@ -100,25 +105,28 @@ def bodies(task, report):
 
 
 @pytest.mark.parametrize("enrolled", [False, True])
-def test_in_parts_or_not_the_answer_is_the_same(task, report, collector, tmp_path, enrolled):
+def test_in_parts_or_not_the_answer_is_the_same(task, report, clock, tmp_path, enrolled):
     """Two collectors of their own: one gets each body at once, the other piece by piece."""
-    settings = [
-        {"enrolment": Enrolment([sha256(TOKEN.encode()).hexdigest()], 40, 99)} if enrolled else {}
-        for _ in range(2)
-    ]
-    at_once, piecemeal = (
-        collector(task, store=str(tmp_path / f"{number}.db"), **each)
-        for number, each in enumerate(settings)
-    )
-    path, seen = f"/v1/tasks/{task.address}/reports", set()
-    for sent, given in bodies(task, report):
-        headers = {"authorization": f"Bearer {TOKEN}"} | given
+    asked = bodies(task, report)
+
+    def cut(sent):
         third = len(sent) // 3
-        parts = (sent[:third], b"", sent[third:-1], sent[-1:])
-        whole = at_once.post(path, content=sent, headers=headers)
-        other = piecemeal.post(path, content=iter(parts), headers=headers)
-        assert (whole.status_code, whole.content) == (other.status_code, other.content)
-        seen.add(whole.status_code)
+        return sent[:third], b"", sent[third:-1], sent[-1:]
+
+    async def run(name, parts):
+        enrolment = Enrolment([sha256(TOKEN.encode()).hexdigest()], 40, 99) if enrolled else None
+        path = str(tmp_path / f"{name}.db")
+        app = application(path, [task], clock=clock, enrolment=enrolment)
+        clients = [Client(*parts(sent)) for sent, _ in asked]
+        async with running(app):
+            for client, (_, headers) in zip(clients, asked, strict=True):
+                given = {"authorization": f"Bearer {TOKEN}"} | headers
+                await client.ask(app, task, headers=given)
+        return [client.told for client in clients]
+
+    whole = asyncio.run(run("whole", lambda sent: (sent,)))
+    assert asyncio.run(run("parts", cut)) == whole
+    seen = {status for status, _ in whole}
     assert seen >= ({401, 429} if enrolled else {200, 400, 409, 413, 415, 422})
 
 
@@ -174,6 +182,15 @@ def test_too_slow_is_said_and_ends_the_connection(task, clock, tmp_path, monkeyp
     monkeypatch.setattr(body, "BODY_SECONDS", 0.01)
     start, *_ = asking(app, task, Client(*parts, complete=False))
     assert start["status"] == 408
+    assert dict(start["headers"])[b"connection"] == b"close"
+
+
+@pytest.mark.parametrize(("size", "status"), [(1 << 17, 413), (1, 408)])
+def test_an_erasure_has_the_same_limits(task, clock, tmp_path, monkeypatch, size, status):
+    app = application(str(tmp_path / "reports.db"), [task], clock=clock)
+    monkeypatch.setattr(body, "BODY_SECONDS", 0.01)
+    start, *_ = asking(app, task, Client(*[b" " * size] * 3, complete=False), "erasures")
+    assert start["status"] == status
     assert dict(start["headers"])[b"connection"] == b"close"
 
 

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from tacit.collector.http import problems
 from tacit.collector.http.admission import Admission
-from tacit.collector.http.body import Bodies, drop
+from tacit.collector.http.body import Bodies
 from tacit.collector.http.problems import ProblemError
 from tacit.collector.storage.store import StoreError
 from tacit.collector.storage.writer import ExcessError, Writer
@@ -48,8 +48,6 @@ class Erasing:
             await self._erase(request)
         except ProblemError as error:
             self.counts[error.problem.name] += 1
-            if error.linger is not None:
-                await drop(request.receive, error.linger)
             raise
         except ClientDisconnect:
             return Response(status_code=400)
