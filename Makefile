@@ -31,7 +31,7 @@ check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import r
 	$(BIN)/lint-imports
 	$(NODE) tests/page/node_modules/typescript/bin/tsc --project tests/page
 
-long: .venv/ready $(MODULES)  ## full counts, and what needs Java, PostgreSQL, Chromium or strace
+long: .venv/ready $(MODULES)  ## full counts, and what needs Java, PostgreSQL, Chromium, nginx, Caddy or strace
 	$(BIN)/python -m pytest -q -m "long or full or spark or postgres or browser"
 
 bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md

@@ -3,7 +3,8 @@
     python benchmarks/dawdlers.py [--connections 500] [--seconds 15]
 
 Bar: p99 of good uploads, one at a time, 200 ms. Connections that send a header without an end go on
-sending a few bytes at a time; the collector ends all of them while the good uploads come.
+sending a few bytes at a time. The collector gives up bodies that do not end while the good uploads
+come; to end the others is a proxy's part (`docs/proxy.md`).
 """
 
 import argparse

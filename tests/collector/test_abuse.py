@@ -38,11 +38,13 @@ def test_200_megabytes_in_chunks(ask, started):
             f"POST /v1/tasks/{task.address}/reports HTTP/1.1\r\nhost: a\r\n"
             "content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n".encode()
         )
-        while sent < 200 << 20:
+        for _ in range(8):
             connection.sendall(chunk)
-            sent += 65_536
-        connection.sendall(b"0\r\n\r\n")
-        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 413 ")
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 413 ")  # before it has ended
+        with contextlib.suppress(ConnectionError):  # it is listened to for a while, and no longer
+            while sent < 200 << 20:
+                connection.sendall(chunk)
+                sent += 65_536
     assert collector.memory("VmHWM") - before <= 16
 
 
@@ -57,29 +59,13 @@ def test_the_answer_to_a_body_that_is_too_long(ask, started):
         response = connection.getresponse()
         assert response.status == 413
         assert json.loads(response.read())["type"] == "urn:tacit:problem:too-large"
-        connection.request("POST", path, b"{}", JSON)  # what was left of the body is no request
-        assert connection.getresponse().status == 400
-
-
-def test_answers_that_nobody_reads(ask, started):
-    """A client that only sends is stopped, before what it should be told fills the memory."""
-    task = ask()
-    collector = started(task)
-    path = f"/v1/tasks/{task.address}/reports"
-    assert collector.request("POST", path, b"{}", JSON)[0] == 400
-    before = collector.memory()
-    head = f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
-    many = (head.encode() + b"content-length: 2\r\n\r\n{}") * 500_000
-    with socket.create_connection(("127.0.0.1", collector.port), timeout=1) as connection:
-        with pytest.raises(TimeoutError):
-            connection.sendall(many)
-        assert collector.memory("VmHWM") - before <= 16
-    assert collector.get("/healthz")[0] == 200
+        assert response.getheader("connection") == "close"
 
 
 @pytest.mark.long
-def test_slow_headers_and_bodies_are_ended(ask, started, report):
-    """500 connections that dawdle: all good traffic is answered, and each of them is closed.
+def test_slow_bodies_are_ended(ask, started, report):
+    """500 connections that dawdle: all good traffic is answered, and bodies that do not end are
+    given up. Headers that do not end are for a proxy (`test_proxy.py`).
 
     How fast it is answered, `benchmarks/dawdlers.py` measures.
     """
@@ -102,23 +88,14 @@ def test_slow_headers_and_bodies_are_ended(ask, started, report):
         for connection in slow[1::3]:  # a header that never ends, a few bytes at a time
             with contextlib.suppress(OSError):
                 connection.sendall(b"a: b\r\n")
-    for connection in slow:
-        connection.settimeout(5)
-        said = reading(connection)
-        assert said.startswith(b"HTTP/1.1 408")
+    for number, connection in enumerate(slow):
+        if number % 3 == 2:
+            connection.settimeout(5)
+            assert reading(connection).startswith(b"HTTP/1.1 408")
         connection.close()
     with refused:  # its answer and no other
         said = reading(refused)
         assert (said[:13], said.count(b"HTTP/1.1")) == (b"HTTP/1.1 413 ", 1)
-
-
-def test_endless_headers_are_ended(ask, started):
-    collector = started(ask())
-    for header in (b"a: " + b"b" * 9_000, b"a: b\r\n" * 2_000, b"a: " + b"b" * 9_000 + b"\r\n\r\n"):
-        with socket.create_connection(("127.0.0.1", collector.port)) as connection:
-            with contextlib.suppress(ConnectionError):
-                connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: a\r\n" + header)
-            assert reading(connection).startswith(b"HTTP/1.1 431")
 
 
 @pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.long)])

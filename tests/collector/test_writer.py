@@ -60,3 +60,19 @@ def test_a_commit_has_an_end():
     found = committed([100] * 100)
     assert sum(found) == 10_000
     assert max(found) < MOST_ROWS + 100
+
+
+def test_what_waits_at_the_end_is_stored():
+    """However much of it, handed over or not."""
+
+    async def run():
+        store = Counting()
+        writer = Writer(store)
+        rows = [StoredReport(b"i", 1, 1, 0, b"p", b"c")]
+        waiting = [writer.put(rows * size) for size in (MOST_ROWS, MOST_ROWS, MOST_ROWS, 1)]
+        await writer.close()
+        await asyncio.sleep(0)
+        assert all(each.done() for each in waiting)
+        return store.commits
+
+    assert sum(asyncio.run(run())) == 3 * MOST_ROWS + 1

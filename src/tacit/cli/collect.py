@@ -50,8 +50,8 @@ def collect(
 ) -> None:
     """Run the collector: uploads, tasks, published models and the page, on one address.
 
-    A report is acknowledged when it is on disk. Nothing is logged of who sent what. Put TLS in
-    front of it (the page on operating says how); stop it with Ctrl-C, and what waits is stored.
+    A report is acknowledged when it is on disk. Nothing is logged of who sent what. Put a proxy in
+    front of it (the page on proxies says how). Stop it with Ctrl-C: what waits is stored.
 
     Examples:
 

@@ -215,7 +215,7 @@ def application(
 
 def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProblemError)
-    return _answer(error.problem)
+    return _answer(error.problem, closing=error.linger is not None)
 
 
 def _http_problem(request: Request, error: Exception) -> Response:
@@ -223,8 +223,10 @@ def _http_problem(request: Request, error: Exception) -> Response:
     return _answer(problems.METHOD if error.status_code == 405 else problems.NOT_FOUND)
 
 
-def _answer(problem: Problem) -> Response:
-    wait = {} if problem.retry_after is None else {"retry-after": str(problem.retry_after)}
+def _answer(problem: Problem, closing: bool = False) -> Response:
+    headers = {"connection": "close"} if closing else {}
+    if problem.retry_after is not None:
+        headers["retry-after"] = str(problem.retry_after)
     return Response(
-        problem.document(), problem.status, media_type=MEDIA_TYPE.decode(), headers=wait
+        problem.document(), problem.status, media_type=MEDIA_TYPE.decode(), headers=headers
     )

@@ -22,20 +22,16 @@ REPORTS = re.compile(r"/v1/tasks/([^/]+)/reports")
 
 
 class Middleware:
-    """Nearly every request is an upload: it need not ask each route whether it is meant.
-
-    `upload`: the route for them, for a server that knows it (`tacit.collector.http.connection`).
-    """
+    """Nearly every request is an upload: it need not ask each route whether it is meant."""
 
     def __init__(self, upload: UploadHandler, rest: ASGIApp) -> None:
-        self.upload = upload
-        self._rest = rest
+        self._upload, self._rest = upload, rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._rest(scope, receive, send)
         elif scope["method"] == "POST" and (task := task_of(scope["path"])) is not None:
-            await self.upload(task, scope, receive, send)
+            await self._upload(task, scope, receive, send)
         else:
             await self._rest(scope, receive, _telling(send))
 

@@ -34,11 +34,16 @@ class Problem:
 
 
 class ProblemError(Exception):
-    """Raised to end a request with a problem."""
+    """Raised to end a request with a problem.
 
-    def __init__(self, problem: Problem) -> None:
+    `linger`: where part of the body has not been read, the seconds for which it is still read, and
+    dropped, before the connection is closed. None: the connection goes on.
+    """
+
+    def __init__(self, problem: Problem, linger: float | None = None) -> None:
         super().__init__(problem.name)
         self.problem = problem
+        self.linger = linger
 
 
 MALFORMED = Problem("malformed", 400, "The body is not an upload of reports.")
@@ -47,6 +52,7 @@ UNAUTHORIZED = Problem("unauthorized", 401, "Uploads need an enrolment token of 
 NO_SUCH_TASK = Problem("no-such-task", 404, "This collector has no task of that address.")
 NOT_FOUND = Problem("not-found", 404, "There is nothing at this address.")
 METHOD = Problem("method", 405, "This address does not answer to that method.")
+SLOW = Problem("slow", 408, "The body took more than 15 seconds. Send it again.")
 CONFLICT = Problem("conflict", 409, "Another report has this id; the first one was kept.")
 TOO_LARGE = Problem("too-large", 413, "An upload has at most 262144 bytes and 200 reports.")
 PEOPLE = Problem("too-large", 413, "This upload names more people than one may. Send fewer.")

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 from starlette.requests import ClientDisconnect
@@ -12,12 +12,12 @@ from starlette.types import Receive, Scope, Send
 
 from tacit.collector.http import problems
 from tacit.collector.http.admission import Admission, Visit
-from tacit.collector.http.body import Bodies, checked
+from tacit.collector.http.body import Bodies, drop
 from tacit.collector.http.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.http.upload_schema import read
 from tacit.collector.http.validation import Claim, Refused, Taken, among, refusal
 from tacit.collector.limits.limits import Charge, Reservation
-from tacit.collector.samples import Claims, Samples, claims
+from tacit.collector.samples import Samples, claims
 from tacit.collector.storage.commit import Cost
 from tacit.collector.storage.store import ReportOutcome, StoredReport, StoreError
 from tacit.collector.storage.writer import ExcessError, Writer
@@ -54,112 +54,69 @@ class UploadHandler:
 
     def __init__(self, admission: Admission, writer: Callable[[], Writer]) -> None:
         self._admission, self._writer = admission, writer
-        self._learning: set[asyncio.Task[None]] = set()
+        self._learning = 0
         self.counts: Counter[str] = Counter()
         self._bodies = Bodies()
 
     async def __call__(self, task: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request to the task of an address."""
-        answered: asyncio.Future[UploadAnswer] = asyncio.get_running_loop().create_future()
+        visit, linger = None, None
         try:
-            if self._is_busy():
-                await asyncio.sleep(PATIENCE)
-                raise ProblemError(problems.BUSY)
+            await self._not_busy()
             visit = self._admission.let_in(task, dict(scope["headers"]))
-            self._store(visit, await self._bodies.read(receive), _once(answered))
-            answer = await answered
+            answer = await self._store(visit, await self._bodies.read(receive))
         except ClientDisconnect:
             return
         except Exception as error:
-            answer = self._raised(error)
-        start = {"status": answer.status, "headers": answer.headers()}
-        await send({"type": "http.response.start"} | start)
-        await send({"type": "http.response.body", "body": answer.content})
+            answer = self._raised(error, visit)
+            linger = error.linger if isinstance(error, ProblemError) else None
+        if linger is None:
+            await _say(send, answer)
+        else:
+            await _close(receive, send, answer, linger)
 
-    def take(
-        self,
-        task: str,
-        headers: Mapping[bytes, bytes],
-        body: bytes,
-        answer: Callable[[UploadAnswer], None],
-    ) -> None:
-        """The same for a body that is there already; calls `answer` once, now or later."""
-        if self._is_busy():
-            later = asyncio.get_running_loop().call_later
-            later(PATIENCE, answer, self._refused(problems.BUSY))
-            return
-        try:
-            self._store(self._admission.let_in(task, headers), checked(body), answer)
-        except Exception as error:  # to a parser that called it would be the client's fault
-            answer(self._raised(error))
-
-    def _is_busy(self) -> bool:
+    async def _not_busy(self) -> None:
         """Nothing of a request is looked at while there is too much to do already: reading it first
         would cost as much as storing it."""
-        return self._writer().uploads + len(self._learning) >= MOST_WAITING
+        if self._writer().uploads + self._learning >= MOST_WAITING:
+            await asyncio.sleep(PATIENCE)
+            raise ProblemError(problems.BUSY)
 
-    def _store(self, visit: Visit, body: bytes, answer: Callable[[UploadAnswer], None]) -> None:
-        """Read a body and have it stored; `answer` hears of it when it is durable."""
+    async def _store(self, visit: Visit, body: bytes) -> UploadAnswer:
+        """Read a body and have it stored; returns once it is durable."""
         sent, samples = read(body), visit.intake.samples
         if samples is not None:
             samples.bound(report.person for report in sent)
         taken = visit.intake.taken(sent, visit.now)
         charge = visit.charge(len(sent), taken.people)
         if samples is None:
-            self._put(visit, taken.rows, taken.refused, _cost(charge, taken.refused), answer)
-            return
+            rows, refused, paid = taken.rows, taken.refused, None
+        else:
+            right, paid = await self._right(taken, samples, charge)
+            rows, refused = among(taken, right)
+        cost = None if charge is None else Cost(charge, len(refused), paid)
+        outcomes: list[ReportOutcome] = []
+        if rows or (cost is not None and cost.paid is None):
+            outcomes = await self._writer().put(rows, cost)
+        return self._accepted(rows, outcomes, refused)
+
+    async def _right(
+        self, taken: Taken, samples: Samples, charge: Charge | None
+    ) -> tuple[set[Claim], Reservation | None]:
+        """The claims that are right. What can only be checked with some work is paid for by the
+        token before it is done."""
         known = {each: samples.right(*each) for each in taken.claims}
         right = {each for each, found in known.items() if found}
-        if unknown := claims(each for each, found in known.items() if found is None):
-            work = self._learn(visit, taken, samples, (right, unknown), charge, answer)
-            learning = asyncio.ensure_future(work)
-            self._learning.add(learning)
-            learning.add_done_callback(self._learning.discard)
-        else:
-            rows, refused = among(taken, right)
-            self._put(visit, rows, refused, _cost(charge, refused), answer)
-
-    async def _learn(
-        self,
-        visit: Visit,
-        taken: Taken,
-        samples: Samples,
-        claims: tuple[set[Claim], Claims],
-        charge: Charge | None,
-        answer: Callable[[UploadAnswer], None],
-    ) -> None:
-        """Store what can only be checked with some work: the token pays before it is done.
-        `claims`: those that are known to be right, and those to be checked."""
-        right, unknown = claims
+        unknown = claims(each for each, found in known.items() if found is None)
+        if not unknown:
+            return right, None
+        self._learning += 1
         try:
             with samples.room(unknown):
                 paid = await self._writer().reserve(charge) if charge else None
-                learnt = await samples.learn(unknown)
-            rows, refused = among(taken, right | learnt)
-            self._put(visit, rows, refused, _cost(charge, refused, paid), answer)
-        except Exception as error:
-            answer(self._raised(error, visit))
-
-    def _put(
-        self,
-        visit: Visit,
-        rows: list[StoredReport],
-        refused: Refused,
-        cost: Cost | None,
-        answer: Callable[[UploadAnswer], None],
-    ) -> None:
-        def settled(stored: asyncio.Future[list[ReportOutcome]]) -> None:
-            try:
-                outcomes = stored.result()
-            except Exception as error:
-                answer(self._raised(error, visit))
-            else:
-                answer(self._accepted(rows, outcomes, refused))
-
-        if rows or (cost is not None and cost.paid is None):
-            self._writer().put(rows, cost).add_done_callback(settled)
-        else:
-            answer(self._accepted([], [], refused))
+                return right | await samples.learn(unknown), paid
+        finally:
+            self._learning -= 1
 
     def _accepted(
         self, rows: list[StoredReport], outcomes: list[ReportOutcome], refused: Refused
@@ -174,7 +131,7 @@ class UploadHandler:
             return ACCEPTED
         return self._refused(_PROBLEMS[refused[0]["problem"]], refused)
 
-    def _raised(self, error: Exception, visit: Visit | None = None) -> UploadAnswer:
+    def _raised(self, error: Exception, visit: Visit | None) -> UploadAnswer:
         if isinstance(error, ProblemError):
             return self._refused(error.problem)
         if isinstance(error, StoreError):
@@ -194,19 +151,22 @@ class UploadHandler:
         return UploadAnswer(problem.status, problem.document(refused), problem.retry_after)
 
 
-def _cost(charge: Charge | None, refused: Refused, paid: Reservation | None = None) -> Cost | None:
-    return None if charge is None else Cost(charge, len(refused), paid)
-
-
 _PROBLEMS = {
     problem.name: problem
     for problem in (problems.MECHANISM, problems.EPOCH, problems.CELLS, problems.CONFLICT)
 }
 
 
-def _once(answered: "asyncio.Future[UploadAnswer]") -> Callable[[UploadAnswer], None]:
-    def answer(given: UploadAnswer) -> None:
-        if not answered.done():  # whoever waited was told to stop
-            answered.set_result(given)
+async def _say(send: Send, answer: UploadAnswer) -> None:
+    headers = answer.headers()
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.content})
 
-    return answer
+
+async def _close(receive: Receive, send: Send, answer: UploadAnswer, linger: float) -> None:
+    """Answer at once, drop the rest of the body for so many seconds, then end the connection."""
+    headers = [*answer.headers(), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.content, "more_body": True})
+    await drop(receive, linger)
+    await send({"type": "http.response.body", "body": b""})
