@@ -6,12 +6,11 @@
  */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Client } from "../../src/tacit/page/device/client.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
 import { readTask } from "../../src/tacit/page/device/documents/task.js";
-import { Memory, Shop, successor } from "./world.js";
+import { Memory, Shop, former, successor } from "./world.js";
 
 const SPENT = /** @type {const} */ ({ rated: 5n, catalogue: 7n, sample: 4n });
 const AWAY_UNTIL = 87_430;
@@ -25,13 +24,7 @@ const REPORT = /,(?=\{"id")/;
  * @param {Plan} plan
  */
 async function left(plan) {
-  const text = readFileSync(new URL(`stores/${plan}.json`, import.meta.url), "utf8");
-  const held = JSON.parse(text, (_key, value) => {
-    if (typeof value?.bigint === "string") return BigInt(value.bigint);
-    return typeof value?.bytes === "string" && !("id" in value)
-      ? new Uint8Array(Buffer.from(value.bytes, "hex"))
-      : value;
-  });
+  const held = former(plan);
   const store = new Memory();
   await store.commit({ put: held.rows });
   const document = new TextEncoder().encode(held.task);

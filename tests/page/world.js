@@ -31,6 +31,20 @@ export async function example(plan) {
   return { document, task: await readTask(document, found.address) };
 }
 
+/**
+ * What an older page left: the task, what the collector had by then, and the rows of the store.
+ * @param {"rated" | "catalogue" | "sample"} plan
+ */
+export function former(plan) {
+  const text = readFileSync(new URL(`stores/${plan}.json`, import.meta.url), "utf8");
+  return JSON.parse(text, (_key, value) => {
+    if (typeof value?.bigint === "string") return BigInt(value.bigint);
+    return typeof value?.bytes === "string" && !("id" in value)
+      ? new Uint8Array(Buffer.from(value.bytes, "hex"))
+      : value;
+  });
+}
+
 /** Who asks in these tests. */
 export const PROVIDER = "https://films.example";
 
