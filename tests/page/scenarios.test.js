@@ -193,7 +193,7 @@ async function agree(life, { task, maximum, limit }) {
 }
 
 /**
- * What is exported, by place, in the order of the Python device; whether each report waits.
+ * What is exported, by place, as the Python device has it; whether each report waits.
  * @param {{ [store: string]: any[] }} held
  */
 function placed({ owner, ledger, ratings, answers, reported, made, outbox }) {
@@ -206,19 +206,14 @@ function placed({ owner, ledger, ratings, answers, reported, made, outbox }) {
   const waits = (/** @type {any} */ one) =>
     outbox?.some(({ epoch, place }) => epoch === one.epoch && place === one.place) ?? false;
   const task = {
-    ratings: ratings?.map(({ place, level }) => [place, level]).sort(inOrder),
-    answers: answers?.map(valued).sort(inOrder),
-    reported: reported?.map(valued).sort(inOrder),
-    reports: made?.sort(inTime).map((one) => [one.epoch, waits(one)]),
+    ratings: ratings?.map(({ place, level }) => [place, level]),
+    answers: answers?.map(valued),
+    reported: reported?.map(valued),
+    reports: made?.map((one) => [one.epoch, waits(one)]),
   };
   const spent = ledger?.[0].spent;
   return { spent, lifetime: owner?.[0]?.limit, tasks: owner?.length ? [task] : [] };
 }
-
-/** @type {(a: any, b: any) => number} */
-const inOrder = ([a, x], [b, y]) => a - b || Number((x ?? "") > (y ?? "")) - Number((x ?? "") < (y ?? ""));
-/** @type {(a: any, b: any) => number} */
-const inTime = (a, b) => a.epoch - b.epoch || a.place - b.place;
 
 /**
  * What a step is to come to: the kind of a refusal, what is held, or what became of reports.
