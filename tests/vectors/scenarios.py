@@ -2,8 +2,8 @@
 
     python tests/vectors/scenarios.py
 
-What a step may do is in the tables `ACTS` of tests/device/test_scenarios.py and its twin,
-tests/page/scenarios.test.js; what it does not state is nothing. A report that leaves is stated as
+What a step may do is in the tables `ACTS` of tests/importable/scenario_device.py and its twin,
+tests/page/scenario_device.js; what it does not state is nothing. A report that leaves is stated as
 [epoch, table, [place, value, word]..]: for each place the value that is answered for (null: not
 rated), and the number of the word that its symbol was drawn with. This writes the bytes of it below
 the scenarios, by docs/wire.md alone: it imports nothing of what it tests.
