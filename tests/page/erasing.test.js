@@ -160,6 +160,17 @@ test("erasing is no way around a pause", async () => {
   assert.equal((await store.read()).pause.length, 1);
 });
 
+test("a forged task does not keep an erasure from being asked for", async () => {
+  const { client, shop, task } = await told();
+  shop.outcome = () => ({ status: 401 });
+  await client.erase();
+  await client.enrol(task, { maximum: "1", limit: "100" });
+  shop.outcome = () => null;
+  shop.document = Uint8Array.from([...shop.document, 32]);
+  await assert.rejects(client.sync(), CertificateError);
+  assert.equal(shop.erased.length, 1);
+});
+
 test("a second erasing keeps what the first one has to ask, and the export shows no key", async () => {
   const { client, store, shop, task } = await told();
   shop.outcome = () => ({ status: 401 });

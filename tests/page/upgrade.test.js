@@ -6,12 +6,11 @@
  */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Client } from "../../src/tacit/page/device/client.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
 import { readTask } from "../../src/tacit/page/device/documents/task.js";
-import { Memory, Shop, successor } from "./world.js";
+import { Memory, Shop, former, successor } from "./world.js";
 
 const SPENT = /** @type {const} */ ({ rated: 5n, catalogue: 7n, sample: 4n });
 const AWAY_UNTIL = 87_430;
@@ -25,15 +24,10 @@ const REPORT = /,(?=\{"id")/;
  * @param {Plan} plan
  */
 async function left(plan) {
-  const text = readFileSync(new URL(`stores/${plan}.json`, import.meta.url), "utf8");
-  const held = JSON.parse(text, (_key, value) => {
-    if (typeof value?.bigint === "string") return BigInt(value.bigint);
-    return typeof value?.bytes === "string" && !("id" in value)
-      ? new Uint8Array(Buffer.from(value.bytes, "hex"))
-      : value;
-  });
+  const held = former(plan);
   const store = new Memory();
   await store.commit({ put: held.rows });
+  const rows = await store.read();
   const document = new TextEncoder().encode(held.task);
   const shop = new Shop(document);
   for (const one of held.acknowledged) shop.reports.set(JSON.parse(one).id, JSON.parse(one));
@@ -51,7 +45,7 @@ async function left(plan) {
   const waiting = held.rows.outbox.map((/** @type {{ bytes: string }} */ row) => row.bytes);
   const now = await successor(document);
   const set = (/** @type {number} */ moment) => (time = moment);
-  return { client, store, shop, before, now, set, drawn, waiting, held };
+  return { client, store, shop, before, now, set, drawn, waiting, rows };
 }
 
 /** @param {Memory} store */
@@ -62,7 +56,7 @@ async function spent(store) {
 for (const plan of /** @type {const} */ (["rated", "catalogue", "sample"])) {
   for (const format of ["before", "now"]) {
     test(`${plan}, asked as ${format}: what waited is sent to the byte, nothing is drawn`, async () => {
-      const { client, store, shop, before, now, set, waiting, held } = await left(plan);
+      const { client, store, shop, before, now, set, waiting, rows } = await left(plan);
       if (format === "now") {
         shop.document = now.document;
         shop.gone.add(before.address);
@@ -78,7 +72,7 @@ for (const plan of /** @type {const} */ (["rated", "catalogue", "sample"])) {
       assert.deepEqual([...new Set(shop.posts)], [task.address]);
       assert.equal(await spent(store), SPENT[plan] * 1_000_000_000n);
       const { ratings, answers } = await store.read();
-      assert.deepEqual([ratings, answers], [held.rows.ratings, held.rows.answers]);
+      assert.deepEqual([ratings, answers], [rows.ratings, rows.answers]);
     });
   }
 

@@ -31,6 +31,20 @@ export async function example(plan) {
   return { document, task: await readTask(document, found.address) };
 }
 
+/**
+ * What an older page left: the task, what the collector had by then, and the rows of the store.
+ * @param {"rated" | "catalogue" | "sample"} plan
+ */
+export function former(plan) {
+  const text = readFileSync(new URL(`stores/${plan}.json`, import.meta.url), "utf8");
+  return JSON.parse(text, (_key, value) => {
+    if (typeof value?.bigint === "string") return BigInt(value.bigint);
+    return typeof value?.bytes === "string" && !("id" in value)
+      ? new Uint8Array(Buffer.from(value.bytes, "hex"))
+      : value;
+  });
+}
+
 /** Who asks in these tests. */
 export const PROVIDER = "https://films.example";
 
@@ -47,6 +61,17 @@ export async function successor(document, provider = PROVIDER) {
   return { document: named, task: await readTask(named, await address(named)) };
 }
 
+/**
+ * Keys as IndexedDB orders them: column by column.
+ * @param {[string, unknown]} one
+ * @param {[string, unknown]} other
+ */
+function byKey([one], [other]) {
+  const [a, b] = [JSON.parse(one), JSON.parse(other)];
+  const k = a.findIndex((/** @type {unknown} */ part, /** @type {number} */ at) => part !== b[at]);
+  return a[k] < b[k] ? -1 : 1;
+}
+
 /** What IndexedDB keeps, in maps; `crash` is asked before each commit whether to lose it. */
 export class Memory {
   /** @type {Map<string, Map<string, unknown>>} */
@@ -56,7 +81,10 @@ export class Memory {
 
   /** @returns {Promise<Rows>} */
   async read() {
-    const named = NAMES.map((name) => [name, [...(this.#stores.get(name)?.values() ?? [])]]);
+    const named = NAMES.map((name) => {
+      const rows = [...(this.#stores.get(name) ?? [])].sort(byKey);
+      return [name, rows.map(([, row]) => row)];
+    });
     return structuredClone(Object.fromEntries(named));
   }
 

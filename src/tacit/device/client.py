@@ -33,6 +33,7 @@ from tacit.privacy.ledger import Ledger, nano
 from tacit.scale import shortest
 from tacit.wire.task import Task, is_address
 
+NOT_BEGUN = "This task has not begun: nothing is answered yet."
 _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
 
@@ -157,14 +158,15 @@ class Client:
         question = Question(task, number, channel, self._provider.named(number))
         outbox = Outbox(self._provider, now, self._chance)
         outbox.drop_late()
+        epoch = task.epoch(now)
         try:
-            refusal = answer(self._store, question, task.epoch(now), self._words)
+            refusal = answer(self._store, question, epoch, self._words)
         except BudgetError:
             outbox.send(self._transport)
             raise
         outcome = outbox.send(self._transport)
         self.fetch_model()
-        notes = erasures.notes + outcome.notes
+        notes = erasures.notes + outcome.notes + ([NOT_BEGUN] if epoch < 0 else [])
         return replace(outcome, refusal=refusal, erasing=erasures.waiting, notes=notes)
 
     def fetch_model(self) -> None:

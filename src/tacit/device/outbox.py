@@ -35,7 +35,8 @@ class SyncOutcome:
     because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix
     seconds before which another sync sends nothing; None when it may send at once. `refusal`: why
     the lifetime limit left ratings without an answer. `erasing`: names that the collector was asked
-    to erase and has not said so. `notes`: a sentence for each thing the collector did not like.
+    to erase and has not said so. `notes`: a sentence for each thing the collector did not like, and
+    for a task that has not begun.
     """
 
     stored: int = 0

@@ -48,10 +48,12 @@ class Provider:
         self.store, self.origin, self._url = store, origin_of(url), place_of(url)
 
     def tasks(self) -> list[tuple[int, str, bytes]]:
-        """Number, address and document of every task it ever asked, the latest met first."""
+        """Number, address and document of every task it ever asked: the current one first, then by
+        the address of the question."""
         return self.store.db.execute(
-            "SELECT number, address, document FROM task WHERE provider = ? ORDER BY number DESC",
-            (self._url,),
+            "SELECT number, address, document FROM task WHERE provider = ?"
+            " ORDER BY number IS NOT ?, question",
+            (self._url, self._get("task")),
         ).fetchall()
 
     def adopt(self, task: Task) -> int:

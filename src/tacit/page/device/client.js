@@ -5,15 +5,15 @@
  * is sent. A crash may waste epsilon; it never overspends it and never draws twice.
  */
 
-import { rowOf } from "./documents/channel.js";
 import { secretWord } from "./answering/draw.js";
 import { dueAgain } from "./answering/due.js";
 import { erasuresOf } from "./sending/erasing.js";
-import { RequestError } from "./errors.js";
+import { BudgetError, RequestError } from "./errors.js";
 import { amount } from "./answering/ledger.js";
-import { addressesOf, askToErase, pause, questionOf, send, uploads } from "./sending/outbox.js";
+import { questionOf } from "./sending/outbox.js";
 import { SECRET_BYTES } from "./answering/pseudonym.js";
 import { round } from "./answering/round.js";
+import { Sender } from "./sending/sender.js";
 import { choose, epochOf, readTask, refuseAnothers } from "./documents/task.js";
 
 /** @typedef {import("./documents/channel.js").Channel} Channel */
@@ -31,7 +31,7 @@ import { choose, epochOf, readTask, refuseAnothers } from "./documents/task.js";
  *   readonly alone?: <T>(work: () => Promise<T>) => Promise<T> }} World
  */
 
-const FORGIVEN = 100_000; // seconds: a longer pause than any comes from a clock that was wrong
+const NOT_BEGUN = "This task has not begun: nothing is answered yet.";
 
 /**
  * `refused`: ratings that the lifetime limit left without an answer of their own.
@@ -48,6 +48,7 @@ export class Client {
   #now;
   #words;
   #alone;
+  #sender;
 
   /** @param {World} world */
   constructor({ store, collector, now = () => Date.now() / 1000, words, alone = inAllTabs }) {
@@ -56,6 +57,7 @@ export class Client {
     this.#now = now;
     this.#words = words;
     this.#alone = alone;
+    this.#sender = new Sender(store, collector, now);
   }
 
   /** Everything the device holds. */
@@ -122,25 +124,32 @@ export class Client {
         remove: { ratings: [{ task: task.question, place, level: "" }] },
       });
     }
-    for (const channel of task.channels) rowOf(channel, level);
+    if (!task.scale.levels.includes(level))
+      throw new RequestError(`This rating is not on the scale ${task.scale.text}.`);
     return this.#store.commit({ put: { ratings: [{ task: task.question, place, level }] } });
   }
 
   /**
-   * Answer what is due now and send what waits.
+   * Ask for what is to be erased, answer what is due now and send what waits.
    *
    * Throws what `readTask`, `refuseAnothers` and `choose` throw, before anything is drawn, and
-   * `BudgetError` where a first report costs more than is left.
+   * `BudgetError` where a first report costs more than is left; what waits is sent all the same.
    * @returns {Promise<Synced>}
    */
   sync() {
     return this.#alone(async () => {
+      const asked = await this.#sender.erase();
       const owner = ownerOf(await this.#store.read());
       const task = await readTask(await this.#collector.task(owner.task), owner.task);
       refuseAnothers(task, this.#collector.origin);
+      const channel = choose(task, owner.maximum);
       const dropped = await this.#drop();
-      const made = await this.#answer(task, choose(task, owner.maximum));
-      return { ...made, dropped, ...(await this.#send()) };
+      const made = await this.#answer(task, channel).catch(async (error) => {
+        if (error instanceof BudgetError) await this.#sender.upload(asked);
+        throw error;
+      });
+      const sent = await this.#sender.upload(asked);
+      return { ...sent, ...made, dropped, complaints: [...sent.complaints, ...made.complaints] };
     });
   }
 
@@ -151,7 +160,7 @@ export class Client {
   resend() {
     return this.#alone(async () => {
       const dropped = await this.#drop();
-      const sent = await this.#send();
+      const sent = await this.#sender.send();
       return { made: 0, refused: 0, dropped, ...sent };
     });
   }
@@ -173,7 +182,7 @@ export class Client {
       const count = kept.length + asked.length;
       const over = count === 0 ? pauses : [];
       await this.#store.commit({ remove: { ...rest, pause: over }, put: { erasures: asked } });
-      return { made: 0, refused: 0, dropped: 0, ...(await this.#send()), asked: count };
+      return { made: 0, refused: 0, dropped: 0, ...(await this.#sender.send()), asked: count };
     });
   }
 
@@ -192,77 +201,12 @@ export class Client {
    */
   async #answer(task, channel) {
     const epoch = epochOf(task, this.#now());
-    if (epoch < 0) throw new RequestError("This task has not begun; nothing is answered yet.");
+    if (epoch < 0) return { made: 0, refused: 0, complaints: [NOT_BEGUN] };
     const rows = await this.#store.read();
     const words = this.#words ?? secretWord;
     const { change, made, refused } = await round(ownerOf(rows), rows, task, channel, epoch, words);
     await this.#store.commit(change);
-    return { made, refused };
-  }
-
-  async #send() {
-    const { owner, outbox, enrolment, erasures, pause: pauses } = await this.#store.read();
-    const token = enrolment[0]?.token ?? null;
-    const complaints = /** @type {string[]} */ ([]);
-    const sent = { stored: 0, waiting: outbox.length, complaints, erasing: erasures.length };
-    const wait = (pauses[0]?.next ?? -Infinity) - this.#now();
-    if (wait > 0 && wait < FORGIVEN) return { ...sent, again: wait };
-    const again = await this.#erase(erasures, sent);
-    if (again !== null) return { ...sent, again };
-    /** @type {Set<string>} */
-    const wrong = new Set();
-    for (const rows of uploads(outbox)) {
-      const task = rows[0]?.task ?? "";
-      if (wrong.has(task)) continue;
-      const became = await send(rows, addressesOf(rows, owner), this.#collector, token);
-      await this.#settle(became);
-      sent.stored += became.stored.length;
-      sent.waiting -= became.stored.length + became.refused.length;
-      sent.complaints.push(...became.complaints);
-      if (became.again) return { ...sent, again: await this.#postpone(became.retryAfter) };
-      if (became.kept.length > 0) wrong.add(task);
-    }
-    // Only an outbox that got through ends a failure; an empty one says nothing.
-    if (outbox.length > 0 && sent.waiting === 0) {
-      await this.#store.commit({ remove: { pause: pauses } });
-    }
-    return { ...sent, again: null };
-  }
-
-  /**
-   * Ask for every erasure that is not acknowledged; gives the seconds to wait where there is no
-   * time for it now.
-   * @param {readonly import("./store.js").Erasure[]} erasures
-   * @param {{ complaints: string[], erasing: number }} sent
-   */
-  async #erase(erasures, sent) {
-    for (const erasure of erasures) {
-      const became = await askToErase(erasure, this.#collector);
-      sent.complaints.push(...became.complaints);
-      if (became.again) return await this.#postpone(became.retryAfter);
-      if (!became.erased) continue;
-      await this.#store.commit({ remove: { erasures: [erasure] } });
-      sent.erasing -= 1;
-    }
-    return null;
-  }
-
-  /** @param {import("./sending/outbox.js").Sent} became */
-  async #settle({ stored, refused, due }) {
-    const { reported } = await this.#store.read();
-    await this.#store.commit({
-      remove: { outbox: [...stored, ...refused], reported: dueAgain(reported, due) },
-    });
-  }
-
-  /** @param {number} retryAfter */
-  async #postpone(retryAfter) {
-    const { pause: pauses } = await this.#store.read();
-    const before = pauses[0]?.attempts ?? 0;
-    const seconds = pause(before, retryAfter);
-    const next = this.#now() + seconds;
-    await this.#store.commit({ put: { pause: [{ self: "pause", attempts: before + 1, next }] } });
-    return seconds;
+    return { made, refused, complaints: /** @type {string[]} */ ([]) };
   }
 }
 

@@ -20,13 +20,15 @@ const UNKNOWN = 404; // the collector does not have the task
 /**
  * Rows in uploads to one task each, ordered by epoch and place, within the collector's bounds.
  * @param {readonly Outgoing[]} rows
+ * @param {string} [current] the question that goes first; the others by their addresses
  * @returns {Outgoing[][]}
  */
-export function uploads(rows) {
+export function uploads(rows, current) {
   /** @type {Outgoing[][]} */
   const found = [];
   let size = 0;
-  for (const row of [...rows].sort(inOrder)) {
+  const now = (/** @type {Outgoing} */ { task }) => Number(task === current);
+  for (const row of [...rows].sort((a, b) => now(b) - now(a) || inOrder(a, b))) {
     const open = found.at(-1);
     const fits = open !== undefined && open[0]?.task === row.task && open.length < MOST_REPORTS;
     if (fits && size + row.bytes.length + 1 <= LONGEST_UPLOAD) {

@@ -1,0 +1,112 @@
+/** What leaves the device, when it may: first what is to be erased, then the outbox. */
+
+import { dueAgain } from "../answering/due.js";
+import { addressesOf, askToErase, pause, questionOf, send, uploads } from "./outbox.js";
+
+/** @typedef {Pick<import("./collector.js").Collector, "send" | "erase">} Uploads */
+/** Names to be erased that were not, and why.
+ * @typedef {{ readonly complaints: readonly string[], readonly erasing: number }} Asked */
+
+const FORGIVEN = 100_000; // seconds: a longer pause than any comes from a clock that was wrong
+
+export class Sender {
+  #store;
+  #collector;
+  #now;
+
+  /**
+   * @param {import("../store.js").Store} store
+   * @param {Uploads} collector
+   * @param {() => number} now Unix seconds
+   */
+  constructor(store, collector, now) {
+    this.#store = store;
+    this.#collector = collector;
+    this.#now = now;
+  }
+
+  /** Ask for what is to be erased, then send what waits: nothing new. */
+  async send() {
+    return this.upload(await this.erase());
+  }
+
+  /**
+   * Ask for every erasure that is not acknowledged, unless it is too early.
+   * @returns {Promise<Asked>}
+   */
+  async erase() {
+    const { erasures, pause: pauses } = await this.#store.read();
+    const complaints = /** @type {string[]} */ ([]);
+    const asked = { complaints, erasing: erasures.length };
+    if (this.#tooEarly(pauses) !== null) return asked;
+    for (const erasure of erasures) {
+      const became = await askToErase(erasure, this.#collector);
+      complaints.push(...became.complaints);
+      if (became.again) {
+        await this.#postpone(became.retryAfter);
+        return asked;
+      }
+      if (!became.erased) continue;
+      await this.#store.commit({ remove: { erasures: [erasure] } });
+      asked.erasing -= 1;
+    }
+    return asked;
+  }
+
+  /**
+   * Send what is in the outbox, unless it is too early.
+   * @param {Asked} asked
+   */
+  async upload({ complaints, erasing }) {
+    const { owner, outbox, enrolment, pause: pauses } = await this.#store.read();
+    const token = enrolment[0]?.token ?? null;
+    const sent = { stored: 0, waiting: outbox.length, complaints: [...complaints], erasing };
+    const again = this.#tooEarly(pauses);
+    if (again !== null) return { ...sent, again };
+    /** @type {Set<string>} */
+    const wrong = new Set();
+    for (const rows of uploads(outbox, owner[0] && questionOf(owner[0]))) {
+      const task = rows[0]?.task ?? "";
+      if (wrong.has(task)) continue;
+      const became = await send(rows, addressesOf(rows, owner), this.#collector, token);
+      await this.#settle(became);
+      sent.stored += became.stored.length;
+      sent.waiting -= became.stored.length + became.refused.length;
+      sent.complaints.push(...became.complaints);
+      if (became.again) return { ...sent, again: await this.#postpone(became.retryAfter) };
+      if (became.kept.length > 0) wrong.add(task);
+    }
+    // Only an outbox that got through ends a failure; an empty one says nothing.
+    if (outbox.length > 0 && sent.waiting === 0) {
+      await this.#store.commit({ remove: { pause: pauses } });
+    }
+    return { ...sent, again: null };
+  }
+
+  /**
+   * Seconds to wait before anything may be sent; null where it may be sent now.
+   * @param {readonly import("../store.js").Pause[]} pauses
+   */
+  #tooEarly([pause]) {
+    const wait = (pause?.next ?? -Infinity) - this.#now();
+    return wait > 0 && wait < FORGIVEN ? wait : null;
+  }
+
+  /** @param {import("./outbox.js").Sent} became */
+  async #settle({ stored, refused, due }) {
+    const { reported } = await this.#store.read();
+    await this.#store.commit({
+      remove: { outbox: [...stored, ...refused], reported: dueAgain(reported, due) },
+    });
+  }
+
+  /** @param {number} retryAfter */
+  async #postpone(retryAfter) {
+    const { pause: pauses } = await this.#store.read();
+    const before = pauses[0]?.attempts ?? 0;
+    const seconds = pause(before, retryAfter);
+    const next = this.#now() + seconds;
+    await this.#store.commit({ put: { pause: [{ self: "pause", attempts: before + 1, next }] } });
+    return seconds;
+  }
+}

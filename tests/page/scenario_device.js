@@ -1,0 +1,247 @@
+/**
+ * A device of the page that lives through the scenarios of `tests/vectors/device_scenarios.json`.
+ *
+ * `ACTS` is all that a step may do. `tests/importable/scenario_device.py` is the twin of this file.
+ */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { nats } from "../../src/tacit/page/device/answering/ledger.js";
+import { Client } from "../../src/tacit/page/device/client.js";
+import { address } from "../../src/tacit/page/device/documents/hashing.js";
+import { readTask } from "../../src/tacit/page/device/documents/task.js";
+import { TacitError } from "../../src/tacit/page/device/errors.js";
+import { exported } from "../../src/tacit/page/device/export.js";
+import { Collector } from "../../src/tacit/page/device/sending/collector.js";
+import { Memory, PROVIDER, former } from "./world.js";
+
+/** @typedef {import("../../src/tacit/page/device/client.js").Synced} Synced */
+/** @typedef {import("../../src/tacit/page/device/documents/task.js").Task} Task */
+/** @typedef {number | "lost" | "cut" | { status: number, retry_after?: number, text?: string,
+ *   refused?: { [index: string]: string } }} Said */
+/** @typedef {{ to: string, erase?: unknown }} Request */
+/** @typedef {{ do: string, refuses?: string, sends?: Request[], holds?: object, spent?: string,
+ *   task: string, maximum: string, limit: string, place: number, level: string | null, now: number,
+ *   answers?: Said[], knows?: string[], forges?: { [task: string]: [string, string] } }} Step */
+/** @typedef {{ name: string, steps: Step[], store?: "rated" | "catalogue" | "sample",
+ *   now?: number }} Scenario */
+/** @typedef {{ id: string, epsilon: string }} Table */
+
+/** @type {{ secrets: string[], words: string[], tables: { [name: string]: Table },
+ *   tasks: { [name: string]: { channels: string[] } }, scenarios: Scenario[],
+ *   bodies: { [name: string]: string[] } }} */
+export const HELD = JSON.parse(
+  readFileSync(new URL("../vectors/device_scenarios.json", import.meta.url), "utf8"),
+);
+const DOCUMENTS = new Map(
+  Object.entries(HELD.tasks).map(([name, task]) => {
+    const channels = task.channels.map((table) => HELD.tables[table]);
+    return [name, JSON.stringify({ ...task, channels })];
+  }),
+);
+/** @type {Map<string, string>} */
+export const ADDRESSES = new Map();
+for (const [name, document] of DOCUMENTS) ADDRESSES.set(name, await address(document));
+const NAMES = new Map([...ADDRESSES].map(([name, found]) => [found, name]));
+export const QUIET = {
+  ...{ stored: 0, waiting: 0, given_up: 0, late: 0, refused: false },
+  ...{ again: /** @type {number | null} */ (null), erasing: 0, said: false },
+};
+
+/** A network that answers as told; otherwise it takes one payload an id and no other. */
+class Provider {
+  /** @type {Said[]} */
+  answers = [];
+  /** @type {{ [task: string]: [string, string] }} */
+  forged = {};
+  known = new Set(DOCUMENTS.keys());
+  /** @type {[string, string][]} */
+  sent = [];
+  /** @type {Map<string, string>} */
+  kept = new Map();
+
+  /** @type {typeof globalThis.fetch} */
+  fetch = async (path, { method, body } = {}) => {
+    const name = NAMES.get(String(path).split("/")[3] ?? "") ?? assert.fail();
+    if (method !== "POST") return this.#document(name);
+    this.sent.push([String(path), String(body)]);
+    const said = this.answers.shift() ?? 200;
+    if (said === "cut") throw new TypeError("the connection is cut");
+    const { reports = [] } = JSON.parse(String(body));
+    if (said !== 200 && said !== "lost") return refusal(said, reports);
+    const taken = this.#take(name, reports);
+    if (said === "lost") throw new TypeError("the answer is lost");
+    return taken;
+  };
+
+  /** @param {string} name */
+  #document(name) {
+    const [before, now] = this.forged[name] ?? ["", ""];
+    return new Response(DOCUMENTS.get(name)?.replace(before, now));
+  }
+
+  /**
+   * @param {string} name
+   * @param {{ id: string }[]} reports
+   */
+  #take(name, reports) {
+    if (!this.known.has(name)) return new Response("{}", { status: 404 });
+    for (const report of reports) {
+      const first = this.kept.get(report.id) ?? JSON.stringify(report);
+      if (first !== JSON.stringify(report)) return new Response("", { status: 409 });
+      this.kept.set(report.id, first);
+    }
+    return new Response("{}");
+  }
+}
+
+/**
+ * @param {Exclude<Said, string>} said
+ * @param {{ id: string }[]} reports
+ */
+function refusal(said, reports) {
+  if (typeof said === "number") return new Response("{}", { status: said });
+  const { status, retry_after, text, refused } = said;
+  const why = Object.entries(refused ?? {}).map(([k, problem]) => {
+    return { id: reports[Number(k)]?.id, problem, detail: "no" };
+  });
+  const headers = { "Retry-After": String(retry_after ?? 0) };
+  const told = refused === undefined || reports.length === 0 ? "{}" : JSON.stringify({ refused: why });
+  return new Response(text ?? told, { status, headers });
+}
+
+/** One scenario's device, its provider and its clock; the words of its draws, in order. */
+export class Life {
+  store = new Memory();
+  provider = new Provider();
+  collector = new Collector(this.provider.fetch, PROVIDER);
+  #words;
+
+  /** @param {{ now?: number, words?: string[] }} [given] */
+  constructor({ now = 1000, words = HELD.words } = {}) {
+    this.now = now;
+    this.#words = words.map((word) => BigInt(`0x${word}`)).values();
+    this.client = this.opened();
+  }
+
+  /** @param {"rated" | "catalogue" | "sample"} store that an older page left */
+  async inherit(store) {
+    await this.store.commit({ put: former(store).rows });
+  }
+
+  opened() {
+    const now = () => this.now;
+    const words = () => this.#words.next().value ?? assert.fail("no word is left");
+    /** @type {<T>(work: () => Promise<T>) => Promise<T>} */
+    const alone = (work) => work();
+    return new Client({ store: this.store, collector: this.collector, now, words, alone });
+  }
+
+  /** @param {string} name */
+  async task(name) {
+    const found = ADDRESSES.get(name) ?? assert.fail(name);
+    return readTask(await this.collector.task(found), found);
+  }
+
+  /** The task that was agreed to. */
+  async agreed() {
+    const [owner] = (await this.store.read()).owner;
+    return this.task(NAMES.get(owner?.task ?? "") ?? assert.fail());
+  }
+
+  async spent() {
+    return nats((await this.store.read()).ledger[0]?.spent ?? 0n);
+  }
+
+  /**
+   * What comes of sending: reports that are gone, and neither stored nor late, were given up.
+   * @param {() => Promise<Synced>} send
+   */
+  async sends(send) {
+    const before = (await this.store.read()).outbox.length;
+    const { made, stored, waiting, dropped, refused, again, erasing, complaints } = await send();
+    return {
+      ...{ stored, waiting, given_up: before + made - stored - waiting - dropped, late: dropped },
+      ...{ refused: refused > 0, again: again === null ? null : this.now + again, erasing },
+      said: complaints.length > 0,
+    };
+  }
+}
+
+/** @type {{ [act: string]: (life: Life, step: Step) => unknown }} */
+const ACTS = {
+  agree,
+  "agree and sync": async (life, step) => {
+    await agree(life, step);
+    return life.sends(() => life.client.sync());
+  },
+  meet: async (life, { task }) => assert(await life.client.meet(await life.task(task))),
+  reopen: (life) => void (life.client = life.opened()),
+  rate: async (life, { place, level }) => life.client.rate(await life.agreed(), place, level),
+  clock: (life, { now }) => void (life.now = now),
+  provider: ({ provider }, { answers = [], knows = DOCUMENTS.keys(), forges = {} }) => {
+    Object.assign(provider, { answers: [...answers], known: new Set(knows), forged: forges });
+  },
+  sync: (life) => life.sends(() => life.client.sync()),
+  retry: (life) => life.sends(() => life.client.resend()),
+  erase: async (life) => ({ ...QUIET, erasing: (await life.client.erase()).erasing }),
+  export: async (life, { holds = {} }) => {
+    const held = placed(JSON.parse(exported(await life.client.read())));
+    return Object.fromEntries(Object.entries(held).filter(([key]) => key in holds));
+  },
+};
+
+/** @type {(life: Life, step: Step) => Promise<void>} */
+async function agree(life, { task, maximum, limit }) {
+  return life.client.enrol(await life.task(task), { maximum, limit });
+}
+
+/**
+ * What is exported, by place, as the Python device has it; whether each report waits.
+ * @param {{ [store: string]: any[] }} held
+ */
+function placed({ owner, ledger, ratings, answers, reported, made, outbox }) {
+  const tables = Object.values(HELD.tables).reverse(); // what is forged of a table comes after it
+  const epsilons = new Map(tables.map(({ id, epsilon }) => [id, epsilon]));
+  const valued = (/** @type {any} */ { place, value, channel, symbol }) => {
+    const known = [place, value === "missing" ? null : value, epsilons.get(channel)];
+    return symbol === undefined ? known : [...known, symbol];
+  };
+  const waits = (/** @type {any} */ one) =>
+    outbox?.some(({ epoch, place }) => epoch === one.epoch && place === one.place) ?? false;
+  const task = {
+    ratings: ratings?.map(({ place, level }) => [place, level]),
+    answers: answers?.map(valued),
+    reported: reported?.map(valued),
+    reports: made?.map((one) => [one.epoch, waits(one)]),
+  };
+  const spent = ledger?.[0]?.spent ?? "0";
+  return { spent, lifetime: owner?.[0]?.limit, tasks: owner?.length ? [task] : [] };
+}
+
+/**
+ * Puts fixed secrets and waits in the place of random ones; words are given to each life.
+ * @param {string[]} secrets
+ */
+export function fix(secrets) {
+  const left = secrets.map((secret) => Buffer.from(secret, "hex")).values();
+  Math.random = () => 0.5;
+  crypto.getRandomValues = (bytes) => {
+    if (bytes instanceof Uint8Array) bytes.set(left.next().value ?? assert.fail("no secret is left"));
+    return bytes;
+  };
+}
+
+/**
+ * What comes of a step: the kind of a refusal, what is held, or what became of reports.
+ * @param {Life} life
+ * @param {Step} step
+ */
+export async function lived(life, step) {
+  try {
+    return await (ACTS[step.do] ?? assert.fail(step.do))(life, step);
+  } catch (error) {
+    if (error instanceof TacitError) return error.constructor.name;
+    throw error;
+  }
+}
