@@ -14,7 +14,7 @@ BEST = 50
 def ours(path: str) -> Figures:
     import numpy as np
 
-    from tacit.crossdomain.x_map.adjusted import Adjusted
+    from tacit.crossdomain.neighbours.adjusted_cosine import Adjusted
     from tacit.engines.local import Local
     from tacit.kernels.similar import Wanted
 

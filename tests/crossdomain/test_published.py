@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tacit.channels.certificate import exp_lower
+from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS, Adjusted
 from tacit.crossdomain.x_map import private_neighbours
-from tacit.crossdomain.x_map.adjusted import POINT_BITS, Adjusted
 from tacit.crossdomain.x_map.draws import Draws, uniform
 from tacit.crossdomain.x_map.private_neighbours import Selection, in_turn, truncated
 from tacit.crossdomain.x_map.replacement import STEPS, Candidates, Lottery, draw, weights

@@ -3,18 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit.crossdomain.trial import Trial
-from tacit.crossdomain.x_map.adjusted import POINT_BITS
-from tacit.crossdomain.x_map.generator import (
-    NOTHING,
-    TargetProfiles,
-    alteregos,
-    averaged,
-    best,
-    own,
-    whole,
-)
-from tacit.crossdomain.x_map.recommender import (
+from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS
+from tacit.crossdomain.neighbours.recommender import (
     Neighbours,
     age,
     compare_profiles,
@@ -22,6 +12,9 @@ from tacit.crossdomain.x_map.recommender import (
     predict_by_people,
     target_items,
 )
+from tacit.crossdomain.neighbours.target_profiles import TargetProfiles, own, whole
+from tacit.crossdomain.trial import Trial
+from tacit.crossdomain.x_map.generator import NOTHING, alteregos, averaged, best
 from tacit.kernels.similar import Near
 
 HOW = Neighbours(k=6, decay=0.2, damping=20)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.crossdomain.trial import Trial, TrialPredictions
-from tacit.crossdomain.x_map.generator import TargetProfiles, own, whole
-from tacit.crossdomain.x_map.recommender import (
+from tacit.crossdomain.neighbours.recommender import (
     Neighbours,
     compare_profiles,
     predict_by_items,
     target_items,
 )
+from tacit.crossdomain.neighbours.target_profiles import TargetProfiles, own, whole
+from tacit.crossdomain.trial import Trial, TrialPredictions
 from tacit.engines.engine import Engine
 from tacit.privacy.guarantee import NO_PRIVACY
 

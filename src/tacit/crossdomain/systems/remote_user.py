@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.crossdomain.neighbours.recommender import Neighbours, compare_profiles, predict_by_people
+from tacit.crossdomain.neighbours.target_profiles import elsewhere, own, whole
 from tacit.crossdomain.systems.item_means import item_means
 from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
-from tacit.crossdomain.x_map.generator import elsewhere, own, whole
-from tacit.crossdomain.x_map.recommender import Neighbours, compare_profiles, predict_by_people
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.kernels.similar import Near

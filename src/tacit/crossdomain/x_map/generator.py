@@ -7,31 +7,14 @@ Where several items have one replacement, their ratings are averaged; u's own ra
 item takes precedence over any mapped one.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.crossdomain.neighbours.target_profiles import TargetProfiles, own, profile_of
 from tacit.crossdomain.trial import Trial
-from tacit.crossdomain.x_map.adjusted import POINT_BITS
 from tacit.crossdomain.x_map.extender import Extension
 from tacit.ratings import Codes, Mask
 
-Longs = NDArray[np.int64]
 NOTHING = -1
-
-
-class TargetProfiles(NamedTuple):
-    """Ratings of target items, sorted by person, then item; a row each.
-
-    `points`: steps of the scale from its lowest level, times 2^8. `times`: Unix seconds, of a mean
-    the latest; 0 where none are known.
-    """
-
-    users: Codes
-    items: Codes
-    points: Longs
-    times: Longs
 
 
 def best(extension: Extension, n_items: int) -> Codes:
@@ -45,27 +28,12 @@ def best(extension: Extension, n_items: int) -> Codes:
     return chosen
 
 
-def own(trial: Trial) -> TargetProfiles:
-    """What people rated in the target themselves."""
-    return _profile(trial, trial.in_target, trial.domains.ratings.items)
-
-
-def elsewhere(trial: Trial) -> TargetProfiles:
-    """What people rated in the sources, as it is."""
-    return _profile(trial, ~trial.in_target, trial.domains.ratings.items)
-
-
-def whole(trial: Trial) -> TargetProfiles:
-    """What people rated in any domain, as it is."""
-    return _profile(trial, np.ones(len(trial.in_target), np.bool_), trial.domains.ratings.items)
-
-
 def alteregos(trial: Trial, replacement: Codes, whose: Mask) -> TargetProfiles:
     """Everybody's own target ratings, and mapped ones of the people in `whose`, shape (people,)."""
     ratings = trial.domains.ratings
     to = replacement[ratings.items]
     mapped = ~trial.in_target & whose[ratings.users] & (to != NOTHING)
-    return _united(own(trial), averaged(_profile(trial, mapped, to)), ratings.n_items)
+    return _united(own(trial), averaged(profile_of(trial, mapped, to)), ratings.n_items)
 
 
 def averaged(profile: TargetProfiles) -> TargetProfiles:
@@ -79,16 +47,6 @@ def averaged(profile: TargetProfiles) -> TargetProfiles:
     latest = np.maximum.reduceat(profile.times, at)
     points = (2 * total + count) // (2 * count)
     return TargetProfiles(profile.users[at], profile.items[at], points, latest)
-
-
-def _profile(trial: Trial, rows: Mask, items: Codes) -> TargetProfiles:
-    ratings = trial.domains.ratings
-    times = np.zeros(len(ratings), np.int64) if ratings.times is None else ratings.times
-    order = np.lexsort((items[rows], ratings.users[rows]))
-    points = ratings.levels[rows].astype(np.int64) << POINT_BITS
-    return TargetProfiles(
-        ratings.users[rows][order], items[rows][order], points[order], times[rows][order]
-    )
 
 
 def _united(first: TargetProfiles, second: TargetProfiles, n_items: int) -> TargetProfiles:

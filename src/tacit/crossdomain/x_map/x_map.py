@@ -11,19 +11,20 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
-from tacit.crossdomain.x_map import generator, private_neighbours, replacement
-from tacit.crossdomain.x_map.baseliner import baseline, compare_items
-from tacit.crossdomain.x_map.draws import Draws
-from tacit.crossdomain.x_map.extender import Extension, extend
-from tacit.crossdomain.x_map.generator import NOTHING, TargetProfiles, alteregos
-from tacit.crossdomain.x_map.recommender import (
+from tacit.crossdomain.neighbours.recommender import (
     Neighbours,
     compare_profiles,
     predict_by_items,
     predict_by_people,
     target_items,
 )
+from tacit.crossdomain.neighbours.target_profiles import TargetProfiles
+from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
+from tacit.crossdomain.x_map import generator, private_neighbours, replacement
+from tacit.crossdomain.x_map.baseliner import baseline, compare_items
+from tacit.crossdomain.x_map.draws import Draws
+from tacit.crossdomain.x_map.extender import Extension, extend
+from tacit.crossdomain.x_map.generator import NOTHING, alteregos
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.kernels.similar import Near, Wanted

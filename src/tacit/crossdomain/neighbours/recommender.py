@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS, Adjusted
+from tacit.crossdomain.neighbours.target_profiles import TargetProfiles
 from tacit.crossdomain.trial import Predicted, Trial
-from tacit.crossdomain.x_map.adjusted import POINT_BITS, Adjusted
-from tacit.crossdomain.x_map.generator import TargetProfiles
 from tacit.engines.engine import Engine, cut
 from tacit.kernels.layout import starts
 from tacit.kernels.neighbours import (
