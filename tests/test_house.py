@@ -23,7 +23,8 @@ from tacit.training import names
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
-PAGES = {page.name: page.read_text() for page in sorted((ROOT / "docs").glob("*.md"))}
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = {str(page.relative_to(ROOT / "docs")): page.read_text() for page in DOCS}
 
 # In parts, so that this file does not name what no file may.
 REGISTRY = re.compile(
@@ -76,10 +77,10 @@ def test_the_verbs_are_found():
 
 @pytest.mark.parametrize("verb", list(VERBS))
 def test_every_verb_and_option_is_in_the_how_to(verb):
-    page = PAGES["how-to.md"]
+    page = PAGES["how-to/tasks.md"]
     assert re.search(rf"tacit {verb}\b", page)
     missing = {o for o in long_options(VERBS[verb]) if not re.search(rf"{o}\b(?!-)", page)}
-    assert not missing, f"docs/how-to.md does not mention {', '.join(sorted(missing))}"
+    assert not missing, f"docs/how-to/tasks.md does not mention {', '.join(sorted(missing))}"
 
 
 def test_the_pages_name_no_option_that_is_not_there():
@@ -92,7 +93,7 @@ def test_the_pages_name_no_option_that_is_not_there():
 
 @pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *names(), *SYSTEMS, *FORMATS])
 def test_every_member_is_on_the_page_about_extending(member):
-    assert f"`{member}`" in PAGES["extending.md"]
+    assert f"`{member}`" in PAGES["how-to/extending.md"]
 
 
 def test_the_example_on_the_front_page_is_short_and_runs_as_pasted():
@@ -107,7 +108,7 @@ def test_the_example_on_the_front_page_is_short_and_runs_as_pasted():
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_tab_key_knows_the_verbs(shell):
-    assert "--show-completion" in PAGES["how-to.md"]
+    assert "--show-completion" in PAGES["how-to/tasks.md"]
     asked = {
         "_TACIT_COMPLETE": f"complete_{shell}",
         "COMP_WORDS": "tacit comp",
@@ -121,7 +122,7 @@ def test_the_tab_key_knows_the_verbs(shell):
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", *DOCS):
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
@@ -152,7 +153,7 @@ def test_a_public_class_is_defined_in_one_place():
 
 
 def test_no_name_uses_a_word_that_was_given_up():
-    said = PAGES["glossary.md"].partition("is called so any more:\n")[2]
+    said = PAGES["reference/glossary.md"].partition("is called so any more:\n")[2]
     given_up = set(re.findall(r"[a-z]+", said))
     assert len(given_up) > 10
     for room, name, _ in source_names():

@@ -22,7 +22,7 @@ JSON = {"content-type": "application/json"}
 CROWD, SOMEBODY = "127.0.0.2", "127.0.0.3"
 CONNECTIONS = 4100
 HEADER_SECONDS = 5
-PAGE = Path(__file__).parents[2] / "docs" / "proxy.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "proxy.md"
 both = pytest.mark.parametrize("kind", ["nginx", "caddy"])
 
 

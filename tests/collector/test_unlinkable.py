@@ -19,7 +19,7 @@ from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Charge
 from tacit.collector.storage.opening import opened
 
-PAGE = Path(__file__).parents[2] / "docs" / "collector.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "collector.md"
 TOKENS = ("correct horse", "battery staple", "nobody sent with this")
 DIGESTS = [sha256(token.encode()).digest() for token in TOKENS]
 PEOPLE = [bytes([number]) * 16 for number in range(3)]

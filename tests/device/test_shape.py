@@ -53,7 +53,7 @@ def shape(text):
 
 
 def test_what_is_rated_after_the_first_report_does_show(collector, device, clock):
-    """Answers are repeated: one that changes tells of a rating, as docs/pitfalls.md says."""
+    """Answers are repeated: one that changes tells of a rating, as the page of pitfalls says."""
     asks = collector("catalogue", ("0.1",), range(80))
     mine = device(asks)
     for epoch in range(3):

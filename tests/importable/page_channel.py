@@ -1,4 +1,4 @@
-"""A plugin for pytest: the channel of docs/extending.md as a row of the registry."""
+"""A plugin for pytest: the channel of docs/how-to/extending.md as a row of the registry."""
 
 import doctest
 import sys
@@ -9,7 +9,7 @@ import pytest
 
 from tacit.channels import MECHANISMS
 
-PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "extending.md"
 
 
 @pytest.hookimpl(tryfirst=True)

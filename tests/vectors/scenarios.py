@@ -6,7 +6,7 @@ What a step may do is in the tables `ACTS` of tests/importable/scenario_device.p
 tests/page/scenario_device.js; what it does not state is nothing. A report that leaves is stated as
 [epoch, table, [place, value, word]..]: for each place the value that is answered for (null: not
 rated), and the number of the word that its symbol was drawn with. This writes the bytes of it below
-the scenarios, by docs/wire.md alone: it imports nothing of what it tests.
+the scenarios, by docs/reference/wire.md alone: it imports nothing of what it tests.
 """
 
 import json

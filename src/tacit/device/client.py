@@ -50,8 +50,9 @@ class Client:
     read and change what is said. `transport`, `clock` (Unix seconds), `words` and `chance` are
     replaced in tests only.
 
-    What is told, when, and under which name is said in docs/wire.md. Raises `RequestError` where
-    the store is in use or the `url` is none to talk to, and what `sync` raises for a first task.
+    What is told, when, and under which name: see docs/reference/wire.md. Raises `RequestError`
+    where the store is in use or the `url` is none to talk to, and what `sync` raises for a first
+    task.
     """
 
     def __init__(

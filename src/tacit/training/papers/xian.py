@@ -11,7 +11,8 @@ what the replay audit finds. Then, in k rounds,
     output     p solved exactly, with noise of density exp(-epsilon / (2 k S) ||.||), then q
 
 How y is had is lost: by the same noisy errors in the first, and in the other two by one epoch of
-raw errors a round, which is raw y once more. Displayed formulas are rebuilt; see `docs/papers.md`.
+raw errors a round, which is raw y once more. Displayed formulas are rebuilt; see
+`docs/explanation/papers/xian.md`.
 """
 
 from collections.abc import Callable

@@ -1,0 +1,39 @@
+"""The site: pages in Markdown, the Python reference from docstrings; nothing is fetched."""
+
+import re
+from typing import Any
+
+project, author, copyright = "Tacit", "the Tacit authors", "the Tacit authors"
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {"navbar_persistent": ["search-field"], "navbar_end": [], "footer_end": []}
+html_sidebars = {"**": ["sidebar-nav-bs"]}
+html_title = "Tacit"
+html_show_sphinx = False
+myst_heading_anchors = 4
+nitpicky = False
+suppress_warnings = ["myst.xref_missing_repo"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+exclude_patterns = ["_build"]
+
+
+def in_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings are plain text: names in backticks, formulas in indented blocks."""
+    found: list[str] = []
+    for line in lines:
+        indented = line.startswith("    ") and line.strip()
+        if (
+            indented
+            and found
+            and not found[-1].strip()
+            and not any(earlier.startswith("    ") for earlier in found[-2:-1])
+        ):
+            found += ["::", ""]
+        found.append(line if indented else re.sub(r"`+([^`]+)`+", r"``\1``", line))
+    lines[:] = found
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", in_rst)
