@@ -72,8 +72,8 @@ def declared(names: Sequence[str]) -> Iterator[tuple[System, str | None]]:
 def swept(names: Sequence[str]) -> Iterator[Asked]:
     """What the lines show: one axis changes at a time."""
     for system, epsilon in declared(names):
-        for k in KS if "k" in vars(system) else (PUBLISHED_K,):
-            yield changed(system, k=k), epsilon, Holdout()
+        every = [changed(system, k=k) for k in KS] if "k" in vars(system) else [system]
+        yield from ((each, epsilon, Holdout()) for each in every)
         for overlap in OVERLAPS[:-1]:
             yield system, epsilon, Holdout(overlap=overlap)
         for keep in KEEPS[1:]:

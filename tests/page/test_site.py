@@ -70,7 +70,9 @@ def test_a_page_is_whole(name, page, address):
 
 def test_search_finds_a_page_by_its_words(page, address):
     page.goto(address + "search.html?q=pseudonym")
-    expect(page.locator("#search-results a[href*='explanation/threat-model']").first).to_be_visible()
+    expect(
+        page.locator("#search-results a[href*='explanation/threat-model']").first
+    ).to_be_visible()
     page.goto(address + "search.html?q=zzyzzy")
     expect(page.locator("#search-results")).to_contain_text("did not match any documents")
 
