@@ -121,14 +121,14 @@ class Optimal(AbstractMechanism):
     def _patterns(self) -> Sequence[tuple[bool, ...]]:
         count = self.scale.n_levels
         if count <= ALL_PATTERNS:
-            told = list(product((False, True), repeat=count))[1:]
+            rated_inputs = list(product((False, True), repeat=count))[1:]
         else:
             runs = [(start, stop) for start in range(count) for stop in range(start + 1, count + 1)]
-            told = [tuple(start <= k < stop for k in range(count)) for start, stop in runs]
+            rated_inputs = [tuple(start <= k < stop for k in range(count)) for start, stop in runs]
         if not self.missing:
-            return told
+            return rated_inputs
         # A column that is even over the levels is mute: of those only "missing" is wanted.
-        return [(True, *(False,) * count), *((False, *p) for p in told if not all(p))]
+        return [(True, *(False,) * count), *((False, *p) for p in rated_inputs if not all(p))]
 
     def _mute(self, pattern: "NDArray[np.bool_]") -> bool:
         return self.missing and bool(pattern[0])
@@ -152,8 +152,8 @@ class Optimal(AbstractMechanism):
         import numpy as np
 
         count = self.scale.n_levels
-        told = patterns[:, self.missing :]
-        places = told @ np.arange(count) / told.sum(1).clip(1)
+        rated_inputs = patterns[:, self.missing :]
+        places = rated_inputs @ np.arange(count) / rated_inputs.sum(1).clip(1)
         return 1 + 1e-4 * places / count
 
     def _gains(self, columns: "Floats") -> "Floats":
@@ -177,8 +177,8 @@ class Optimal(AbstractMechanism):
         cells = [level_intervals(theta, levels) for theta in thetas]
         shares = rated * np.array([share for share, _ in cells]).T
         slopes = rated * np.array([slope for _, slope in cells]).T
-        told, silent = columns[:, self.missing :], (1 - rated) * columns[:, :1]
-        return ((told @ slopes) ** 2 / (told @ shares + silent)).mean(1)
+        rated_inputs, silent = columns[:, self.missing :], (1 - rated) * columns[:, :1]
+        return ((rated_inputs @ slopes) ** 2 / (rated_inputs @ shares + silent)).mean(1)
 
     def _posterior_mean(self, column: Sequence[Fraction]) -> Fraction:
         shares = zip(self._shares(), column, strict=True)

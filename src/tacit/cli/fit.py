@@ -76,10 +76,10 @@ def fit(
     tools.check([channel], [model], plan)
     if epsilon is not None:
         (epsilon,) = epsilons(epsilon)
-    told = data is None or is_reports(data)
-    trained = is_training(model, epsilon, told)
+    from_reports = data is None or is_reports(data)
+    trained = is_training(model, epsilon, from_reports)
     chosen: dict[str, Any] = {"rng": seed} | ({} if factors is None else {"factors": factors})
-    if data is None or told:
+    if data is None or from_reports:
         if catalogue is not None or people is not None:
             raise RequestError("Reports have their catalogue and people; leave these options out.")
         source = _reports(data, db, task)
@@ -116,12 +116,12 @@ def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str)
         raise typer.BadParameter(f"'{mode}' is not strict or faithful", param_hint="--mode")
 
 
-def is_training(model: str, epsilon: str | None, told: bool) -> bool:
+def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
     """Whether the name is a training's; raises `RequestError` where it has no epsilon, or reports
     (`told`) instead of ratings."""
     from tacit.training import names
 
-    if model in names() and told:
+    if model in names() and from_reports:
         raise RequestError(f"{model} looks at ratings itself: give it ratings, not reports.")
     if model in names() and epsilon is None:
         raise RequestError(f"{model} keeps an epsilon of its own: say which, as in --epsilon 8.")

@@ -24,11 +24,11 @@ def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale)
     if not np.isfinite(predicted.values).all():
         raise RequestError("A system told a rating that is not finite.")
     low, high, step = (float(part) for part in (scale.low, scale.high, scale.step))
-    told = np.clip(predicted.values, low, high)
-    nearest = low + step * np.floor((told - low) / step + 0.5)
+    clipped = np.clip(predicted.values, low, high)
+    nearest = low + step * np.floor((clipped - low) / step + 0.5)
     true = hidden.astype(np.float64)
     return Score(
-        mae=float(np.abs(true - told).mean()),
+        mae=float(np.abs(true - clipped).mean()),
         mae_rounded=float(np.abs(true - np.minimum(nearest, high)).mean()),
         coverage=float(predicted.covered.mean()),
     )

@@ -1,4 +1,4 @@
-"""Ratings told from neighbours: of an item among those a person rated, or of the person."""
+"""Ratings predicted from neighbours: of an item among those a person rated, or of the person."""
 
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class Circle(NamedTuple):
     """Neighbours, in a row for each thing that has any; `row` is -1 for what has none.
 
     `code`: shape (rows, k), -1 where there are fewer. `s`: their similarities. `mean`: to which a
-    told difference is added, by item or by person. `prior`: weight of no difference at all.
+    predicted difference is added, by item or by person. `prior`: weight of no difference at all.
     """
 
     row: Ints
@@ -51,10 +51,10 @@ class Shared(NamedTuple):
 
 
 class NeighbourPredictions(NamedTuple):
-    """The told ratings, shape (asked,), and whether a neighbour had any part in them."""
+    """The predicted ratings, shape (asked,), and whether a neighbour had any part in them."""
 
     value: Doubles
-    told: NDArray[np.bool_]
+    covered: NDArray[np.bool_]
 
 
 def by_items(asked: Asked, shared: Shared) -> NeighbourPredictions:
@@ -95,9 +95,9 @@ def _person_by_items(
             if other >= 0 and weight[other] > 0:
                 top += circle.s[near, b] * above[other] * weight[other]
                 bottom += abs(circle.s[near, b]) * weight[other]
-        answer.told[a] = bottom > 0
-        told = top / (bottom + circle.prior) if bottom > 0 else 0.0
-        answer.value[a] = circle.mean[item] + told
+        answer.covered[a] = bottom > 0
+        offset = top / (bottom + circle.prior) if bottom > 0 else 0.0
+        answer.value[a] = circle.mean[item] + offset
 
 
 @njit(parallel=True, cache=True)
@@ -123,6 +123,6 @@ def _person_by_people(
                 bottom[profiles.item[t]] += abs(s)
     for a in range(asked.start[row], asked.start[row + 1]):
         item = asked.item[a]
-        answer.told[a] = bottom[item] > 0
-        told = top[item] / (bottom[item] + circle.prior) if bottom[item] > 0 else 0.0
-        answer.value[a] = circle.mean[asked.person[row]] + told
+        answer.covered[a] = bottom[item] > 0
+        offset = top[item] / (bottom[item] + circle.prior) if bottom[item] > 0 else 0.0
+        answer.value[a] = circle.mean[asked.person[row]] + offset

@@ -24,7 +24,7 @@ from tacit.metrics.accuracy import rmse
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 
-HASTE = 60
+SPEEDUP = 60
 """So many times sooner than a real device these try again."""
 ATTEMPTS = 8
 Profile = Mapping[Item, str]
@@ -150,7 +150,7 @@ class Fleet:
             lifetime=self.lifetime,
             token=self.token,
             insecure=self.insecure,
-            chance=lambda: some_share() / HASTE,
+            chance=lambda: some_share() / SPEEDUP,
         )
 
     def _check(self, ratings: Ratings) -> None:

@@ -7,7 +7,7 @@
 
 Similarities are adjusted cosines over all of a profile. t_Aj is the place of a rating in A's
 order of time (equal times share one), t the place after the last. Where no neighbour has a say the
-mean is told.
+mean is predicted.
 """
 
 from collections.abc import Callable
@@ -141,11 +141,11 @@ def _ask(
         for run in cut(len(people), engine.blocks)
     ]  # fmt: skip
     answers = engine.over(kernel, blocks, Shared(profiles, circle))
-    steps, told = np.empty(len(users)), np.zeros(len(users), np.bool_)
+    steps, covered = np.empty(len(users)), np.zeros(len(users), np.bool_)
     steps[order] = np.concatenate([answer.value for answer in answers])
-    told[order] = np.concatenate([answer.told for answer in answers])
+    covered[order] = np.concatenate([answer.covered for answer in answers])
     scale = trial.domains.ratings.scale
-    return Predicted(float(scale.low) + float(scale.step) * steps, told)
+    return Predicted(float(scale.low) + float(scale.step) * steps, covered)
 
 
 def means_of(profile: TargetProfiles, of: Codes, n: int) -> Doubles:

@@ -61,8 +61,8 @@ class ItemMeans:
         else:
             items = trial.items - np.int32(trial.domains.bounds[trial.target])
             values = fitted.predict_codes(trial.users, items)
-        told = Predicted(values.astype(np.float64), self._covered(trial))
-        return TrialPredictions(told, fitted.guarantee)
+        predicted = Predicted(values.astype(np.float64), self._covered(trial))
+        return TrialPredictions(predicted, fitted.guarantee)
 
     def _plain(self, trial: Trial) -> Doubles:
         means = item_means(trial.domains)

@@ -7,7 +7,7 @@ target.
 m is the mean of an item, |.| the norm over all of a person's source ratings, own the person's
 mean over all that is known of them. Neighbours are the k people of highest t, above 0, among those
 who rated anything in the target, ties to the lower code; B runs over those of them who rated i.
-Where nobody did, the item's mean is told.
+Where nobody did, the item's mean is predicted.
 """
 
 from dataclasses import dataclass
@@ -45,10 +45,10 @@ class RemoteUser:
         alike = compare_profiles(elsewhere(trial), trial, "user")
         asked = np.flatnonzero(trial.domains.members(trial.target)).astype(np.int32)
         near = alone_above(alike.nearest(trial.people, asked, how.wanted, engine))
-        told = predict_by_people(own(trial), near, trial, how, engine, own=whole(trial))
+        found = predict_by_people(own(trial), near, trial, how, engine, own=whole(trial))
         silent = item_means(trial.domains)[trial.items]
-        values = np.where(told.covered, told.values, silent)
-        return TrialPredictions(Predicted(values, told.covered), NO_PRIVACY)
+        values = np.where(found.covered, found.values, silent)
+        return TrialPredictions(Predicted(values, found.covered), NO_PRIVACY)
 
 
 def alone_above(near: Near) -> Near:

@@ -39,8 +39,8 @@ class Draws(NamedTuple):
 
     def words(self, stage: str, item: int, count: int) -> Words:
         """`count` uniform 64-bit words; more words begin with the same."""
-        told = self.key + stage.encode() + b"|" + item.to_bytes(8, "little")
-        return np.frombuffer(hashlib.shake_256(told).digest(8 * count), "<u8").astype(np.uint64)
+        message = self.key + stage.encode() + b"|" + item.to_bytes(8, "little")
+        return np.frombuffer(hashlib.shake_256(message).digest(8 * count), "<u8").astype(np.uint64)
 
     def below(self, stage: str, item: int, bound: int) -> int:
         """A uniform integer of 0 .. bound - 1, exactly: words past the last whole multiple of

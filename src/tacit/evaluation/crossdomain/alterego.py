@@ -35,8 +35,12 @@ def alterego(
     """
     trial = _trial(domains, target, user)
     names = _Names(domains, titles or {})
-    mapped, told = system.explain(trial, engine=engine, epsilon=epsilon)
-    return _replacements(trial, mapped, names, user), _best(trial, told, names, n), told
+    mapped, predictions = system.explain(trial, engine=engine, epsilon=epsilon)
+    return (
+        _replacements(trial, mapped, names, user),
+        _best(trial, predictions, names, n),
+        predictions,
+    )
 
 
 def _trial(domains: Domains, target: int, user: str) -> Trial:
@@ -96,8 +100,8 @@ def _lines(trial: Trial, mapped: Map, names: _Names) -> Iterator[tuple[str, ...]
             yield names[item], stars, names[chosen], f"{x_sim:.3f}", steps
 
 
-def _best(trial: Trial, told: TrialPredictions, names: _Names, n: int) -> Table:
-    values = told.predicted.values
+def _best(trial: Trial, predictions: TrialPredictions, names: _Names, n: int) -> Table:
+    values = predictions.predicted.values
     best = np.lexsort((trial.items, -values))[:n]
     return Table(
         "What to try next",

@@ -187,17 +187,17 @@ class TrialRunner:
             lambda: experiment.protocol.hide(self._domains, experiment.target, experiment.seed),
         )
         began = time.perf_counter()
-        told = experiment.system.predict(
+        predictions = experiment.system.predict(
             hidden.trial, engine=self._engine, epsilon=experiment.epsilon
         )
-        return [_row(experiment, hidden, told, time.perf_counter() - began)]
+        return [_row(experiment, hidden, predictions, time.perf_counter() - began)]
 
 
 def _row(
-    experiment: TrialExperiment, hidden: HeldOut, told: TrialPredictions, seconds: float
+    experiment: TrialExperiment, hidden: HeldOut, predictions: TrialPredictions, seconds: float
 ) -> TrialRow:
-    trial, claim, system = hidden.trial, told.guarantee, experiment.system
-    found = score(hidden.values, told.predicted, trial.domains.ratings.scale)
+    trial, claim, system = hidden.trial, predictions.guarantee, experiment.system
+    found = score(hidden.values, predictions.predicted, trial.domains.ratings.scale)
     parts = (system.budget(experiment.epsilon) if isinstance(system, Parted) else None) or (
         None,
         None,

@@ -64,8 +64,8 @@ class TrialRow:
         if self.epsilon is None:
             return "no privacy"
         parts = (self.replacement_epsilon, self.neighbour_epsilon)
-        told = [f"{part:g}" for part in parts if part is not None]
-        return f"{self.mode}, {' + '.join(told) if len(told) > 1 else f'{self.epsilon:g}'}"
+        known = [f"{part:g}" for part in parts if part is not None]
+        return f"{self.mode}, {' + '.join(known) if len(known) > 1 else f'{self.epsilon:g}'}"
 
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON-ready values; a figure that does not exist is null."""

@@ -65,15 +65,15 @@ def _regressed(data: Evidence) -> tuple[Doubles, float]:
     return g, float(variance.mean())
 
 
-def _unbiased(data: Evidence, told: PresenceChannel) -> tuple[Doubles, float, float]:
+def _unbiased(data: Evidence, missing: PresenceChannel) -> tuple[Doubles, float, float]:
     """The numbers of least variance among the unbiased ones, given that something was reported.
 
     Their variance given the rating, averaged over levels, and their second moment given none.
     """
     target = np.append(_centred(data), 0.0)
-    g, noise, unrated = np.empty(len(told.made_up)), 0.0, 0.0
+    g, noise, unrated = np.empty(len(missing.made_up)), 0.0, 0.0
     for block in data.blocks:
-        P, made_up = data.likelihood[:, block], told.made_up[block]
+        P, made_up = data.likelihood[:, block], missing.made_up[block]
         rows = np.vstack([P, made_up])
         spread = rows / (DENSITY * P.mean(0) + (1 - DENSITY) * made_up)
         g[block] = spread.T @ np.linalg.pinv(spread @ rows.T, hermitian=True) @ target

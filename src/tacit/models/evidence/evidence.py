@@ -86,11 +86,11 @@ def evidence(data: Ratings | Reports) -> Evidence:
         raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
     if isinstance(data, Ratings):
         return _evidence(data, data.levels.astype(np.int32), [np.eye(data.scale.n_levels)])
-    told = hidden(data)
-    if told is not None:
+    missing = hidden(data)
+    if missing is not None:
         data = data.where(reported(data))
     tables = [likelihood(channel) for channel in data.channels]
-    return _evidence(data, columns(data), tables, data.guarantee, told)
+    return _evidence(data, columns(data), tables, data.guarantee, missing)
 
 
 def _evidence(
@@ -98,7 +98,7 @@ def _evidence(
     symbols: NDArray[np.int32],
     tables: list[Table],
     guarantee: Guarantee = NO_PRIVACY,
-    told: PresenceChannel | None = None,
+    missing: PresenceChannel | None = None,
 ) -> Evidence:
     cells = layout(data.users, data.items, data.n_users, data.n_items)
     ends = np.cumsum([0] + [table.shape[1] for table in tables]).tolist()
@@ -112,5 +112,5 @@ def _evidence(
         data.user_ids,
         data.item_ids,
         guarantee,
-        told,
+        missing,
     )

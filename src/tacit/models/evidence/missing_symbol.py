@@ -67,8 +67,8 @@ def likelihood(channel: Channel) -> Doubles:
     table = np.array(channel.likelihood)
     if not channel.missing:
         return table
-    told = table[1:, _shows_rating(channel)]
-    return told / told.sum(1).mean()
+    shown = table[1:, _shows_rating(channel)]
+    return shown / shown.sum(1).mean()
 
 
 def reported(reports: Reports) -> NDArray[np.bool_]:
@@ -84,9 +84,9 @@ def columns(reports: Reports) -> NDArray[np.int32]:
     """Each report's column where the channels' `likelihood`s stand side by side, shape (n,)."""
     places, first = np.empty(len(reports), np.int32), 0
     for index, channel in enumerate(reports.channels):
-        mine, told = reports.channel_of == index, _shows_rating(channel)
-        places[mine] = (first + np.cumsum(told) - 1)[reports.symbols[mine]]
-        first += int(told.sum())
+        mine, shown = reports.channel_of == index, _shows_rating(channel)
+        places[mine] = (first + np.cumsum(shown) - 1)[reports.symbols[mine]]
+        first += int(shown.sum())
     return places
 
 
@@ -95,13 +95,13 @@ def _shows_rating(channel: Channel) -> NDArray[np.bool_]:
 
 
 def _rates(channel: Channel) -> tuple[float, float]:
-    told = np.array(channel.likelihood)[:, _shows_rating(channel)].sum(1)
-    return float(told[1:].mean()), float(told[0])
+    shown = np.array(channel.likelihood)[:, _shows_rating(channel)].sum(1)
+    return float(shown[1:].mean()), float(shown[0])
 
 
 def _made_up(channel: Channel) -> Doubles:
-    told = np.array(channel.likelihood)[0, _shows_rating(channel)]
-    return told / told.sum()
+    shown = np.array(channel.likelihood)[0, _shows_rating(channel)]
+    return shown / shown.sum()
 
 
 def _asked(reports: Reports) -> csr_array:

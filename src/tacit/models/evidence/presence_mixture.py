@@ -22,11 +22,11 @@ GROUPS = 24
 
 
 def presence_mixture(
-    data: Evidence, told: PresenceChannel, probability: NDArray[np.float64]
+    data: Evidence, missing: PresenceChannel, probability: NDArray[np.float64]
 ) -> Evidence:
     """The evidence in reports of slots that are rated with `probability`, shape (n,)."""
     users = data.user_of
-    odds = probability * told.rated[users] / ((1 - probability) * told.unrated[users])
+    odds = probability * missing.rated[users] / ((1 - probability) * missing.unrated[users])
     cuts = np.quantile(odds, np.linspace(0, 1, GROUPS + 1)[1:-1])
     group = np.searchsorted(cuts, odds)
     shares = [_share(odds[group == g]) for g in range(GROUPS)]
@@ -34,7 +34,7 @@ def presence_mixture(
     return replace(
         data,
         symbols=(group * wide + data.symbols).astype(np.int32),
-        likelihood=np.hstack([(1 - w) * told.made_up + w * data.likelihood for w in shares]),
+        likelihood=np.hstack([(1 - w) * missing.made_up + w * data.likelihood for w in shares]),
         blocks=[
             slice(g * wide + b.start, g * wide + b.stop) for g in range(GROUPS) for b in data.blocks
         ],

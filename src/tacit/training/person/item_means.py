@@ -68,8 +68,8 @@ def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -
     """
     total = np.array([np.count_nonzero(links)], np.int64)
     noisy = float(account.gaussian("links", total, sensitivity=1)[0])
-    told = noisy > CLEAR * account.multiplier("links")
-    return min(noisy / counted.raters, 1.0) if told else 0.0
+    clear = noisy > CLEAR * account.multiplier("links")
+    return min(noisy / counted.raters, 1.0) if clear else 0.0
 
 
 def item_means(canonical: CanonicalRatings, counted: Counted, account: Account) -> Doubles:

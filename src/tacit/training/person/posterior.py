@@ -24,9 +24,9 @@ def item_rows(gram: Doubles, pull: Doubles, noise: Doubles, spread: float) -> Do
     """
     K = pull.shape[1]
     small = LEAST * np.eye(K)
-    told = np.linalg.solve(noise + small, gram).swapaxes(1, 2)  # A N^-1
-    information = told @ gram
-    pulled = np.einsum("jkl,jl->jk", told, pull)
+    gains = np.linalg.solve(noise + small, gram).swapaxes(1, 2)  # A N^-1
+    information = gains @ gram
+    pulled = np.einsum("jkl,jl->jk", gains, pull)
     prior = np.eye(K) * spread**2 / K
     rows = np.zeros_like(pull)
     for _ in range(ROUNDS):

@@ -94,8 +94,8 @@ class _Guess:
     def _reliability(self, variance: float, factors: int, share: float) -> Doubles:
         drawn = factors * (2 * self.alone * LABELS * self.half) ** 2 / share
         rated = (SPREAD * 2 * self.half) ** 2 * self.known.share * self.known.weights
-        told = variance * self.known.weights**2
-        return told / (told + drawn + rated)
+        signal = variance * self.known.weights**2
+        return signal / (signal + drawn + rated)
 
     @property
     def _often(self) -> Doubles:

@@ -125,11 +125,11 @@ def _reliability(
     if isinstance(budget, GradientBudget):
         # The mean of all copies has the variance of one over their number; descent wastes half.
         copies = 4 * (2.0 / float(budget.epsilon)) ** 2 / budget.epochs
-        told = a / (a + (RATING + copies) / budget.prior)
-        return float((counts * told).sum() / max(1, counts.sum()))
+        signal = a / (a + (RATING + copies) / budget.prior)
+        return float((counts * signal).sum() / max(1, counts.sum()))
     held = a + ridge if where == "output" else 1.0
     change = 2.0 if where == "objective" else ridge_sensitivity(2.0, 1.0, ridge)
     noise = (budget.rank + 1) * (change / float(budget.epsilon)) ** 2
     error = RATING * a / held**2 + noise
-    told = (a / held) ** 2 / np.maximum((a / held) ** 2 + error / budget.prior, 1e-300)
-    return float((counts * told).sum() / max(1, counts.sum()))
+    signal = (a / held) ** 2 / np.maximum((a / held) ** 2 + error / budget.prior, 1e-300)
+    return float((counts * signal).sum() / max(1, counts.sum()))
