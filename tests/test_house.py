@@ -161,6 +161,23 @@ def test_no_name_uses_a_word_that_was_given_up():
         assert not given_up & set(words), f"{name} in {room}"
 
 
+def public_functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Functions and methods that no leading underscore hides, nor one of their class."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name[0] != "_":
+            yield each
+        elif isinstance(each, ast.ClassDef) and each.name[0] != "_":
+            yield from public_functions(each)
+
+
+def test_every_public_function_and_module_says_what_it_is():
+    for path in sorted((ROOT / "src" / "tacit").rglob("*.py")):
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        assert ast.get_docstring(module), f"{path.name} has no docstring"
+        for function in public_functions(module):
+            assert ast.get_docstring(function), f"{path.name} does not say what {function.name} is"
+
+
 def test_no_file_names_a_registry_or_a_machine():
     for path in tracked():
         text = path.read_text(errors="replace") if path.is_file() else ""

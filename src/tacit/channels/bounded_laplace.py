@@ -31,6 +31,7 @@ class BoundedLaplace(AbstractLaplace):
     """
 
     def table(self) -> Channel:
+        """P(y | r) by the trapezoid rule, certified at `claim` nats per report."""
         points, last = self.grid(), self.symbols - 1
         with localcontext(prec=PRECISION):
             b = self.exact_spread
@@ -42,6 +43,7 @@ class BoundedLaplace(AbstractLaplace):
         return self.compiled(points, rows)
 
     def least_spread(self) -> Decimal:
+        """The least b that keeps `epsilon` nats between ratings `reach` apart, by halving."""
         # The loss Df/b + ln(C(l + Df)/C(l)) falls with b. It is at least Df/b, and at most
         # (u - l)/b because it grows with Df (Lemma 2): that brackets the root.
         low, high = self.reach / Decimal(self.epsilon), self.width / Decimal(self.epsilon)
@@ -65,17 +67,20 @@ class BoundedLaplace(AbstractLaplace):
         return 1 - (math.exp(-(rating - low) / b) + math.exp(-(high - rating) / b)) / 2
 
     def density(self, output: float, rating: float) -> float:
+        """As `AbstractLaplace.density`."""
         if not self.scale.low <= output <= self.scale.high:
             return 0.0
         return laplace_density(output - rating, self.spread) / self.normaliser(rating)
 
     def mean(self, rating: float) -> float:
+        """As `AbstractLaplace.mean`."""
         b, down = self.spread, rating - float(self.scale.low)
         up = float(self.scale.high) - rating
         pull = (b + down) * math.exp(-down / b) - (b + up) * math.exp(-up / b)
         return rating + pull / (2 * self.normaliser(rating))
 
     def below(self, output: float, rating: float) -> float:
+        """As `AbstractLaplace.below`."""
         low, b = float(self.scale.low), self.spread
         inside = min(max(output, low), float(self.scale.high))
         mass = laplace_below(inside - rating, b) - laplace_below(low - rating, b)

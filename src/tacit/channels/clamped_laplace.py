@@ -21,6 +21,7 @@ class ClampedLaplace(AbstractLaplace):
     """
 
     def table(self) -> Channel:
+        """P(y | r), the tails on the two ends, certified at `epsilon` nats per report."""
         points, last = self.grid(), self.symbols - 1
         with localcontext(prec=PRECISION):
             b = self.exact_spread
@@ -39,10 +40,12 @@ class ClampedLaplace(AbstractLaplace):
         return laplace_density(output - rating, self.spread)
 
     def mean(self, rating: float) -> float:
+        """As `AbstractLaplace.mean`."""
         b, low, high = self.spread, float(self.scale.low), float(self.scale.high)
         return rating + b / 2 * (math.exp((low - rating) / b) - math.exp((rating - high) / b))
 
     def below(self, output: float, rating: float) -> float:
+        """As `AbstractLaplace.below`."""
         slack = 1e-10 * float(self.scale.step)
         if output <= float(self.scale.low) + slack:
             return 0.0

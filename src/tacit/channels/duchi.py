@@ -18,6 +18,7 @@ class Duchi(AbstractMechanism):
     """
 
     def table(self) -> Channel:
+        """P(+ | r), linear in r, certified at `epsilon` nats per report."""
         with localcontext(prec=PRECISION):
             odds, half = Decimal(self.epsilon).exp(), self.width / 2
             slope = (odds - 1) / (odds + 1)

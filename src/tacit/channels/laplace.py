@@ -17,6 +17,7 @@ class Laplace(AbstractLaplace):
     """
 
     def table(self) -> Channel:
+        """The shares of exp(-|y - r| / b) at the grid's points, certified at `epsilon` nats."""
         with localcontext(prec=PRECISION):
             rarest = Decimal(2) ** -min(RAREST, self.word_bits - 2)
             line = laplace_line(self.scale, self.exact_spread, symbols=self.symbols, rarest=rarest)
@@ -25,10 +26,13 @@ class Laplace(AbstractLaplace):
         return self.compiled(outputs, rows)
 
     def density(self, output: float, rating: float) -> float:
+        """As `AbstractLaplace.density`."""
         return laplace_density(output - rating, self.spread)
 
     def mean(self, rating: float) -> float:
+        """As `AbstractLaplace.mean`."""
         return rating
 
     def below(self, output: float, rating: float) -> float:
+        """As `AbstractLaplace.below`."""
         return laplace_below(output - rating, self.spread)

@@ -53,6 +53,7 @@ class AbstractLaplace(AbstractMechanism):
 
     @cached_property
     def claim(self) -> str:
+        """What the table promises of any two ratings, in nats, a decimal string."""
         if self.reach == self.width:
             return shortest(Decimal(self.epsilon))
         with localcontext(prec=PRECISION):

@@ -36,6 +36,7 @@ class ModifiedLaplace(AbstractLaplace):
             )
 
     def table(self) -> Channel:
+        """Kept or made up, then noise; certified at `epsilon` nats per slot."""
         with localcontext(prec=PRECISION):
             kept, line = self.exact_kept, self._line()
             made_up = line.row(line.last // 2)

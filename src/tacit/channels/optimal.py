@@ -76,6 +76,7 @@ class Optimal(AbstractMechanism):
             )
 
     def table(self) -> Channel:
+        """The extremal table that tells most, certified at `epsilon` nats per report."""
         # R is cut to 128 bits below the point to keep the exact solve short; it stays <= e^eps.
         ratio = Fraction(int(exp_lower(Fraction(self.epsilon)) * (1 << 128)), 1 << 128)
         columns = [

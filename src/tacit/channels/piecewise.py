@@ -22,6 +22,7 @@ class Piecewise(AbstractMechanism):
     """
 
     def table(self) -> Channel:
+        """The window of high density at each rating, certified at `epsilon` nats per report."""
         with localcontext(prec=PRECISION):
             root, half = (Decimal(self.epsilon) / 2).exp(), self.width / 2
             edge = (root + 1) / (root - 1)

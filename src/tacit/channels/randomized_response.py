@@ -22,6 +22,7 @@ class RandomizedResponse(AbstractMechanism):
     missing: bool = False
 
     def table(self) -> Channel:
+        """e^epsilon at the true answer, 1 elsewhere; certified at `epsilon` nats per report."""
         count = self.scale.n_levels + self.missing
         true, false = self._weights(count)
         rows = (tuple(true if y == x else false for y in range(count)) for x in range(count))

@@ -34,6 +34,7 @@ class Threshold(AbstractMechanism):
             )
 
     def table(self) -> Channel:
+        """Which side of the cut, with odds e^epsilon; certified at `epsilon` nats per report."""
         levels = self.scale.levels
         with localcontext(prec=PRECISION):
             odds, one = Decimal(self.epsilon).exp(), Decimal(1)

@@ -1,0 +1,1 @@
+"""How a file of ratings becomes reports: plans, bulk draws, and the file they leave in."""

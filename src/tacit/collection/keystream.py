@@ -29,6 +29,7 @@ class ChaCha20Words:
         self._zeros = np.zeros(0, np.uint64)
 
     def fill(self, words: NDArray[np.uint64]) -> None:
+        """Overwrite `words`, shape (n,), with secret ones."""
         from cryptography.hazmat.primitives.ciphers import Cipher
         from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 
@@ -43,6 +44,7 @@ class SystemWords:
     """Words straight from `os.urandom`: slower, and nothing to install."""
 
     def fill(self, words: NDArray[np.uint64]) -> None:
+        """Overwrite `words`, shape (n,), with secret ones."""
         words[:] = np.frombuffer(os.urandom(8 * len(words)), np.uint64)
 
 

@@ -59,13 +59,19 @@ class System(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """As in the results."""
+        ...
 
     @property
-    def variant(self) -> str | None: ...
+    def variant(self) -> str | None:
+        """ "item" or "user", or None."""
+        ...
 
     @property
-    def mode(self) -> str: ...
+    def mode(self) -> str:
+        """ "strict", "faithful", or "none"."""
+        ...
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """The asked ratings; `epsilon`: nats, a decimal string, None where the mode is "none"."""

@@ -1,0 +1,1 @@
+"""Experiments over channels, models and splits: their grid, their rows, tables and reports."""

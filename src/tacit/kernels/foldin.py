@@ -107,6 +107,7 @@ def _density(z: float) -> float:
 
 @njit(cache=True)
 def cholesky(H: Doubles) -> None:
+    """The lower factor of a symmetric H, shape (n, n), in its place."""
     for k in range(len(H)):
         for j in range(k + 1):
             total = H[k, j]
@@ -117,6 +118,7 @@ def cholesky(H: Doubles) -> None:
 
 @njit(cache=True)
 def solve(L: Doubles, x: Doubles) -> None:
+    """x of L L' x = the given x, shape (n,), in its place."""
     for k in range(len(x)):
         for j in range(k):
             x[k] -= L[k, j] * x[j]

@@ -1,0 +1,1 @@
+"""What is promised, in which unit, and what was spent of it."""

@@ -43,6 +43,7 @@ class Header:
 
     @property
     def floats(self) -> int:
+        """How many numbers of four bytes follow the header."""
         n, row, d = len(self.items), 1 + self.factors, self.features - 1
         drawn = n * row + row + self.features * row
         return len(self.mu) * drawn + (0 if self.presence is None else (n + 1) * d)

@@ -52,6 +52,7 @@ class PostgresCounts:
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Generator[None]:
+        """As `Counts.transaction`."""
         try:
             if self._connection.closed:
                 self._connection = self._connect()
@@ -65,15 +66,18 @@ class PostgresCounts:
             raise StoreError(type(error).__name__) from None
 
     def running(self) -> dict[bytes, Running]:
+        """As `Counts.running`."""
         asked = "SELECT task, epoch, mark, ends FROM token_running ORDER BY task FOR SHARE"
         return {task: Running(*rest) for task, *rest in self._connection.execute(asked)}
 
     def enter(self, task: bytes, running: Running) -> None:
+        """As `Counts.enter`."""
         for table in ("token_counts", "token_people"):
             self._connection.execute(f"DELETE FROM {table} WHERE task = %s", (task,))
         self.mark(task, running)
 
     def mark(self, task: bytes, running: Running) -> None:
+        """As `Counts.mark`."""
         self._connection.execute(
             "INSERT INTO token_running VALUES (%s, %s, %s, %s) ON CONFLICT (task) DO UPDATE "
             "SET epoch = excluded.epoch, mark = excluded.mark, ends = excluded.ends",
@@ -81,6 +85,7 @@ class PostgresCounts:
         )
 
     def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, TokenCounts]:
+        """As `Counts.tallies`."""
         every = sorted(names)
         self._connection.execute(
             "INSERT INTO token_counts SELECT %s, unnest(%s::bytea[]), 0, 0 ON CONFLICT DO NOTHING",
@@ -94,12 +99,14 @@ class PostgresCounts:
         return {name: TokenCounts(*rest) for name, *rest in found}
 
     def known(self, task: bytes, people: Iterable[bytes]) -> set[bytes]:
+        """As `Counts.known`."""
         asked = "SELECT name FROM token_people WHERE task = %s AND name = ANY(%s)"
         return {name for (name,) in self._connection.execute(asked, (task, list(people)))}
 
     def keep(
         self, task: bytes, tallies: Mapping[bytes, TokenCounts], people: Iterable[bytes]
     ) -> None:
+        """As `Counts.keep`."""
         names, pairs = list(tallies), list(tallies.values())
         self._connection.execute(
             "UPDATE token_counts AS kept SET reports = new.reports, people = new.people "
@@ -116,6 +123,7 @@ class PostgresCounts:
         """PostgreSQL overwrites what was deleted when it vacuums."""
 
     def close(self) -> None:
+        """As `Counts.close`."""
         self._connection.close()
 
     def _connect(self) -> "psycopg.Connection[Any]":

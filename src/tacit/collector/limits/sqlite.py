@@ -55,6 +55,7 @@ class SqliteCounts:
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Generator[None]:
+        """As `Counts.transaction`."""
         try:
             self._database.execute("BEGIN IMMEDIATE")  # which is to be alone, here
             yield
@@ -67,35 +68,43 @@ class SqliteCounts:
                     self._database.execute("ROLLBACK")
 
     def running(self) -> dict[bytes, Running]:
+        """As `Counts.running`."""
         found = self._database.execute("SELECT task, epoch, mark, ends FROM running")
         return {task: Running(*rest) for task, *rest in found}
 
     def enter(self, task: bytes, running: Running) -> None:
+        """As `Counts.enter`."""
         for table in ("tokens", "people"):
             self._database.execute(f"DELETE FROM {table} WHERE task = ?", (task,))
         self.mark(task, running)
 
     def mark(self, task: bytes, running: Running) -> None:
+        """As `Counts.mark`."""
         self._database.execute("REPLACE INTO running VALUES (?, ?, ?, ?)", (task, *running))
 
     def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, TokenCounts]:
+        """As `Counts.tallies`."""
         asked = "SELECT name, reports, people FROM tokens WHERE task = ? AND name IN"
         return {name: TokenCounts(*rest) for name, *rest in self._among(asked, task, names)}
 
     def known(self, task: bytes, people: Iterable[bytes]) -> set[bytes]:
+        """As `Counts.known`."""
         asked = "SELECT name FROM people WHERE task = ? AND name IN"
         return {name for (name,) in self._among(asked, task, people)}
 
     def keep(
         self, task: bytes, tallies: Mapping[bytes, TokenCounts], people: Iterable[bytes]
     ) -> None:
+        """As `Counts.keep`."""
         self._put("tokens", [(task, name, *tally) for name, tally in tallies.items()])
         self._put("people", [(task, name) for name in people])
 
     def scrub(self) -> None:
+        """As `Counts.scrub`."""
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
+        """As `Counts.close`."""
         self._database.close()
 
     def _put(self, table: str, rows: Sequence[tuple[bytes | int, ...]]) -> None:

@@ -81,6 +81,7 @@ class PostgresStore:
             raise RequestError(f"The database does not open: {type(error).__name__}.") from None
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
+        """As `ReportStore.hold`."""
         self._connection.execute(
             "INSERT INTO tasks (address, document, closed, continues) "
             "SELECT sha256(%s), %s, coalesce(max(closed), -1), min(coalesce(continues, number)) "
@@ -91,9 +92,11 @@ class PostgresStore:
         return Held(*self._connection.execute(asked, (document,)).fetchall()[0])
 
     def tasks(self) -> list[Held]:
+        """As `ReportStore.tasks`."""
         return [Held(*row) for row in self._connection.execute(TASKS)]
 
     def insert(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
+        """As `ReportStore.insert`."""
         columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)]
         try:
             self._reconnect()
@@ -109,12 +112,14 @@ class PostgresStore:
         return outcomes(rows, before)
 
     def shut(self, task: int, epoch: int) -> None:
+        """As `ReportStore.shut`."""
         self._connection.execute(
             "UPDATE tasks SET closed = greatest(closed, %s) WHERE coalesce(continues, number) = %s",
             (epoch, task),
         )
 
     def forget(self, task: int, epoch: int, first_byte: int) -> int:
+        """As `ReportStore.forget`."""
         low, high = bytes([first_byte]), bytes([first_byte]) + b"\xff" * 16
         return self._connection.execute(
             "DELETE FROM reports WHERE id BETWEEN %s AND %s AND task = %s "
@@ -123,6 +128,7 @@ class PostgresStore:
         ).rowcount
 
     def erase(self, task: int, person: bytes, epoch: int) -> None:
+        """As `ReportStore.erase`."""
         self._reconnect()
         self._connection.execute(
             "INSERT INTO erasures VALUES (%s, %s, %s) ON CONFLICT (task, person) "
@@ -131,16 +137,20 @@ class PostgresStore:
         )
 
     def erasures(self, task: int) -> int:
+        """As `ReportStore.erasures`."""
         return self._one("SELECT count(*) FROM erasures WHERE task = %s", task)
 
     def settle(self, task: int, epoch: int) -> int:
+        """As `ReportStore.settle`."""
         gone = "DELETE FROM erasures WHERE task = %s AND epoch <= %s"
         return self._connection.execute(gone, (task, epoch)).rowcount
 
     def clock(self) -> int | None:
+        """As `ReportStore.clock`."""
         return self._one("SELECT max(seconds) FROM clock")
 
     def keep_clock(self, now: int, limit: int) -> int:
+        """As `ReportStore.keep_clock`."""
         self._reconnect()
         self._connection.execute(
             "INSERT INTO clock VALUES (1, %s) ON CONFLICT (one) DO UPDATE "
@@ -151,6 +161,7 @@ class PostgresStore:
         return self._one("SELECT seconds FROM clock")
 
     def set_clock(self, now: int) -> None:
+        """As `ReportStore.set_clock`."""
         self._connection.execute(
             "INSERT INTO clock VALUES (1, %s) "
             "ON CONFLICT (one) DO UPDATE SET seconds = excluded.seconds",
@@ -158,6 +169,7 @@ class PostgresStore:
         )
 
     def newest(self) -> list[tuple[bytes, int]]:
+        """As `ReportStore.newest`."""
         return self._connection.execute(
             "SELECT document, newest FROM tasks JOIN "
             "(SELECT task, max(epoch) AS newest FROM reports GROUP BY task) AS found "
@@ -165,6 +177,7 @@ class PostgresStore:
         ).fetchall()
 
     def close(self) -> None:
+        """As `ReportStore.close`."""
         self._connection.close()
 
     def _prepare(self) -> None:
@@ -204,6 +217,7 @@ class PostgresReader:
             raise RequestError(f"The database does not open: {type(error).__name__}.") from None
 
     def tasks(self) -> list[Held]:
+        """As `Reader.tasks`."""
         try:
             before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
             found = self._connection.execute(TASKS if self._upgraded() else before)
@@ -214,6 +228,7 @@ class PostgresReader:
             ) from None
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
+        """As `Reader.scan`."""
         asked = "SELECT * FROM reports WHERE task = %s"
         if self._upgraded():
             asked += f" AND NOT EXISTS {ERASED}"
@@ -225,6 +240,7 @@ class PostgresReader:
                 yield some
 
     def close(self) -> None:
+        """As `Reader.close`."""
         self._connection.close()
 
     def _upgraded(self) -> bool:

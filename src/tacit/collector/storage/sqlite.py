@@ -74,6 +74,7 @@ class SqliteStore:
             raise RequestError(f"{path} cannot hold reports: {error}.") from None
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
+        """As `ReportStore.hold`."""
         self._database.execute(
             "INSERT OR IGNORE INTO tasks (document, closed, continues) "
             "SELECT ?, coalesce(max(closed), -1), min(coalesce(continues, number)) "
@@ -84,9 +85,11 @@ class SqliteStore:
         return Held(*self._database.execute(asked, (document,)).fetchone())
 
     def tasks(self) -> list[Held]:
+        """As `ReportStore.tasks`."""
         return [Held(*row) for row in self._database.execute(TASKS)]
 
     def insert(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
+        """As `ReportStore.insert`."""
         try:
             if len(rows) > MOST_ROWS:
                 return self._insert_unknown(rows)
@@ -103,10 +106,12 @@ class SqliteStore:
         return [ReportOutcome.STORED] * len(rows)
 
     def shut(self, task: int, epoch: int) -> None:
+        """As `ReportStore.shut`."""
         closed = "UPDATE tasks SET closed = max(closed, ?) WHERE coalesce(continues, number) = ?"
         self._database.execute(closed, (epoch, task))
 
     def forget(self, task: int, epoch: int, first_byte: int) -> int:
+        """As `ReportStore.forget`."""
         # Between X and X || 2^128: every id of 16 bytes that begins with the byte.
         low, high = bytes([first_byte]), bytes([first_byte]) + b"\xff" * 16
         return self._database.execute(
@@ -116,6 +121,7 @@ class SqliteStore:
         ).rowcount
 
     def erase(self, task: int, person: bytes, epoch: int) -> None:
+        """As `ReportStore.erase`."""
         self._database.execute(
             "INSERT INTO erasures VALUES (?, ?, ?) "
             "ON CONFLICT DO UPDATE SET epoch = max(epoch, excluded.epoch)",
@@ -123,16 +129,20 @@ class SqliteStore:
         )
 
     def erasures(self, task: int) -> int:
+        """As `ReportStore.erasures`."""
         return self._one("SELECT count(*) FROM erasures WHERE task = ?", task)
 
     def settle(self, task: int, epoch: int) -> int:
+        """As `ReportStore.settle`."""
         gone = "DELETE FROM erasures WHERE task = ? AND epoch <= ?"
         return self._database.execute(gone, (task, epoch)).rowcount
 
     def clock(self) -> int | None:
+        """As `ReportStore.clock`."""
         return self._one("SELECT max(seconds) FROM clock")
 
     def keep_clock(self, now: int, limit: int) -> int:
+        """As `ReportStore.keep_clock`."""
         self._database.execute(
             "INSERT INTO clock VALUES (1, ?) ON CONFLICT DO UPDATE SET seconds = excluded.seconds "
             "WHERE excluded.seconds > seconds AND excluded.seconds <= seconds + ?",
@@ -141,15 +151,18 @@ class SqliteStore:
         return self._one("SELECT seconds FROM clock")
 
     def set_clock(self, now: int) -> None:
+        """As `ReportStore.set_clock`."""
         self._database.execute("INSERT OR REPLACE INTO clock VALUES (1, ?)", (now,))
 
     def newest(self) -> list[tuple[bytes, int]]:
+        """As `ReportStore.newest`."""
         return self._database.execute(
             "SELECT document, newest FROM tasks JOIN "
             "(SELECT task, max(epoch) AS newest FROM reports GROUP BY task) ON task = number"
         ).fetchall()
 
     def close(self) -> None:
+        """As `ReportStore.close`."""
         self._database.close()
 
     def _upgrade(self) -> None:
@@ -227,6 +240,7 @@ class SqliteReader:
         self._database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)
 
     def tasks(self) -> list[Held]:
+        """As `Reader.tasks`."""
         try:
             before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
             found = self._database.execute(TASKS if self._upgraded() else before)
@@ -235,6 +249,7 @@ class SqliteReader:
             raise RequestError(f"{self._path} is no store of reports: {error}.") from None
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
+        """As `Reader.scan`."""
         asked = "SELECT * FROM reports WHERE task = ?1"
         if self._upgraded():
             asked += f" AND NOT EXISTS {ERASED}"
@@ -243,6 +258,7 @@ class SqliteReader:
             yield [StoredReport(*row) for row in rows]
 
     def close(self) -> None:
+        """As `Reader.close`."""
         self._database.close()
 
     def _upgraded(self) -> bool:

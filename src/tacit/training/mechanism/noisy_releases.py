@@ -72,24 +72,28 @@ class SecretReleases:
     spent: list[Spend] = field(default_factory=list[Spend])
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
+        """As `NoisyReleases.laplace`; raises `RequestError` where there would be no noise."""
         scale = laplace_scale(sensitivity, epsilon)
         self.spent.append(Spend(name, "laplace", epsilon))
         # exp(-L1 / scale) falls by at most e^epsilon when the totals move by the sensitivity.
         return totals + self.noise.laplace(totals.size, scale).reshape(totals.shape)
 
     def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
+        """As `NoisyReleases.vectors`."""
         self.spent.append(Spend(name, "vectors", epsilon))
         # The same with L2 norms: noise of all rows has one density of their summed norms.
         count, columns = rows.shape
         return rows + self.noise.vectors(count, columns, sensitivity / float(epsilon))
 
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:
+        """As `NoisyReleases.gaussian`; raises `RequestError` where there would be no noise."""
         self.spent.append(Spend(name, "gaussian", multiplier))
         # Gaussian differential privacy holds on integers as on reals (Canonne, Kamath and Steinke).
         deviation = gaussian_deviation(sensitivity, multiplier)
         return totals + self.noise.gaussian(totals.size, deviation).reshape(totals.shape)
 
     def public(self, name: str, value: Value) -> Value:
+        """As `NoisyReleases.public`."""
         self.spent.append(Spend(name, "public", "0"))
         return value
 

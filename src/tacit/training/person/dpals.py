@@ -119,6 +119,7 @@ class Head:
         head: NDArray[np.bool_],
         rarity: float,
     ) -> "Head":
+        """The head of everybody's ratings: `head`, shape (items,), says which items."""
         few = canonical.where(head, np.cumsum(head) - 1, int(head.sum()))
         rated = known.weights[head]
         return cls(few, means[head], rated**-rarity, rated, known.mu, known.raters)
