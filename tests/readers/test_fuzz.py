@@ -24,6 +24,7 @@ CASES = dict.fromkeys(VALID, 1500) | dict.fromkeys(CATALOGUES, 9000) | {"parquet
 FOUND = {
     "movielens-1m": (635,),
     "movielens-100k": (68,),
+    "netflix": (3113,),
     "jester": (1440,),
     "libimseti": (1316,),
     "parquet": (727,),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from tacit.errors import DataError
 
@@ -21,6 +21,8 @@ SUBFOLDERS = ("training_set",)
 LONGEST_LINE = 1 << 22
 """Bytes of one line: more is no table, and would be read into memory whole."""
 BROKEN = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
+UNSOUND = (zipfile.BadZipFile, OSError, RuntimeError, UnicodeDecodeError)
+"""What the directory of an archive may raise: names that are no text, methods nobody knows."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Source:
             with self.path.open("rb") as file:
                 yield file
         else:
-            with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as member:
+            with zipfile.ZipFile(self.path) as archive, _opened(archive, self.member) as member:
                 yield io.BufferedReader(member)  # pyright: ignore[reportArgumentType]
 
     def _read(self, file: BinaryIO, size: int, line: int) -> bytes:
@@ -116,6 +118,13 @@ class Source:
         if start.startswith(UTF16_MARKS):
             raise DataError(f"{self}, line 1: the text is UTF-16; save the file as UTF-8.")
         return start.removeprefix(UTF8_MARK)
+
+
+def _opened(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
+    try:
+        return archive.open(member)
+    except UNSOUND as error:
+        raise zipfile.BadZipFile(_reason(error)) from error
 
 
 def _reason(error: BaseException) -> str:
@@ -141,6 +150,8 @@ def _members(path: Path) -> list[Source]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = sorted(name for name in archive.namelist() if not name.endswith("/"))
-    except (zipfile.BadZipFile, OSError) as error:
-        raise DataError(f"{path} is not a whole zip archive ({error}); fetch it again.") from error
+    except UNSOUND as error:
+        raise DataError(
+            f"{path} is not a whole zip archive ({_reason(error)}); fetch it again."
+        ) from error
     return [Source(path, name) for name in names if not name.startswith("__MACOSX")]
