@@ -122,4 +122,5 @@ class SqliteCounts:
         for start in range(0, len(every), AT_ONCE):
             some = every[start : start + AT_ONCE]
             holes = ",".join("?" * len(some))
-            yield from self._database.execute(f"{asked} ({holes})", (task, *some))
+            found = self._database.execute(f"{asked} ({holes})", (task, *some))
+            yield from found
