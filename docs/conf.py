@@ -11,7 +11,6 @@ html_sidebars = {"**": ["sidebar-nav-bs"]}
 html_title = "Tacit"
 html_show_sphinx = False
 myst_heading_anchors = 4
-nitpicky = False
 suppress_warnings = ["myst.xref_missing_repo"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
@@ -21,16 +20,13 @@ exclude_patterns = ["_build"]
 def in_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Docstrings are plain text: names in backticks, formulas in indented blocks."""
     found: list[str] = []
+    in_formula = False
     for line in lines:
-        indented = line.startswith("    ") and line.strip()
-        if (
-            indented
-            and found
-            and not found[-1].strip()
-            and not any(earlier.startswith("    ") for earlier in found[-2:-1])
-        ):
+        formula = line.startswith("    ") or (in_formula and not line)
+        if formula and not in_formula and not (found and found[-1]):
             found += ["::", ""]
-        found.append(line if indented else re.sub(r"`+([^`]+)`+", r"``\1``", line))
+        found.append(line if formula else re.sub(r"`+([^`]+)`+", r"``\1``", line))
+        in_formula = formula
     lines[:] = found
 
 

@@ -117,8 +117,8 @@ def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str)
 
 
 def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
-    """Whether the name is a training's; raises `RequestError` where it has no epsilon, or reports
-    (`told`) instead of ratings."""
+    """Whether the name is a training's; raises `RequestError` where it has no epsilon, or is
+    given reports instead of ratings."""
     from tacit.training import names
 
     if model in names() and from_reports:

@@ -1,4 +1,4 @@
-"""How far what was told is from what was hidden."""
+"""How far predictions are from the ratings held out."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale)
     """The errors of predictions clipped to the scale, as they are and rounded to the nearest level,
     up where two are as near. Raises `RequestError` for a prediction that is not finite."""
     if not np.isfinite(predicted.values).all():
-        raise RequestError("A system told a rating that is not finite.")
+        raise RequestError("A system predicted a rating that is not finite.")
     low, high, step = (float(part) for part in (scale.low, scale.high, scale.step))
     clipped = np.clip(predicted.values, low, high)
     nearest = low + step * np.floor((clipped - low) / step + 0.5)

@@ -36,22 +36,22 @@ class Trial:
 
 
 class Predicted(NamedTuple):
-    """Ratings told for the asked cells, shape (n,); `covered` where more than an item's mean
-    could be told."""
+    """Predictions of the ratings asked for, shape (n,); `covered` where they are more than an
+    item's mean."""
 
     values: Doubles
     covered: Mask
 
 
 class TrialPredictions(NamedTuple):
-    """What a system told, and what that promises."""
+    """What a system predicted, and what that promises."""
 
     predicted: Predicted
     guarantee: Guarantee
 
 
 class System(Protocol):
-    """A declaration of what tells hidden ratings.
+    """A declaration of what predicts held-out ratings.
 
     `name`: as in the results ("nx-map", "item-average"). `variant`: "item" or "user" where it
     recommends by similar items or people, else None. `mode`: "strict", "faithful", or "none"

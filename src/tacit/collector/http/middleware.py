@@ -33,7 +33,7 @@ class Middleware:
         elif scope["method"] == "POST" and (task := task_of(scope["path"])) is not None:
             await self._upload(task, scope, receive, send)
         else:
-            await self._rest(scope, receive, _telling(send))
+            await self._rest(scope, receive, _with_policy(send))
 
 
 @lru_cache(maxsize=64)
@@ -43,10 +43,10 @@ def task_of(path: str) -> str | None:
     return found[1] if found else None
 
 
-def _telling(send: Send) -> Send:
-    async def told(message: Message) -> None:
+def _with_policy(send: Send) -> Send:
+    async def policed(message: Message) -> None:
         if message["type"] == "http.response.start":
             MutableHeaders(scope=message).update(POLICY)
         await send(message)
 
-    return told
+    return policed

@@ -106,8 +106,8 @@ def _slots(
         symbols = unpack_slots(row.cells)
         places = np.array(asked(task, name.hex()), np.int32)
         if task.plan == "catalogue":  # a provider that leaves "missing" out has lost nothing
-            answered = symbols != task.channels[row.mech].outputs.index(None)
-            places, symbols = places[answered], symbols[answered]
+            rated = symbols != task.channels[row.mech].outputs.index(None)
+            places, symbols = places[rated], symbols[rated]
         who = np.full(len(places), people[name], np.int32)
         blocks.append(StoredEntries(who, places, symbols, np.full(len(places), row.mech, np.uint8)))
     return (

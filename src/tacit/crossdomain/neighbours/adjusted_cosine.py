@@ -21,7 +21,7 @@ from tacit.ratings import Codes
 
 Longs = NDArray[np.int64]
 POINT_BITS = 8
-"""Bits in which a mean of several ratings is told, below one step of the scale."""
+"""Bits in which a mean of several ratings is given, below one step of the scale."""
 GRID_BITS = 20
 
 

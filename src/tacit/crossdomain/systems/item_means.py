@@ -70,7 +70,7 @@ class ItemMeans:
         return values + own_offsets(trial.domains, means)[trial.users] if self.offset else values
 
     def _covered(self, trial: Trial) -> Mask:
-        """Where more than an item's mean is told: where anything is known of the person."""
+        """Where a prediction is more than an item's mean: where anything is known of the person."""
         ratings = trial.domains.ratings
         counts = np.bincount(ratings.users, minlength=ratings.n_users)
         return (counts[trial.users] > 0) & self.offset

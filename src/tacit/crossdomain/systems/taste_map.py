@@ -2,7 +2,7 @@
 
 Where X-Map replaces one item by one other, all items of all domains have a place among the same
 tastes here (`channel-mf` on true ratings). A profile anywhere tells a person's place, as a
-distribution, and so a distribution of each of their target ratings. What is told is its median,
+distribution, and so a distribution of each of their target ratings. The prediction is its median,
 which no other guess beats in mean absolute error.
 """
 

@@ -88,7 +88,7 @@ class XMap:
     def explain(
         self, trial: Trial, *, engine: Engine, epsilon: str | None = None
     ) -> tuple[Map, TrialPredictions]:
-        """What is told, and the map by which; errors as `predict`."""
+        """What is predicted, and the map by which; errors as `predict`."""
         budget = self.budget(epsilon)
         draws = self.draws or Draws.secret()
         mapped = self.map(trial, engine, budget, draws)
@@ -161,10 +161,10 @@ def _claim(chosen: Codes, near: Near, budget: Budget) -> Guarantee:
         epsilon=shortest(Decimal(budget.replacement) + Decimal(budget.neighbours)),
         unit="user",
         trust="curator",
-        released="an AlterEgo and what is told from its neighbours",
+        released="an AlterEgo and predictions from its neighbours",
         fails=(
             f"{replacements:,} replacements at {budget.replacement} and {neighbours:,} neighbours "
             f"out of rows at {budget.neighbours} were drawn, which add up; candidates, means and "
-            "what is told follow the raw ratings; the sensitivity of a similarity is no bound"
+            "predictions follow the raw ratings; the sensitivity of a similarity is no bound"
         ),
     )

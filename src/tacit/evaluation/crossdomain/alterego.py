@@ -28,7 +28,7 @@ def alterego(
     n: int = 10,
 ) -> tuple[Table, Table, TrialPredictions]:
     """The person's source items with their replacements, similarities and surest paths; the `n`
-    best target items that the person has not rated; what was told, with its guarantee.
+    best target items that the person has not rated; what was predicted, with its guarantee.
 
     `titles`: by raw item id. Raises `RequestError` for a person nobody knows, or who rated nothing
     in a source.
@@ -105,6 +105,6 @@ def _best(trial: Trial, predictions: TrialPredictions, names: _Names, n: int) ->
     best = np.lexsort((trial.items, -values))[:n]
     return Table(
         "What to try next",
-        ("item", "told"),
+        ("item", "predicted"),
         tuple((names[int(trial.items[row])], f"{values[row]:.2f}") for row in best),
     )

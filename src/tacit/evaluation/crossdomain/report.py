@@ -16,7 +16,7 @@ def report(rows: Sequence[TrialRow]) -> str:
         f"<header><h1>Recommendations across domains</h1><p>{escape(names)}</p></header>",
         _lead(rows),
         _promises(rows),
-        "<h2>What is told, and how well</h2>",
+        "<h2>What is predicted, and how well</h2>",
         *figures.html(rows),
         plain(table(rows)),
         "<h2>How this was measured</h2>",

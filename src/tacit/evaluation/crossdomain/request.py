@@ -24,8 +24,8 @@ from tacit.evaluation.journal import Journal
 
 @runtime_checkable
 class Parted(Interface):
-    """A system whose claim has two parts. With a `neighbour_epsilon` the epsilon it is told is for
-    replacements alone; without, it parts what it is told itself."""
+    """A system whose claim has two parts. With a `neighbour_epsilon` the epsilon it is given is for
+    replacements alone; without, it divides what it is given itself."""
 
     @property
     def neighbour_epsilon(self) -> str | None:
@@ -142,7 +142,7 @@ class TrialRequest:
                 yield Holdout(test_share=self.test_share, overlap=overlap, keep=keep)
 
     def _claims(self) -> Iterator[tuple[System, str | None]]:
-        """Every system with every epsilon that it may be told."""
+        """Every system with every epsilon that it may be given."""
         for system in self._systems():
             if system.mode == "none":
                 yield system, None

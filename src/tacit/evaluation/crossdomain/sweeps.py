@@ -48,7 +48,7 @@ class Sweep:
         return sorted(float(value) for value in values if value is not None)
 
     @property
-    def told(self) -> bool:
+    def varies(self) -> bool:
         """Whether there is anything to see: two places or more."""
         return len(self.places) > 1
 
@@ -64,14 +64,14 @@ class Sweep:
             "k": sorted(k, key=_off(PUBLISHED_K)),
             "decay": decay[:1],
         }
-        varied = {axis: places for axis, places in chosen.items() if Sweep(axis, self.rows).told}
+        varied = {axis: places for axis, places in chosen.items() if Sweep(axis, self.rows).varies}
         return {axis: places[0] for axis, places in varied.items() if axis != self.axis}
 
     @property
     def at_words(self) -> list[str]:
         """Where the other axes stay, for a caption."""
         words = [f"{axis} {place:g}" for axis, place in self.at.items()]
-        claims = self.axis != "epsilon" and Sweep("epsilon", self.rows).told
+        claims = self.axis != "epsilon" and Sweep("epsilon", self.rows).varies
         return words + ["the epsilon nearest 1"] * claims
 
     def here(self) -> list[TrialRow]:
@@ -139,7 +139,7 @@ class Surface:
         return sorted({r.neighbour_epsilon for r in self.rows if r.neighbour_epsilon})
 
     @property
-    def told(self) -> bool:
+    def complete(self) -> bool:
         """Whether both parts vary, and every pair of them was run."""
         pairs = len(self.replacements) * len(self.neighbours)
         return (
@@ -173,7 +173,7 @@ def sweeps(rows: Sequence[TrialRow]) -> list[Sweep]:
     parted = {surface.method for surface in surfaces(rows)}
     whole = [row for row in rows if row.method not in parted]
     found = (Sweep(axis, whole if axis == "epsilon" else rows) for axis in AXES)
-    return [sweep for sweep in found if sweep.told]
+    return [sweep for sweep in found if sweep.varies]
 
 
 def surfaces(rows: Sequence[TrialRow]) -> list[Surface]:
@@ -181,7 +181,7 @@ def surfaces(rows: Sequence[TrialRow]) -> list[Surface]:
     here = Sweep("epsilon", rows).here()
     methods = dict.fromkeys(row.method for row in here if row.neighbour_epsilon is not None)
     found = (Surface(name, [row for row in here if row.method == name]) for name in methods)
-    return [surface for surface in found if surface.told]
+    return [surface for surface in found if surface.complete]
 
 
 def _one_claim(rows: Sequence[TrialRow]) -> list[TrialRow]:

@@ -52,7 +52,7 @@ NORM = 1.0
 """p_max and q_max of PALS, in roots of a star."""
 
 
-class Rest(NamedTuple):
+class Residuals(NamedTuple):
     """What averages leave of ratings: `values` in steps, within [-bound, bound], shape (n,)."""
 
     data: IntegerRatings
@@ -101,10 +101,10 @@ class Berlioz:
         data = integer_ratings(ratings)
         biases = self._averages(data, account)
         bound = data.width // 4 if self.preprocess else data.width // 2
-        rest = Rest(data, biases.residuals(data, bound), bound)
+        residuals = Residuals(data, biases.residuals(data, bound), bound)
         at = random_start(data.layout, self.factors, implicit=False, rng=rng)
         run = self._descended if self.noise == "gradient" else self._solved
-        at = run(rest, at, account, advance)
+        at = run(residuals, at, account, advance)
         star = data.width / STARS
         people = np.column_stack([biases.people / star, at.p])
         items = np.column_stack([biases.items / star, at.q])
@@ -136,33 +136,33 @@ class Berlioz:
 
     def _descended(
         self,
-        rest: Rest,
+        residuals: Residuals,
         at: Parameters,
         account: ValueAccount,
         advance: Callable[[float], None],
     ) -> Parameters:
-        each, most = self._each(account, self.rounds), 2 * rest.bound
+        each, most = self._each(account, self.rounds), 2 * residuals.bound
 
         def look(epoch: int) -> NDArray[np.float64]:
             name = f"errors, epoch {epoch}"
-            noisy = account.laplace(name, rest.values, sensitivity=most, epsilon=each)
-            return noisy / rest.star
+            noisy = account.laplace(name, residuals.values, sensitivity=most, epsilon=each)
+            return noisy / residuals.star
 
         looks = [partial(look, epoch) for epoch in range(self.rounds)]
-        users = rest.data.layout.users
+        users = residuals.data.layout.users
         noisy_descent(users, at, looks, rate=RATE, ridge=RIDGE, implicit=False, advance=advance)
         return at
 
     def _solved(
         self,
-        rest: Rest,
+        residuals: Residuals,
         at: Parameters,
         account: ValueAccount,
         advance: Callable[[float], None],
     ) -> Parameters:
         solve = NoisySolve(account, self._each(account, 2 * self.rounds), RIDGE)
-        sides, stars = rest.data.layout, rest.values / rest.star
-        change = partial(ridge_sensitivities, 2 * rest.bound / rest.star, NORM)
+        sides, stars = residuals.data.layout, residuals.values / residuals.star
+        change = partial(ridge_sensitivities, 2 * residuals.bound / residuals.star, NORM)
         p, q = at.p * 0, at.q / np.maximum(1, np.sqrt((at.q**2).sum(1, keepdims=True)))
         for k in range(self.rounds):
             p = solve.output(

@@ -24,10 +24,10 @@ import { affords, left, nats } from "./ledger.js";
  */
 export function pastOf({ ratings, reported }, task) {
   const mine = ratings.filter((rating) => rating.task === task);
-  const told = reported.filter((one) => one.task === task).sort((a, b) => a.epoch - b.epoch);
+  const earlier = reported.filter((one) => one.task === task).sort((a, b) => a.epoch - b.epoch);
   return {
     levels: new Map(mine.map(({ place, level }) => [place, level])),
-    last: new Map(told.map((one) => [one.place, one])),
+    last: new Map(earlier.map((one) => [one.place, one])),
   };
 }
 
@@ -118,8 +118,8 @@ function repeated(place, answers, last) {
  * @param {readonly import("../store.js").Outgoing[]} lost
  */
 export function dueAgain(reported, lost) {
-  const told = new Set(lost.filter(({ single }) => single).map(nameOf));
-  return reported.filter((last) => told.has(nameOf(last)));
+  const names = new Set(lost.filter(({ single }) => single).map(nameOf));
+  return reported.filter((last) => names.has(nameOf(last)));
 }
 
 /** @param {{ readonly task: string, readonly epoch: number, readonly place: number }} row */

@@ -23,9 +23,9 @@ export function entriesOf(task, rows) {
   const { levels, last } = pastOf(rows, task.question);
   const answers = rows.answers.filter((answer) => answer.task === task.question);
   const byPlace = Map.groupBy(answers, ({ place }) => place);
-  const told = answers.filter(({ value }) => value !== MISSING).map(({ place }) => place);
+  const answered = answers.filter(({ value }) => value !== MISSING).map(({ place }) => place);
   const waiting = rows.outbox.filter((row) => row.task === task.question);
-  return [...new Set([...levels.keys(), ...told])]
+  return [...new Set([...levels.keys(), ...answered])]
     .sort((a, b) => a - b)
     .map((place) => {
       const epoch = last.get(place)?.epoch;
