@@ -18,7 +18,7 @@ from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import DataError, RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings, Vocabulary
-from tacit.readers.table import BROKEN
+from tacit.readers.decoding import BROKEN, PARQUET, decodable
 from tacit.readers.text import reason
 from tacit.reports import Reports
 from tacit.scale import RatingScale
@@ -85,7 +85,7 @@ def read_reports(path: str | Path) -> Reports:
     """
     try:
         metadata = pl.read_parquet_metadata(path)
-        frame = pl.read_parquet(path)
+        frame = decodable(Path(path), PARQUET, path).collect()
     except BROKEN as error:
         raise DataError(f"{path} is not a Parquet file of reports: {reason(error)}.") from None
     header = _header(metadata.get(KEY, ""), path)

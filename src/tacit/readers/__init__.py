@@ -21,12 +21,12 @@ from tacit.readers.declared import catalogue as catalogue
 from tacit.readers.detect import FORMATS as FORMATS
 from tacit.readers.detect import Candidate, detect
 from tacit.readers.format import Columns, Notify, Request
+from tacit.readers.frame import as_lazy, read_lazy
 from tacit.readers.gather import gather
 from tacit.readers.items import items as items
 from tacit.readers.items import titles as titles
 from tacit.readers.levels import DeclaredScale, Rounding
 from tacit.readers.synthetic import synthetic as synthetic
-from tacit.readers.table import as_lazy, read_lazy
 from tacit.scale import RatingScale
 
 __all__ = ["FORMATS", "from_frame", "items", "read", "synthetic", "titles"]

@@ -12,9 +12,9 @@ import polars as pl
 
 from tacit.errors import DataError
 from tacit.ratings import Ratings
+from tacit.readers.decoding import BROKEN, PARQUET, decodable
 from tacit.readers.format import Notify
 from tacit.readers.items import LAYOUTS, STORED, items
-from tacit.readers.table import BROKEN
 from tacit.readers.text import reason
 
 Ids = Iterable[int | str]
@@ -101,7 +101,7 @@ def _listed(path: Path, name: str) -> pl.DataFrame:
 def _table(path: Path) -> pl.DataFrame:
     try:
         if path.suffix.lower() == ".parquet":
-            return pl.read_parquet(path)
+            return decodable(path, PARQUET, path).collect()
         separator = "\t" if path.suffix.lower() == ".tsv" else ","
         return pl.read_csv(path, separator=separator, infer_schema_length=None)
     except BROKEN as error:

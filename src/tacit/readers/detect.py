@@ -6,12 +6,12 @@ from pathlib import Path
 
 from tacit.errors import DataError, RequestError
 from tacit.readers.format import Format, Request
-from tacit.readers.jester import JESTER
-from tacit.readers.libimseti import LIBIMSETI
-from tacit.readers.movielens import ML_1M, ML_100K, ML_CSV
-from tacit.readers.netflix import NETFLIX
+from tacit.readers.formats.jester import JESTER
+from tacit.readers.formats.libimseti import LIBIMSETI
+from tacit.readers.formats.movielens import ML_1M, ML_100K, ML_CSV
+from tacit.readers.formats.netflix import NETFLIX
+from tacit.readers.formats.table import TABLE
 from tacit.readers.source import Source, sources_in
-from tacit.readers.table import TABLE
 
 FORMATS = {f.name: f for f in (ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMSETI, TABLE)}
 

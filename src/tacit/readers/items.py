@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from tacit.errors import DataError
+from tacit.readers.decoding import PARQUET, decodable
 from tacit.readers.source import Source, sources_in
 from tacit.readers.text import reason, shown, split, whole
 
@@ -100,7 +101,7 @@ def _listed(source: Source, layout: ItemFormat) -> pl.DataFrame:
 def _stored(source: Source) -> pl.DataFrame:
     try:
         with source.open() as file:
-            stored = pl.read_parquet(file.read())
+            stored = decodable(file.read(), PARQUET, source).collect()
         given = {name: pl.col(name) for name in ("title", "genres") if name in stored.columns}
         text = {name: column.cast(pl.String) for name, column in given.items()}
         return stored.select(

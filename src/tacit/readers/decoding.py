@@ -1,0 +1,97 @@
+"""Parquet and Arrow files, scanned once another process has decoded them to their end.
+
+A damaged page may ask for more memory than there is. polars then aborts the process, which no
+`except` can catch; so a process that may be lost goes first.
+"""
+
+import atexit
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from threading import Lock
+
+import polars as pl
+
+from tacit.errors import DataError
+
+PARQUET, ARROW = b"PAR1", b"ARROW1"
+WORKER = Path(__file__).with_name("decoding_worker.py")
+BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+"""What a damaged file is to polars, where it survives."""
+SCANS = {PARQUET: pl.scan_parquet, ARROW: pl.scan_ipc}
+
+
+def decodable(stored: Path | bytes, magic: bytes, where: object) -> pl.LazyFrame:
+    """As `scan`, tried before; raises `DataError` where decoding ends the process."""
+    if not _trial.survives(SCANS[magic].__name__, stored):
+        raise DataError(f"{where} is damaged: no process survives decoding it; write it again.")
+    return scan(stored, magic)
+
+
+def scan(stored: Path | bytes, magic: bytes) -> pl.LazyFrame:
+    """A file that begins with `PARQUET` or `ARROW`; collecting it may raise one of `BROKEN`."""
+    return SCANS[magic](stored if isinstance(stored, Path) else io.BytesIO(stored))
+
+
+class _Trial:
+    """One worker for all files, started for the first of them and again after one that ends it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._worker: subprocess.Popen[bytes] | None = None
+
+    def survives(self, name: str, stored: Path | bytes) -> bool:
+        """Whether decoding leaves the worker alive; True where none can be started."""
+        in_memory = isinstance(stored, bytes)
+        path, data = ("", stored) if in_memory else (str(stored.absolute()), b"")
+        with self._lock:
+            if self._worker is None and not self._start():
+                return True
+            alive = self._ask(json.dumps([name, path, len(data)]).encode() + b"\n" + data)
+            if not alive:
+                self.close()
+            return alive
+
+    def _start(self) -> bool:
+        self._worker = subprocess.Popen(
+            [sys.executable, "-P", str(WORKER)],  # -P: its folder is not for imports
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        ready = self._ask(b"")
+        if not ready:
+            self.close()
+        return ready
+
+    def _ask(self, request: bytes) -> bool:
+        worker = self._worker
+        assert worker is not None
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        try:
+            worker.stdin.write(request)
+            worker.stdin.flush()
+        except BrokenPipeError:
+            return False
+        return bool(worker.stdout.readline())
+
+    def close(self) -> None:
+        """End the worker: it would outlive whoever asked."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.kill()
+            worker.communicate()
+
+    def forget(self) -> None:
+        """In a forked process: the worker belongs to the one that started it."""
+        self._lock, self._worker = Lock(), None
+
+
+_trial = _Trial()
+atexit.register(_trial.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_trial.forget)

@@ -1,0 +1,1 @@
+"""How each family of rating files looks, and how its rows come out."""

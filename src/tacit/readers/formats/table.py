@@ -1,0 +1,95 @@
+"""Tables with a header: csv, tsv, Parquet and Arrow IPC."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from tacit.errors import DataError
+from tacit.readers.decoding import BROKEN, SCANS, decodable, scan
+from tacit.readers.delimited import Delimited
+from tacit.readers.format import Format, Request
+from tacit.readers.frame import read_lazy, require
+from tacit.readers.source import Source
+from tacit.readers.text import frames, reason, split
+
+SEPARATORS = (",", "\t", ";", "|")
+PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})")
+
+
+def _looks(source: Source, request: Request) -> bool:
+    magic = _magic(source)
+    try:
+        names = (
+            scan(_stored(source), magic).collect_schema().names()
+            if magic
+            else _header(source.head)[1]
+        )
+    except BROKEN:
+        return False
+    return not request.columns.missing(names)
+
+
+def _header(head: bytes) -> tuple[str, list[str]]:
+    """The separator and the names of the first line."""
+    line = head.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
+    separator = max(SEPARATORS, key=line.count)
+    return separator, split(line, separator)
+
+
+def _read(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]:
+    (source,) = sources
+    yield from (_read_binary if _magic(source) else _read_text)(source, request)
+
+
+def _read_text(source: Source, request: Request) -> Iterator[pl.DataFrame]:
+    separator, names = _header(source.head)
+    require(source, names, request.columns)
+    renaming = request.columns.renaming(names)
+    fields = tuple(renaming.get(name) for name in names)
+    text = _text(source.head, separator, fields)
+    yield from frames(source, Delimited(separator, fields, request.grid, text), skip_lines=1)
+
+
+def _text(head: bytes, separator: str, fields: Sequence[str | None]) -> frozenset[str]:
+    """The id columns that hold anything but plain whole numbers in the first lines."""
+    lines = head.decode("utf-8", "replace").splitlines()[1:]
+    lines = lines[:-1] if len(lines) > 1 else lines  # the last may be cut short
+    rows = [row for line in lines if len(row := split(line, separator)) == len(fields)]
+    ids = {name: fields.index(name) for name in ("user", "item")}
+    return frozenset(
+        name
+        for name, place in ids.items()
+        if not all(PLAIN_NUMBER.fullmatch(row[place].strip()) for row in rows)
+    )
+
+
+def _magic(source: Source) -> bytes:
+    """How a binary file begins; nothing for text."""
+    return next((magic for magic in SCANS if source.head.startswith(magic)), b"")
+
+
+def _stored(source: Source) -> Path | bytes:
+    """A Parquet or Arrow file where it lies; unpacked into memory when it is packed."""
+    if source.member is None and not source.path.name.lower().endswith(".gz"):
+        return source.path
+    with source.open() as file:
+        return file.read()
+
+
+def _read_binary(source: Source, request: Request) -> Iterator[pl.DataFrame]:
+    try:
+        lazy = decodable(_stored(source), _magic(source), source)
+        yield from read_lazy(lazy, str(source), request)
+    except BROKEN as error:
+        why = reason(error)
+        raise DataError(f"{source} cannot be read ({why}); write the file again.") from error
+
+
+TABLE = Format(
+    "table",
+    ("*.csv", "*.tsv", "*.txt", "*.parquet", "*.arrow", "*.ipc", "*.feather"),
+    _looks,
+    _read,
+)

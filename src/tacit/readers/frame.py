@@ -1,0 +1,87 @@
+"""Frames already in memory, and files that polars scans: rows in order, a million at a time."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tacit.errors import DataError
+from tacit.readers.format import Columns, Request
+from tacit.readers.gather import ROWS
+from tacit.readers.levels import DeclaredScale
+from tacit.readers.text import rating_fault, shown
+
+
+def read_lazy(lazy: pl.LazyFrame, where: str, request: Request) -> Iterator[pl.DataFrame]:
+    """The rows of any polars table, a million at a time; raises `DataError` naming the row."""
+    schema = lazy.collect_schema()
+    require(where, schema.names(), request.columns)
+    renaming = request.columns.renaming(schema.names())
+    wanted = [
+        pl.col(theirs).cast(_kind(schema[theirs], ours, theirs, where)).alias(ours)
+        if not isinstance(schema[theirs], pl.Datetime)
+        else pl.col(theirs).dt.epoch("s").alias(ours)
+        for theirs, ours in renaming.items()
+    ]
+    row = 1
+    for frame in lazy.select(wanted).collect_batches(chunk_size=ROWS, maintain_order=True):
+        _check(frame, row, where, request.grid)
+        row += len(frame)
+        yield frame
+
+
+def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType:
+    """What a column is cast to; raises `DataError` for a type that cannot hold such values."""
+    if ours == "rating" and dtype.is_numeric():
+        return pl.Float64()
+    if ours in ("user", "item", "timestamp") and dtype.is_integer():
+        return pl.Int64()
+    if ours in ("user", "item") and isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
+        return pl.String()
+    needs = {"rating": "numbers", "timestamp": "whole Unix seconds"}.get(
+        ours, "whole numbers or text"
+    )
+    raise DataError(f"{where}: column '{theirs}' is {dtype}; it needs to be {needs}.")
+
+
+def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None) -> None:
+    for name in frame.columns:
+        if frame[name].null_count():
+            place = row + int(frame[name].is_null().arg_max() or 0)
+            raise DataError(f"{where}, row {place}: the {name} is missing; fill or drop the row.")
+    ratings = frame["rating"].to_numpy()
+    admitted = np.isfinite(ratings) if grid is None else grid.admits(ratings)
+    if not admitted.all():
+        at = int(np.argmin(admitted))
+        value = f"{ratings[at]:g}"
+        fault = rating_fault(value, grid) or f"rating {shown(value)} is off the scale"
+        raise DataError(f"{where}, row {row + at}: {fault}.")
+
+
+def require(where: object, names: Sequence[str], columns: Columns) -> None:
+    """Raises `DataError` unless a table with these names has the columns."""
+    if missing := columns.missing(names):
+        raise DataError(
+            f"{where}, line 1: there is no column {shown(missing[0])} among "
+            f"{shown(', '.join(names))}; name the columns, as in {_ours(missing[0], columns)}=NAME."
+        )
+
+
+def _ours(theirs: str, columns: Columns) -> str:
+    return columns.renaming([theirs])[theirs]
+
+
+def as_lazy(frame: Any) -> pl.LazyFrame:
+    """A polars or pandas frame, or anything with named columns, as a polars lazy frame."""
+    if isinstance(frame, pl.LazyFrame):
+        return frame
+    if isinstance(frame, pl.DataFrame):
+        return frame.lazy()
+    columns = {str(name): np.asarray(frame[name]) for name in frame.columns}
+    return pl.DataFrame({name: _series(name, values) for name, values in columns.items()}).lazy()
+
+
+def _series(name: str, values: Any) -> pl.Series:
+    # An object column is text to pandas; a list lets polars see what it really holds.
+    return pl.Series(name, values.tolist() if values.dtype == object else values)
