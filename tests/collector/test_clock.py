@@ -68,10 +68,10 @@ def run(path, task, machine, *jumps, confirmed=False):
             path, [task], confirmed=confirmed, wall=machine.wall, monotonic=machine.monotonic
         )
         writer = Writer(held.store)
-        intake = ReportValidator(task, await writer.run(lambda store: store.hold(task.document)))
+        validator = ReportValidator(task, await writer.run(lambda store: store.hold(task.document)))
         turns = []
         keeping = asyncio.create_task(
-            retention.keep([intake], writer, held.clock, turns.append, every=0)
+            retention.keep([validator], writer, held.clock, turns.append, every=0)
         )
 
         async def turned():
@@ -87,7 +87,7 @@ def run(path, task, machine, *jumps, confirmed=False):
         keeping.cancel()
         now = held.clock()
         await writer.close()
-        return intake.epochs(now)
+        return validator.epochs(now)
 
     return asyncio.run(played())
 

@@ -173,17 +173,17 @@ def test_it_is_remembered_for_as_long_as_anything_may_arrive(task, engine, reque
         store.erase(held.number, name, 20)
         store.erase(held.number, name, 18)  # asked for again, by a clock that was behind
         store.erase(held.number + 1, other, 20)  # of another task
-        writer, intake, done = Writer(store), ReportValidator(task, held), {}
+        writer, validator, done = Writer(store), ReportValidator(task, held), {}
         for epoch in range(20, 35):
             now = task.start + epoch * DAY + 5
             rows = [
                 StoredReport(secrets.token_bytes(16), held.number, epoch, 0, each, b"c")
                 for each in (name, other)
             ]
-            await sweep(intake, writer, now, done)
+            await sweep(validator, writer, now, done)
             await writer.put(rows)
             for _ in range(2):
-                await sweep(intake, writer, now + 600, done)
+                await sweep(validator, writer, now + 600, done)
             left.append(await writer.run(lambda store: store.erasures(held.number)))
         assert isinstance(done[held.number], Swept)
         await writer.close()

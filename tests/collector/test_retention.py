@@ -59,9 +59,9 @@ def test_deletion_touches_only_what_is_due(ask, tmp_path):
         held = store.hold(task.document)
         writer = Writer(store)
         await writer.put(rows)
-        intake = ReportValidator(task, held)
-        first = await retention.delete(intake, writer, 1_000 + 52 * DAY)
-        again = await retention.delete(intake, writer, 1_000 + 10 * DAY)
+        validator = ReportValidator(task, held)
+        first = await retention.delete(validator, writer, 1_000 + 52 * DAY)
+        again = await retention.delete(validator, writer, 1_000 + 10 * DAY)
         await writer.close()
         return first, again
 
@@ -84,9 +84,9 @@ def test_a_database_that_does_not_answer_is_asked_again(ask, caplog):
             return 1_000 + 9 * DAY
 
     async def run():
-        intake = ReportValidator(task, Held(1, task.document, -1))
+        validator = ReportValidator(task, Held(1, task.document, -1))
         clock = TrustedClock(lambda: 1_000 + 9 * DAY, lambda: 0, 7 * DAY)
-        keeping = asyncio.create_task(retention.keep([intake], Broken(), clock, every=0))
+        keeping = asyncio.create_task(retention.keep([validator], Broken(), clock, every=0))
         while len(tries) < 400:
             await asyncio.sleep(0)
         keeping.cancel()

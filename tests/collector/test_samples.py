@@ -49,7 +49,7 @@ def test_right_is_what_is_asked(ask, monkeypatch, cells, block):
     """Its twin sorts the whole catalogue; places one step from right, and any."""
     monkeypatch.setattr(samples, "BLOCK", block)
     task, chance = ask(f"sample:{cells}", items=range(9)), Random(cells)
-    intake = ReportValidator(task, Held(1, b"", -1))
+    validator = ReportValidator(task, Held(1, b"", -1))
     for number in range(40):
         person = f"{number:032x}"
         mine = asked(task, person)
@@ -57,7 +57,7 @@ def test_right_is_what_is_asked(ask, monkeypatch, cells, block):
         near = tuple(sorted({*mine[1:], other}))
         far = tuple(sorted(chance.sample(range(9), cells)))
         for places in (mine, near, far):
-            assert intake.samples._smallest(person, places) is (places == mine)
+            assert validator.samples._smallest(person, places) is (places == mine)
 
 
 def test_nothing_is_worked_out_on_the_servers_thread(ask, collector, report, send, worked):

@@ -86,8 +86,8 @@ def test_nothing_to_learn_from_is_said(ask, collector, tmp_path):
 
 def test_fit_and_publish(ask, collector, report, send, run, tmp_path):
     task = ask()
-    shelf = PublishedModels(tmp_path / "models")
-    client = collector(task, shelf=shelf)
+    published = PublishedModels(tmp_path / "models")
+    client = collector(task, published=published)
     sent = [report(task, places=(k % 6,)) for k in range(150)]
     assert send(client, task, *sent).status_code == 200
     status, _, said = run(

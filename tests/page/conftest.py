@@ -68,11 +68,11 @@ class Provider:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}/"
         self.task = task = replace(task, provider=self.url.rstrip("/"))
-        shelf = PublishedModels(folder / "models")
-        shelf.publish(task.address, published())
+        models = PublishedModels(folder / "models")
+        models.publish(task.address, published())
         digests = [sha256(token.encode()).hexdigest() for token in tokens]
         enrolment = Enrolment(digests, most=100) if tokens else None
-        app = application(str(folder / "reports.db"), [task], shelf=shelf, enrolment=enrolment)
+        app = application(str(folder / "reports.db"), [task], published=models, enrolment=enrolment)
         self.server = uvicorn.Server(configured(app, "127.0.0.1", port))
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()

@@ -111,11 +111,11 @@ def test_devices_predict_at_home_what_was_held_out(ask, ratings, file, tmp_path,
     mask = at_random(len(ratings), 0.1, 2)
     train, test = ratings.where(~mask), ratings.where(mask)
     fitted = model("mf").fit(evidence(train))
-    shelf = PublishedModels(tmp_path / "shelf")
-    with served(tmp_path, task, shelf=shelf) as url:
+    published = PublishedModels(tmp_path / "models")
+    with served(tmp_path, task, published=published) as url:
         given = ("simulate", file, "--url", url, "--scale", "1:5:1", "--score", "--seed", 2)
         assert run(*given)[0] == 1
-        shelf.publish(task.address, item_model(fitted))
+        published.publish(task.address, item_model(fitted))
         status, out, _ = run(*given)
     assert status == 0
     predicted = at_home(fitted, train).predict_codes(test.users, test.items)

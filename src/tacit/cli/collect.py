@@ -74,10 +74,10 @@ def collect(
     enrolment = None
     if tokens is not None:
         enrolment = Enrolment(tokens.read_text().split(), most, most_people)
-    shelf = None if publish is None else PublishedModels(publish)
+    published = None if publish is None else PublishedModels(publish)
     # What cannot be opened is said before the server starts.
     held = opened(db, asked, enrolment, keys=token_keys, confirmed=confirm_clock)
     if confirm_clock:
         options.notice(f"The clock is taken as right: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")
     options.notice(f"Collecting {asked[0].name} on http://{host}:{port}, task {asked[0].address}")
-    serve(application(held, asked, shelf=shelf, enrolment=enrolment), host, port)
+    serve(application(held, asked, published=published, enrolment=enrolment), host, port)

@@ -49,7 +49,7 @@ def serve(
         populating = get_context("spawn").Process(target=populate, args=(folder, url), daemon=True)
         populating.start()
     options.notice(f"Open {url} in a browser; Ctrl-C ends it.")
-    run(application(str(folder / "reports.db"), [task], shelf=published), host, port)
+    run(application(str(folder / "reports.db"), [task], published=published), host, port)
 
 
 def populate(folder: Path, url: str) -> None:

@@ -44,6 +44,15 @@ class Catalogue:
     def values_epsilon(self) -> None:
         """None: values are not told apart from presence; see `user_guarantee`."""
 
+    def asked_slots(self, n_items: int) -> int:
+        """Every item."""
+        return n_items
+
+    @property
+    def sends_missing(self) -> bool:
+        """False: whatever is not reported came out as "missing"."""
+        return False
+
     def user_guarantee(self, n_items: int) -> Guarantee:
         """What a whole profile over `n_items` is promised at delta = 0, exactly.
 

@@ -4,11 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.thresholds import CHOICE
-from tacit.collection.catalogue import Catalogue
 from tacit.collection.keystream import BulkWords
 from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, row_keys
-from tacit.collection.sample import Sample
 from tacit.collection.sampler import BulkSampler
 from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import RequestError
@@ -34,7 +32,7 @@ def perturb(
 
     Raises `RequestError` when the ratings are on another scale than the channels.
     """
-    if isinstance(plan, Catalogue | Sample):
+    if plan.asked_slots(ratings.n_items) is not None:
         blocks = slot_reports(ratings, plan, channel_of_person=channel_of_person, words=words)
         return reports_of(ratings, plan, _joined(list(blocks)))
     if plan.channels[0].levels != ratings.scale.levels:

@@ -42,6 +42,15 @@ class Plan(Protocol):
         """Epsilon of all values of one person together; None without a cap."""
         ...
 
+    def asked_slots(self, n_items: int) -> int | None:
+        """How many slots of a catalogue each person answers for; None where only rated ones are."""
+        ...
+
+    @property
+    def sends_missing(self) -> bool:
+        """Whether a slot that comes out as "missing" is reported; without, nothing of it leaves."""
+        ...
+
     def user_guarantee(self, n_items: int) -> Guarantee | None:
         """What a whole profile over a catalogue of `n_items` is promised; None for nothing."""
         ...

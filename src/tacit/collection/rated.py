@@ -62,6 +62,14 @@ class Rated:
             exact=True,
         )
 
+    def asked_slots(self, n_items: int) -> None:
+        """None: nobody answers for a slot that they did not rate."""
+
+    @property
+    def sends_missing(self) -> bool:
+        """False: nothing is said of what was not rated."""
+        return False
+
     def user_guarantee(self, n_items: int) -> None:
         """None: who rated what is public, so nothing bounds a whole person."""
 

@@ -10,10 +10,8 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb, reports_of
 from tacit.collection.plan import Plan
-from tacit.collection.sample import Sample
 from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import DataError, RequestError
 from tacit.privacy.guarantee import Guarantee
@@ -51,7 +49,7 @@ def write_perturbed(
     in memory is bounded by a block of people. `advance` hears how many people are done. Raises as
     both do.
     """
-    if not isinstance(plan, Catalogue | Sample):
+    if plan.asked_slots(ratings.n_items) is None:
         reports = perturb(ratings, plan)
         write_reports(reports, path)
         return len(reports)

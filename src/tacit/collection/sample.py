@@ -50,6 +50,15 @@ class Sample:
     def values_epsilon(self) -> None:
         """None: values are not told apart from presence; see `user_guarantee`."""
 
+    def asked_slots(self, n_items: int) -> int:
+        """K, or every item of a smaller catalogue."""
+        return min(self.slots, n_items)
+
+    @property
+    def sends_missing(self) -> bool:
+        """True: which slots were asked is public, and each is answered."""
+        return True
+
     def user_guarantee(self, n_items: int) -> Guarantee:
         """What a whole profile is promised at delta = 0, exactly; see `Catalogue`."""
         return user_guarantee(self.guarantee, self.channels, *self._bounds(n_items))

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.collection.catalogue import Catalogue
 from tacit.collection.keystream import BulkWords
+from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, Hashes, hashes, pair_keys
-from tacit.collection.sample import Sample
 from tacit.collection.sampler import BulkSampler
 from tacit.errors import RequestError
 from tacit.kernels.slots import count_reported, take_reported
@@ -34,7 +33,7 @@ class SlotReports(NamedTuple):
 
 def slot_reports(
     ratings: Ratings,
-    plan: Catalogue | Sample,
+    plan: Plan,
     *,
     channel_of_person: NDArray[np.uint8] | None = None,
     words: BulkWords | None = None,
@@ -42,26 +41,25 @@ def slot_reports(
 ) -> Iterator[SlotReports]:
     """Every person's answers, block by block, in the order of the vocabularies.
 
-    Under "catalogue" only symbols other than "missing" are kept: the others say nothing more. Under
-    "sample:K" all are. Memory is bounded by a block. `advance` hears how many people are done;
-    `words` is replaced in tests only.
+    Symbols other than "missing" are kept, and all of them where the plan `sends_missing`. Memory is
+    bounded by a block. `advance` hears how many people are done; `words` is replaced in tests only.
 
-    Raises `RequestError` for ratings on another scale than the channels' and for several channels
-    without `channel_of_person`.
+    Raises `RequestError` for a plan without slots, for ratings on another scale than the channels'
+    and for several channels without `channel_of_person`.
     """
-    return _blocks_of_reports(
-        ratings, plan, _channels_of_people(ratings, plan, channel_of_person), words, advance
-    )
+    of_person = _channels_of_people(ratings, plan, channel_of_person)
+    asked = _Asked(ratings, _slots(ratings, plan), plan.cap)
+    return _blocks_of_reports(ratings, plan, asked, of_person, words, advance)
 
 
 def _blocks_of_reports(
     ratings: Ratings,
-    plan: Catalogue | Sample,
+    plan: Plan,
+    asked: "_Asked",
     of_person: NDArray[np.uint8],
     words: BulkWords | None,
     advance: Callable[[int], None],
 ) -> Iterator[SlotReports]:
-    asked = _Asked(ratings, plan)
     sampler = BulkSampler(plan.channels, words)
     mixed = len(plan.channels) > 1
     silent = np.array([channel.outputs.index(None) for channel in plan.channels])
@@ -69,15 +67,15 @@ def _blocks_of_reports(
         items, inputs = asked.of(people)
         channel_of = np.repeat(of_person[people], asked.slots) if mixed else None
         answers = sampler.draw(inputs.reshape(-1), channel_of).reshape(inputs.shape)
-        if isinstance(plan, Catalogue):
-            yield _reported(people, answers, silent[of_person[people]], of_person[people])
-        else:
+        if plan.sends_missing:
             yield _answered(people, items, answers, of_person[people])
+        else:
+            yield _reported(people, answers, silent[of_person[people]], of_person[people])
         advance(people.stop)
 
 
 def _channels_of_people(
-    ratings: Ratings, plan: Catalogue | Sample, of_person: NDArray[np.uint8] | None
+    ratings: Ratings, plan: Plan, of_person: NDArray[np.uint8] | None
 ) -> NDArray[np.uint8]:
     if plan.channels[0].levels != ratings.scale.levels:
         raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
@@ -95,6 +93,13 @@ def _channels_of_people(
     return of_person.astype(np.uint8)
 
 
+def _slots(ratings: Ratings, plan: Plan) -> int:
+    slots = plan.asked_slots(ratings.n_items)
+    if slots is None:
+        raise RequestError(f"The plan {plan.name} asks for no slots; use `perturb`.")
+    return slots
+
+
 def _blocks(people: int, slots: int) -> Iterator[slice]:
     size = max(1, BLOCK // max(1, slots))
     for start in range(0, people, size):
@@ -104,15 +109,13 @@ def _blocks(people: int, slots: int) -> Iterator[slice]:
 class _Asked:
     """Which slots each person is asked about, and their true answer to each."""
 
-    def __init__(self, ratings: Ratings, plan: Catalogue | Sample) -> None:
+    def __init__(self, ratings: Ratings, slots: int, cap: int | None) -> None:
         order = np.argsort(ratings.users, kind="stable")
         self._starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
         self._items, self._levels = ratings.items[order], ratings.levels[order]
         self._users = ratings.users[order]
-        self._n_items, self._cap = ratings.n_items, plan.cap
-        sampled = isinstance(plan, Sample) and plan.slots < ratings.n_items
-        self.slots = plan.slots if isinstance(plan, Sample) and sampled else ratings.n_items
-        hashed = sampled or plan.cap is not None
+        self._n_items, self._cap, self.slots = ratings.n_items, cap, slots
+        hashed = slots < ratings.n_items or cap is not None
         self._people_hashes = hashes(ratings.user_ids) if hashed else np.empty(0, np.uint64)
         self._item_hashes = hashes(ratings.item_ids) if hashed else np.empty(0, np.uint64)
 

@@ -11,12 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb
 from tacit.collection.plan import Plan
 from tacit.collection.plans import plan as plan_of
 from tacit.collection.report_file import write_blocks
-from tacit.collection.sample import Sample
 from tacit.collection.slots import BLOCK, SlotReports, slot_reports
 from tacit.engines.spark_session import quiet, session
 from tacit.ratings import Ratings, Vocabulary
@@ -69,7 +67,7 @@ def write_perturbed_on_spark(
 
 def _possible(ratings: Ratings, plan: Plan) -> None:
     """Raise here what every worker would raise; nothing is drawn."""
-    if isinstance(plan, Catalogue | Sample):
+    if plan.asked_slots(ratings.n_items) is not None:
         slot_reports(ratings, plan)  # which begins to draw when it is first asked for a block
     else:
         perturb(ratings.where(np.zeros(len(ratings), np.bool_)), plan)
@@ -78,8 +76,8 @@ def _possible(ratings: Ratings, plan: Plan) -> None:
 def _drawn(spark: Any, ratings: Ratings, plan: Plan, task: "_Perturb") -> Any:
     """The job, which nothing has started yet: a frame of reports."""
     slots = len(ratings) // max(1, ratings.n_users) + 1
-    if isinstance(plan, Catalogue | Sample):
-        slots = ratings.n_items
+    if plan.asked_slots(ratings.n_items) is not None:
+        slots = ratings.n_items  # all are laid out, to sample
     pieces = max(16, ratings.n_users * slots // PIECE)
     most = "spark.sql.execution.arrow.maxRecordsPerBatch"
     spark.conf.set(most, str(-(-ratings.n_users // pieces) or 1))  # a partition is a batch of these

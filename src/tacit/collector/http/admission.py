@@ -17,7 +17,7 @@ SPENT_SECONDS = 60.0
 class Visit(NamedTuple):
     """A client that may send, at a moment. `token`: its SHA-256, where tokens are asked for."""
 
-    intake: ReportValidator
+    validator: ReportValidator
     now: float
     token: bytes | None
 
@@ -25,7 +25,7 @@ class Visit(NamedTuple):
         """What the token would pay for so much; None where nothing is counted."""
         if self.token is None:
             return None
-        return Charge(self.token, self.intake.counted, self.now, reports, people)
+        return Charge(self.token, self.validator.counted, self.now, reports, people)
 
 
 class Admission:
@@ -37,22 +37,22 @@ class Admission:
         clock: Callable[[], float],
         enrolment: Enrolment | None = None,
     ) -> None:
-        self._intakes, self._clock, self._enrolment = validators, clock, enrolment
+        self._validators, self._clock, self._enrolment = validators, clock, enrolment
         self._spent: dict[tuple[bytes, bytes], float] = {}
 
     def let_in(self, task: str, headers: Mapping[bytes, bytes]) -> Visit:
         """Whoever may send. Raises `ProblemError` for anybody else."""
-        intake = self._intakes.get(task)
-        if intake is None:
+        validator = self._validators.get(task)
+        if validator is None:
             raise ProblemError(problems.NO_SUCH_TASK)
         now = self._clock()
         token = self._enrolment.admit(headers) if self._enrolment else None
-        if token is not None and now < self._spent.get((token, intake.counted), now):
+        if token is not None and now < self._spent.get((token, validator.counted), now):
             raise ProblemError(problems.LIMIT)
         check_media(headers)
-        return Visit(intake, now, token)
+        return Visit(validator, now, token)
 
     def spent(self, visit: Visit) -> None:
         """Nothing is left of the share of the token that came."""
         if visit.token is not None:
-            self._spent[visit.token, visit.intake.counted] = visit.now + SPENT_SECONDS
+            self._spent[visit.token, visit.validator.counted] = visit.now + SPENT_SECONDS

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -13,9 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tacit.collector.clock import TrustedClock
 from tacit.collector.http import metrics, problems
 from tacit.collector.http.admission import Admission
 from tacit.collector.http.enrolment import Enrolment
@@ -27,7 +27,7 @@ from tacit.collector.http.validation import ReportValidator
 from tacit.collector.storage import retention
 from tacit.collector.storage.opening import Opened, opened
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.collector.storage.store import ReportStore
+from tacit.collector.storage.store import Held, ReportStore
 from tacit.collector.storage.writer import Writer
 from tacit.errors import TacitError
 from tacit.wire.task import Task, loads
@@ -36,6 +36,15 @@ FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
 A_MINUTE = {"cache-control": "public, max-age=60"}
 PAGE = Path(__file__).parents[2] / "page"
 OPENAPI = Path(__file__).with_name("openapi.json")
+
+
+class RunningCollector(NamedTuple):
+    """What there is from the start of the application to its end."""
+
+    writer: Writer
+    validators: dict[str, ReportValidator]
+    upload: UploadHandler
+    erasing: Erasing
 
 
 class Collector:
@@ -49,61 +58,58 @@ class Collector:
         opening: Callable[[], Opened],
         tasks: Sequence[Task],
         *,
-        shelf: PublishedModels | None = None,
+        published: PublishedModels | None = None,
         enrolment: Enrolment | None = None,
     ) -> None:
         self._opening = opening
         self._tasks = tuple(tasks)
-        self._shelf = shelf
-        self._writer: Writer | None = None
-        self._clock: TrustedClock | None = None
-        self.validators: dict[str, ReportValidator] = {}
-        admission = Admission(self.validators, lambda: self.clock(), enrolment)
-        self.upload = UploadHandler(admission, lambda: self.writer)
-        self._erasing = Erasing(admission, lambda: self.writer)
+        self._published = published
+        self._enrolment = enrolment
+        self._started: RunningCollector | None = None
 
     @property
-    def writer(self) -> Writer:
-        """The writer, while the application runs."""
-        assert self._writer is not None, "the collector has not started"
-        return self._writer
-
-    @property
-    def clock(self) -> TrustedClock:
-        """The clock that uploads and deletion go by, while the application runs."""
-        assert self._clock is not None, "the collector has not started"
-        return self._clock
+    def running(self) -> RunningCollector:
+        """What answers requests, while the application runs."""
+        assert self._started is not None, "the collector has not started"
+        return self._started
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncGenerator[None]:
         """Open the store, take reports, delete what is due; at the end store what waits."""
         opened = self._opening()
-        self._clock, self._writer = opened.clock, Writer(opened.store, opened.limits)
+        writer = Writer(opened.store, opened.limits)
         with ThreadPoolExecutor(1, "samples") as worker:
             try:
-                known = await self._known()
-                for task in self._tasks:
-                    known.append(task)
-                    await self._open(task, known, worker)
+                validators = await self._validators(writer, worker)
+                self._started = self._running(opened, writer, validators)
                 turn = opened.limits.turn if opened.limits is not None else None
-                keeping = retention.keep(self.validators.values(), self.writer, self.clock, turn)
+                keeping = retention.keep(validators.values(), writer, opened.clock, turn)
                 async with _meanwhile(keeping):
                     yield
             finally:
-                await self.writer.close()
+                await writer.close()
 
-    async def _known(self) -> list[Task]:
-        """The tasks that the store holds, but for those that are asked no more in their form."""
-        known: list[Task] = []
-        for held in await self.writer.run(lambda store: store.tasks()):
-            with suppress(TacitError):
-                known.append(loads(held.document))
-        return known
+    def _running(
+        self, opened: Opened, writer: Writer, validators: dict[str, ReportValidator]
+    ) -> RunningCollector:
+        admission = Admission(validators, opened.clock, self._enrolment)
+        upload, erasing = UploadHandler(admission, writer), Erasing(admission, writer)
+        return RunningCollector(writer, validators, upload, erasing)
 
-    async def _open(self, task: Task, known: Sequence[Task], worker: ThreadPoolExecutor) -> None:
-        same = [each.document for each in known if each.question == task.question]
-        held = await self.writer.run(lambda store: store.hold(task.document, same))
-        self.validators[task.address] = ReportValidator(task, held, worker)
+    async def _validators(
+        self, writer: Writer, worker: ThreadPoolExecutor
+    ) -> dict[str, ReportValidator]:
+        known = await _known(writer)
+        found: dict[str, ReportValidator] = {}
+        for task in self._tasks:
+            known.append(task)
+            held = await _held(writer, task, known)
+            found[task.address] = ReportValidator(task, held, worker)
+        return found
+
+    async def upload(self, task: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """POST /v1/tasks/{task}/reports"""
+        await self.running.upload(task, scope, receive, send)
 
     async def tasks(self, request: Request) -> Response:
         """GET /v1/tasks"""
@@ -111,10 +117,10 @@ class Collector:
 
     async def task(self, request: Request) -> Response:
         """GET /v1/tasks/{task}"""
-        intake = self.validators.get(request.path_params["task"])
-        if intake is None:
+        validator = self.running.validators.get(request.path_params["task"])
+        if validator is None:
             raise ProblemError(problems.NO_SUCH_TASK)
-        return Response(intake.task.document, media_type="application/json", headers=FOR_EVER)
+        return Response(validator.task.document, media_type="application/json", headers=FOR_EVER)
 
     async def only_post(self, request: Request) -> Response:
         """Another method of an address that takes uploads or erasures; those never come here."""
@@ -122,18 +128,18 @@ class Collector:
 
     async def erase(self, request: Request) -> Response:
         """POST /v1/tasks/{task}/erasures"""
-        return await self._erasing(request)
+        return await self.running.erasing(request)
 
     async def newest(self, request: Request) -> Response:
         """GET /v1/tasks/{task}/model"""
-        address = self._shelf and self._shelf.newest(request.path_params["task"])
+        address = self._published and self._published.newest(request.path_params["task"])
         if not address:
             raise ProblemError(problems.NOT_FOUND)
         return JSONResponse({"model": address}, headers=A_MINUTE)
 
     async def model(self, request: Request) -> Response:
         """GET /v1/models/{model}"""
-        content = self._shelf and self._shelf.model(request.path_params["model"])
+        content = self._published and self._published.model(request.path_params["model"])
         if not content:
             raise ProblemError(problems.NOT_FOUND)
         return Response(content, media_type="application/octet-stream", headers=FOR_EVER)
@@ -148,13 +154,14 @@ class Collector:
 
     async def ready(self, request: Request) -> Response:
         """GET /readyz: reports can be stored."""
-        if self.writer.failing:
+        if self.running.writer.failing:
             raise ProblemError(problems.UNAVAILABLE)
         return PlainTextResponse("ready\n")
 
     async def metrics(self, request: Request) -> Response:
         """GET /metrics"""
-        return PlainTextResponse(metrics.text(self.upload, self._erasing, self.writer))
+        running = self.running
+        return PlainTextResponse(metrics.text(running.upload, running.erasing, running.writer))
 
     def routes(self) -> list[BaseRoute]:
         """The contract's paths, and the page for every other one."""
@@ -174,6 +181,20 @@ class Collector:
         ]
 
 
+async def _held(writer: Writer, task: Task, known: Sequence[Task]) -> Held:
+    same = [each.document for each in known if each.question == task.question]
+    return await writer.run(lambda store: store.hold(task.document, same))
+
+
+async def _known(writer: Writer) -> list[Task]:
+    """The tasks that the store holds, but for those that are asked no more in their form."""
+    known: list[Task] = []
+    for held in await writer.run(lambda store: store.tasks()):
+        with suppress(TacitError):
+            known.append(loads(held.document))
+    return known
+
+
 @asynccontextmanager
 async def _meanwhile(work: Coroutine[None, None, None]) -> AsyncGenerator[None]:
     """Runs beside the block and ends with it."""
@@ -190,7 +211,7 @@ def application(
     store: str | Callable[[], ReportStore] | Opened,
     tasks: Sequence[Task],
     *,
-    shelf: PublishedModels | None = None,
+    published: PublishedModels | None = None,
     enrolment: Enrolment | None = None,
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
@@ -204,7 +225,7 @@ def application(
             return store
         return opened(store, tasks, enrolment, wall=clock, monotonic=monotonic)
 
-    collector = Collector(opening, tasks, shelf=shelf, enrolment=enrolment)
+    collector = Collector(opening, tasks, published=published, enrolment=enrolment)
     app = Starlette(
         routes=collector.routes(),
         lifespan=collector.lifespan,

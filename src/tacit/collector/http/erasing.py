@@ -6,7 +6,6 @@ has the reports, cannot make the key. The answer is the same for names with repo
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from hashlib import sha256
 
 from starlette.requests import ClientDisconnect, Request
@@ -33,7 +32,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 class Erasing:
     """The route for erasures. `counts`: answers by the name of their problem, or "accepted"."""
 
-    def __init__(self, admission: Admission, writer: Callable[[], Writer]) -> None:
+    def __init__(self, admission: Admission, writer: Writer) -> None:
         self._admission, self._writer = admission, writer
         self._bodies = Bodies()
         self._waiting = 0
@@ -59,12 +58,12 @@ class Erasing:
     async def _erase(self, request: Request) -> None:
         visit = self._admission.let_in(request.path_params["task"], dict(request.scope["headers"]))
         person = erased(await self._bodies.read(request.receive))
-        charge, intake = visit.charge(1, frozenset({person})), visit.intake
+        charge, validator = visit.charge(1, frozenset({person})), visit.validator
         try:
             if charge is not None:
-                await self._writer().reserve(charge)
-            epoch = intake.task.epoch(visit.now)
-            await self._writer().erase(intake.held.number, person, epoch)
+                await self._writer.reserve(charge)
+            epoch = validator.task.epoch(visit.now)
+            await self._writer.erase(validator.held.number, person, epoch)
         except StoreError:
             raise ProblemError(problems.UNAVAILABLE) from None
         except ExcessError as error:

@@ -1,12 +1,11 @@
 """The outermost layer: uploads go straight in, everything else gets a browser's headers."""
 
 import re
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from tacit.collector.http.upload import UploadHandler
 
 POLICY = {
     "content-security-policy": (
@@ -21,10 +20,14 @@ POLICY = {
 REPORTS = re.compile(r"/v1/tasks/([^/]+)/reports")
 
 
+Upload = Callable[[str, Scope, Receive, Send], Awaitable[None]]
+"""Answers one upload to the task of an address."""
+
+
 class Middleware:
     """Nearly every request is an upload: it need not ask each route whether it is meant."""
 
-    def __init__(self, upload: UploadHandler, rest: ASGIApp) -> None:
+    def __init__(self, upload: Upload, rest: ASGIApp) -> None:
         self._upload, self._rest = upload, rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import traceback
 from collections import Counter
-from collections.abc import Callable
 from typing import NamedTuple
 
 from starlette.requests import ClientDisconnect
@@ -52,7 +51,7 @@ ACCEPTED = UploadAnswer(200, b"{}")
 class UploadHandler:
     """Takes reports. `counts`: answers by the name of their problem, or "accepted"."""
 
-    def __init__(self, admission: Admission, writer: Callable[[], Writer]) -> None:
+    def __init__(self, admission: Admission, writer: Writer) -> None:
         self._admission, self._writer = admission, writer
         self._learning = 0
         self.counts: Counter[str] = Counter()
@@ -78,16 +77,16 @@ class UploadHandler:
     async def _not_busy(self) -> None:
         """Nothing of a request is looked at while there is too much to do already: reading it first
         would cost as much as storing it."""
-        if self._writer().uploads + self._learning >= MOST_WAITING:
+        if self._writer.uploads + self._learning >= MOST_WAITING:
             await asyncio.sleep(PATIENCE)
             raise ProblemError(problems.BUSY)
 
     async def _store(self, visit: Visit, body: bytes) -> UploadAnswer:
         """Read a body and have it stored; returns once it is durable."""
-        sent, samples = read(body), visit.intake.samples
+        sent, samples = read(body), visit.validator.samples
         if samples is not None:
             samples.bound(report.person for report in sent)
-        taken = visit.intake.taken(sent, visit.now)
+        taken = visit.validator.taken(sent, visit.now)
         charge = visit.charge(len(sent), taken.people)
         if samples is None:
             rows, refused, paid = taken.rows, taken.refused, None
@@ -97,7 +96,7 @@ class UploadHandler:
         cost = None if charge is None else Cost(charge, len(refused), paid)
         outcomes: list[ReportOutcome] = []
         if rows or (cost is not None and cost.paid is None):
-            outcomes = await self._writer().put(rows, cost)
+            outcomes = await self._writer.put(rows, cost)
         return self._accepted(rows, outcomes, refused)
 
     async def _right(
@@ -113,7 +112,7 @@ class UploadHandler:
         self._learning += 1
         try:
             with samples.room(unknown):
-                paid = await self._writer().reserve(charge) if charge else None
+                paid = await self._writer.reserve(charge) if charge else None
                 return right | await samples.learn(unknown), paid
         finally:
             self._learning -= 1

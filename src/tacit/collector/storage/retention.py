@@ -33,13 +33,13 @@ def due(task: Task, now: float) -> int:
     return task.epoch(now - task.retention_days * DAY) - 1
 
 
-async def delete(intake: ReportValidator, writer: Writer, now: float) -> int:
+async def delete(validator: ReportValidator, writer: Writer, now: float) -> int:
     """Delete what is due, a slice of the ids at a time so that uploads go on; returns how many.
 
     The epochs are shut first, in the database: a crash in between deletes later, and a clock that
     goes back does not open them again.
     """
-    number, last = intake.held.number, max(due(intake.task, now), intake.closed)
+    number, last = validator.held.number, max(due(validator.task, now), validator.closed)
 
     def shut(store: ReportStore) -> None:
         store.shut(number, last)
@@ -47,7 +47,7 @@ async def delete(intake: ReportValidator, writer: Writer, now: float) -> int:
     def forget(store: ReportStore, first_byte: int) -> int:
         return store.forget(number, last, first_byte)
 
-    intake.closed = last
+    validator.closed = last
     if last >= 0:
         await writer.run(shut)
     deleted = 0
@@ -77,28 +77,28 @@ async def keep(
                 await writer.run(lambda store, now=now: turn(now))
         except Exception as error:
             log.warning("The clock could not be kept yet: %s.", type(error).__name__)
-        for intake in validators:
+        for validator in validators:
             now = clock()
             if not clock.trusted:
                 continue
             try:
-                await _sweep(intake, writer, now, done)
+                await _sweep(validator, writer, now, done)
             except Exception as error:
                 log.warning("Reports could not be deleted yet: %s.", type(error).__name__)
         await asyncio.sleep(every)
 
 
 async def _sweep(
-    intake: ReportValidator, writer: Writer, now: float, done: dict[int, Swept]
+    validator: ReportValidator, writer: Writer, now: float, done: dict[int, Swept]
 ) -> None:
     """Delete where something may be due since the last time. Late reports of somebody who asked to
     be erased may come in any epoch, until none of theirs is taken any more."""
-    number, last = intake.held.number, max(due(intake.task, now), intake.closed)
+    number, last = validator.held.number, max(due(validator.task, now), validator.closed)
     erased = await writer.run(lambda store: store.erasures(number))
-    found = Swept(last, erased, intake.task.epoch(now) if erased else 0)
+    found = Swept(last, erased, validator.task.epoch(now) if erased else 0)
     if done.get(number) != found and (last >= 0 or erased):
-        await delete(intake, writer, now)
-        over = intake.epochs(now).start - LATE - 1
+        await delete(validator, writer, now)
+        over = validator.epochs(now).start - LATE - 1
         forgotten = await writer.run(lambda store: store.settle(number, over))
         found = Swept(last, erased - forgotten, found.epoch)
-    done[number], intake.closed = found, last
+    done[number], validator.closed = found, last
