@@ -14,11 +14,13 @@ SCALE = "0.5:5:0.5"
 
 
 def ours(path: str, epsilon: str) -> Figures:
-    from tacit import Catalogue, compile, from_frame, synthetic
+    from tacit import Catalogue, compile_channel, from_frame, synthetic
     from tacit.collection.report_file import write_perturbed
 
     ratings = from_frame(_frame(path), scale=SCALE)
-    table = compile("randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True)
+    table = compile_channel(
+        "randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True
+    )
     plan = Catalogue(table)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "reports.parquet"

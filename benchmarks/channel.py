@@ -8,7 +8,7 @@ def ours(path: str, channel: str, epsilon: str) -> Figures:
     import numpy as np
 
     from made import SHAPES
-    from tacit.channels import compile
+    from tacit.channels import compile_channel
     from tacit.collection.perturb import perturb
     from tacit.collection.rated import Rated
     from tacit.models import ChannelMF, evidence
@@ -17,7 +17,9 @@ def ours(path: str, channel: str, epsilon: str) -> Figures:
     ratings = synthetic(*SHAPES["ml-1m"]) if path == "made" else read(path)
     data = ratings
     if channel != "identity":
-        data = perturb(ratings, Rated(compile(channel, epsilon=epsilon, scale=ratings.scale)))
+        data = perturb(
+            ratings, Rated(compile_channel(channel, epsilon=epsilon, scale=ratings.scale))
+        )
     some = evidence(ratings.where(np.arange(len(ratings)) < 1000))
     ChannelMF(burn_in=1, draws=1).fit(some)  # compile
     with Clock() as clock:

@@ -33,7 +33,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collector.http.app import application
 from tacit.collector.http.server import serve
 from tacit.scale import RatingScale
@@ -48,7 +48,7 @@ TASK = Task(
     scale=STARS,
     plan="catalogue",
     items=tuple(range(CELLS)),
-    channels=(compile("randomized-response", epsilon="1", scale=STARS, missing=True),),
+    channels=(compile_channel("randomized-response", epsilon="1", scale=STARS, missing=True),),
     start=0,
     epoch_seconds=366 * 86_400,
     retention_days=4000,

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit import compile, read
+from tacit import compile_channel, read
 from tacit.channels.table import Channel
 from tacit.ratings import Ratings
 
@@ -71,7 +71,9 @@ def main() -> None:
     print(f"rated: {own_lists(ratings)} of {ratings.n_users} lists of items are somebody's alone")
     rows, rng = rows_of(ratings), np.random.default_rng(asked.seed)
     for epsilon in asked.epsilons.split(","):
-        channel = compile("randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True)
+        channel = compile_channel(
+            "randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True
+        )
         share = linked(*(answered(rows, channel, rng) for _ in range(2)), channel)
         error = math.sqrt(share * (1 - share) / ratings.n_users)
         print(f"catalogue, epsilon {epsilon}: {share:.1%} +- {error:.1%} are linked")

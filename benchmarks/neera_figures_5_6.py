@@ -23,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from followed import followed
-from tacit import Rated, Ratings, choose, compile, fit, item_model, perturb, read
+from tacit import Rated, Ratings, choose, compile_channel, fit, item_model, perturb, read
 from tacit.channels.table import Channel
 from tacit.metrics.accuracy import ranking, relevant_from, rmse
 from tacit.models import Fitted, device_predict
@@ -87,7 +87,9 @@ def points(split: Split, seed: int, epsilons: list[str]) -> Iterator[Point]:
         yield split.point(names[0], train("pg-mf", own, epsilon=epsilon, rng=seed), value, value)
         matched = train("pg-mf", own, epsilon=f"{person:.3f}", rng=seed)
         yield split.point(names[0], matched, math.nan, person)
-        bounded = perturb(own, Rated(compile("bounded-laplace", epsilon=epsilon, scale=own.scale)))
+        bounded = perturb(
+            own, Rated(compile_channel("bounded-laplace", epsilon=epsilon, scale=own.scale))
+        )
         yield split.point(names[1], fit("mog-mf", bounded, rng=seed), value, person)
         best = fit("channel-mf", perturb(own, Rated(auto(own, epsilon))), rng=seed)
         for name in names[2:4]:
@@ -143,7 +145,7 @@ def traffic(split: Split) -> None:
     own = split.own
     items = math.ceil(math.log2(own.n_items))
     for name in ("bounded-laplace", "optimal"):
-        symbols = len(compile(name, epsilon="1", scale=own.scale).outputs)
+        symbols = len(compile_channel(name, epsilon="1", scale=own.scale).outputs)
         bits = items + math.ceil(math.log2(symbols))
         up = math.ceil(split.profile * bits / 8)
         print(f"{name}: {bits} bits a rating, {up:,} bytes up a person")

@@ -18,7 +18,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit import Catalogue, Sample, compile, fit, perturb, synthetic
+from tacit import Catalogue, Sample, compile_channel, fit, perturb, synthetic
 from tacit.channels.table import Channel
 from tacit.collection.perturb import kept_rows
 from tacit.models import Fitted, device_predict
@@ -42,7 +42,7 @@ def error(fitted: Fitted, own: Ratings, test: Ratings) -> float:
 def slot_channel(own: Ratings, epsilon: str, slots: int) -> Channel:
     """Randomized response at epsilon / slots, whole millionths of a nat."""
     share = (Decimal(epsilon) / slots).quantize(Decimal("1e-6"))
-    return compile("randomized-response", epsilon=str(share), scale=own.scale, missing=True)
+    return compile_channel("randomized-response", epsilon=str(share), scale=own.scale, missing=True)
 
 
 def promised(guarantee: Guarantee, epsilon: str) -> bool:

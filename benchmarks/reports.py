@@ -12,11 +12,13 @@ EPSILON, REPEATS = 1, 5
 def ours(n: str = "20000000") -> Figures:
     import numpy as np
 
-    from tacit.channels import certify, compile
+    from tacit.channels import certify, compile_channel
     from tacit.collection.sampler import BulkSampler
     from tacit.scale import RatingScale
 
-    channel = compile("bounded-laplace", epsilon=str(EPSILON), scale=RatingScale.parse("1:5:1"))
+    channel = compile_channel(
+        "bounded-laplace", epsilon=str(EPSILON), scale=RatingScale.parse("1:5:1")
+    )
     certify(channel)
     levels = np.random.default_rng(0).integers(0, 5, int(n)).astype(np.uint8)
     sampler = BulkSampler((channel,))

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import uvicorn
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
 from tacit.collector.http.app import application
@@ -59,7 +59,7 @@ class Watched:
 def asked(items: int) -> Task:
     """A question about so many items."""
     scale = RatingScale.parse("1:5:1")
-    channel = compile("randomized-response", epsilon="1", scale=scale, missing=True)
+    channel = compile_channel("randomized-response", epsilon="1", scale=scale, missing=True)
     return Task(
         name="Flood",
         provider="http://127.0.0.1:8000",

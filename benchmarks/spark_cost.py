@@ -34,7 +34,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from followed import followed
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.rated import Rated
 from tacit.collection.report_file import write_perturbed
 from tacit.collection.spark import write_perturbed_on_spark
@@ -128,7 +128,7 @@ def half(ratings: Ratings, rest: int) -> Ratings:
 
 def reports(ratings: Ratings, write: Callable[..., int]) -> Figures:
     """Perturbation to Parquet; tables compiled and kernels warm before the clock starts."""
-    plan, figures = Rated(compile("optimal", epsilon="1", scale=ratings.scale)), Figures()
+    plan, figures = Rated(compile_channel("optimal", epsilon="1", scale=ratings.scale)), Figures()
     few = ratings.where(np.arange(len(ratings)) < 1000)
     with tempfile.TemporaryDirectory() as folder:
         with clocked(start := Figures()):

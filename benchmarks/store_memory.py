@@ -17,7 +17,7 @@ import time
 from contextlib import closing
 
 from followed import followed
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.slot_codec import pack_rated
@@ -32,7 +32,7 @@ STARS = RatingScale.parse("1:5:1")
 
 def fill(path: str, count: int) -> None:
     """A store of so many reports of different (person, item)."""
-    channel = compile("randomized-response", epsilon="1", scale=STARS)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS)
     task = Task(
         name="Memory",
         scale=STARS,

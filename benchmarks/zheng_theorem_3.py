@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from followed import followed
 from tacit.audit.published_bounds.zheng import Slots, laplace_bound, response_bound
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.keystream import secret_words
 from tacit.kernels.draw import draw_symbols, stacked
 from tacit.models import evidence
@@ -84,7 +84,7 @@ def modified_laplace(ratings: Matrix, epsilon: str) -> Matrix:
 
 def randomized_response(ratings: Matrix, epsilon: str) -> Matrix:
     """Through the certified table, one secret word a slot."""
-    channel = compile("randomized-response", epsilon=epsilon, scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon=epsilon, scale=STARS, missing=True)
     rows = np.nan_to_num(ratings).astype(np.uint8).ravel()  # row 0 is "missing", row k is k stars
     words, symbols = np.empty(rows.size, np.uint64), np.empty(rows.size, np.uint8)
     secret_words().fill(words)

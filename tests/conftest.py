@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.channels.table import Channel
 from tacit.cli import main
 from tacit.collection.rated import Rated
@@ -202,7 +202,7 @@ def ask():
         plan: str = "rated", epsilons: tuple[str, ...] = ("1",), items=range(100, 106), **changes
     ):
         channels = tuple(
-            compile("randomized-response", epsilon=e, scale=STARS, missing=plan != "rated")
+            compile_channel("randomized-response", epsilon=e, scale=STARS, missing=plan != "rated")
             for e in epsilons
         )
         fields = {

@@ -200,10 +200,10 @@ import importlib.util
 found, importlib.util.find_spec = importlib.util.find_spec, lambda name, package=None: (
     None if name == "cryptography" else found(name, package)
 )
-from tacit import Rated, compile, perturb, synthetic
+from tacit import Rated, compile_channel, perturb, synthetic
 
 ratings = synthetic(n_users=50, n_items=60, n_ratings=1200)
-channel = compile("optimal", epsilon="1", scale=ratings.scale)
+channel = compile_channel("optimal", epsilon="1", scale=ratings.scale)
 print(len(perturb(ratings, Rated(channel))))
 """
 

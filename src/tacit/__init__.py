@@ -1,6 +1,6 @@
 """Tacit recommends from ratings that nobody had to reveal.
 
-    from tacit import Rated, compile, fit, perturb, read
+    from tacit import Rated, compile_channel, fit, perturb, read
 
 Names are handed on when first asked for, so that a device which needs the channels alone loads
 nothing but the standard library.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from tacit.channels import choose as choose
-    from tacit.channels import compile as compile
+    from tacit.channels import compile_channel as compile_channel
     from tacit.channels.table import Channel as Channel
     from tacit.collection.catalogue import Catalogue as Catalogue
     from tacit.collection.perturb import perturb as perturb
@@ -58,7 +58,7 @@ _HOMES = {
     "TacitError": "errors",
     "at_home": "models",
     "choose": "channels",
-    "compile": "channels",
+    "compile_channel": "channels",
     "fit": "models",
     "from_frame": "readers",
     "item_model": "models",

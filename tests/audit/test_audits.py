@@ -9,7 +9,7 @@ import pytest
 
 from tacit.audit.exact import audit_table
 from tacit.audit.sampled import audit, audit_samples, log_odds_bound
-from tacit.channels import MECHANISMS, compile
+from tacit.channels import MECHANISMS, compile_channel
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
@@ -33,7 +33,7 @@ def test_exact_audit_of_a_table_by_hand():
 
 @pytest.mark.parametrize("epsilon", HOTTER)
 def test_randomized_response_is_audited_within_five_percent(epsilon):
-    channel = compile("randomized-response", epsilon=epsilon, scale=STARS)
+    channel = compile_channel("randomized-response", epsilon=epsilon, scale=STARS)
     found = audit(channel, draws=2_000_000)
     assert 0.95 * float(epsilon) <= found.bound <= float(epsilon)
     assert not found.refutes(epsilon)
@@ -43,14 +43,14 @@ def test_randomized_response_is_audited_within_five_percent(epsilon):
 @pytest.mark.parametrize("name", list(MECHANISMS))
 def test_a_tenth_too_much_is_convicted(name, epsilon):
     draws = DRAWS.get(name, {}).get(epsilon, 1_000_000)
-    hot = compile(name, epsilon=HOTTER[epsilon], scale=STARS)
+    hot = compile_channel(name, epsilon=HOTTER[epsilon], scale=STARS)
     assert audit(hot, draws=draws).refutes(epsilon)
 
 
 @pytest.mark.parametrize("name", list(MECHANISMS))
 def test_honest_channels_are_not_convicted(name):
     for epsilon in HOTTER:
-        channel = compile(name, epsilon=epsilon, scale=STARS)
+        channel = compile_channel(name, epsilon=epsilon, scale=STARS)
         assert audit(channel, draws=200_000).bound <= float(epsilon)
 
 

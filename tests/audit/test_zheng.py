@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.audit.published_bounds.zheng import Slots, laplace_bound, response_bound
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 
@@ -29,7 +29,9 @@ def randomized(
     ratings: np.ndarray, rated: np.ndarray, epsilon: float, draw: np.random.Generator
 ) -> np.ndarray:
     """Every slot through the certified table; NaN where "missing" is sent."""
-    channel = compile("randomized-response", epsilon=str(epsilon), scale=SCALE, missing=True)
+    channel = compile_channel(
+        "randomized-response", epsilon=str(epsilon), scale=SCALE, missing=True
+    )
     ends = np.cumsum(channel.likelihood, 1)[np.where(rated, ratings, 0).astype(int), :-1]
     sent = (draw.random(ratings.shape)[:, :, None] >= ends).sum(2)
     return np.array([math.nan, *SCALE.values])[sent]

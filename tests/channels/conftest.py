@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tacit.channels import MECHANISMS, compile
+from tacit.channels import MECHANISMS, compile_channel
 from tacit.channels.table import Channel
 from tacit.scale import RatingScale
 
@@ -26,7 +26,7 @@ def member(request: pytest.FixtureRequest) -> Build:
     name, options = MEMBERS[request.param]
 
     def build(epsilon: str, scale: RatingScale = STARS, **more: Any) -> Channel:
-        return compile(name, epsilon=epsilon, scale=scale, **options, **more)
+        return compile_channel(name, epsilon=epsilon, scale=scale, **options, **more)
 
     build.__name__ = request.param
     return build

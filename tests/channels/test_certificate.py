@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tacit.audit.exact import audit_table
-from tacit.channels import certificate, compile
+from tacit.channels import certificate, compile_channel
 from tacit.channels.certificate import certify, exp_lower, flaw
 from tacit.channels.table import Channel
 from tacit.errors import CertificateError
@@ -67,7 +67,7 @@ def test_the_rational_stays_below_the_exponential(epsilon):
 
 
 def test_one_unit_too_many_is_refused():
-    channel = compile("randomized-response", epsilon="1", scale=STARS)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS)
     true, false = channel.weights[0][:2]
     greedy = tuple(tuple(true + 4 if x == y else false - 1 for y in range(5)) for x in range(5))
     with pytest.raises(CertificateError, match=r"Symbol 0 has ratio .* above e\^1"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.channels.draw import draw, secret_word
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
@@ -88,7 +88,7 @@ MUTANTS = (
 @pytest.mark.parametrize("mutant", MUTANTS)
 @pytest.mark.parametrize("name", ["randomized-response", "bounded-laplace"])
 def test_planted_faults_are_found(mutant, name):
-    assert not equals_table(compile(name, epsilon="0.9", scale=STARS, word_bits=12), mutant)
+    assert not equals_table(compile_channel(name, epsilon="0.9", scale=STARS, word_bits=12), mutant)
 
 
 def test_the_words_are_the_operating_systems_and_differ():
@@ -99,7 +99,7 @@ def test_the_words_are_the_operating_systems_and_differ():
 
 
 def test_one_word_a_draw_for_every_row():
-    channel = compile("bounded-laplace", epsilon="1", scale=STARS)
+    channel = compile_channel("bounded-laplace", epsilon="1", scale=STARS)
     for row in range(5):
         count = itertools.count()
         draw(channel, row, lambda count=count: next(count))
@@ -108,16 +108,16 @@ def test_one_word_a_draw_for_every_row():
 
 @pytest.mark.parametrize("row", [-1, 5])
 def test_a_row_that_is_not_there_is_refused(row):
-    channel = compile("duchi", epsilon="1", scale=STARS)
+    channel = compile_channel("duchi", epsilon="1", scale=STARS)
     with pytest.raises(RequestError, match=f"Row {row} is no input"):
         draw(channel, row)
 
 
 def test_ratings_off_the_scale_are_refused_before_any_draw():
-    channel = compile("randomized-response", epsilon="1", scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS, missing=True)
     assert channel.row(None) == 0
     assert channel.row(STARS.levels[0]) == 1
     with pytest.raises(RequestError, match=r"The rating 6 is no input .* one of 1, 2, 3, 4, 5"):
         channel.row(STARS.levels[0] + 5)
     with pytest.raises(RequestError, match="The rating None"):
-        compile("duchi", epsilon="1", scale=STARS).row(None)
+        compile_channel("duchi", epsilon="1", scale=STARS).row(None)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.channels.bounded_laplace import BoundedLaplace
 from tacit.channels.clamped_laplace import ClampedLaplace
 from tacit.channels.laplace import Laplace
@@ -240,4 +240,4 @@ def test_impossible_settings_are_refused(options, sentence):
 
 def test_laplace_needs_a_symbol_for_each_level():
     with pytest.raises(RequestError, match="needs at least 7 symbols, not 6"):
-        compile("laplace", epsilon="1", scale=STARS, symbols=6)
+        compile_channel("laplace", epsilon="1", scale=STARS, symbols=6)

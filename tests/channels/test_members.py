@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from tacit.channels import MECHANISMS, choose, compile, settings_of, threshold_mix
+from tacit.channels import MECHANISMS, choose, compile_channel, settings_of, threshold_mix
 from tacit.channels.compiler import public_numbers
 from tacit.channels.information import fisher_information, level_intervals, public_thetas
 from tacit.channels.thresholds import Threshold, which
@@ -55,15 +55,15 @@ def test_every_claim_about_a_channel_holds(member, claim):
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
 @pytest.mark.parametrize("scale", [STARS, TENS])
 def test_unbiased_members_are_unbiased(name, epsilon, scale):
-    channel = compile(name, epsilon=epsilon, scale=scale)
+    channel = compile_channel(name, epsilon=epsilon, scale=scale)
     assert max(abs(channel.bias(row)) for row in range(scale.n_levels)) < 3e-6
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2])
 def test_variances_of_duchi_and_piecewise(epsilon):
     root, odds = math.exp(epsilon / 2), math.exp(epsilon)
-    duchi = compile("duchi", epsilon=str(epsilon), scale=STARS)
-    piecewise = compile("piecewise", epsilon=str(epsilon), scale=STARS)
+    duchi = compile_channel("duchi", epsilon=str(epsilon), scale=STARS)
+    piecewise = compile_channel("piecewise", epsilon=str(epsilon), scale=STARS)
     for row, rating in enumerate(STARS.values):
         x = (rating - 3) / 2
         two_points = ((odds + 1) / (odds - 1)) ** 2 - x**2
@@ -88,7 +88,7 @@ def test_variances_of_duchi_and_piecewise(epsilon):
     ],
 )
 def test_signal_to_noise(name, epsilon, ratio):
-    channel = compile(name, epsilon=epsilon, scale=STARS)
+    channel = compile_channel(name, epsilon=epsilon, scale=STARS)
     means = [float(channel.mean(row)) for row in range(5)]
     centre = sum(p * rating for p, rating in zip(SHARES, STARS.values, strict=True))
     spread = sum(p * (rating - centre) ** 2 for p, rating in zip(SHARES, STARS.values, strict=True))
@@ -99,22 +99,22 @@ def test_signal_to_noise(name, epsilon, ratio):
 
 
 def test_missing_is_one_more_answer():
-    channel = compile("randomized-response", epsilon="1", scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS, missing=True)
     assert len(channel.weights) == len(channel.outputs) == 6
     assert channel.outputs[0] is None
     assert channel.missing
-    assert channel.id != compile("randomized-response", epsilon="1", scale=STARS).id
+    assert channel.id != compile_channel("randomized-response", epsilon="1", scale=STARS).id
 
 
 def test_unknown_requests_are_sentences():
     with pytest.raises(RequestError, match="identity is the absence of a channel"):
-        compile("identity", epsilon="1", scale=STARS)
+        compile_channel("identity", epsilon="1", scale=STARS)
     with pytest.raises(RequestError, match="No channel is called 'best'; ask for one of rand"):
-        compile("best", epsilon="1", scale=STARS)
+        compile_channel("best", epsilon="1", scale=STARS)
     with pytest.raises(RequestError, match="duchi has no setting missing"):
-        compile("duchi", epsilon="1", scale=STARS, missing=True)
+        compile_channel("duchi", epsilon="1", scale=STARS, missing=True)
     with pytest.raises(RequestError, match="has no setting symbols"):
-        compile("optimal", epsilon="1", scale=STARS, symbols=8)
+        compile_channel("optimal", epsilon="1", scale=STARS, symbols=8)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_unknown_requests_are_sentences():
 )
 def test_epsilon_is_a_decimal_string_in_range(epsilon):
     with pytest.raises(RequestError, match="Epsilon"):
-        compile("duchi", epsilon=epsilon, scale=STARS)
+        compile_channel("duchi", epsilon=epsilon, scale=STARS)
 
 
 def test_words_have_1_to_64_bits(member):
@@ -160,7 +160,9 @@ def test_every_name_has_settings():
 def test_choose_tells_at_least_as_much_as_any(epsilon, scale):
     name, channel = choose(epsilon=epsilon, scale=scale)
     assert name in MECHANISMS
-    told = [fisher_information(compile(n, epsilon=epsilon, scale=scale)) for n in MECHANISMS]
+    told = [
+        fisher_information(compile_channel(n, epsilon=epsilon, scale=scale)) for n in MECHANISMS
+    ]
     assert fisher_information(channel) >= max(told) * (1 - 1e-5)
 
 
@@ -203,7 +205,7 @@ import sys, tacit.device, tacit.channels, tacit.wire.channel, tacit.channels.dra
 from tacit.scale import RatingScale
 for name in tacit.channels.MECHANISMS:
     if name != "optimal":
-        tacit.channels.compile(name, epsilon="1", scale=RatingScale.parse("1:5:1"))
+        tacit.channels.compile_channel(name, epsilon="1", scale=RatingScale.parse("1:5:1"))
 heavy = {name.split(".")[0] for name in sys.modules} & {
     "numpy", "scipy", "numba", "polars", "matplotlib", "typer", "cryptography", "pyarrow"
 }

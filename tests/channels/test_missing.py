@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.audit.sampled import audit
-from tacit.channels import choose, compile, fisher_information, serves
+from tacit.channels import choose, compile_channel, fisher_information, serves
 from tacit.channels.certificate import exp_lower
 from tacit.channels.information import DENSITY
 from tacit.channels.losses import SlotLosses, proved_loss, slot_losses
@@ -25,7 +25,7 @@ NAMES = ("randomized-response", "modified-laplace", "optimal")
 
 
 def hiding(name, epsilon, scale=STARS, **more):
-    return compile(name, epsilon=epsilon, scale=scale, missing=True, **more)
+    return compile_channel(name, epsilon=epsilon, scale=scale, missing=True, **more)
 
 
 @pytest.mark.parametrize("scale", [STARS, HALVES, RatingScale.parse("0:1:1")])
@@ -45,7 +45,7 @@ def test_losses_of_randomized_response_are_epsilon_every_way(name):
 
 def test_losses_need_a_slot():
     with pytest.raises(RequestError, match="compile one with missing"):
-        slot_losses(compile("optimal", epsilon="1", scale=STARS))
+        slot_losses(compile_channel("optimal", epsilon="1", scale=STARS))
 
 
 @given(st.fractions(min_value=Fraction(1, 10), max_value=10**6))

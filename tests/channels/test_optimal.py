@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tacit.channels import compile, threshold_mix
+from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.information import fisher_information
 from tacit.channels.optimal import Optimal
 from tacit.channels.rationals import solve
@@ -29,14 +29,14 @@ def explained(channel: Channel, prior=(0.2,) * 5) -> float:
 
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "3", "4"])
 def test_optimal_explains_most_variance(epsilon):
-    best = explained(compile("optimal", epsilon=epsilon, scale=STARS))
+    best = explained(compile_channel("optimal", epsilon=epsilon, scale=STARS))
     for name in ("randomized-response", "duchi", "piecewise", "bounded-laplace", "clamped-laplace"):
-        assert explained(compile(name, epsilon=epsilon, scale=STARS)) <= best * (1 + 2e-4)
+        assert explained(compile_channel(name, epsilon=epsilon, scale=STARS)) <= best * (1 + 2e-4)
 
 
 @pytest.mark.parametrize(("epsilon", "share"), [("1", 0.151), ("2", 0.411), ("4", 0.824)])
 def test_variance_explained_under_a_star_prior(epsilon, share):
-    channel = compile("optimal", epsilon=epsilon, scale=STARS, prior=SHARES)
+    channel = compile_channel("optimal", epsilon=epsilon, scale=STARS, prior=SHARES)
     assert explained(channel, SHARES) == pytest.approx(share, abs=0.001)
 
 
@@ -44,7 +44,7 @@ def test_variance_explained_under_a_star_prior(epsilon, share):
 def test_random_private_tables_are_no_better(objective):
     chance, best = (
         np.random.default_rng(4),
-        compile("optimal", epsilon="1.5", scale=STARS, objective=objective),
+        compile_channel("optimal", epsilon="1.5", scale=STARS, objective=objective),
     )
     for _ in range(300):
         columns = np.where(chance.random((5, 5)) < 0.5, np.exp(1.5), 1.0) * chance.random(5)
@@ -69,13 +69,13 @@ def channel_of(table) -> Channel:
 
 def test_small_epsilon_asks_one_question():
     for objective in ("variance", "information"):
-        channel = compile("optimal", epsilon="0.1", scale=STARS, objective=objective)
+        channel = compile_channel("optimal", epsilon="0.1", scale=STARS, objective=objective)
         assert [row[1] > row[0] for row in channel.weights] == [False] * 3 + [True] * 2
 
 
 def test_large_epsilon_is_randomized_response():
-    optimal = compile("optimal", epsilon="4", scale=STARS)
-    plain = compile("randomized-response", epsilon="4", scale=STARS)
+    optimal = compile_channel("optimal", epsilon="4", scale=STARS)
+    plain = compile_channel("randomized-response", epsilon="4", scale=STARS)
     for row, other in zip(optimal.weights, plain.weights, strict=True):
         assert row == pytest.approx(other, abs=64)
 
@@ -84,13 +84,13 @@ def test_large_epsilon_is_randomized_response():
 @pytest.mark.parametrize("epsilon", ["0.2", "2", "6"])
 def test_other_scales_have_at_most_as_many_symbols_as_levels(scale, epsilon):
     parsed = RatingScale.parse(scale)
-    channel = compile("optimal", epsilon=epsilon, scale=parsed)
+    channel = compile_channel("optimal", epsilon=epsilon, scale=parsed)
     assert 2 <= len(channel.outputs) <= parsed.n_levels
     assert list(channel.outputs) == sorted(channel.outputs)
 
 
 def test_mixed_thresholds_restore_the_rank():
-    lone = np.array(compile("optimal", epsilon="0.5", scale=STARS).likelihood)
+    lone = np.array(compile_channel("optimal", epsilon="0.5", scale=STARS).likelihood)
     mixed = [
         np.array(c.likelihood) for c in threshold_mix(epsilon="0.5", scale=STARS, thresholds=4)
     ]

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from tacit.channels import choose, compile
+from tacit.channels import choose, compile_channel
 from tacit.cli.channel import app
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.scale import RatingScale
@@ -23,7 +23,7 @@ def run(*arguments: str) -> str:
 def test_show_prints_the_table_and_its_epsilon():
     text = run("show", "randomized-response", "--epsilon", "1")
     assert "epsilon 1 per value" in text
-    assert compile("randomized-response", epsilon="1", scale=STARS).id in text
+    assert compile_channel("randomized-response", epsilon="1", scale=STARS).id in text
     assert "40.461" in text
     assert "14.885" in text
     assert text.count("\n") == 11
@@ -35,7 +35,7 @@ def test_show_protects_presence_where_asked():
 
 def test_show_json_is_the_wire_form():
     text = run("show", "bounded-laplace", "--epsilon", "1", "--symbols", "16", "--json")
-    assert loads(text) == compile("bounded-laplace", epsilon="1", scale=STARS, symbols=16)
+    assert loads(text) == compile_channel("bounded-laplace", epsilon="1", scale=STARS, symbols=16)
     assert (
         loads(run("show", "auto", "--epsilon", "1", "--json"))
         == choose(epsilon="1", scale=STARS)[1]
@@ -55,7 +55,7 @@ def test_a_channel_without_epsilon_is_a_usage_error():
 
 def test_verify(tmp_path):
     file = tmp_path / "c.json"
-    channel = compile("optimal", epsilon="1.5", scale=STARS)
+    channel = compile_channel("optimal", epsilon="1.5", scale=STARS)
     file.write_text(dumps(channel))
     assert f"holds: epsilon 1.5 per value, id {channel.id}" in run("verify", str(file))
     assert "holds" in run("verify", str(file), "--max-epsilon", "1.5")

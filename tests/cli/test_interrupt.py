@@ -64,7 +64,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path):
 
 STREAM = """
 import sys, time
-from tacit import Catalogue, compile, synthetic
+from tacit import Catalogue, compile_channel, synthetic
 from tacit.collection import slots
 from tacit.collection.report_file import write_perturbed
 
@@ -74,7 +74,7 @@ def wait(people):
 
 slots.BLOCK = 60  # a person at a time
 ratings = synthetic(200, 60, 4000)
-channel = compile("randomized-response", epsilon="1", scale=ratings.scale, missing=True)
+channel = compile_channel("randomized-response", epsilon="1", scale=ratings.scale, missing=True)
 write_perturbed(ratings, Catalogue(channel), sys.argv[1], wait)
 """
 

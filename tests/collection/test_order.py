@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.channels import compile, threshold_mix
+from tacit.channels import compile_channel, threshold_mix
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
@@ -56,7 +56,7 @@ def most_likely_ascending(symbols, likelihood):
 def test_a_file_sorted_by_rating_gives_no_more_away_than_one_report_allows():
     truth = synthetic(60, 200, 4886)
     truth = truth.take(np.argsort(truth.levels, kind="stable"))
-    channel = compile("randomized-response", epsilon="1", scale=truth.scale)
+    channel = compile_channel("randomized-response", epsilon="1", scale=truth.scale)
     reports = perturb(truth, Rated(channel))
     rating = {(u, i): r for u, i, r in zip(truth.users, truth.items, truth.levels, strict=True)}
     guessed = most_likely_ascending(reports.symbols, channel.likelihood)
@@ -73,7 +73,7 @@ def test_a_file_sorted_by_rating_gives_no_more_away_than_one_report_allows():
 def test_permuting_the_file_changes_no_byte(name, cap, tmp_path):
     hides = name != "rated"
     channels = (
-        compile("randomized-response", epsilon="1", scale=STARS, missing=True)
+        compile_channel("randomized-response", epsilon="1", scale=STARS, missing=True)
         if hides
         else threshold_mix(epsilon="1", scale=STARS)
     )

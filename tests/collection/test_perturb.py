@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.channels import compile, threshold_mix
+from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.thresholds import which
 from tacit.collection import sampler as module
 from tacit.collection.keystream import ChaCha20Words, SystemWords, secret_words
@@ -19,7 +19,7 @@ from tacit.ratings import Ratings, Vocabulary
 from tacit.scale import RatingScale
 
 STARS = RatingScale.parse("1:5:1")
-CHANNEL = compile("randomized-response", epsilon="1", scale=STARS)
+CHANNEL = compile_channel("randomized-response", epsilon="1", scale=STARS)
 
 
 def ratings(count: int = 5000, people: int = 50, items: int = 400) -> Ratings:
@@ -52,7 +52,7 @@ def test_each_run_draws_anew():
 
 @pytest.mark.parametrize("name", ["bounded-laplace", "laplace", "optimal"])
 def test_frequencies_are_the_tables(name):
-    channel, count = compile(name, epsilon="1", scale=STARS), 400_000
+    channel, count = compile_channel(name, epsilon="1", scale=STARS), 400_000
     for level, shares in enumerate(channel.likelihood):
         symbols = BulkSampler((channel,)).draw(np.full(count, level, np.uint8))
         expected = np.array(shares) * count
@@ -100,7 +100,7 @@ def test_a_mix_is_spread_by_the_public_hash():
 
 
 def test_each_person_may_choose_their_own_epsilon():
-    channels = tuple(compile("laplace", epsilon=e, scale=STARS) for e in ("0.5", "2"))
+    channels = tuple(compile_channel("laplace", epsilon=e, scale=STARS) for e in ("0.5", "2"))
     truth = ratings()
     chosen = (np.arange(truth.n_users) % 2).astype(np.uint8)
     reports = perturb(truth, Rated(channels), channel_of_person=chosen)
@@ -160,16 +160,16 @@ def test_impossible_plans_are_refused():
     with pytest.raises(RequestError, match="plan of 0 channels"):
         Rated(())
     with pytest.raises(RequestError, match="one rating scale"):
-        Rated((CHANNEL, compile("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))))
+        Rated((CHANNEL, compile_channel("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))))
     with pytest.raises(CertificateError, match="claim a larger epsilon"):
         Rated(replace(CHANNEL, epsilon="0.5"))
-    tens = compile("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))
+    tens = compile_channel("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))
     with pytest.raises(RequestError, match="not on the ratings' scale 1:5:1"):
         perturb(ratings(), Rated(tens))
 
 
 def test_a_table_that_hides_presence_is_refused_where_presence_is_shown():
-    channel = compile("randomized-response", epsilon="8", scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon="8", scale=STARS, missing=True)
     with pytest.raises(RequestError, match="ask for the plan catalogue"):
         Rated(channel)
 
@@ -177,7 +177,7 @@ def test_a_table_that_hides_presence_is_refused_where_presence_is_shown():
 @pytest.mark.long
 def test_sixty_million_certified_reports_a_second():
     """On two cores, which is thirty million in a second of one: walls depend on who else runs."""
-    channel, count = compile("bounded-laplace", epsilon="1", scale=STARS), 30_000_000
+    channel, count = compile_channel("bounded-laplace", epsilon="1", scale=STARS), 30_000_000
     levels = np.random.default_rng(0).integers(0, 5, count).astype(np.uint8)
     sampler = BulkSampler((channel,))
     sampler.draw(levels[:1000])

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
@@ -20,7 +20,7 @@ STARS = RatingScale.parse("1:5:1")
 
 @pytest.fixture
 def reports():
-    channels = tuple(compile("bounded-laplace", epsilon=e, scale=STARS) for e in ("1", "3"))
+    channels = tuple(compile_channel("bounded-laplace", epsilon=e, scale=STARS) for e in ("1", "3"))
     user_ids, users = Vocabulary.of(pl.Series(["b", "a", "c", "a"]))
     item_ids, items = Vocabulary.of(pl.Series([30, 10, 20, 20]))
     truth = Ratings(users, items, np.array([0, 1, 2, 4], np.uint8), STARS, user_ids, item_ids)
@@ -42,7 +42,7 @@ def test_a_stream_writes_what_perturb_and_write_would(name, tmp_path, monkeypatc
     """Block by block, everybody listed, even who sent nothing; and the same reports per person."""
     monkeypatch.setattr("tacit.collection.slots.BLOCK", 16)
     hides = name != "rated"
-    channel = compile("randomized-response", epsilon="3", scale=STARS, missing=hides)
+    channel = compile_channel("randomized-response", epsilon="3", scale=STARS, missing=hides)
     users = np.repeat(np.arange(9, dtype=np.int32), 2)
     items = np.tile(np.array([1, 4], np.int32), 9)
     ids = Vocabulary(pl.Series("id", [f"p{k}" for k in range(12)]))
@@ -71,7 +71,7 @@ def test_a_stream_that_fails_leaves_no_file(tmp_path):
     def fails(people):
         raise OSError("the disk is full")
 
-    channel = compile("randomized-response", epsilon="3", scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon="3", scale=STARS, missing=True)
     _, codes = Vocabulary.of(pl.Series([1, 2]))
     ids = Vocabulary(pl.Series("id", [1, 2]))
     truth = Ratings(codes, codes, np.zeros(2, np.uint8), STARS, ids, ids)

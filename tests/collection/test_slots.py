@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.channels.draw import draw
 from tacit.channels.thresholds import hash_id, pair_key
 from tacit.collection import slots as module
@@ -26,7 +26,7 @@ PEOPLE, ITEMS = 30, 40
 
 
 def hiding(name="randomized-response", epsilon="1", scale=STARS):
-    return compile(name, epsilon=epsilon, scale=scale, missing=True)
+    return compile_channel(name, epsilon=epsilon, scale=scale, missing=True)
 
 
 CHANNEL = hiding()
@@ -162,7 +162,7 @@ def test_promises_per_slot_and_per_person(name, slot, user):
 
 
 def test_rated_promises_no_person_anything():
-    rated = Rated(compile("duchi", epsilon="1", scale=STARS), cap=3)
+    rated = Rated(compile_channel("duchi", epsilon="1", scale=STARS), cap=3)
     assert rated.user_guarantee(10) is rated.tight_guarantee(10, "1e-6") is None
 
 
@@ -190,7 +190,7 @@ def test_plans_by_name():
 def test_impossible_plans_are_refused():
     for make in (Catalogue, lambda channel: Sample(channel, 3)):
         with pytest.raises(RequestError, match="ask for one with missing"):
-            make(compile("duchi", epsilon="1", scale=STARS))
+            make(compile_channel("duchi", epsilon="1", scale=STARS))
         with pytest.raises(CertificateError, match="claim a larger epsilon"):
             make(replace(CHANNEL, epsilon="0.5"))
     with pytest.raises(RequestError, match="cap of 0 ratings"):

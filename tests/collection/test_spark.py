@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.channels import compile, threshold_mix
+from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.table import Channel
 from tacit.cli import main
 from tacit.collection.perturb import perturb
@@ -71,7 +71,7 @@ def test_the_file_says_what_a_single_machines_would(name, cap, named, tmp_path):
     truth = ratings_of(named=named)
     hides = name != "rated"
     channels = (
-        compile("randomized-response", epsilon="3", scale=STARS, missing=True)
+        compile_channel("randomized-response", epsilon="3", scale=STARS, missing=True)
         if hides
         else threshold_mix(epsilon="2", scale=STARS)
     )
@@ -91,7 +91,7 @@ def test_the_file_says_what_a_single_machines_would(name, cap, named, tmp_path):
 def test_symbols_have_the_tables_law_and_are_drawn_anew(tmp_path):
     """Six deviations of chi-square with 20 degrees; the table of another epsilon is convicted."""
     truth = ratings_of(people=301, items=200, count=60_000)
-    channel = compile("randomized-response", epsilon="1", scale=STARS)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS)
     reports = drawn(truth, Rated(channel), tmp_path)
     levels = truth.by_person().levels
     assert (reports.items == truth.by_person().items).all()
@@ -102,7 +102,7 @@ def test_symbols_have_the_tables_law_and_are_drawn_anew(tmp_path):
         return ((counts - expected) ** 2 / expected).sum() < 20 + 6 * np.sqrt(40) + 20  # its tail
 
     assert fits(channel.likelihood)
-    assert not fits(compile("randomized-response", epsilon="1.1", scale=STARS).likelihood)
+    assert not fits(compile_channel("randomized-response", epsilon="1.1", scale=STARS).likelihood)
     again = drawn(truth, Rated(channel), tmp_path)
     agree = (again.symbols == reports.symbols).mean()
     by_chance = (np.array(channel.likelihood) ** 2).sum(1).mean()
@@ -129,7 +129,7 @@ def test_workers_draw_apart_from_each_other(tmp_path):
     items = np.tile(np.arange(60, dtype=np.int32), 400)
     ids = [Vocabulary(pl.Series("id", range(n))) for n in (400, 60)]
     truth = Ratings(users, items, np.full(24_000, 2, np.uint8), STARS, *ids)
-    channel = compile("randomized-response", epsilon="1", scale=STARS)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS)
     reports = drawn(truth, Rated(channel), tmp_path)
     rows = reports.symbols.reshape(400, 60)
     assert len(np.unique(rows, axis=0)) == 400
@@ -137,7 +137,7 @@ def test_workers_draw_apart_from_each_other(tmp_path):
 
 def test_a_catalogue_is_reported_as_often_as_the_table_says(tmp_path):
     truth = ratings_of(people=201, items=100, count=8000)
-    channel = compile("randomized-response", epsilon="3", scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon="3", scale=STARS, missing=True)
     reports = drawn(truth, plan("catalogue", channel), tmp_path)
     told = 1 - np.array(channel.likelihood)[:, channel.outputs.index(None)]
     kinds = [201 * 100 - 8000, *np.bincount(truth.levels)]
@@ -146,11 +146,12 @@ def test_a_catalogue_is_reported_as_often_as_the_table_says(tmp_path):
 
 
 def test_what_cannot_be_drawn_is_refused_before_it_is_sent(tmp_path):
-    tens = compile("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))
+    tens = compile_channel("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))
     with pytest.raises(RequestError, match="not on the ratings' scale 1:5:1"):
         write_perturbed_on_spark(ratings_of(), Rated(tens), tmp_path / "r", master=MASTER)
     both = [
-        compile("randomized-response", epsilon=e, scale=STARS, missing=True) for e in ("1", "2")
+        compile_channel("randomized-response", epsilon=e, scale=STARS, missing=True)
+        for e in ("1", "2")
     ]
     with pytest.raises(RequestError, match="all slots of a person go through one channel"):
         write_perturbed_on_spark(

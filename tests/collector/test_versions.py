@@ -5,7 +5,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.sampler import BulkSampler
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
@@ -57,7 +57,9 @@ def estimated(reports, of_its_own):
 @pytest.mark.parametrize("count", [40_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 def test_two_tables_are_read_without_bias(ask, tmp_path, count):
     stars = ask().scale
-    tables = tuple(compile("randomized-response", epsilon=e, scale=stars) for e in ("1", "2"))
+    tables = tuple(
+        compile_channel("randomized-response", epsilon=e, scale=stars) for e in ("1", "2")
+    )
     task, chance = ask(channels=tables), np.random.default_rng(1)
     path = str(tmp_path / "reports.db")
     levels = chance.choice(5, count, p=SHARES)

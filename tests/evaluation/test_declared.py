@@ -8,7 +8,7 @@ not cover the lists.
 import numpy as np
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import plan
 from tacit.collection.report_file import read_reports, write_perturbed
@@ -64,7 +64,9 @@ def test_trainings(name):
 
 @pytest.mark.parametrize("name", ["catalogue", "sample:20"])
 def test_plans(name, tmp_path):
-    channel = compile("randomized-response", epsilon="1", scale=declared()[0].scale, missing=True)
+    channel = compile_channel(
+        "randomized-response", epsilon="1", scale=declared()[0].scale, missing=True
+    )
     chosen = plan(name, channel)
     one, other = (perturb(ratings, chosen) for ratings in declared())
     assert one.item_ids.ids.to_list() == other.item_ids.ids.to_list() == list(ITEMS)
@@ -75,7 +77,7 @@ def test_plans(name, tmp_path):
 
 def test_at_the_unit_value_the_scale_alone_can_be_uncovered():
     ratings = neighbours()[0]
-    channel = compile("randomized-response", epsilon="1", scale=ratings.scale)
+    channel = compile_channel("randomized-response", epsilon="1", scale=ratings.scale)
     assert perturb(ratings, plan("rated", channel)).guarantee.uncovered == ()
     frame = ratings.to_polars()
     inferred = from_frame(frame, notify=lambda sentence: None)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.kernels.layout import layout
 from tacit.kernels.scoring import Conditional, half_sweep
 from tacit.models.channel_mf.likelihood import ScoreTable, score_table
@@ -70,7 +70,7 @@ def test_the_chain_visits_the_exact_posterior(
     """Biases given everything else, reports drawn from the model itself, against quadrature."""
     table = np.eye(5)
     if name is not None:
-        table = np.array(compile(name, epsilon=epsilon, scale=SCALE).likelihood)
+        table = np.array(compile_channel(name, epsilon=epsilon, scale=SCALE).likelihood)
     scores = score_table(table, [slice(0, table.shape[1])], SCALE)
     wrong = scores.table * np.array([1, planted], np.float32)
     rng = np.random.default_rng(5)

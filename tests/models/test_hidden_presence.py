@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.channels.table import Channel
 from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb
@@ -51,7 +51,9 @@ def slots(ratings: Ratings, channel: Channel, rng: int, asked: float = 1.0) -> R
 
 
 def randomized(ratings: Ratings, epsilon: str) -> Channel:
-    return compile("randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True)
+    return compile_channel(
+        "randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True
+    )
 
 
 def dense(matrix: PresenceMatrix) -> np.ndarray:
@@ -79,7 +81,7 @@ def test_products_are_those_of_the_matrix_laid_out(ratings: Ratings, asked: floa
 def test_debiased_presence_and_sums_are_right_on_average(
     ratings: Ratings, asked: float, name: str
 ) -> None:
-    channel = compile(name, epsilon="1", scale=ratings.scale, missing=True)
+    channel = compile_channel(name, epsilon="1", scale=ratings.scale, missing=True)
     counts, sums, rounds = [], [], 60
     for turn in range(rounds):
         data = evidence(slots(ratings, channel, turn, asked))
@@ -147,7 +149,7 @@ def test_a_weighed_report_is_the_mixture_it_stands_for(ratings: Ratings) -> None
 
 def test_channels_that_hide_presence_do_not_mix_with_others(ratings: Ratings) -> None:
     reports = slots(ratings, randomized(ratings, "2"), 6)
-    plain = compile("randomized-response", epsilon="1", scale=ratings.scale)
+    plain = compile_channel("randomized-response", epsilon="1", scale=ratings.scale)
     mixed = Reports(**{**vars(reports), "channels": (*reports.channels, plain)})
     with pytest.raises(RequestError, match="learn from each kind of report on its own"):
         evidence(mixed)

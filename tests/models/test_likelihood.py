@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.models import evidence
@@ -30,7 +30,7 @@ def ratings() -> Ratings:
 
 @pytest.mark.parametrize(("name", "epsilon"), CHANNELS)
 def test_the_score_is_the_slope_and_the_information_its_variance(name: str, epsilon: str) -> None:
-    table = np.array(compile(name, epsilon=epsilon, scale=SCALE).likelihood)
+    table = np.array(compile_channel(name, epsilon=epsilon, scale=SCALE).likelihood)
     scores = score_table(table, [slice(0, table.shape[1])], SCALE)
     slope = np.gradient(scores.log_q, scores.theta, axis=1)
     inner = slice(2, -2)
@@ -54,7 +54,9 @@ def test_a_true_rating_pulls_a_taste_back_from_beyond_the_scale_without_overshoo
 
 
 def test_channels_side_by_side_keep_their_own_information() -> None:
-    tables = [np.array(compile(n, epsilon=e, scale=SCALE).likelihood) for n, e in CHANNELS[:2]]
+    tables = [
+        np.array(compile_channel(n, epsilon=e, scale=SCALE).likelihood) for n, e in CHANNELS[:2]
+    ]
     both = score_table(np.hstack(tables), [slice(0, 5), slice(5, 69)], SCALE)
     alone = score_table(tables[1], [slice(0, 64)], SCALE)
     assert np.allclose(both.table[5:], alone.table)
@@ -67,7 +69,7 @@ def test_cells_sum_to_one_and_their_slopes_to_nothing() -> None:
 
 
 def test_decoded_reports_are_straight_on_average(ratings: Ratings) -> None:
-    channel = compile("bounded-laplace", epsilon="1", scale=SCALE)
+    channel = compile_channel("bounded-laplace", epsilon="1", scale=SCALE)
     data = evidence(perturb(ratings, Rated(channel)))
     decoded = decode(data)
     by_symbol = np.zeros(len(channel.outputs))
@@ -80,7 +82,9 @@ def test_decoded_reports_are_straight_on_average(ratings: Ratings) -> None:
 
 def test_capacity_grows_with_what_the_reports_are_worth(ratings: Ratings) -> None:
     clean = evidence(ratings)
-    noisy = evidence(perturb(ratings, Rated(compile("optimal", epsilon="0.1", scale=SCALE))))
+    noisy = evidence(
+        perturb(ratings, Rated(compile_channel("optimal", epsilon="0.1", scale=SCALE)))
+    )
     found = []
     for data in (clean, noisy):
         scores = score_table(data.likelihood, data.blocks, SCALE)

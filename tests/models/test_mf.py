@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.models import evidence
@@ -16,7 +16,7 @@ from tacit.readers import synthetic
 @pytest.mark.parametrize("bias_ridge", [20.0, float(FREE)])
 def test_a_device_goes_half_way_from_the_noise_of_reports_to_that_of_ratings(bias_ridge):
     ratings = synthetic(n_users=80, n_items=60, n_ratings=2000, rng=3)
-    channel = compile("laplace", epsilon="1", scale=ratings.scale)
+    channel = compile_channel("laplace", epsilon="1", scale=ratings.scale)
     data = evidence(perturb(ratings, Rated(channel)))
     factors = Factors.start(data, 3, 7.0, bias_ridge, 0)
     residual = np.mean((data.values - factors.predict(data)) ** 2)

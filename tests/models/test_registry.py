@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.errors import RequestError
@@ -50,7 +50,7 @@ def split(ratings: Ratings) -> tuple[Ratings, Ratings]:
 
 @pytest.fixture(scope="module")
 def reports(split: tuple[Ratings, Ratings]) -> Reports:
-    channel = compile("randomized-response", epsilon="3", scale=split[0].scale)
+    channel = compile_channel("randomized-response", epsilon="3", scale=split[0].scale)
     return perturb(split[0], Rated(channel))
 
 

@@ -15,7 +15,7 @@ import uvicorn
 from playwright.sync_api import Browser, sync_playwright
 from processes import free_port
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collector.http.app import application
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.server import configured
@@ -40,7 +40,8 @@ TITLES = (
 def question(plan: str = "rated", mechanism: str = "duchi") -> Task:
     """24 films; Duchi's tables have the symbols 0 and 1 alone, and no rating from 2 up is one."""
     tables = tuple(
-        compile(mechanism, epsilon=e, scale=STARS, missing=plan != "rated") for e in ("0.5", "1")
+        compile_channel(mechanism, epsilon=e, scale=STARS, missing=plan != "rated")
+        for e in ("0.5", "1")
     )
     items = tuple(range(len(TITLES)))
     return Task(

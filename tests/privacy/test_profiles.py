@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.channels.losses import slot_losses
 from tacit.errors import RequestError
 from tacit.privacy.composition import composed_epsilon, curve, tight_epsilon
@@ -66,7 +66,7 @@ def test_a_cap_makes_one_slot_dearer():
     ("name", "factor"), [("randomized-response", 2), ("modified-laplace", Decimal("1.5"))]
 )
 def test_the_constants_of_zhengs_mechanisms(name, factor):
-    channel = compile(name, epsilon="0.7", scale=STARS, missing=True)
+    channel = compile_channel(name, epsilon="0.7", scale=STARS, missing=True)
     found = vars(slot_losses(channel))
     for cap in (1, 20, 50):
         assert profile_loss(**found, slots=100, cap=cap) == factor * cap * Decimal("0.7")
@@ -79,7 +79,7 @@ def test_the_constants_of_zhengs_mechanisms(name, factor):
 )
 def test_tight_figures_of_randomized_response(epsilon, cells, expected):
     """Published figures for six answers at delta = 1e-6, to their digit."""
-    channel = compile("randomized-response", epsilon=epsilon, scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon=epsilon, scale=STARS, missing=True)
     found = tight_epsilon(channel.likelihood, slots=10_000, cap=cells // 2, delta=1e-6)
     assert found == pytest.approx(expected, abs=0.06)
     assert found <= cells * float(epsilon)
@@ -101,7 +101,7 @@ def test_no_pair_of_profiles_exceeds_the_tight_figure(name, slots, cap):
     """Every pair of profiles over three levels, every vector of answers; and hardly above it."""
     small = RatingScale.parse("1:2:1")
     options = {"symbols": 6} if name == "modified-laplace" else {}
-    channel = compile(name, epsilon="1", scale=small, missing=True, **options)
+    channel = compile_channel(name, epsilon="1", scale=small, missing=True, **options)
     delta, every = 0.02, profiles(slots, cap)
     bound = tight_epsilon(channel.likelihood, slots=slots, cap=cap, delta=delta)
     pairs = [(one, other) for one in every for other in every if one != other]
@@ -115,7 +115,9 @@ def test_no_pair_of_profiles_exceeds_the_tight_figure(name, slots, cap):
 
 def test_forgetting_a_direction_would_be_refuted():
     """The curve of rated against missing alone understates modified Laplace's two directions."""
-    channel = compile("modified-laplace", epsilon="1", scale=RatingScale.parse("1:2:1"), symbols=6)
+    channel = compile_channel(
+        "modified-laplace", epsilon="1", scale=RatingScale.parse("1:2:1"), symbols=6
+    )
     table = np.array(channel.likelihood)
     mild = curve(table[:1], table[1:], 1 / 512, 513)
     claimed = composed_epsilon(mild, 2, 0.02)
@@ -123,12 +125,12 @@ def test_forgetting_a_direction_would_be_refuted():
 
 
 def test_a_delta_has_to_be_a_probability():
-    channel = compile("randomized-response", epsilon="1", scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS, missing=True)
     with pytest.raises(RequestError, match="delta of 1 is not between 0 and 1"):
         tight_epsilon(channel.likelihood, slots=5, cap=5, delta=1)
 
 
 def test_without_the_accountant_there_is_no_figure(monkeypatch):
     monkeypatch.setattr("tacit.privacy.composition.find_spec", lambda name: None)
-    channel = compile("randomized-response", epsilon="1", scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS, missing=True)
     assert tight_epsilon(channel.likelihood, slots=5, cap=5, delta=1e-6) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from damaged_files import VALID, case
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.collection.report_file import read_reports, write_reports
@@ -101,7 +101,7 @@ def test_the_valid_file_is_read(kind, tmp_path):
 def written(kind: str, path: Path) -> Reader:
     """Write a valid file of our own; gives what reads it."""
     ratings = synthetic(20, 60, 400)
-    channel = compile("randomized-response", epsilon="1", scale=ratings.scale)
+    channel = compile_channel("randomized-response", epsilon="1", scale=ratings.scale)
     if kind == "reports":
         write_reports(perturb(ratings, Rated(channel)), path)
         return read_reports

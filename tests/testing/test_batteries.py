@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.errors import CertificateError
 from tacit.models import Fitted, model
 from tacit.scale import RatingScale
@@ -18,7 +18,7 @@ STARS = RatingScale.parse("1:5:1")
 
 
 def sound(epsilon, word_bits=64):
-    return compile("randomized-response", epsilon=epsilon, scale=STARS, word_bits=word_bits)
+    return compile_channel("randomized-response", epsilon=epsilon, scale=STARS, word_bits=word_bits)
 
 
 def loose(epsilon, word_bits=64):
@@ -132,11 +132,13 @@ def test_a_curator_whose_releases_cannot_be_seen_is_found():
 
 OUTSIDE = """
 from tacit.testing import check_channel
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.scale import RatingScale
 
 scale = RatingScale.parse("1:5:1")
-check_channel(lambda e, word_bits=64: compile("duchi", epsilon=e, scale=scale, word_bits=word_bits))
+check_channel(
+    lambda e, word_bits=64: compile_channel("duchi", epsilon=e, scale=scale, word_bits=word_bits)
+)
 print("sound")
 """
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.channels.certificate import exp_lower
 from tacit.channels.draw import draw
 from tacit.channels.table import Channel
@@ -47,13 +47,15 @@ def chosen() -> list[Channel]:
     """Tables of several kinds, sizes and words, with and without a row for missing."""
     low, high = threshold_mix(epsilon="0.5", scale=STARS, thresholds=2)
     return [
-        compile("randomized-response", epsilon="1", scale=STARS),
-        compile("randomized-response", epsilon="2.5", scale=STARS, missing=True, word_bits=16),
-        compile("randomized-response", epsilon="0.01", scale=RatingScale.parse("-1:1:0.5")),
-        compile("modified-laplace", epsilon="1", scale=STARS, missing=True),
-        compile("bounded-laplace", epsilon="3", scale=HALVES, word_bits=32),
-        compile("duchi", epsilon="0.123456789", scale=STARS, word_bits=12),
-        compile("piecewise", epsilon="7", scale=STARS),
+        compile_channel("randomized-response", epsilon="1", scale=STARS),
+        compile_channel(
+            "randomized-response", epsilon="2.5", scale=STARS, missing=True, word_bits=16
+        ),
+        compile_channel("randomized-response", epsilon="0.01", scale=RatingScale.parse("-1:1:0.5")),
+        compile_channel("modified-laplace", epsilon="1", scale=STARS, missing=True),
+        compile_channel("bounded-laplace", epsilon="3", scale=HALVES, word_bits=32),
+        compile_channel("duchi", epsilon="0.123456789", scale=STARS, word_bits=12),
+        compile_channel("piecewise", epsilon="7", scale=STARS),
         low,
         high,
     ]
@@ -175,7 +177,7 @@ def numbers() -> dict[str, Any]:
 def asking(plan: str, **changes: Any) -> Task:
     """A small task; `missing` follows the plan."""
     tables = tuple(
-        compile("randomized-response", epsilon=e, scale=STARS, missing=plan != "rated")
+        compile_channel("randomized-response", epsilon=e, scale=STARS, missing=plan != "rated")
         for e in ("0.5", "2", "1")
     )
     fields = {

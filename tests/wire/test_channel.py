@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.channels import MECHANISMS, compile
+from tacit.channels import MECHANISMS, compile_channel
 from tacit.channels.table import Channel
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.scale import RatingScale
 from tacit.wire.channel import KEYS, dumps, loads
 
 STARS = RatingScale.parse("1:5:1")
-PLAIN = compile("randomized-response", epsilon="1", scale=STARS)
+PLAIN = compile_channel("randomized-response", epsilon="1", scale=STARS)
 
 
 def tampered(**changes) -> str:
@@ -26,7 +26,7 @@ def tampered(**changes) -> str:
 @pytest.mark.parametrize("name", list(MECHANISMS))
 @pytest.mark.parametrize("scale", ["1:5:1", "0.5:5:0.5", "-10:10:1"])
 def test_round_trip(name, scale):
-    channel = compile(name, epsilon="0.75", scale=RatingScale.parse(scale))
+    channel = compile_channel(name, epsilon="0.75", scale=RatingScale.parse(scale))
     again = loads(dumps(channel))
     assert again == channel
     assert again.id == channel.id
@@ -34,7 +34,7 @@ def test_round_trip(name, scale):
 
 
 def test_missing_round_trip():
-    channel = compile("randomized-response", epsilon="2", scale=STARS, missing=True)
+    channel = compile_channel("randomized-response", epsilon="2", scale=STARS, missing=True)
     assert json.loads(dumps(channel))["outputs"][0] is None
     assert loads(dumps(channel).encode()) == channel
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.sample import Sample
 from tacit.collection.slots import slot_reports
 from tacit.readers import synthetic
@@ -18,7 +18,7 @@ from tacit.wire import pseudonym
 from tacit.wire.report import Report, dumps, upload
 from tacit.wire.schedule import asked
 
-FINE = compile("bounded-laplace", epsilon="1", scale=RatingScale.parse("1:5:0.5"))
+FINE = compile_channel("bounded-laplace", epsilon="1", scale=RatingScale.parse("1:5:0.5"))
 SECRET = bytes(range(32))
 
 

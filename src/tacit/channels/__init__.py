@@ -70,7 +70,7 @@ def serves(name: str, *, missing: bool) -> bool:
     return setting is not None if missing else setting is None or setting.default is False
 
 
-def compile(
+def compile_channel(
     name: str, *, epsilon: str, scale: "RatingScale", missing: bool = False, **options: Any
 ) -> "Channel":
     """The certified channel of a mechanism at `epsilon` (a decimal string) over a public scale.
@@ -80,7 +80,8 @@ def compile(
     `CertificateError` should the compiler ever make a table that the verifier refuses.
 
     >>> from tacit.scale import RatingScale
-    >>> compile("randomized-response", epsilon="1", scale=RatingScale.parse("1:5:1")).weights[0][:2]
+    >>> stars = RatingScale.parse("1:5:1")
+    >>> compile_channel("randomized-response", epsilon="1", scale=stars).weights[0][:2]
     (7463731128007847912, 2745753236425425926)
     """
     from tacit.channels.certificate import certify
@@ -104,7 +105,7 @@ def choose(*, epsilon: str, scale: "RatingScale", missing: bool = False) -> "tup
     from tacit.channels.information import fisher_information
 
     compiled = [
-        (name, compile(name, epsilon=epsilon, scale=scale, missing=missing, **options))
+        (name, compile_channel(name, epsilon=epsilon, scale=scale, missing=missing, **options))
         for name, options in CANDIDATES
         if not missing or serves(name, missing=True)
     ]

@@ -29,7 +29,7 @@ def show(
 
     Example: tacit channel show optimal --epsilon 1 --scale 1:5:1
     """
-    from tacit.channels import choose, compile, settings_of
+    from tacit.channels import choose, compile_channel, settings_of
     from tacit.scale import RatingScale
     from tacit.wire.channel import dumps
 
@@ -42,7 +42,7 @@ def show(
     if name == "auto":
         name, channel = choose(epsilon=epsilon, scale=public, missing=missing)
     else:
-        channel = compile(name, epsilon=epsilon, scale=public, missing=missing, **options)
+        channel = compile_channel(name, epsilon=epsilon, scale=public, missing=missing, **options)
     typer.echo(dumps(channel) if json else described(name, channel))
 
 

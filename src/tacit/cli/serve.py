@@ -125,7 +125,7 @@ def made_up_task(people: "Ratings", provider: str) -> "Task":
         items=tuple(people.item_ids.ids),
         titles=tuple(made_up_titles(people.n_items)),
         channels=tuple(
-            channels.compile("randomized-response", epsilon=epsilon, scale=people.scale)
+            channels.compile_channel("randomized-response", epsilon=epsilon, scale=people.scale)
             for epsilon in EPSILONS
         ),
         start=int(time.time()),

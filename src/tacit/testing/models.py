@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.errors import RequestError
@@ -28,7 +28,7 @@ def made_up() -> tuple[Ratings, Ratings, Reports]:
     ratings = synthetic(n_users=300, n_items=200, n_ratings=15_000, rng=3)
     held = np.random.default_rng(0).random(len(ratings)) < 0.1
     known = ratings.where(~held)
-    channel = compile("randomized-response", epsilon="3", scale=known.scale)
+    channel = compile_channel("randomized-response", epsilon="3", scale=known.scale)
     return known, ratings.where(held), perturb(known, Rated(channel))
 
 

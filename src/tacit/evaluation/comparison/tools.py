@@ -20,7 +20,7 @@ def channel(name: str, epsilon: str, scale: RatingScale, *, missing: bool = Fals
     """The channel of that name, or for "auto" the most telling one under a public prior."""
     if name == AUTO:
         return channels.choose(epsilon=epsilon, scale=scale, missing=missing)[1]
-    return channels.compile(name, epsilon=epsilon, scale=scale, missing=missing)
+    return channels.compile_channel(name, epsilon=epsilon, scale=scale, missing=missing)
 
 
 def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:

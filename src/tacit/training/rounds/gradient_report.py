@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.channels import compile
+from tacit.channels import compile_channel
 from tacit.channels.table import Channel
 from tacit.collection.keystream import BulkWords
 from tacit.collection.sampler import BulkSampler
@@ -33,7 +33,7 @@ def two_points(epsilon: str) -> Channel:
     symbols standing for -B and B = (e^eps + 1) / (e^eps - 1), so that E[report] = x. Certified in
     integers; raises `RequestError` for an epsilon above 16.
     """
-    return compile("duchi", epsilon=epsilon, scale=ENTRIES)
+    return compile_channel("duchi", epsilon=epsilon, scale=ENTRIES)
 
 
 @dataclass(frozen=True, eq=False)
