@@ -9,7 +9,7 @@ from tacit.collector.http.problems import Problem, ProblemError
 from tacit.collector.http.upload_schema import Sent, name
 from tacit.collector.limits.epoch import counted
 from tacit.collector.samples import Places, Samples
-from tacit.collector.storage.slot_codec import in_table, pack_rated, pack_slots
+from tacit.collector.storage.slot_codec import pack_rated, pack_slots
 from tacit.collector.storage.store import Held, StoredReport
 from tacit.wire.report import SCHEMA
 from tacit.wire.task import Task
@@ -89,10 +89,16 @@ class ReportValidator:
             raise ProblemError(problems.EPOCH)
         mech, outputs = found
         places, symbols = zip(*report.cells, strict=False)  # pairs, as reading has seen
-        if not in_table(symbols, outputs) or not self._asked(places):
+        if not self._asked(places):
             raise ProblemError(problems.CELLS)
-        cells = pack_rated(places[0], symbols[0]) if self._rated else pack_slots(symbols)
-        return mech, places, cells
+        return mech, places, self._packed(places, symbols, outputs)
+
+    def _packed(self, places: Places, symbols: Sequence[int], outputs: int) -> bytes:
+        try:
+            cells = pack_slots(symbols, outputs)
+        except ValueError:
+            raise ProblemError(problems.CELLS) from None
+        return pack_rated(places[0], symbols[0]) if self._rated else cells
 
     def _question(self) -> Callable[[Places], bool]:
         if self._rated:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 RATED = np.dtype([("place", "<u4"), ("symbol", "<u2")])
 """One cell under the plan rated."""
 
+OUTSIDE = "A symbol is no column of the table."
 _BYTES = bytes(range(256))
 _RATED = struct.Struct("<IH")
 
@@ -18,22 +19,24 @@ def pack_rated(place: int, symbol: int) -> bytes:
     return _RATED.pack(place, symbol)
 
 
-def pack_slots(symbols: Sequence[int]) -> bytes:
-    """Symbols below 2^16 of the places that were asked, in their order: a byte each, or two."""
+def pack_slots(symbols: Sequence[int], outputs: int) -> bytes:
+    """The symbols of the places that were asked, in their order: a byte each, or two.
+
+    Raises `ValueError` where one is no column of a table with `outputs` columns, 2^16 at most.
+    """
     try:
-        return b"\1" + bytes(symbols)
+        packed = bytes(symbols)
     except ValueError:
-        return b"\2" + struct.pack(f"<{len(symbols)}H", *symbols)
+        return b"\2" + _wide(symbols, outputs)
+    if packed.translate(None, _BYTES[:outputs]):
+        raise ValueError(OUTSIDE)
+    return b"\1" + packed
 
 
-def in_table(symbols: Sequence[int], outputs: int) -> bool:
-    """Whether all of them are columns of a table with so many."""
-    if outputs > 256:
-        return min(symbols) >= 0 and max(symbols) < outputs
-    try:
-        return not bytes(symbols).translate(None, _BYTES[:outputs])
-    except ValueError:
-        return False
+def _wide(symbols: Sequence[int], outputs: int) -> bytes:
+    if min(symbols) < 0 or max(symbols) >= outputs:
+        raise ValueError(OUTSIDE)
+    return struct.pack(f"<{len(symbols)}H", *symbols)
 
 
 def unpack_rated(cells: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
