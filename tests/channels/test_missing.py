@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tacit.audit.sampled import audit
 from tacit.channels import choose, compile_channel, fisher_information, serves
 from tacit.channels.certificate import exp_lower
-from tacit.channels.information import DENSITY
 from tacit.channels.losses import SlotLosses, proved_loss, slot_losses
 from tacit.channels.modified_laplace import ModifiedLaplace
 from tacit.errors import RequestError
+from tacit.public_priors import RATED_SHARE
 from tacit.scale import RatingScale
 
 STARS = RatingScale.parse("1:5:1")
@@ -132,7 +132,7 @@ def gain(channel, objective):
     if objective == "information":
         return fisher_information(channel)
     table = np.array(channel.likelihood)
-    prior = np.array([1 - DENSITY, *[DENSITY / 5] * 5])[:, None]
+    prior = np.array([1 - RATED_SHARE, *[RATED_SHARE / 5] * 5])[:, None]
     distance = np.array([0, -2, -1, 0, 1, 2])[:, None]
     return float((((prior * distance * table).sum(0)) ** 2 / (prior * table).sum(0)).sum())
 

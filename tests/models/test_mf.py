@@ -7,9 +7,9 @@ from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.models import evidence
-from tacit.models.channel_mf.likelihood import SPREAD
 from tacit.models.least_squares.factors import FREE, Factors
-from tacit.models.least_squares.mf import OWN_BIAS_RIDGE, as_fitted
+from tacit.models.least_squares.mf import as_fitted
+from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.readers import synthetic
 
 
@@ -20,7 +20,7 @@ def test_a_device_goes_half_way_from_the_noise_of_reports_to_that_of_ratings(bia
     data = evidence(perturb(ratings, Rated(channel)))
     factors = Factors.start(data, 3, 7.0, bias_ridge, 0)
     residual = np.mean((data.values - factors.predict(data)) ** 2)
-    share = (SPREAD * 4) ** 2 / residual
+    share = (RATING_SPREAD * 4) ** 2 / residual
     assert share < 0.2
     precision = as_fitted("mf", data, factors).precision[0]
     assert precision[1:] == pytest.approx(7 * np.sqrt(share), rel=1e-4)

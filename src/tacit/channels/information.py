@@ -10,12 +10,7 @@ from itertools import pairwise
 from operator import mul
 
 from tacit.channels.table import Channel
-
-SIGMA = 0.2125
-"""Spread of one person's ratings around theta, as a share of the scale's range: .85 on 1..5."""
-
-DENSITY = 0.05
-"""The public guess at how many slots of a catalogue one person has rated, where it is needed."""
+from tacit.public_priors import RATED_SHARE, RATING_SPREAD
 
 Cells = tuple[list[float], list[float]]
 
@@ -31,7 +26,7 @@ def public_thetas(levels: Sequence[float], count: int = 33) -> list[float]:
 
 def level_intervals(theta: float, levels: Sequence[float]) -> Cells:
     """P(level | theta) and its derivative in theta, for every level."""
-    sigma = SIGMA * (levels[-1] - levels[0])
+    sigma = RATING_SPREAD * (levels[-1] - levels[0])
     cuts = [(low + high) / 2 for low, high in pairwise(levels)]
     scores = [-math.inf, *((cut - theta) / sigma for cut in cuts), math.inf]
     below = [math.erfc(-score / math.sqrt(2)) / 2 for score in scores]
@@ -41,7 +36,7 @@ def level_intervals(theta: float, levels: Sequence[float]) -> Cells:
 
 
 def fisher_information(
-    channel: Channel, thetas: Sequence[float] | None = None, density: float = DENSITY
+    channel: Channel, thetas: Sequence[float] | None = None, density: float = RATED_SHARE
 ) -> float:
     """Average Fisher information of one report about theta, in 1 / stars^2.
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.channels.certificate import exp_lower
 from tacit.channels.compiler import PRECISION
-from tacit.channels.information import DENSITY, level_intervals, public_thetas
+from tacit.channels.information import level_intervals, public_thetas
 from tacit.channels.mechanism import AbstractMechanism
 from tacit.channels.rationals import solve
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
+from tacit.public_priors import RATED_SHARE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,7 +59,7 @@ class Optimal(AbstractMechanism):
     prior: tuple[float, ...] | None = None
     thetas: tuple[float, ...] | None = None
     missing: bool = False
-    density: float = DENSITY
+    density: float = RATED_SHARE
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.models.channel_mf.likelihood import SPREAD
 from tacit.models.evidence.debiased import Decoded, decode
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
+from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
 Doubles = NDArray[np.float64]
 ROUNDS = 10
@@ -50,9 +50,11 @@ class Baseline:
                 doubt = seen.variance * float((items.levels**2).sum())
                 people.update(seen.over_items(items.levels), doubt)
         advance(1.0)
-        own = (SPREAD * range_) ** 2 / people.spread if self.people else 5.0
+        own = (RATING_SPREAD * range_) ** 2 / people.spread if self.people else OWN_BIAS_RIDGE
         middle = data.scale.values[0] + half
-        return _fitted(self.name, data, middle + mu, items.levels, people.levels, min(own, 5.0))
+        return _fitted(
+            self.name, data, middle + mu, items.levels, people.levels, min(own, OWN_BIAS_RIDGE)
+        )
 
 
 @dataclass(eq=False)
@@ -88,7 +90,7 @@ class _Side:
 
 def _sides(data: Evidence, reports: Decoded) -> tuple[_Side, _Side]:
     range_ = data.scale.values[-1] - data.scale.values[0]
-    seen, one = data.presence, reports.noise + (SPREAD * range_) ** 2
+    seen, one = data.presence, reports.noise + (RATING_SPREAD * range_) ** 2
     (m, n), spread = seen.shape, (0.1 * range_) ** 2
     people = np.bincount(data.user_of, reports.values, m).astype(np.float64)
     items = np.bincount(data.item_of, reports.values, n).astype(np.float64)

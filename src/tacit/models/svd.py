@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.kernels.sgd import Doubles, Parameters, Rates, descend, implicit
-from tacit.models.channel_mf.likelihood import SPREAD
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
-from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
+from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
 RATE, RIDGE = 0.007, 0.02  # customary for one to five stars
 START = 0.1  # deviation of the start of every factor
@@ -97,6 +96,6 @@ def own_precision(rows: Doubles) -> Doubles:
     `rows`: in stars, shape (people, 1 + K). The prior of a device's row has mean zero here: z_u
     is not among the presence features that an item model can carry.
     """
-    precision = (SPREAD * STARS) ** 2 / np.maximum(np.mean(rows**2, axis=0), 1e-12)
+    precision = (RATING_SPREAD * STARS) ** 2 / np.maximum(np.mean(rows**2, axis=0), 1e-12)
     precision[0] = min(precision[0], OWN_BIAS_RIDGE)
     return precision

@@ -31,7 +31,7 @@ from tacit.kernels.neighbours import (
     by_people,
 )
 from tacit.kernels.similar import Near, Wanted
-from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
+from tacit.public_priors import OWN_BIAS_RIDGE
 from tacit.ratings import Codes
 
 Doubles = NDArray[np.float64]

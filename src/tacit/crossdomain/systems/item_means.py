@@ -25,8 +25,8 @@ from tacit.crossdomain.trial import Doubles, Predicted, Trial, TrialPredictions
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.models import device_predict
-from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
 from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.public_priors import OWN_BIAS_RIDGE
 from tacit.ratings import Mask, Ratings, Vocabulary
 from tacit.training.person.dpals import DPALS
 

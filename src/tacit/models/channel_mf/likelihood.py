@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from tacit.public_priors import RATING_SPREAD
 from tacit.scale import RatingScale
 
-SPREAD = 0.2125  # sigma as a share of the range: what star ratings of people commonly show
 GRID = 481
 
 
@@ -65,7 +65,7 @@ def score_table(
     The grid reaches half a range beyond the scale on both sides; taste may lie there, ratings not.
     """
     low, high = scale.values[0], scale.values[-1]
-    reach, sigma = (high - low) / 2, SPREAD * (high - low)
+    reach, sigma = (high - low) / 2, RATING_SPREAD * (high - low)
     theta = np.linspace(low - reach, high + reach, GRID)
     mass, slope = level_masses(theta, scale, sigma)
     q, dq = np.maximum(mass @ likelihood, 1e-30), slope @ likelihood

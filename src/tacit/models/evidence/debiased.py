@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.missing_symbol import PresenceChannel
+from tacit.public_priors import RATED_SHARE
 
 Doubles = NDArray[np.float64]
-DENSITY = 0.05  # of rated slots, public: only weighs one noise against the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ def _unbiased(data: Evidence, missing: PresenceChannel) -> tuple[Doubles, float,
     for block in data.blocks:
         P, made_up = data.likelihood[:, block], missing.made_up[block]
         rows = np.vstack([P, made_up])
-        spread = rows / (DENSITY * P.mean(0) + (1 - DENSITY) * made_up)
+        spread = rows / (RATED_SHARE * P.mean(0) + (1 - RATED_SHARE) * made_up)
         g[block] = spread.T @ np.linalg.pinv(spread @ rows.T, hermitian=True) @ target
         noise += float(np.mean(P @ g[block] ** 2 - (P @ g[block]) ** 2)) / len(data.blocks)
         unrated += float(made_up @ g[block] ** 2) / len(data.blocks)

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.models.channel_mf.likelihood import SPREAD
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.factors import FREE, Factors
 from tacit.models.least_squares.ridge import at_best_ridge
-
-OWN_BIAS_RIDGE = 5.0  # a device's own mean, damped by five ratings: the customary figure
+from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,5 +74,5 @@ def own_noise_share(data: Evidence, factors: Factors) -> np.float32:
     """
     residual = data.values - factors.predict(data)
     report = float(np.mean(residual * residual, dtype=np.float64))
-    own = (SPREAD * (data.scale.values[-1] - data.scale.values[0])) ** 2
+    own = (RATING_SPREAD * (data.scale.values[-1] - data.scale.values[0])) ** 2
     return np.float32(min(own / max(report, 1e-12), 1.0))

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.kernels.moments import weighted_sums
-from tacit.models.channel_mf.likelihood import SPREAD
 from tacit.models.fitted import Fitted
+from tacit.public_priors import RATING_SPREAD
 from tacit.ratings import Ratings
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
@@ -161,7 +161,7 @@ class Head:
         self, gram: Doubles, gram_noise: float, pull: Doubles, pull_noise: float
     ) -> Doubles:
         """The items' factors behind noisy A and h, in units in which people's rows are white."""
-        variance = (SPREAD * 2 * self.canonical.half) ** 2
+        variance = (RATING_SPREAD * 2 * self.canonical.half) ** 2
         trace = unit_trace(gram)
         vectors, mean = pooled(gram, trace, gram_noise)
         whiten = root(contributions.unpacked(mean[None])[0])

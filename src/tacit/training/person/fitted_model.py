@@ -5,10 +5,9 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.models.channel_mf.likelihood import SPREAD
 from tacit.models.fitted import Fitted
-from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
 from tacit.privacy.guarantee import Guarantee
+from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 from tacit.training.mechanism.accounting import Account
@@ -58,4 +57,4 @@ def promise(account: Account) -> Guarantee:
 def precisions(half: float, factors: int) -> NDArray[np.float64]:
     """Of the prior of a person's row: their level damped by five ratings, tastes of unit variance
     beside the noise of a rating; public."""
-    return np.array([OWN_BIAS_RIDGE] + [(SPREAD * 2 * half) ** 2] * factors)
+    return np.array([OWN_BIAS_RIDGE] + [(RATING_SPREAD * 2 * half) ** 2] * factors)

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.moments import weighted_sums
-from tacit.models.channel_mf.likelihood import SPREAD
-from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
+from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
@@ -81,7 +80,7 @@ def item_means(canonical: CanonicalRatings, counted: Counted, account: Account) 
     totals = weighted_sums(canonical.items, steps, np.ones((canonical.people, 1), np.int32))[:, 0]
     noisy = account.gaussian("means", totals, sensitivity=2 * bound)
     noise = (2 * account.multiplier("means") * most) ** 2
-    own = (SPREAD * 2 * canonical.half) ** 2 * counted.share * counted.weights
+    own = (RATING_SPREAD * 2 * canonical.half) ** 2 * counted.share * counted.weights
     gram = counted.weights[:, None, None]
     pull = np.asarray(noisy[:, None] * (most / bound), np.float64)
     return item_rows(gram, pull, noise + own[:, None, None], ITEM_SPREAD * canonical.half)[:, 0]

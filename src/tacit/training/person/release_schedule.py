@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.models.channel_mf.likelihood import SPREAD
+from tacit.public_priors import RATING_SPREAD
 from tacit.training.person.item_means import CLEAR, ITEM_SPREAD, LABELS, Counted
 
 Doubles = NDArray[np.float64]
@@ -93,7 +93,7 @@ class _Guess:
 
     def _reliability(self, variance: float, factors: int, share: float) -> Doubles:
         drawn = factors * (2 * self.alone * LABELS * self.half) ** 2 / share
-        rated = (SPREAD * 2 * self.half) ** 2 * self.known.share * self.known.weights
+        rated = (RATING_SPREAD * 2 * self.half) ** 2 * self.known.share * self.known.weights
         signal = variance * self.known.weights**2
         return signal / (signal + drawn + rated)
 

@@ -26,10 +26,9 @@ from tacit.collection.keystream import BulkWords
 from tacit.errors import RequestError
 from tacit.kernels.foldin import Home
 from tacit.kernels.layout import Side, layout
-from tacit.models.channel_mf.likelihood import SPREAD
 from tacit.models.fitted import Fitted
-from tacit.models.least_squares.mf import OWN_BIAS_RIDGE
 from tacit.privacy.guarantee import Guarantee
+from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 from tacit.training.mechanism.epsilon import nats
@@ -162,7 +161,8 @@ class PGMF:
         half = (levels[-1] - levels[0]) / 2
         items = np.zeros((ratings.n_items, 1 + self.factors), np.float32)
         items[:, 1:] = START * half * chance.standard_normal((len(items), self.factors))
-        factor = (SPREAD * 2 * half) ** 2  # tastes of unit variance, beside the noise of a rating
+        # Tastes of unit variance, beside the noise of a rating.
+        factor = (RATING_SPREAD * 2 * half) ** 2
         precision = np.array([OWN_BIAS_RIDGE] + [factor] * self.factors)
         nobody = np.zeros((0, 1 + self.factors))
         return Home(float(levels[0] + half), items, precision, nobody, levels, 0.0)

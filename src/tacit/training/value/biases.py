@@ -14,18 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.public_priors import LEVEL_NOISE, LEVEL_SPREAD
 from tacit.training.mechanism.noisy_releases import NoisyReleases
 from tacit.training.value.integer_ratings import STEPS, IntegerRatings, sums
 
 Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]
-
-SPREAD = 0.23
-"""Deviation of a rating around its item's and person's level, as a share of the scale's range: a
-public guess, .92 stars on 1 to 5."""
-
-LEVELS = 0.12
-"""Deviation of items' and of people's levels, likewise: .48 stars."""
 
 
 @dataclass(frozen=True)
@@ -87,17 +81,18 @@ def drawn_to_zero(totals: Ints, counts: NDArray[np.int64], width: int, epsilon: 
     """The posterior means of levels, of which a noisy total of n ratings is known, in steps.
 
     total ~ n b + Normal(0, n s^2) + Laplace(width / epsilon), b ~ Normal(0, t^2), s and t the
-    public `SPREAD` and `LEVELS`: b = total n t^2 / (n^2 t^2 + n s^2 + 2 (width / epsilon)^2).
+    public `LEVEL_NOISE` and `LEVEL_SPREAD`:
+    b = total n t^2 / (n^2 t^2 + n s^2 + 2 (width / epsilon)^2).
     """
     n = counts.astype(np.float64)
-    level, spread, noise = LEVELS**2, SPREAD**2, 2 / float(epsilon) ** 2
+    level, spread, noise = LEVEL_SPREAD**2, LEVEL_NOISE**2, 2 / float(epsilon) ** 2
     return totals * n * level / np.maximum(n * n * level + n * spread + noise, 1e-300)
 
 
 def expected_error(counts: NDArray[np.int64], epsilon: float) -> float:
     """The mean squared error of such levels over all ratings, in squared ranges; public."""
     n = counts.astype(np.float64)
-    level, spread, noise = LEVELS**2, SPREAD**2, 2 / epsilon**2
+    level, spread, noise = LEVEL_SPREAD**2, LEVEL_NOISE**2, 2 / epsilon**2
     signal = n * n * level
     error = level * (1 - signal / np.maximum(signal + n * spread + noise, 1e-300))
     return float((n * error).sum() / max(1.0, n.sum()))

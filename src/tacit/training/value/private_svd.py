@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee
+from tacit.public_priors import LEVEL_NOISE, LEVEL_SPREAD
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.mechanism.value_account import ValueAccount
-from tacit.training.value.biases import LEVELS, SPREAD, Biases, in_stars, released_biases
+from tacit.training.value.biases import Biases, in_stars, released_biases
 from tacit.training.value.budget_split import RANKS, Noise, ValuePlan, value_plan
 from tacit.training.value.factors import FactorBudget, NoisyFactors, released_factors
 from tacit.training.value.gradient import GradientBudget, gradient_factors
@@ -159,6 +160,6 @@ def _fitted(
 
 def own_precision(width: float, rows: Doubles) -> Doubles:
     """What holds a row at home: a rating's noise over the mean square of the released rows."""
-    rating = (SPREAD * width) ** 2
+    rating = (LEVEL_NOISE * width) ** 2
     own = rating / np.maximum((rows**2).mean(0), 1e-6 * rating) if len(rows) else np.zeros(0)
-    return np.concatenate([[(SPREAD / LEVELS) ** 2], own])
+    return np.concatenate([[(LEVEL_NOISE / LEVEL_SPREAD) ** 2], own])
