@@ -14,6 +14,7 @@ import pytest
 import typer.main
 
 import tacit
+from tacit import errors
 from tacit.channels import MECHANISMS
 from tacit.cli import app
 from tacit.crossdomain import SYSTEMS
@@ -176,6 +177,23 @@ def test_every_public_function_and_module_says_what_it_is():
         assert ast.get_docstring(module), f"{path.name} has no docstring"
         for function in public_functions(module):
             assert ast.get_docstring(function), f"{path.name} does not say what {function.name} is"
+
+
+def raised(function: ast.AST) -> set[str]:
+    """The errors of ours that the function raises itself."""
+    calls = (node.exc for node in ast.walk(function) if isinstance(node, ast.Raise))
+    found = {ast.unparse(call.func) for call in calls if isinstance(call, ast.Call)}
+    return found & {name for name in vars(errors) if name.endswith("Error")}
+
+
+def test_a_function_that_refuses_says_with_what():
+    """But for the command line's, whose docstrings are its help."""
+    rooms = (path for path in (ROOT / "src" / "tacit").rglob("*.py") if path.parent.name != "cli")
+    for path in rooms:
+        for function in public_functions(ast.parse(path.read_text(encoding="utf-8"))):
+            text = ast.get_docstring(function) or ""
+            silent = {error for error in raised(function) if error not in text}
+            assert not silent, f"{path.name}, {function.name} does not say {', '.join(silent)}"
 
 
 def test_no_file_names_a_registry_or_a_machine():

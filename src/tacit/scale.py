@@ -67,7 +67,10 @@ class RatingScale:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `low:high:step`, for example `1:5:1` or `-10:10:0.5`."""
+        """Read `low:high:step`, for example `1:5:1` or `-10:10:0.5`.
+
+        Raises `RequestError` for anything else.
+        """
         try:
             low, high, step = (Decimal(part) for part in text.split(":"))
         except (ValueError, InvalidOperation):

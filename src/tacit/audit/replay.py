@@ -52,12 +52,12 @@ class Recorder:
         return self.releases.spent
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """As `releases` does."""
+        """As `releases` does. `epsilon`: nats, a decimal string."""
         out = self.releases.laplace(name, totals, sensitivity=sensitivity, epsilon=epsilon)
         return self._kept(Look(name, "laplace", sensitivity, epsilon, totals.copy(), out))
 
     def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """As `releases` does."""
+        """As `releases` does. `epsilon`: nats, a decimal string."""
         out = self.releases.vectors(name, rows, sensitivity=sensitivity, epsilon=epsilon)
         return self._kept(Look(name, "vectors", sensitivity, epsilon, rows.copy(), out))
 
@@ -91,11 +91,11 @@ class Replayer:
         return [Spend(look.name, look.kind, look.price) for look in self.looks[: self.place]]
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """The recorded answer."""
+        """The recorded answer. `epsilon`: nats, a decimal string."""
         return self._answer("laplace", name, totals, sensitivity, epsilon)
 
     def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """The recorded answer."""
+        """The recorded answer. `epsilon`: nats, a decimal string."""
         return self._answer("vectors", name, rows, sensitivity, epsilon)
 
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:

@@ -52,8 +52,9 @@ def audit(channel: Channel, *, draws: int = 1_000_000, alpha: float = 1e-6) -> S
 def audit_samples(samples: Sequence[Symbols], n_symbols: int, *, alpha: float) -> SampledAudit:
     """The largest lower bound on ln P(event | x) / P(event | x') over ordered pairs of rows.
 
-    `samples[x]`: independent symbols drawn from row x, all of one length. Events are upper sets
-    of the empirical ratio on the first half; each pair's bound holds at alpha / pairs.
+    `samples[x]`: independent symbols drawn from row x, all of one length. Events are upper sets of
+    the empirical ratio on the first half; each pair's bound holds at alpha / pairs. Raises
+    `RequestError` for fewer than two rows, or draws.
     """
     half = min(map(len, samples)) // 2
     if half < 1 or len(samples) < 2:

@@ -79,6 +79,8 @@ def compile_channel(
     settings. Raises `RequestError` for settings that the mechanism does not have, and
     `CertificateError` should the compiler ever make a table that the verifier refuses.
 
+    Epsilon is in nats: per value, or per slot where the table has an input "missing".
+
     >>> from tacit.scale import RatingScale
     >>> stars = RatingScale.parse("1:5:1")
     >>> compile_channel("randomized-response", epsilon="1", scale=stars).weights[0][:2]
@@ -101,6 +103,7 @@ def choose(*, epsilon: str, scale: "RatingScale", missing: bool = False) -> "tup
 
     The criterion, `fisher_information` averaged over a public prior, reads no rating. Where
     presence is protected only tables with "missing" will do, and it is information per slot.
+    `epsilon`: nats per value or slot, a decimal string.
     """
     from tacit.channels.information import fisher_information
 

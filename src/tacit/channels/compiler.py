@@ -23,10 +23,11 @@ Weights = tuple[tuple[int, ...], ...]
 def compile_weights(rows: Sequence[Sequence[Decimal]], *, word_bits: int, epsilon: str) -> Weights:
     """Integer rows summing to 2^w, proportional to `rows`, that the verifier accepts.
 
-    A proposal that fails is mixed with its own average row: P <- (1 - g) P + g mean(P) lowers
-    every ratio. The guard g doubles from 2^(2 - w) until the integers hold (at g = 1 all rows
-    are equal, so it ends), then the interval to the last failure is halved down to 2^(4 - w).
-    At w = 64 that costs less than 1e-12 of epsilon.
+    A proposal that fails is mixed with its own average row: P <- (1 - g) P + g mean(P) lowers every
+    ratio. The guard g doubles from 2^(2 - w) until the integers hold (at g = 1 all rows are equal,
+    so it ends), then the interval to the last failure is halved down to 2^(4 - w). At w = 64 that
+    costs less than 1e-12 of epsilon. `epsilon`: nats, a decimal string. Raises `RequestError` where
+    no table of so few bits keeps it.
     """
     exact = [_normalised(row) for row in rows]
     mean = [sum(column) // len(exact) for column in zip(*exact, strict=True)]

@@ -85,7 +85,10 @@ class AbstractMechanism(ABC):
 
 
 def check_epsilon(epsilon: str) -> None:
-    """Raise `RequestError` unless `epsilon` is a plain decimal string in (0, 16]."""
+    """Raise `RequestError` unless `epsilon` is a plain decimal string in (0, 16].
+
+    Nats, per value or slot.
+    """
     if not isinstance(epsilon, str) or not DECIMAL.fullmatch(epsilon):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise RequestError(f"Epsilon {epsilon!r} is not a plain decimal string such as '0.5'.")
     if not 0 < Decimal(epsilon) <= MOST_EPSILON:

@@ -97,6 +97,7 @@ class Optimal(AbstractMechanism):
         """The patterns of the best table's columns, lowest posterior mean first.
 
         A pattern has one entry an input; with `missing` the symbol "missing" comes before all.
+        Raises `RequestError` where the solver finds none.
         """
         import numpy as np
         from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]

@@ -53,7 +53,8 @@ def threshold_mix(
 ) -> tuple[Channel, ...]:
     """`thresholds` channels whose cuts split the levels evenly; `which` says which one is asked.
 
-    With n_levels - 1 thresholds the reports determine the whole distribution of ratings.
+    With n_levels - 1 thresholds the reports determine the whole distribution of ratings. `epsilon`:
+    nats per value, a decimal string. Raises `RequestError` for more cuts than fit.
     """
     if not 0 < thresholds < scale.n_levels:
         raise RequestError(

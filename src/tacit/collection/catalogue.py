@@ -67,7 +67,10 @@ class Catalogue:
 
 
 def slot_channels(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Channel, ...]:
-    """The channels of a plan over slots, certified; each has an input "missing"."""
+    """The channels of a plan over slots, certified; each has an input "missing".
+
+    Raises `RequestError` for one that has none.
+    """
     several = checked(channels, cap)
     if not all(channel.missing for channel in several):
         raise RequestError(

@@ -45,7 +45,7 @@ def slot_reports(
     bounded by a block. `advance` hears how many people are done; `words` is replaced in tests only.
 
     Raises `RequestError` for a plan without slots, for ratings on another scale than the channels'
-    and for several channels without `channel_of_person`.
+    and for several channels without `channel_of_person`. `channel_of_person`: shape (people,).
     """
     of_person = _channels_of_people(ratings, plan, channel_of_person)
     asked = _Asked(ratings, _slots(ratings, plan), plan.cap)

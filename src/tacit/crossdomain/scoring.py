@@ -20,7 +20,10 @@ class Score(NamedTuple):
 
 def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale) -> Score:
     """The errors of predictions clipped to the scale, as they are and rounded to the nearest level,
-    up where two are as near. Raises `RequestError` for a prediction that is not finite."""
+    up where two are as near. Raises `RequestError` for a prediction that is not finite.
+
+    `hidden`: shape (n,).
+    """
     if not np.isfinite(predicted.values).all():
         raise RequestError("A system predicted a rating that is not finite.")
     low, high, step = (float(part) for part in (scale.low, scale.high, scale.step))

@@ -90,7 +90,7 @@ def experiments(
     """The whole grid, the identity always in it and once; models that share reports in a row.
 
     `trainings` (name, mode) choose what leaves themselves: they run once an epsilon and mode, with
-    no channel.
+    no channel. Epsilons are in nats per value or slot, or of a training's unit.
     """
     known = [(name, "strict") for name in models]
     noises: list[tuple[str | None, str | None, Sequence[tuple[str, str]]]] = [

@@ -54,13 +54,19 @@ def half_step(side: Side, problem: SideProblem) -> Floats:
 
 
 def in_vectors(design: Floats) -> Floats:
-    """The design with empty columns up to whole vectors."""
+    """The design with empty columns up to whole vectors.
+
+    Shapes (rows, K) and (rows, K up to a whole vector).
+    """
     K = design.shape[1]
     return np.ascontiguousarray(np.pad(design, ((0, 0), (0, padded(K) - K))), np.float32)
 
 
 def largest_first(side: Side) -> NDArray[np.int64]:
-    """Rows by falling size: dealt out in turn, they keep all cores busy to the end."""
+    """Rows by falling size: dealt out in turn, they keep all cores busy to the end.
+
+    Shape (rows,).
+    """
     return np.argsort(-side.counts, kind="stable")
 
 

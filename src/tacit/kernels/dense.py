@@ -34,7 +34,10 @@ def padded(K: int) -> int:
 
 @njit(cache=True, fastmath=FAST)
 def add_gram(H: Matrix, K: int, sign: float, y: Matrix, n: int) -> None:
-    """H[:K, :K] += sign y[:n]' y[:n], lower triangle."""
+    """H[:K, :K] += sign y[:n]' y[:n], lower triangle.
+
+    Shapes: H (K or more, K or more), y (n or more, K or more).
+    """
     for k in range(0, K, BLOCK):
         whole = k // (2 * LANES) * 2 * LANES
         for j in range(0, whole, 2 * LANES):
@@ -49,7 +52,10 @@ def add_gram(H: Matrix, K: int, sign: float, y: Matrix, n: int) -> None:
 def add_rows(
     x: Matrix, k: int, K: int, sign: float, pull: Matrix, i: int, y: Matrix, n: int
 ) -> None:
-    """x[k, :K] += sign pull[:n, i]' y[:n]."""
+    """x[k, :K] += sign pull[:n, i]' y[:n].
+
+    Shapes: x (more than k, K or more), `pull` (n or more, more than i), y (n or more, K or more).
+    """
     whole = K // (4 * LANES) * 4 * LANES
     for j in range(0, whole, 4 * LANES):
         _row_four(x, k, j, sign, pull, i, y, j, n)
@@ -61,7 +67,7 @@ def add_rows(
 def factor(H: Matrix, K: int) -> None:
     """Replace the lower triangle of a positive definite H[:K, :K] by L with H = L'L.
 
-    `BLOCK` rows are finished at a time and then leave the rest.
+    `BLOCK` rows are finished at a time and then leave the rest. Both sides of H are K or more.
     """
     last, one, least = K, H.dtype.type(1), H.dtype.type(1e-12)
     while last > 0:
@@ -77,7 +83,7 @@ def factor(H: Matrix, K: int) -> None:
 
 @njit(cache=True, fastmath=FAST)
 def solve_transposed(L: Matrix, x: Vector) -> None:
-    """Solve L' x = x in place."""
+    """Solve L' x = x in place. `x`: shape (n,)."""
     for step in range(len(x)):
         k = len(x) - 1 - step
         x[k] /= L[k, k]
@@ -88,7 +94,7 @@ def solve_transposed(L: Matrix, x: Vector) -> None:
 
 @njit(cache=True, fastmath=FAST | {"reassoc"})
 def solve_lower(L: Matrix, x: Vector) -> None:
-    """Solve L x = x in place."""
+    """Solve L x = x in place. `x`: shape (n,)."""
     for k in range(len(x)):
         total = x[k]
         for j in range(k):

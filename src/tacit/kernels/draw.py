@@ -47,7 +47,10 @@ def stacked(rows: Sequence[Sequence[int]], word_bits: Sequence[int]) -> Rows:
 
 @njit(parallel=True, cache=True)
 def draw_symbols(words: Words, rows: Unsigned, table: Rows, symbols: Unsigned) -> None:
-    """symbols[i] = how many bounds of row rows[i] are <= words[i]."""
+    """symbols[i] = how many bounds of row rows[i] are <= words[i].
+
+    `words`, `rows` and `symbols`: shape (n,).
+    """
     shift = np.uint64(64 - GUIDE_BITS)
     for i in prange(len(words)):
         row, word = rows[i], words[i]

@@ -85,7 +85,10 @@ def _add_scores(
 
 @njit(cache=True)
 def level_score(theta: float, rating: float, levels: Doubles, sigma: float) -> float:
-    """d log Pr(rating | theta) / d theta for the level nearest to `rating`."""
+    """d log Pr(rating | theta) / d theta for the level nearest to `rating`.
+
+    `levels`: shape (L,).
+    """
     L = len(levels)
     pace = (levels[-1] - levels[0]) / (L - 1)
     at = min(max(math.floor((rating - levels[0]) / pace + 0.5), 0), L - 1)

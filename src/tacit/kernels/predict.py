@@ -19,7 +19,10 @@ Codes = NDArray[np.int32]
 
 @njit(cache=True)
 def expected(theta: float, levels: Doubles, sigma: float) -> float:
-    """E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma), c_k half way."""
+    """E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma), c_k half way.
+
+    `levels`: shape (L,).
+    """
     total = levels[-1]
     for k in range(len(levels) - 1):
         cut = (levels[k] + levels[k + 1]) / 2
@@ -78,7 +81,10 @@ def median(theta: Floats, levels: Doubles, sigma: float) -> Doubles:
 
 @njit(parallel=True, cache=True, fastmath=FAST | {"reassoc"})
 def bilinear(users: Codes, items: Codes, mu: float, X: Floats, Y: Floats) -> Floats:
-    """theta of the pairs (users[t], items[t]) for one draw; column 0 of X and Y is the bias."""
+    """theta of the pairs (users[t], items[t]) for one draw; column 0 of X and Y is the bias.
+
+    `users` and `items`: shape (n,); X: (people, 1 + K), Y: (items, 1 + K).
+    """
     theta = np.empty(len(users), np.float32)
     for t in prange(len(users)):
         x, y = X[users[t]], Y[items[t]]

@@ -11,7 +11,10 @@ Symbols = NDArray[np.unsignedinteger[Any]]
 
 @njit(parallel=True, cache=True)
 def count_reported(symbols: Symbols, silent: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-    """counts[p] = how many of `symbols[p]` (people, slots) differ from `silent[p]`."""
+    """counts[p] = how many of `symbols[p]` (people, slots) differ from `silent[p]`.
+
+    `silent` and `counts`: shape (people,).
+    """
     for p in prange(len(symbols)):
         found = 0
         for symbol in symbols[p]:
@@ -27,7 +30,10 @@ def take_reported(
     slots: NDArray[np.int32],
     kept: Symbols,
 ) -> None:
-    """Slot numbers and symbols that differ from `silent[p]`, person p's from `starts[p]` on."""
+    """Slot numbers and symbols that differ from `silent[p]`, person p's from `starts[p]` on.
+
+    `starts`: shape (people,); `slots` and `kept`: (reports,).
+    """
     for p in prange(len(symbols)):
         # Written whether it is a report or not: a branch that nobody can foretell is dearer.
         mine = np.empty(symbols.shape[1] + 1, np.int32)

@@ -16,13 +16,19 @@ RELEVANT_SHARE = 0.75
 
 
 def rmse(true: Numbers, predicted: Numbers) -> float:
-    """Root mean square error, sqrt(mean((r - p)^2)), in units of the scale."""
+    """Root mean square error, sqrt(mean((r - p)^2)), in units of the scale.
+
+    `true` and `predicted`: shape (n,).
+    """
     difference = true.astype(np.float64) - predicted
     return float(np.sqrt(np.mean(difference * difference)))
 
 
 def mae(true: Numbers, predicted: Numbers) -> float:
-    """Mean absolute error, mean(|r - p|), in units of the scale."""
+    """Mean absolute error, mean(|r - p|), in units of the scale.
+
+    `true` and `predicted`: shape (n,).
+    """
     return float(np.mean(np.abs(true.astype(np.float64) - predicted)))
 
 

@@ -69,6 +69,7 @@ def at_random(n: int, share: float, seed: int) -> Mask:
     """Each of `n` rows in file order is held out with probability `share`.
 
     Exactly `numpy.random.default_rng(seed).random(n) < share`, so that anybody can redo it.
+    The mask: shape (n,).
     """
     return np.random.default_rng(seed).random(n) < share
 
@@ -81,7 +82,7 @@ def fold_of(n: int, folds: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np
 def latest(ratings: Ratings, share: float) -> Mask:
     """The latest `share` of all ratings, by time; among equal times the later rows.
 
-    Raises `RequestError` for ratings without times.
+    Raises `RequestError` for ratings without times. Shape (ratings,).
     """
     if ratings.times is None:
         raise RequestError(f"{ratings.name} has no times to split by; leave out --split time.")

@@ -130,7 +130,10 @@ class Fitted:
         return self.predict_codes(self.user_ids.codes(people), self.item_ids.codes(things))
 
     def predict_codes(self, users: Codes, items: Codes) -> Floats:
-        """The same for codes, row numbers in this model's vocabularies (-1: unknown)."""
+        """The same for codes, row numbers in this model's vocabularies (-1: unknown).
+
+        Shapes (n,), on the scale. Raises `RequestError` for lists of two lengths.
+        """
         if len(users) != len(items):
             raise RequestError(
                 f"{len(users)} people and {len(items)} items are no pairs; give as many of each."

@@ -67,7 +67,10 @@ class Curve:
 
 
 def curve(rows: Rows, others: Rows, step: float, reach: int) -> Curve:
-    """The pointwise largest hockey-stick curve of any of `rows` against any of `others`."""
+    """The pointwise largest hockey-stick curve of any of `rows` against any of `others`.
+
+    Both of shape (rows, symbols), shares of 1; `step` and `reach`: of the grid of losses.
+    """
     odds = np.exp(step * np.arange(-reach, reach + 1))[:, None]
     most = np.zeros(len(odds))
     for first, second in itertools.product(rows, others):

@@ -16,6 +16,8 @@ NANO = 10**9
 def nano(epsilon: str) -> int:
     """An epsilon (nats, a decimal string) in nano-epsilon, rounded up.
 
+    Raises `RequestError` for what is no amount.
+
     >>> nano("0.5"), nano("0.0000000001")
     (500000000, 1)
     """

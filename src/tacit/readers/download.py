@@ -53,7 +53,10 @@ def download(wanted: Archive, folder: Path, progress: Progress = lambda done, to
 
 
 def published(url: str) -> str:
-    """The MD5 that is published beside an archive, as "md5:..."."""
+    """The MD5 that is published beside an archive, as "md5:...".
+
+    Raises `DataError` where there is none.
+    """
     with _opened(urllib.request.Request(url + ".md5"), url + ".md5") as answer:
         found = HEXADECIMAL.search(answer.read(CHUNK))
     if found is None:
@@ -62,7 +65,10 @@ def published(url: str) -> str:
 
 
 def fetch(url: str, part: Path, progress: Progress) -> None:
-    """Fetch `url` into `part`, after what is there already if the server can."""
+    """Fetch `url` into `part`, after what is there already if the server can.
+
+    Raises `DataError` where the connection is lost.
+    """
     begun = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={begun}-"} if begun else {})
     try:

@@ -33,7 +33,7 @@ class DeclaredScale:
     rounding: Rounding | None = None
 
     def admits(self, ratings: Floats) -> Mask:
-        """Which ratings are on the scale; NaN and infinity never are."""
+        """Which ratings are on the scale; NaN and infinity never are. Shape (n,)."""
         place = self._place(ratings)
         with np.errstate(invalid="ignore"):
             inside = (place >= -OFF_GRID) & (place <= self.scale.n_levels - 1 + OFF_GRID)
@@ -59,7 +59,8 @@ def infer(distinct: Floats, where: str) -> RatingScale:
     """The scale from the lowest to the highest of the `distinct` ratings seen.
 
     The step is the widest of 1, 1/2, 1/4, 1/5 and 1/10 whose multiples they all are. Raises
-    `DataError` when there is none, or a single rating: then the scale must be declared.
+    `DataError` when there is none, or a single rating: then the scale must be declared. `distinct`:
+    shape (n,).
     """
     low, high = distinct.min(), distinct.max()
     for step in STEPS:

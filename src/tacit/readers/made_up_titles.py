@@ -22,6 +22,8 @@ THINGS = (
 def made_up_titles(count: int) -> list[str]:
     """`count` different titles, the same ones every time; at most 1,720.
 
+    Raises `RequestError` for more.
+
     >>> made_up_titles(3)
     ['The Quiet Harbour', 'The Second Orchard', 'The Borrowed Letter']
     """

@@ -50,7 +50,10 @@ def loads(text: str | bytes) -> Channel:
 
 
 def of_json(value: Any) -> Channel:
-    """The same from the JSON value, as a task holds it; raises as `loads` does."""
+    """The same from the JSON value, as a task holds it; raises as `loads` does.
+
+    These are `DataError`, and `CertificateError` for a table that was changed or does not hold.
+    """
     fields = strict.fields(value, WHAT, KEYS)
     if fields["format"] != FORMAT:
         shown = strict.brief(fields["format"])

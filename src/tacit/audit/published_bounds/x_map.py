@@ -59,7 +59,10 @@ def moved(first: Doubles, second: Doubles) -> Moved:
 
 
 def published_sensitivity(a: Doubles, b: Doubles, both: NDArray[np.bool_]) -> float:
-    """SS as it stands in Theorem 2; may be negative. 0 without anybody who rated both."""
+    """SS as it stands in Theorem 2; may be negative. 0 without anybody who rated both.
+
+    `a`, `b` and `both`: shape (people,).
+    """
     rest = np.sqrt(np.maximum((a @ a - a**2) * (b @ b - b**2), 0))[both]
     known = rest > SMALLEST**2
     if not known.any():

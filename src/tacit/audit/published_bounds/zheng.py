@@ -54,8 +54,9 @@ def laplace_bound(slots: Slots, epsilon: float, gamma: float) -> float:
       + sqrt(2 m n (1 + 8 / eps^2) / ((e^(eps/2) + 1) gamma))
 
     A rated slot sends its rating with Laplace noise of scale 2 / eps, variance 8 / eps^2; another
-    one sends noise alone with probability 1 / (e^(eps/2) + 1). Raises `RequestError` for an
-    epsilon that is not positive or a gamma not between 0 and 1.
+    one sends noise alone with probability 1 / (e^(eps/2) + 1). Raises `RequestError` for an epsilon
+    that is not positive or a gamma not between 0 and 1. `epsilon`: nats per value, as the paper has
+    it.
     """
     _check(epsilon, gamma)
     noise = 4 / epsilon * math.sqrt(slots.rated / gamma)
@@ -70,7 +71,8 @@ def response_bound(slots: Slots, epsilon: float, gamma: float, levels: int) -> f
 
     A slot gives a false answer with probability L / (e^eps + L). The two uses of Markov's
     inequality add sqrt(s) and sqrt(m n - s), which the paper takes for 2 sqrt(m n); sqrt(2 m n)
-    would do. Raises `RequestError` as `laplace_bound` does.
+    would do. Raises `RequestError` as `laplace_bound` does. `epsilon`: nats per value, as the paper
+    has it.
     """
     _check(epsilon, gamma)
     false = 2 * slots.users * slots.items * levels / ((math.exp(epsilon) + levels) * gamma)

@@ -116,14 +116,17 @@ class Collector:
         return JSONResponse({"tasks": [task.address for task in self._tasks]}, headers=A_MINUTE)
 
     async def task(self, request: Request) -> Response:
-        """GET /v1/tasks/{task}"""
+        """GET /v1/tasks/{task}; raises `ProblemError` for an unknown one."""
         validator = self.running.validators.get(request.path_params["task"])
         if validator is None:
             raise ProblemError(problems.NO_SUCH_TASK)
         return Response(validator.task.document, media_type="application/json", headers=FOR_EVER)
 
     async def only_post(self, request: Request) -> Response:
-        """Another method of an address that takes uploads or erasures; those never come here."""
+        """Another method of an address that takes uploads or erasures; those never come here.
+
+        Raises `ProblemError`, always.
+        """
         raise ProblemError(problems.METHOD)
 
     async def erase(self, request: Request) -> Response:
@@ -131,14 +134,14 @@ class Collector:
         return await self.running.erasing(request)
 
     async def newest(self, request: Request) -> Response:
-        """GET /v1/tasks/{task}/model"""
+        """GET /v1/tasks/{task}/model; raises `ProblemError` where none is published."""
         address = self._published and self._published.newest(request.path_params["task"])
         if not address:
             raise ProblemError(problems.NOT_FOUND)
         return JSONResponse({"model": address}, headers=A_MINUTE)
 
     async def model(self, request: Request) -> Response:
-        """GET /v1/models/{model}"""
+        """GET /v1/models/{model}; raises `ProblemError` for an unknown one."""
         content = self._published and self._published.model(request.path_params["model"])
         if not content:
             raise ProblemError(problems.NOT_FOUND)
@@ -153,7 +156,7 @@ class Collector:
         return PlainTextResponse("alive\n")
 
     async def ready(self, request: Request) -> Response:
-        """GET /readyz: reports can be stored."""
+        """GET /readyz: reports can be stored. Raises `ProblemError` where they cannot."""
         if self.running.writer.failing:
             raise ProblemError(problems.UNAVAILABLE)
         return PlainTextResponse("ready\n")

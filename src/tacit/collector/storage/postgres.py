@@ -217,7 +217,7 @@ class PostgresReader:
             raise RequestError(f"The database does not open: {type(error).__name__}.") from None
 
     def tasks(self) -> list[Held]:
-        """As `Reader.tasks`."""
+        """As `Reader.tasks`; raises `RequestError` where there is no store."""
         try:
             before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
             found = self._connection.execute(TASKS if self._upgraded() else before)

@@ -240,7 +240,7 @@ class SqliteReader:
         self._database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)
 
     def tasks(self) -> list[Held]:
-        """As `Reader.tasks`."""
+        """As `Reader.tasks`; raises `RequestError` where there is no store."""
         try:
             before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
             found = self._database.execute(TASKS if self._upgraded() else before)

@@ -137,7 +137,7 @@ class Reader(Protocol):
     """A connection that only reads, beside a running collector or without one."""
 
     def tasks(self) -> list[Held]:
-        """Every task, the latest first."""
+        """Every task, the latest first; raises `RequestError` where there is no store."""
         ...
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:

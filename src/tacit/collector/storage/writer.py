@@ -89,7 +89,10 @@ class Writer:
         return await future
 
     async def reserve(self, charge: Charge) -> Reservation:
-        """Charge a token before it is known what an upload holds. Raises as `put` does."""
+        """Charge a token before it is known what an upload holds. Raises as `put` does.
+
+        These are `StoreError` and `ExcessError`.
+        """
         limits = self._limits
         assert limits is not None, "nobody counts"
         try:

@@ -99,7 +99,10 @@ class Adjusted:
 
 
 def centred(points: Longs, owner: Codes, counts: Longs) -> NDArray[np.int32]:
-    """points - the owner's mean, in steps of 2^-20 of the scale's, rounded half up, exactly."""
+    """points - the owner's mean, in steps of 2^-20 of the scale's, rounded half up, exactly.
+
+    All of shape (n,), but `counts`: (owners,). Raises `RequestError` for ratings too far apart.
+    """
     totals = np.zeros(len(counts), np.int64)
     np.add.at(totals, owner, points)
     n = counts[owner]

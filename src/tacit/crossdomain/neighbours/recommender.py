@@ -106,7 +106,7 @@ def predict_by_people(
 
 
 def target_items(trial: Trial) -> Codes:
-    """The codes of the target's items."""
+    """The codes of the target's items. Shape (items of the target,)."""
     bounds = trial.domains.bounds
     return np.arange(bounds[trial.target], bounds[trial.target + 1], dtype=np.int32)
 
@@ -149,7 +149,10 @@ def _ask(
 
 
 def means_of(profile: TargetProfiles, of: Codes, n: int) -> Doubles:
-    """Mean points in steps of the scale; for what has none, that of all ratings."""
+    """Mean points in steps of the scale; for what has none, that of all ratings.
+
+    `of`: whose each row is, shape (rows,); the result: (n,).
+    """
     counts, totals = np.bincount(of, minlength=n), np.zeros(n, np.int64)
     np.add.at(totals, of, profile.points)
     whole = totals.sum() / max(1, counts.sum())

@@ -34,7 +34,10 @@ class Merged:
 
 
 def known(trial: Trial) -> Mask:
-    """Where person and item both have a known rating: which asked cells are covered."""
+    """Where person and item both have a known rating: which asked cells are covered.
+
+    Shape (asked,).
+    """
     ratings = trial.domains.ratings
     return (
         _any(ratings.users, ratings.n_users)[trial.users]

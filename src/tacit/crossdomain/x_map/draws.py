@@ -29,16 +29,16 @@ class Draws(NamedTuple):
 
     @classmethod
     def of(cls, octets: Octets) -> Self:
-        """From a key that has come to a worker as an array."""
+        """From a key that has come to a worker as an array. Shape (32,)."""
         return cls(octets.tobytes())
 
     @property
     def octets(self) -> Octets:
-        """The key as an array, such as blocks may share."""
+        """The key as an array, such as blocks may share. Shape (32,)."""
         return np.frombuffer(self.key, np.uint8)
 
     def words(self, stage: str, item: int, count: int) -> Words:
-        """`count` uniform 64-bit words; more words begin with the same."""
+        """`count` uniform 64-bit words; more words begin with the same. Shape (count,)."""
         message = self.key + stage.encode() + b"|" + item.to_bytes(8, "little")
         return np.frombuffer(hashlib.shake_256(message).digest(8 * count), "<u8").astype(np.uint64)
 
@@ -55,5 +55,5 @@ class Draws(NamedTuple):
 
 
 def uniform(words: Words) -> NDArray[np.float64]:
-    """Floats inside (0, 1) from words."""
+    """Floats inside (0, 1) from words. The shape of `words`."""
     return ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53

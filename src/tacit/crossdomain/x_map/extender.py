@@ -67,7 +67,7 @@ class Extension:
 
 
 def extend(base: SimilarityGraph, in_target: Mask, engine: Engine) -> Extension:
-    """Walk all meta-paths of the graph from its source items."""
+    """Walk all meta-paths of the graph from its source items. `in_target`: shape (items,)."""
     graph = towards(base, in_target)
     sources = np.flatnonzero(~in_target).astype(np.int32)
     blocks = [Sources(sources[run]) for run in cut(len(sources), engine.blocks)]
@@ -75,7 +75,10 @@ def extend(base: SimilarityGraph, in_target: Mask, engine: Engine) -> Extension:
 
 
 def towards(base: SimilarityGraph, in_target: Mask) -> Graph:
-    """The edges in the direction from the source's outermost layer to the target's."""
+    """The edges in the direction from the source's outermost layer to the target's.
+
+    `in_target`: shape (items,).
+    """
     depth = np.where(in_target, NN + 1 + base.layer, NN - base.layer)
     edges = base.edges
     onward = depth[edges.second] > depth[edges.first]

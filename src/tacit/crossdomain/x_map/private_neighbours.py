@@ -98,7 +98,7 @@ def in_turn(exponent: Doubles, coins: Doubles, count: int) -> NDArray[np.intp]:
 
 
 def truncated(s: Doubles, moved: Doubles, shared: Selection) -> Doubles:
-    """Sim^ of the candidates of a row."""
+    """Sim^ of the candidates of a row. `s` and `moved`: shape (candidates,)."""
     kth, w = truncation(s, moved, shared.k, shared.epsilon, shared.longest)
     return np.maximum(s, kth - w)
 
@@ -106,7 +106,10 @@ def truncated(s: Doubles, moved: Doubles, shared: Selection) -> Doubles:
 def truncation(
     s: Doubles, moved: Doubles, k: int, epsilon: float, longest: int
 ) -> tuple[float, Doubles]:
-    """Sim_k of a row of candidates, and the w of each."""
+    """Sim_k of a row of candidates, and the w of each.
+
+    `s` and `moved`: shape (candidates,), as is w; `epsilon`: nats a draw, as claimed.
+    """
     few = min(k, len(s))
     kth = float(np.partition(s, len(s) - few)[len(s) - few])
     spread = math.log(max(k * (longest - k) / RHO, 1.0))

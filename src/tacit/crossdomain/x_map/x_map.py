@@ -99,7 +99,11 @@ class XMap:
         return mapped, TrialPredictions(self._predict(profile, near, trial, engine), promise)
 
     def budget(self, epsilon: str | None) -> Budget | None:
-        """What replacements and neighbours get; None without privacy."""
+        """What replacements and neighbours get; None without privacy.
+
+        Decimal strings, in nats a draw. Raises `RequestError` where there is to be privacy, at no
+        epsilon.
+        """
         if self.mode == "none":
             return None
         if epsilon is None:

@@ -34,7 +34,10 @@ class DeviceSample:
 def made_up(
     scale: RatingScale, channel: str, epsilon: str, tools: Tools, plan: str = "rated"
 ) -> DeviceSample:
-    """A few ratings of a made-up person on this scale, and what left their device just now."""
+    """A few ratings of a made-up person on this scale, and what left their device just now.
+
+    `epsilon`: nats per value or slot.
+    """
     people = synthetic(PEOPLE, ITEMS, PEOPLE * 25, scale)
     own = people.where((people.users == 0) & (people.items % 2 == 0))
     chosen = tools.plan(plan, channel, epsilon, scale, None)

@@ -17,14 +17,20 @@ from tacit.scale import RatingScale
 
 
 def channel(name: str, epsilon: str, scale: RatingScale, *, missing: bool = False) -> Channel:
-    """The channel of that name, or for "auto" the most telling one under a public prior."""
+    """The channel of that name, or for "auto" the most telling one under a public prior.
+
+    `epsilon`: nats per value or slot.
+    """
     if name == AUTO:
         return channels.choose(epsilon=epsilon, scale=scale, missing=missing)[1]
     return channels.compile_channel(name, epsilon=epsilon, scale=scale, missing=missing)
 
 
 def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
-    """The plan of that name over the channel `through`, whose table has "missing" if need be."""
+    """The plan of that name over the channel `through`, whose table has "missing" if need be.
+
+    `epsilon`: nats per value or slot.
+    """
     missing = plans.protects_presence(name)
     return plans.plan(name, channel(through, epsilon, scale, missing=missing), cap)
 

@@ -23,7 +23,7 @@ MEAN = "global-mean"
 
 
 def strength(epsilon: float) -> float:
-    """P(eps) = 2 / (1 + e^eps): 1 for no information, 0 for the rating itself."""
+    """P(eps) = 2 / (1 + e^eps): 1 for no information, 0 for the rating itself. `epsilon`: nats."""
     return 2 / (1 + math.exp(min(epsilon, 700.0)))
 
 

@@ -31,7 +31,7 @@ def alterego(
     best target items that the person has not rated; what was predicted, with its guarantee.
 
     `titles`: by raw item id. Raises `RequestError` for a person nobody knows, or who rated nothing
-    in a source.
+    in a source. `epsilon`: nats, of what the system's guarantee names.
     """
     trial = _trial(domains, target, user)
     names = _Names(domains, titles or {})

@@ -33,7 +33,7 @@ class Parted(Interface):
         ...
 
     def budget(self, epsilon: str | None) -> tuple[str, str] | None:
-        """What goes to replacements and to neighbours; decimal strings."""
+        """What goes to replacements and to neighbours; decimal strings. In nats a draw."""
         ...
 
 

@@ -63,7 +63,10 @@ def hidden(reports: Reports) -> PresenceChannel | None:
 
 
 def likelihood(channel: Channel) -> Doubles:
-    """P(symbol | level), given a report of something where "missing" is a symbol of the channel."""
+    """P(symbol | level), given a report of something where "missing" is a symbol of the channel.
+
+    Shape (levels, symbols).
+    """
     table = np.array(channel.likelihood)
     if not channel.missing:
         return table

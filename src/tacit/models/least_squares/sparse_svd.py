@@ -39,7 +39,10 @@ def norm(R: csr_array) -> float:
 
 def outside(R: csr_array, A: Doubles, B: Doubles, count: int) -> tuple[Doubles, Doubles, Doubles]:
     """About the `count` leading left directions, values and right directions of
-    (I - A A') R (I - B B'), A and B with orthonormal columns."""
+    (I - A A') R (I - B B'), A and B with orthonormal columns.
+
+    R: shape (m, n), A: (m, K), B: (n, K).
+    """
 
     def forth(x: Doubles) -> Doubles:
         return _without(A, R @ _without(B, x))
@@ -59,7 +62,8 @@ def outside(R: csr_array, A: Doubles, B: Doubles, count: int) -> tuple[Doubles, 
 def balanced(U: Doubles, V: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     """U2, the singular values D of U V', and V2, with U2 V2' = U V' and U2'U2 = V2'V2 = D.
 
-    With S = (U'U)^1/2 and S V'V S = P D^2 P': U2 = U S^-1 P D^1/2, V2 = V S P D^-1/2.
+    With S = (U'U)^1/2 and S V'V S = P D^2 P': U2 = U S^-1 P D^1/2, V2 = V S P D^-1/2. U: shape (m,
+    K), V: (n, K).
     """
     squares, Q = _spectrum(U, U.shape[1])
     root = np.sqrt(squares)

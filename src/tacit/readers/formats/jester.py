@@ -27,7 +27,10 @@ class Matrix:
     grid: DeclaredScale | None
 
     def parse(self, data: bytes) -> pl.DataFrame:
-        """The matrix as it stands, count first."""
+        """The matrix as it stands, count first.
+
+        Raises `UnsoundError` for a wrong count, or a rating off the scale.
+        """
         schema = {f"{joke}": pl.Float64() for joke in range(self.width)}
         frame = pl.read_csv(io.BytesIO(data), has_header=False, schema=schema)
         matrix = frame.to_numpy()

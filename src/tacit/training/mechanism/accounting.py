@@ -110,7 +110,10 @@ class Account:
 
 
 def check_promise(epsilon: str, delta: str) -> None:
-    """Raise `RequestError` for an epsilon or a delta that promises nothing."""
+    """Raise `RequestError` for an epsilon or a delta that promises nothing.
+
+    `epsilon`: nats per person.
+    """
     nats(epsilon)
     try:
         share = float(delta)
@@ -127,7 +130,7 @@ def least_multiplier(epsilon: str, delta: str) -> float:
     """z: the least multiplier of a single release that keeps `epsilon` at `delta`, by halving.
 
     Raises `RequestError` for an epsilon so small, or so large, that no multiplier from 0.01 to a
-    million has it.
+    million has it. `epsilon`: nats.
     """
     low, high = LEAST, MOST
     if not _keeps(high, epsilon, delta) or _keeps(low, epsilon, delta):

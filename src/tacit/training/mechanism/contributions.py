@@ -113,6 +113,7 @@ def whole(amounts: Doubles, owner: NDArray[np.int64], owners: int, bound: int) -
 
     Each owner's integers have an L2 norm of at most `bound`: rounding adds half a step an entry,
     for which room is made first. Whoever is above it all the same, in integers, is left out.
+    `amounts` and `owner`: shape (n,).
     """
     entries = np.bincount(owner, minlength=owners)
     room = np.maximum(bound - np.sqrt(entries) / 2, 0)

@@ -9,7 +9,10 @@ PLAIN = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
 
 def nats(epsilon: str) -> Decimal:
-    """The exact number; raises `RequestError` unless it is a positive plain decimal."""
+    """The exact number; raises `RequestError` unless it is a positive plain decimal.
+
+    Of whichever unit the guarantee names.
+    """
     if not PLAIN.fullmatch(epsilon) or Decimal(epsilon) <= 0:
         raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
     return Decimal(epsilon)

@@ -42,6 +42,7 @@ class NoisyReleases(Protocol):
         """`totals` plus discrete Laplace noise on every entry, at `epsilon` for all together.
 
         `sensitivity`: how far neighbouring data can move all entries, summed (L1), in grid steps.
+        `epsilon`: nats, a decimal string.
         """
         ...
 
@@ -49,6 +50,7 @@ class NoisyReleases(Protocol):
         """`rows` (n, d) plus noise of density exp(-epsilon ||.||_2 / sensitivity) on each row.
 
         `sensitivity`: how far neighbouring data can move all rows, their L2 norms summed, in steps.
+        `epsilon`: nats a row, a decimal string.
         """
         ...
 
@@ -56,6 +58,7 @@ class NoisyReleases(Protocol):
         """`totals` plus discrete Gaussian noise of deviation `multiplier` x `sensitivity`.
 
         `sensitivity`: how far neighbouring data can move all entries, in L2 norm, in grid steps.
+        `totals`: whole numbers of any shape, which the result has.
         """
         ...
 
@@ -99,7 +102,10 @@ class SecretReleases:
 
 
 def laplace_scale(sensitivity: int, epsilon: str) -> int:
-    """Steps of Laplace scale, rounded up: sensitivity / epsilon; raises `RequestError` below 1."""
+    """Steps of Laplace scale, rounded up: sensitivity / epsilon; raises `RequestError` below 1.
+
+    `epsilon`: nats.
+    """
     if sensitivity < 1 or Decimal(epsilon) <= 0:
         raise RequestError(
             f"A release of sensitivity {sensitivity} at epsilon {epsilon} has no noise; give both "

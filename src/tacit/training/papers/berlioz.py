@@ -112,7 +112,10 @@ class Berlioz:
         return fitted_svd(self.name, ratings, biases.mean / star, people, items, claim)
 
     def guarantee(self, epsilon: str) -> Guarantee:
-        """What the training promises: averages and rounds together."""
+        """What the training promises: averages and rounds together.
+
+        `epsilon`: nats per rating value.
+        """
         return Guarantee(
             epsilon=shortest(Decimal(epsilon)),
             unit="value",

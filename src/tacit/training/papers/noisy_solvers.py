@@ -41,7 +41,10 @@ UNIT = 1 << 20
 
 
 def share(epsilon: str, parts: int | Decimal) -> str:
-    """epsilon / parts, rounded down; raises `RequestError` unless epsilon is a positive decimal."""
+    """epsilon / parts, in nats, rounded down.
+
+    Raises `RequestError` unless epsilon is a positive decimal, large enough to be shared.
+    """
     each = shortest((nats(epsilon) / parts).quantize(Decimal("1e-15"), ROUND_FLOOR))
     if each == "0":
         raise RequestError(f"Epsilon '{epsilon}' is too small to be split; give more.")
@@ -154,7 +157,10 @@ def solved(squares: Doubles, right: Doubles, held: Doubles) -> Doubles:
 
 
 def projected(rows: Doubles, norm: float) -> Doubles:
-    """Rows brought to at most `norm`, a hair inside, so that no rounding takes them over it."""
+    """Rows brought to at most `norm`, a hair inside, so that no rounding takes them over it.
+
+    Shape (rows, K).
+    """
     lengths = np.sqrt((rows**2).sum(1, keepdims=True))
     return rows * np.minimum(1, norm * (1 - 1e-12) / np.maximum(lengths, 1e-300))
 

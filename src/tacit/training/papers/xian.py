@@ -103,7 +103,7 @@ class FaithfulSVD:
         return fitted_svd(self.name, ratings, raw.mean, rows, items, claim)
 
     def guarantee(self, epsilon: str) -> Guarantee:
-        """The paper's claim, and why it fails."""
+        """The paper's claim, and why it fails. `epsilon`: nats per rating value, as claimed."""
         share(epsilon, 2 * self.rounds)
         solves = self.noise != "gradient"
         why = (RAW, RAW_Y * (solves and self.implicit), OBJECTIVE * (self.noise == "objective"))

@@ -39,6 +39,8 @@ def objective_law(epsilon: float, counts: Doubles, ridge: float) -> ObjectiveLaw
 
     or, where that is not above zero, epsilon / 2 and c / (n (e^(epsilon / 4) - 1)) - Lambda.
 
+    `counts`: shape (rows,), as both have; `epsilon`: nats per rating value, as claimed.
+
     >>> law = objective_law(1.0, np.array([20.0, 100.0, 500.0]), 0.1)
     >>> law.epsilon.round(3).tolist(), law.extra.round(3).tolist()
     ([0.5, 0.635, 0.922], [0.252, 0.0, 0.0])
@@ -69,5 +71,6 @@ def output_sensitivity(width: float, norm: float, held: Doubles) -> Doubles:
     """S of Algorithm 3: Dr q_max / h, by a change of gradient of 2 Dr q_max against curvature 2 h.
 
     Enough where norms are held; `tacit.training.value.solve.ridge_sensitivity` is what is needed.
+    `held`: shape (rows,), as S has.
     """
     return width * norm / held

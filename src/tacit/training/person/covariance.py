@@ -130,7 +130,7 @@ class DPCovariance:
 
 
 def most_rated(weights: Doubles, count: int) -> NDArray[np.bool_]:
-    """Which items have the `count` largest noisy weights; ties by item."""
+    """Which items have the `count` largest noisy weights; ties by item. Shape (items,)."""
     chosen = np.zeros(len(weights), np.bool_)
     chosen[np.argsort(-weights, kind="stable")[:count]] = True
     return chosen
@@ -158,7 +158,8 @@ def signal(matrix: Doubles, noise: float, most: int | None) -> tuple[Doubles, Do
     """Eigenvalues above the spectrum of noise, as they were without it, and their axes.
 
     Noise of standard deviation `noise` an entry fills [-e, e], e = 2 noise sqrt(n), and moves an
-    eigenvalue t above e / 2 to t + e^2 / (4 t). At most `most` are kept.
+    eigenvalue t above e / 2 to t + e^2 / (4 t). At most `most` are kept. Shapes (n, n), (kept,) and
+    (n, kept).
     """
     values, axes = np.linalg.eigh(matrix)
     edge = 2 * noise * math.sqrt(len(matrix))

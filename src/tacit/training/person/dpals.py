@@ -74,11 +74,11 @@ class DPALS:
     ) -> Fitted:
         """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
 
-        `rng` seeds the start alone, which is public. `releases` is replaced in tests only.
-        `links`: people (people,) through whom alone tastes tell what is asked, if not through all;
-        their number is released with noise, too. Raises
-        `RequestError` for an epsilon or a delta that promises nothing, and without the extra
-        `curator`; `CertificateError` where the account does not balance.
+        `rng` seeds the start alone, which is public. `releases` is replaced in tests only. `links`:
+        people (people,) through whom alone tastes tell what is asked, if not through all; their
+        number is released with noise, too. Raises `RequestError` for an epsilon or a delta that
+        promises nothing, and without the extra `curator`; `CertificateError` where the account does
+        not balance.
         """
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
         canonical, known, plan = opening(
@@ -210,6 +210,9 @@ def unit_trace(gram: Doubles) -> Doubles:
 
 def root(matrix: Doubles) -> Doubles:
     """The inverse root of a noisy mean of u u', whose trace is 1; directions never seen count as
-    a thousandth of their share."""
+    a thousandth of their share.
+
+    Shape (K, K).
+    """
     values, axes = np.linalg.eigh(matrix)
     return (axes / np.sqrt(np.maximum(values, 1e-3 / len(matrix)))) @ axes.T

@@ -56,5 +56,5 @@ def promise(account: Account) -> Guarantee:
 
 def precisions(half: float, factors: int) -> NDArray[np.float64]:
     """Of the prior of a person's row: their level damped by five ratings, tastes of unit variance
-    beside the noise of a rating; public."""
+    beside the noise of a rating; public. Shape (1 + factors,)."""
     return np.array([OWN_BIAS_RIDGE] + [(RATING_SPREAD * 2 * half) ** 2] * factors)

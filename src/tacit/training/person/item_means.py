@@ -63,7 +63,7 @@ def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -
     """Spend `links`: the noisy share of people with a rating in several domains; `links` says who.
 
     One person is one of them or not, so that the count has sensitivity 1. A count that does not
-    stand out of its noise is taken for 0.
+    stand out of its noise is taken for 0. `links`: shape (people,).
     """
     total = np.array([np.count_nonzero(links)], np.int64)
     noisy = float(account.gaussian("links", total, sensitivity=1)[0])

@@ -39,7 +39,7 @@ def opening(
 ) -> Opening:
     """Spend `level`, `counts` and, given `links`, `links`; plan `steps` with `factors`, or choose.
 
-    Raises `RequestError` for no ratings.
+    Raises `RequestError` for no ratings. `links`: shape (people,).
     """
     ratings.require_rows()
     account.allot(FIRST if links is None else FIRST_LINKED)

@@ -131,7 +131,10 @@ class PGMF:
             yield home
 
     def budget(self, epsilon: str) -> tuple[int, str]:
-        """Reports of one person, and the epsilon of each: together never more than `epsilon`."""
+        """Reports of one person, and the epsilon of each: together never more than `epsilon`.
+
+        Nats per person.
+        """
         whole = nats(epsilon)
         reports = self.reports or min(
             _divisors(self.rounds), key=lambda count: _noise(float(epsilon) / count, count)
@@ -140,7 +143,10 @@ class PGMF:
         return reports, shortest(each)
 
     def guarantee(self, epsilon: str) -> Guarantee:
-        """What taking part promises: the certificate of one report, times the reports."""
+        """What taking part promises: the certificate of one report, times the reports.
+
+        `epsilon`: nats per person.
+        """
         reports = self.budget(epsilon)[0]
         return Guarantee(
             epsilon=shortest(Decimal(epsilon)),

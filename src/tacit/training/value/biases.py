@@ -81,8 +81,8 @@ def drawn_to_zero(totals: Ints, counts: NDArray[np.int64], width: int, epsilon: 
     """The posterior means of levels, of which a noisy total of n ratings is known, in steps.
 
     total ~ n b + Normal(0, n s^2) + Laplace(width / epsilon), b ~ Normal(0, t^2), s and t the
-    public `LEVEL_NOISE` and `LEVEL_SPREAD`:
-    b = total n t^2 / (n^2 t^2 + n s^2 + 2 (width / epsilon)^2).
+    public `LEVEL_NOISE` and `LEVEL_SPREAD`: b = total n t^2 / (n^2 t^2 + n s^2 + 2 (width /
+    epsilon)^2). Shapes (n,); `epsilon`: nats per rating value.
     """
     n = counts.astype(np.float64)
     level, spread, noise = LEVEL_SPREAD**2, LEVEL_NOISE**2, 2 / float(epsilon) ** 2
@@ -90,7 +90,10 @@ def drawn_to_zero(totals: Ints, counts: NDArray[np.int64], width: int, epsilon: 
 
 
 def expected_error(counts: NDArray[np.int64], epsilon: float) -> float:
-    """The mean squared error of such levels over all ratings, in squared ranges; public."""
+    """The mean squared error of such levels over all ratings, in squared ranges; public.
+
+    `counts`: shape (n,); `epsilon`: nats per rating value.
+    """
     n = counts.astype(np.float64)
     level, spread, noise = LEVEL_SPREAD**2, LEVEL_NOISE**2, 2 / epsilon**2
     signal = n * n * level
@@ -99,7 +102,7 @@ def expected_error(counts: NDArray[np.int64], epsilon: float) -> float:
 
 
 def in_stars(steps: Ints) -> Doubles:
-    """Grid steps as a difference on the rating scale."""
+    """Grid steps as a difference on the rating scale. Of any shape."""
     return steps / STEPS
 
 

@@ -75,6 +75,7 @@ def released_factors(
 
     `residuals`: in steps, within [-bound, bound], canonical order. `implicit`: people's rows are
     drawn to z_u = |N(u)|^-1/2 sum y_j instead of zero, y fitted to the released rows (SVD++).
+    `residuals`: shape (ratings,).
     """
     from tacit.training.value.implicit import prior_rows
 
@@ -97,7 +98,10 @@ def released_factors(
 
 
 def snapped(rows: Doubles) -> Doubles:
-    """Rows of at most norm 1, rounded towards zero to the grid, so that they stay within it."""
+    """Rows of at most norm 1, rounded towards zero to the grid, so that they stay within it.
+
+    Shape (rows, K).
+    """
     norms = np.sqrt((rows**2).sum(1, keepdims=True))
     inside = rows / np.maximum(norms, 1)
     return np.trunc(inside * ROW_STEPS * (1 - 1e-12)) / ROW_STEPS

@@ -17,7 +17,8 @@ def fitted_svd(
     """A point estimate with the linear link; of `ratings` only what is public at `value` is read.
 
     In stars: `mean`, above the middle of the scale; `people` and `items`, rows of 1 + K, the level
-    first. Rows that no rating has moved are zero.
+    first. Rows that no rating has moved are zero. `people`: shape (people, 1 + K), `items`: (items,
+    1 + K).
     """
     low, high = ratings.scale.values[0], ratings.scale.values[-1]
     star = (high - low) / STARS

@@ -47,7 +47,7 @@ def gradient_factors(
 ) -> NoisyFactors:
     """Both sides after `budget.epochs` epochs; `shared` adds z_u to people's rows (SVD++).
 
-    `residuals`: in steps, within [-bound, bound], canonical order.
+    `residuals`: in steps, within [-bound, bound], canonical order. Shape (ratings,).
     """
     chance = np.random.default_rng(rng)
     m, n = len(layout.users.counts), len(layout.items.counts)

@@ -92,12 +92,18 @@ class PrivateSVD:
         return _fitted(self.name, ratings, biases, factors, self.guarantee(account.close()))
 
     def plan(self, known: IntegerRatings, epsilon: str) -> ValuePlan:
-        """What is spent on what: a function of epsilon and of public counts."""
+        """What is spent on what: a function of epsilon and of public counts.
+
+        `epsilon`: nats per rating value.
+        """
         counts = known.layout.users.counts, known.layout.items.counts
         return value_plan(epsilon, *counts, noise=self.noise, ridge=self.ridge, rank=self.rank)
 
     def guarantee(self, epsilon: str) -> Guarantee:
-        """What the training promises. Not exact: its vectors of noise are drawn in floats."""
+        """What the training promises. Not exact: its vectors of noise are drawn in floats.
+
+        `epsilon`: nats per rating value.
+        """
         return Guarantee(
             epsilon=shortest(Decimal(epsilon)),
             unit="value",
@@ -159,7 +165,10 @@ def _fitted(
 
 
 def own_precision(width: float, rows: Doubles) -> Doubles:
-    """What holds a row at home: a rating's noise over the mean square of the released rows."""
+    """What holds a row at home: a rating's noise over the mean square of the released rows.
+
+    `rows`: shape (rows, K). Shape (1 + K,).
+    """
     rating = (LEVEL_NOISE * width) ** 2
     own = rating / np.maximum((rows**2).mean(0), 1e-6 * rating) if len(rows) else np.zeros(0)
     return np.concatenate([[(LEVEL_NOISE / LEVEL_SPREAD) ** 2], own])
