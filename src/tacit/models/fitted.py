@@ -29,14 +29,18 @@ DAMAGED = (
     KeyError,
     MemoryError,
     OSError,
-    RecursionError,
     RequestError,
+    RuntimeError,
     TypeError,
     ValueError,
     BadZipFile,
     zlib.error,
 )
-"""What reading raises where a file is no archive of arrays, or not all of one."""
+"""What reading raises where a file is no archive of arrays, or not all of one.
+
+A version or a method of packing that zipfile does not know is a `RuntimeError`, as is a member that
+wants a password.
+"""
 
 
 class Vocabularies(Protocol):
