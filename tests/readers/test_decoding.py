@@ -7,10 +7,12 @@ import pytest
 from damaged_files import case
 
 from tacit.errors import DataError
-from tacit.readers.decoding import PARQUET, decodable
+from tacit.readers.decoding import ARROW, PARQUET, decodable
 
 ABORTS = 15_994
 """The damaged file of which a page asks for 2 EiB."""
+PANICS = 6002
+"""The damaged Arrow file of which a batch ends beyond the file."""
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def sound(tmp_path):
 def refused(path):
     path.write_bytes(case("parquet", ABORTS)[1])
     for stored in (path, path.read_bytes()):
-        with pytest.raises(DataError, match=r"x\.parquet is damaged: no process survives"):
+        with pytest.raises(DataError, match=r"x\.parquet is damaged: decoding it"):
             decodable(stored, PARQUET, "x.parquet")
 
 
@@ -48,3 +50,11 @@ def test_a_forked_process_has_a_worker_of_its_own(sound, tmp_path):
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     assert decodable(sound, PARQUET, sound).collect().height == 2
+
+
+def test_rows_that_a_panic_leaves_out_are_missed_and_nothing_is_printed(tmp_path, capfd):
+    path = tmp_path / "x.arrow"
+    path.write_bytes(case("arrow", PANICS)[1])
+    with pytest.raises(DataError, match="decoding it loses rows"):
+        decodable(path, ARROW, path)
+    assert capfd.readouterr().err == ""
