@@ -40,12 +40,13 @@ const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,18})?$/;
 /**
  * What became of reports in a sync.
  *
- * `stored`: acknowledged by the collector. `givenUp`: refused by it for good. `late`: dropped, because
- * their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix seconds before
- * which another sync sends nothing; null when it may send at once. `refused`: ratings that the
- * lifetime limit left without an answer of their own; `refusal`: why the first of them. `erased`:
- * names that the collector erased; `erasing`: those that it was asked to erase and has not said so.
- * `notes`: a sentence for each thing the collector did not like, and for a task that has not begun.
+ * `stored`: acknowledged by the collector. `givenUp`: refused by it for good. `late`: dropped,
+ * because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix
+ * seconds before which another sync sends nothing; null when it may send at once. `refused`: ratings
+ * that the lifetime limit left without an answer of their own; `refusal`: why the first of them.
+ * `erased`: names that the collector erased; `erasing`: those that it was asked to erase and has not
+ * said so. `notes`: a sentence for each thing the collector did not like, and for a task that has
+ * not begun.
  * @typedef {{ readonly stored: number, readonly givenUp: number, readonly late: number,
  *   readonly waiting: number, readonly again: number | null, readonly refused: number,
  *   readonly refusal: BudgetError | null, readonly erased: number, readonly erasing: number,
@@ -155,8 +156,8 @@ export class Client {
   /**
    * Ask for what is to be erased, answer what is due now and send what waits.
    *
-   * Throws what `loads` of a task, `refuseAnothers` and `choose` throw, before anything is drawn, and
-   * `BudgetError` where a first report costs more than is left; what waits is sent all the same.
+   * Throws what `loads` of a task, `refuseAnothers` and `choose` throw, before anything is drawn,
+   * and `BudgetError` where a first report costs more than is left; what waits is sent all the same.
    * @returns {Promise<SyncOutcome>}
    */
   sync() {
@@ -173,8 +174,8 @@ export class Client {
         throw error;
       });
       const sent = await this.#sender.upload(asked);
-      const refused = { refused: refusals.length, refusal: refusals[0] ?? null };
-      return { ...sent, late, ...refused, notes: epoch < 0 ? [...sent.notes, NOT_BEGUN] : sent.notes };
+      const notes = epoch < 0 ? [...sent.notes, NOT_BEGUN] : sent.notes;
+      return { ...sent, late, refused: refusals.length, refusal: refusals[0] ?? null, notes };
     });
   }
 

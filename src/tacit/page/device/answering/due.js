@@ -34,8 +34,8 @@ export function pastOf({ ratings, reported }, task) {
  * Plan "rated": one report for each rating that is not the one reported last, through whichever
  * channel; at most one an epoch.
  *
- * Where the limit does not allow another draw the rest is refused, and `answers` says why. Places are
- * taken in order.
+ * Where the limit does not allow another draw the rest is refused, and `answers` says why. Places
+ * are taken in order.
  * @param {Past} past
  * @param {Answers} answers
  * @param {Made} made

@@ -14,8 +14,8 @@ import { asked } from "./schedule.js";
 
 /**
  * Nothing is written and nothing leaves: the debit, the answers and the reports' bytes are for the
- * caller to commit together. `refusals`: one for each rating that the lifetime limit leaves without an
- * answer of its own.
+ * caller to commit together. `refusals`: one for each rating that the lifetime limit leaves
+ * without an answer of its own.
  * @param {import("../store.js").Owner} owner
  * @param {import("../store.js").Rows} rows
  * @param {Task} task verified

@@ -77,12 +77,12 @@ export async function ofJson(value) {
  * Throws `RequestError` for a rating off the scale: it is refused before any draw, never moved to
  * the nearest level, because a table proves nothing about what is not its input.
  * @param {Channel} channel
- * @param {string} value a level, or `UNRATED`
+ * @param {string} rating a level, or `UNRATED`
  * @returns {number}
  */
-export function row(channel, value) {
-  if (value === UNRATED && channel.missing) return 0;
-  const level = channel.levels.indexOf(value);
+export function row(channel, rating) {
+  if (rating === UNRATED && channel.missing) return 0;
+  const level = channel.levels.indexOf(rating);
   if (level < 0) {
     const levels = channel.levels.join(", ");
     throw new RequestError(`A rating is no input of this channel; give one of ${levels}.`);

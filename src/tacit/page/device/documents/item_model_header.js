@@ -38,11 +38,12 @@ export function loads(text) {
   const [factors, features] = [one(known, "factors", integral), one(known, "features", integral)];
   const mu = listed(known["mu"], "mu", real, WHAT, MOST_DRAWS);
   const presence = presenceOf(known["presence"]);
+  const scale = ratingScale.parse(one(known, "scale", wellFormed));
   const [row, d] = [1 + factors, features - 1];
   const drawn = items.length * row + row + features * row;
   /** @type {Header} */
   const header = {
-    ...{ scale: ratingScale.parse(one(known, "scale", wellFormed)), items, factors, features, mu, presence },
+    ...{ scale, items, factors, features, mu, presence },
     link: one(known, "link", linkOf),
     sigma: one(known, "sigma", real),
     floats: mu.length * drawn + (presence === null ? 0 : (items.length + 1) * d),

@@ -8,7 +8,8 @@ export const LONGEST_UPLOAD = 1 << 18;
  * `id` and `person`: 32 hexadecimal digits. `mech`: the channel's id. `symbols[k]` is the column of
  * the channel's table that answered for place `places[k]`.
  * @typedef {{ readonly id: string, readonly mech: string, readonly epoch: number,
- *   readonly person: string, readonly places: readonly number[], readonly symbols: readonly number[] }} Report
+ *   readonly person: string, readonly places: readonly number[],
+ *   readonly symbols: readonly number[] }} Report
  */
 
 /**

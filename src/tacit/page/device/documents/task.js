@@ -127,8 +127,8 @@ export function epoch({ start, epochSeconds }, now) {
 }
 
 /**
- * The channel to answer through: of the largest epsilon not above the person's own maximum (nats per
- * rating, a plain decimal), the first of equals. Ratings have no part in it.
+ * The channel to answer through: of the largest epsilon not above the person's own maximum (nats
+ * per rating, a plain decimal), the first of equals. Ratings have no part in it.
  *
  * Throws `CertificateError` when the task offers none, before anything is drawn, and `RequestError`
  * for what is no decimal.
@@ -144,8 +144,8 @@ export function choose({ channels }, mostEpsilon) {
   const chosen = ranked.find((channel) => compare(epsilonOf(channel), most) <= 0);
   if (chosen !== undefined) return chosen;
   throw new CertificateError(
-    `This task asks for epsilon = ${ranked.at(-1)?.epsilon} or more, your maximum is ${mostEpsilon}: ` +
-      "it gets no answer.",
+    `This task asks for epsilon = ${ranked.at(-1)?.epsilon} or more, your maximum is ` +
+      `${mostEpsilon}: it gets no answer.`,
   );
 }
 
@@ -204,7 +204,8 @@ function formed(value) {
   if (format !== FIRST && format !== SECOND) {
     throw new DataError(`The task's format is neither ${FIRST} nor ${SECOND}.`);
   }
-  return fieldsInOrder(value, WHAT, format === SECOND ? KEYS : KEYS.filter((key) => key !== "provider"));
+  const keys = format === SECOND ? KEYS : KEYS.filter((key) => key !== "provider");
+  return fieldsInOrder(value, WHAT, keys);
 }
 
 /**

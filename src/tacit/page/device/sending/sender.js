@@ -5,7 +5,8 @@ import { addressesOf, askToErase, pause, questionOf, send, uploads } from "./out
 
 /** @typedef {Pick<import("./collector.js").Collector, "send" | "erase">} Uploads */
 /** @typedef {import("../client.js").SyncOutcome} SyncOutcome */
-/** What became of names to be erased. @typedef {Pick<SyncOutcome, "erased" | "erasing" | "notes">} Asked */
+/** What became of names to be erased.
+ * @typedef {Pick<SyncOutcome, "erased" | "erasing" | "notes">} Asked */
 
 const FORGIVEN = 100_000; // seconds: a longer pause than any comes from a clock that was wrong
 
