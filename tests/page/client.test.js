@@ -88,7 +88,9 @@ async function shape(plan, random) {
   for (let epoch = 0; epoch < 4; epoch++) {
     set(epoch);
     for (const place of task.items.keys()) {
-      if (random() < 0.5) await client.rate(task, itemAt(task, place), LEVELS[Math.floor(5 * random())] ?? "1");
+      if (random() >= 0.5) continue;
+      const level = LEVELS[Math.floor(5 * random())] ?? "1";
+      await client.rate(task, itemAt(task, place), level);
     }
     await client.sync();
   }
@@ -134,7 +136,7 @@ test("a channel one goes back to repeats what it said, so that silence never tel
   ])) {
     set(epoch);
     await client.enrol(task, { mostEpsilon: maximum, lifetime: "9.1" });
-    for (const place of task.items.keys()) await client.rate(task, itemAt(task, place), level);
+    for (const item of task.items) await client.rate(task, item, level);
     assert.equal((await client.sync()).stored, 1);
   }
   const [first, , third] = [...shop.reports.values()];
@@ -153,7 +155,7 @@ test("what a device sends is of the report's form and holds no rating", async ()
   // Every word is 0, so that every symbol is 0, whatever was rated.
   for (const plan of ["rated", "catalogue", "sample:3"]) {
     const { client, shop, task } = await device(plan, { words: () => 0n });
-    for (const place of task.items.keys()) await client.rate(task, itemAt(task, place), "5");
+    for (const item of task.items) await client.rate(task, item, "5");
     await client.sync();
     const reports = shop.bodies.flatMap(reportsOf);
     assert(reports.length > 0);
@@ -229,7 +231,8 @@ test("through crashes: one payload an id, one symbol a value, never overspent", 
     for (let step = 0; step < 25; step++) {
       set(step / 4);
       const place = Math.floor(6 * random());
-      await client.rate(task, itemAt(task, place), LEVELS[Math.floor(5 * random())] ?? "1").catch(() => {});
+      const level = LEVELS[Math.floor(5 * random())] ?? "1";
+      await client.rate(task, itemAt(task, place), level).catch(() => {});
       await client.sync().catch((error) => assert.match(error.message, /the power is out/));
       const { answers } = await store.read();
       assert.equal(await spent(store), BigInt(answers.length) * nano("1"));
@@ -242,8 +245,9 @@ test("through crashes: one payload an id, one symbol a value, never overspent", 
 test("nobody can enrol for less than the task asks", async () => {
   const { task } = await example("rated");
   const { client } = await device("rated");
-  await assert.rejects(client.enrol(task, { mostEpsilon: "x", lifetime: "1" }), /is not a plain decimal/);
-  await assert.rejects(client.enrol(task, { mostEpsilon: "1", lifetime: "-1" }), /is not a plain decimal/);
+  const wrong = /is not a plain decimal/;
+  await assert.rejects(client.enrol(task, { mostEpsilon: "x", lifetime: "1" }), wrong);
+  await assert.rejects(client.enrol(task, { mostEpsilon: "1", lifetime: "-1" }), wrong);
 });
 
 test("neither the button nor a reload asks earlier than the collector wants", async () => {
@@ -311,7 +315,7 @@ test("a clock set back never gives one id two payloads", async () => {
     const made = [];
     for (const [k, epoch] of [5, 6, 5, 7, 6, 5].entries()) {
       set(epoch);
-      for (const place of task.items.keys()) await client.rate(task, itemAt(task, place), LEVELS[k % 5] ?? "1");
+      for (const item of task.items) await client.rate(task, item, LEVELS[k % 5] ?? "1");
       made.push((await client.sync()).stored > 0);
     }
     assert.deepEqual(made, [true, true, false, true, false, false]);

@@ -1,7 +1,8 @@
 """The page's device says what the Python device says: one name, the same parameters, one value.
 
 A JavaScript module has Python modules beside it. What it exports is there under the same words, in
-snake case: a function, a class, a constant, or a method, which in JavaScript takes the object first.
+snake case: a function, a class, a constant, or a method, which in JavaScript takes its object
+first.
 """
 
 import inspect

@@ -8,10 +8,11 @@ import { ofJson } from "../../src/tacit/page/device/documents/channel.js";
 import { decimal, shortest } from "../../src/tacit/page/device/documents/decimals.js";
 import { draw } from "../../src/tacit/page/device/answering/draw.js";
 import { erfc } from "../../src/tacit/page/device/recommending/erfc.js";
-import { TacitError } from "../../src/tacit/page/device/errors.js";
-import { hashId, hexadecimal, key } from "../../src/tacit/page/device/documents/hashing.js";
+import { CertificateError, DataError, TacitError } from "../../src/tacit/page/device/errors.js";
+import { address, hashId, hexadecimal, key } from "../../src/tacit/page/device/documents/hashing.js";
 import { fromBytes } from "../../src/tacit/page/device/documents/item_model.js";
 import { nano, nats } from "../../src/tacit/page/device/answering/ledger.js";
+import { fetchModel } from "../../src/tacit/page/device/recommending/published_model.js";
 import { isOrigin } from "../../src/tacit/page/device/documents/origin.js";
 import { posterior } from "../../src/tacit/page/device/recommending/posterior.js";
 import { Profile } from "../../src/tacit/page/device/recommending/profile.js";
@@ -176,6 +177,23 @@ test("profiles, to 1e-9", () => {
       recommended.map((/** @type {unknown[]} */ pair) => pair[0]),
     );
   }
+});
+
+test("a model that is fetched is the one of its address, and for the task's scale", async () => {
+  const [{ model }] = vectors("profiles");
+  const data = Uint8Array.from(Buffer.from(model, "base64"));
+  const newest = await address(data);
+  /** @param {Uint8Array} sent @param {string} scale */
+  const fetched = (sent, scale) => {
+    const collector = { newestModel: async () => newest, model: async () => sent };
+    const task = { address: "a", scale: { text: scale } };
+    return fetchModel(/** @type {never} */ (collector), /** @type {never} */ (task));
+  };
+  const { scale, items } = fromBytes(data);
+  assert.deepEqual((await fetched(data, scale.text))?.items, items);
+  const changed = data.map((byte, at) => (at === data.length - 1 ? byte ^ 1 : byte));
+  await assert.rejects(fetched(changed, scale.text), CertificateError);
+  await assert.rejects(fetched(data, "0:9:1"), DataError);
 });
 
 test("a model that was cut, or is none, is refused", () => {
