@@ -14,7 +14,7 @@ from tacit.engines.spark import Spark
 from tacit.engines.spark_session import session
 from tacit.errors import RequestError
 from tacit.testing import ENGINE_CLAIMS
-from tacit.testing.engines import SHARED, Matrix, Product, Scale, matrices, scaled
+from tacit.testing.engines import SHARED, MatrixRows, Product, Scale, matrices, scaled
 
 
 @pytest.mark.parametrize("claim", ENGINE_CLAIMS, ids=lambda claim: claim.__name__)
@@ -35,7 +35,7 @@ def test_workers_are_other_processes_with_a_thread_each(spark: Spark):
 def test_megabytes_that_all_blocks_share_and_blocks_of_several(spark: Spark):
     """Spark splits a broadcast every four mebibytes, and a block outgrows what a page holds."""
     shared = Scale(2.0, np.random.default_rng(0).normal(size=800_000))
-    given = [Matrix(np.random.default_rng(k).normal(size=(2, 800_000))) for k in range(3)]
+    given = [MatrixRows(np.random.default_rng(k).normal(size=(2, 800_000))) for k in range(3)]
     for block, result in zip(given, spark.over(scaled, given, shared), strict=True):
         assert result.cells.tobytes() == (block.rows * 2.0 + shared.shift).tobytes()
 

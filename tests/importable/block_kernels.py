@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from tacit.testing.engines import Matrix, Scale
+from tacit.testing.engines import MatrixRows, Scale
 
 
 class Where(NamedTuple):
@@ -16,11 +16,11 @@ class Where(NamedTuple):
     threads: int
 
 
-def where(block: Matrix, shared: Scale) -> Where:
+def where(block: MatrixRows, shared: Scale) -> Where:
     """The process that ran the kernel."""
     return Where(os.getpid(), numba.get_num_threads())
 
 
-def objects(block: Matrix, shared: Scale) -> Matrix:
+def objects(block: MatrixRows, shared: Scale) -> MatrixRows:
     """A result that no bytes can stand for."""
-    return Matrix(np.array([None]))
+    return MatrixRows(np.array([None]))

@@ -18,7 +18,7 @@ Doubles = NDArray[np.float64]
 Claim = Callable[[Engine], None]
 
 
-class Matrix(NamedTuple):
+class MatrixRows(NamedTuple):
     """A block: rows of a matrix, shape (rows, 3)."""
 
     rows: Doubles
@@ -42,39 +42,39 @@ class Product(NamedTuple):
 SHARED = Scale(0.1, np.array([1.0, -2.0, 1e-300]))
 
 
-def scaled(block: Matrix, shared: Scale) -> Product:
+def scaled(block: MatrixRows, shared: Scale) -> Product:
     """Rows times a number, moved."""
     return Product(block.rows * shared.by + shared.shift, block.rows.size, (shared.shift, "over"))
 
 
-def products(rows: Matrix, columns: Matrix, shared: Scale) -> Product:
+def products(rows: MatrixRows, columns: MatrixRows, shared: Scale) -> Product:
     """All inner products between two blocks; the last digits depend on the order in memory."""
     cells = rows.rows @ columns.rows.T * shared.by
     return Product(cells, cells.size, (np.zeros(0), "across"))
 
 
-def refuses(block: Matrix, shared: Scale) -> Product:
+def refuses(block: MatrixRows, shared: Scale) -> Product:
     """A request that cannot be met, found out at work."""
     if block.rows.max() > 5:
         raise RequestError(f"{block.rows.max():g} is above 5; give less.")
     return scaled(block, shared)
 
 
-def distrusts(rows: Matrix, columns: Matrix, shared: Scale) -> Product:
+def distrusts(rows: MatrixRows, columns: MatrixRows, shared: Scale) -> Product:
     """Data that are wrong, found out at work."""
     raise DataError(f"Row {rows.rows[0, 0]:g} holds nothing.")
 
 
-def writes(block: Matrix, shared: Scale) -> Matrix:
+def writes(block: MatrixRows, shared: Scale) -> MatrixRows:
     """A kernel that uses its block as scratch space."""
     block.rows[:] = -block.rows
     return block
 
 
-def matrices(n: int, pieces: int) -> list[Matrix]:
+def matrices(n: int, pieces: int) -> list[MatrixRows]:
     """n rows in some blocks, column by column in memory: always the same ones."""
     rows = np.random.default_rng(n).normal(size=(n, 3))
-    return [Matrix(np.asfortranarray(rows[part])) for part in cut(n, pieces)]
+    return [MatrixRows(np.asfortranarray(rows[part])) for part in cut(n, pieces)]
 
 
 def same(found: Product, wanted: Product) -> bool:
@@ -120,7 +120,7 @@ def has_the_same_digits_in_any_blocks(engine: Engine) -> None:
 
 def takes_empty_blocks_and_none(engine: Engine) -> None:
     """A block without rows has a result; no blocks have none."""
-    nobody, two = [Matrix(np.zeros((0, 3)))], matrices(2, 2)
+    nobody, two = [MatrixRows(np.zeros((0, 3)))], matrices(2, 2)
     empty = [result.cells.shape for result in engine.over(scaled, nobody, SHARED)]
     none = [engine.over(scaled, [], SHARED), engine.across(products, [], two, SHARED)]
     none += engine.across(products, two, [], SHARED)
@@ -130,7 +130,7 @@ def takes_empty_blocks_and_none(engine: Engine) -> None:
 
 def raises_what_a_kernel_raises(engine: Engine) -> None:
     """An error of Tacit's reaches the caller as it was, that of the first block that has one."""
-    blocks = [Matrix(np.full((1, 3), float(value))) for value in (1, 9, 2, 7)]
+    blocks = [MatrixRows(np.full((1, 3), float(value))) for value in (1, 9, 2, 7)]
     refused = raised(lambda: engine.over(refuses, blocks, SHARED))
     wrong = raised(lambda: engine.across(distrusts, blocks[1:], blocks, SHARED))
     wanted = (RequestError, "9 is above 5; give less."), (DataError, "Row 9 holds nothing.")
@@ -152,7 +152,7 @@ def keeps_nothing_between_stages(engine: Engine) -> None:
     blocks, other = matrices(11, engine.blocks), matrices(12, engine.blocks)
     first = engine.over(scaled, blocks, SHARED)
     with suppress(RequestError):
-        engine.over(refuses, [Matrix(np.full((1, 3), 9.0))], SHARED)
+        engine.over(refuses, [MatrixRows(np.full((1, 3), 9.0))], SHARED)
     stages = [(blocks, Scale(-3.0, SHARED.shift[::-1].copy())), (other, SHARED), (blocks, SHARED)]
     for some, shared in stages:
         found = engine.over(scaled, some, shared)
@@ -164,7 +164,7 @@ def keeps_nothing_between_stages(engine: Engine) -> None:
 
 def lets_a_kernel_write_to_its_block(engine: Engine) -> None:
     """A block is the kernel's own to write to."""
-    (found,) = engine.over(writes, [Matrix(np.ones((2, 3)))], SHARED)
+    (found,) = engine.over(writes, [MatrixRows(np.ones((2, 3)))], SHARED)
     if not (found.rows == -1).all():
         raise AssertionError(f"A kernel that turns its block around gives {found.rows}.")
 

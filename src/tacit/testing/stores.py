@@ -93,7 +93,7 @@ def is_durable_before_it_is_closed(opens: StoreOpeners) -> None:
         store.insert([stored_report(number) for number in range(MANY)])
         with closing(opens.reader()) as reader:
             scan = reader.scan(1)
-            first = next(scan, [])
+            first = next(scan, list[StoredReport]())
             store.insert([stored_report(number) for number in range(MANY, MANY + 100)])
             ids = {report.id for some in (first, *scan) for report in some}
     wanted = {stored_report(number).id for number in range(MANY)}
