@@ -170,8 +170,9 @@ export function fields(value, what, keys, optional = []) {
  */
 export function typed(known, key, kind, what) {
   const value = known[key];
-  const wrong = typeof value !== kind || (typeof value === "string" && !value.isWellFormed());
-  return /** @type {any} */ (wrong ? refuse(value, key, what, `a ${kind}`) : value);
+  const broken = typeof value === "string" && !value.isWellFormed();
+  if (typeof value !== kind || broken) return refuse(value, key, what, `a ${kind}`);
+  return /** @type {Kind extends "string" ? string : boolean} */ (value);
 }
 
 /**
