@@ -91,14 +91,14 @@ def test_who_erases_at_home_is_erased_there(ask, tmp_path, port):
             each.rate(101, "4")
             assert each.sync().stored == 1
         assert len(learnt(tmp_path, task)) == 2
-        assert me.erase() == 0
+        assert me.erase().erasing == 0
         assert len(learnt(tmp_path, task)) == 1
         assert me.sync().stored == 0
         me.rate(103, "1")
         assert me.sync().stored == 1  # as somebody new
         assert sorted(map(sorted, learnt(tmp_path, task).values())) == [[101], [103]]
         for each in (me, other):
-            assert each.erase() == 0
+            assert each.erase().erasing == 0
         with pytest.raises(RequestError, match="Nobody has reported"):
             learnt(tmp_path, task)
 
@@ -110,7 +110,7 @@ def test_an_erasure_waits_for_the_collector(ask, tmp_path, port):
         me.rate(101, "4")
         assert me.sync().stored == 1
     with closing(device(tmp_path, port)) as me:
-        assert me.erase() == 1
+        assert me.erase().erasing == 1
     assert len(learnt(tmp_path, task)) == 1
     with served(tmp_path, port, task), closing(device(tmp_path, port)) as me:
         with suppress(RequestError):  # nothing is asked of the collector before its time

@@ -48,7 +48,7 @@ def test_the_key_of_every_name_that_was_reported_under_is_sent(told, ask, clock)
     mine.sync()
     asks.tasks.insert(0, ask("rated", name="never answered", provider=FILMS))
     mine.sync()
-    assert mine.erase() == 0
+    assert mine.erase().erasing == 0
     assert sorted(names(asks)) == reported(asks)
     assert len(asks.erased) == 2
     assert {task for task, _ in asks.erased} == {task.address for task in asks.tasks[1:]}
@@ -77,7 +77,7 @@ def test_what_is_not_acknowledged_is_asked_again_also_by_a_later_device(
     asks, mine = told()
     (name,) = reported(asks)
     asks.script = [failure]
-    assert mine.erase() == 1
+    assert mine.erase().erasing == 1
     mine.close()
     later = device(asks, tmp_path / "me.db")
     clock.now += 7200
@@ -106,7 +106,7 @@ def test_it_waits_as_long_as_the_collector_asked_for(told, clock):
     asks.script = [Answer(503, retry_after=1000)]
     again = mine.sync().again
     calls = len(asks.asked)
-    assert mine.erase() == 1
+    assert mine.erase().erasing == 1
     assert mine._provider.again(clock.now) == again
     assert len(asks.asked) == calls
     clock.now = again
@@ -134,7 +134,7 @@ def test_names_of_the_old_format_have_no_key(ask, device, clock):
     mine.rate(101, 4)
     mine.sync()
     assert len(reported(asks)) == 1
-    assert mine.erase() == 0
+    assert mine.erase().erasing == 0
     assert asks.erased == []
 
 
@@ -145,7 +145,7 @@ def test_each_provider_is_asked_for_its_own(told, ask, device, clock, tmp_path):
     mine = device(books, tmp_path / "me.db", url=BOOKS)
     mine.rate(100, 4)
     mine.sync()
-    assert mine.erase() == 0
+    assert mine.erase().erasing == 0
     assert (names(books), films.erased) == (reported(books), [])
     mine.close()
     assert device(films, tmp_path / "me.db").sync().erasing == 0
@@ -166,12 +166,12 @@ def test_after_it_the_person_is_somebody_else(told, clock):
 def test_a_second_erasing_keeps_what_the_first_one_has_to_ask(told, clock):
     asks, mine = told()
     asks.script = [Answer(401)] * 2
-    assert mine.erase() == 1
+    assert mine.erase().erasing == 1
     mine.sync()  # begins again, under another secret
     mine.rate(100, 4)
     asks.script = [Answer(401), Answer(200), *[Answer(401)] * 2]
     mine.sync()
-    assert mine.erase() == 2
+    assert mine.erase().erasing == 2
     assert mine.sync().erasing == 0
     assert sorted(names(asks)) == reported(asks)
     assert len(reported(asks)) == 2

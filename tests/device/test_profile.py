@@ -83,5 +83,5 @@ def test_a_stranger_without_ratings_gets_the_items_own_means(ratings: Ratings) -
 
 def test_a_rating_off_the_scale_is_refused(ratings: Ratings) -> None:
     published = item_model(model("bias").fit(evidence(ratings)))
-    with pytest.raises(RequestError, match=r"The rating 9\.5 of item"):
+    with pytest.raises(RequestError, match=r"^A rating is not on the model's scale 1:5:1\.$"):
         Profile(published, {published.items[0]: 9.5})

@@ -40,9 +40,9 @@ class RandomLife:
 
     def agree(self):
         self.current = self.chance.choice(self.questions)
-        maximum, limit = self.chance.choice("112"), self.chance.choice(("3", "9", "30", "60"))
+        most, lifetime = self.chance.choice("112"), self.chance.choice(("3", "9", "30", "60"))
         task = self.chance.choice(self.current)
-        self.add("agree", task=task, maximum=maximum, limit=limit)
+        self.add("agree", task=task, most_epsilon=most, lifetime=lifetime)
         self.rate()
 
     def meet(self):

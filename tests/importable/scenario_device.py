@@ -22,8 +22,8 @@ HELD = json.loads(TEXT)
 DOCUMENTS = {name: SPELLED["document"](HELD, name).encode() for name in HELD["tasks"]}
 ADDRESSES = {name: SPELLED["address"](HELD, name) for name in HELD["tasks"]}
 NAMES = {address: name for name, address in ADDRESSES.items()}
-QUIET = {"stored": 0, "waiting": 0, "given_up": 0, "late": 0, "refused": False, "again": None,
-         "erasing": 0, "said": False}  # fmt: skip
+QUIET = {"stored": 0, "waiting": 0, "given_up": 0, "late": 0, "refused": 0, "erased": 0,
+         "erasing": 0, "again": None, "notes": False}  # fmt: skip
 """What becomes of reports where nothing is said about them."""
 
 
@@ -105,11 +105,11 @@ class Life:
             return nats(db.execute("SELECT spent FROM person").fetchone()[0])
 
 
-def agree(life, task, maximum, limit):
+def agree(life, task, **terms):
     """Who is refused at the door keeps the terms that they had."""
     life.close()
     before = life.terms
-    life.terms = {"task": ADDRESSES[task], "most_epsilon": maximum, "lifetime": limit}
+    life.terms = {"task": ADDRESSES[task], **terms}
     try:
         life.device()
     except errors.TacitError:
@@ -148,13 +148,19 @@ def provider(life, answers=(), knows=tuple(DOCUMENTS), forges=()):
 
 
 def sync(life):
-    outcome = vars(life.device().sync())
-    outcome["refused"], outcome["said"] = bool(outcome["refusal"]), bool(outcome["notes"])
-    return {key: outcome[key] for key in QUIET}
+    return became(life.device().sync())
 
 
 def erase(life):
-    return QUIET | {"erasing": life.device().erase()}
+    return became(life.device().erase())
+
+
+def became(outcome):
+    """What became of reports; a sentence is in the words of each device."""
+    known = vars(outcome)
+    refusal = known.pop("refusal")
+    assert isinstance(refusal, errors.BudgetError) == (known["refused"] > 0)
+    return known | {"notes": bool(known["notes"])}
 
 
 def export(life):

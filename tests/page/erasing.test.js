@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CertificateError } from "../../src/tacit/page/device/errors.js";
-import { exported } from "../../src/tacit/page/device/export.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
-import { amount } from "../../src/tacit/page/device/answering/ledger.js";
-import { device, example, successor } from "./world.js";
+import { nano } from "../../src/tacit/page/device/answering/ledger.js";
+import { device, example, itemAt, successor } from "./world.js";
 
 /** @param {import("./world.js").Shop} shop */
 function people(shop) {
@@ -30,8 +29,8 @@ async function told() {
   const world = await device("rated");
   const now = await successor(world.shop.document);
   world.shop.document = now.document;
-  await world.client.enrol(now.task, { maximum: "1", limit: "100" });
-  await world.client.rate(now.task, 0, "4");
+  await world.client.enrol(now.task, { mostEpsilon: "1", lifetime: "100" });
+  await world.client.rate(now.task, itemAt(now.task, 0), "4");
   assert.equal((await world.client.sync()).stored, 1);
   return { ...world, task: now.task };
 }
@@ -47,18 +46,18 @@ for (const plan of ["rated", "catalogue", "sample:3"]) {
         const { document, task } = formats[turn] ?? assert.fail();
         shop.document = document;
         assert.equal(await client.meet(task), true);
-        if (epoch === 0) await client.rate(task, 2, "4");
+        if (epoch === 0) await client.rate(task, itemAt(task, 2), "4");
         await client.sync();
       }
       const cost = await paid(store);
       set(order.length);
       const { task } = formats[order.at(-1) ?? 0] ?? assert.fail();
-      await client.rate(task, 2, "5");
+      await client.rate(task, itemAt(task, 2), "5");
       await client.sync();
-      assert((await paid(store)) - cost <= amount("1"));
+      assert((await paid(store)) - cost <= nano("1"));
       assert.equal(people(shop).length, 1);
       const asked = order[0] === 1 ? 1 : 0;
-      assert.equal((await client.erase()).asked, asked);
+      assert.equal((await client.erase()).erased, asked);
       assert.deepEqual(await names(shop), asked ? people(shop) : []);
     });
   }
@@ -74,7 +73,7 @@ test("a task of another provider is refused before any draw", async () => {
   const { document, task } = await successor(shop.document, "https://films.example:8443");
   shop.document = document;
   const refused = /asked by https:\/\/films.example:8443, and it came from https:\/\/films.example:/;
-  const terms = { maximum: "1", limit: "9" };
+  const terms = { mostEpsilon: "1", lifetime: "9" };
   await assert.rejects(client.enrol(task, terms), CertificateError);
   assert.throws(() => client.meet(task), refused);
   const { owner } = await store.read();
@@ -98,7 +97,7 @@ test("what waits goes where the question is asked now, or else where it was befo
     [3, now.task.address, [now.task.address, task.address]],
   ])) {
     set(epoch);
-    await client.rate(task, epoch, "4");
+    await client.rate(task, itemAt(task, epoch), "4");
     shop.outcome = () => ({ status: 503 });
     await client.sync();
     shop.outcome = () => null;
@@ -115,8 +114,8 @@ test("what waits goes where the question is asked now, or else where it was befo
 test("the key of every name that was reported under is sent, and the secret is gone", async () => {
   const { client, store, shop, task } = await told();
   await client.admit("their-leave-to-send");
-  const { asked, erasing } = await client.erase();
-  assert.deepEqual([asked, erasing], [1, 0]);
+  const outcome = await client.erase();
+  assert.deepEqual([outcome.erased, outcome.erasing], [1, 0]);
   assert.deepEqual(await names(shop), people(shop));
   assert.deepEqual(
     shop.erased.map((one) => [one.task, one.token]),
@@ -124,7 +123,7 @@ test("the key of every name that was reported under is sent, and the secret is g
   );
   const { ledger, ...rest } = await store.read();
   assert(Object.values(rest).every((rows) => rows.length === 0));
-  assert.equal(ledger[0]?.spent, amount("1"));
+  assert.equal(ledger[0]?.spent, nano("1"));
 });
 
 for (const status of [0, 400, 401, 404, 429, 500, 503]) {
@@ -132,9 +131,9 @@ for (const status of [0, 400, 401, 404, 429, 500, 503]) {
     const { client, store, shop, set, reload } = await told();
     await client.admit("their-leave-to-send");
     shop.outcome = () => ({ status });
-    const { erasing, again, complaints } = await client.erase();
+    const { erasing, again, notes } = await client.erase();
     assert.equal(erasing, 1);
-    assert.equal(complaints.length, again === null ? 1 : 0);
+    assert.equal(notes.length, again === null ? 1 : 0);
     set(1);
     assert.equal((await reload().resend()).erasing, 1);
     shop.outcome = () => null;
@@ -148,14 +147,14 @@ for (const status of [0, 400, 401, 404, 429, 500, 503]) {
 
 test("erasing is no way around a pause", async () => {
   const { client, store, shop, task } = await told();
-  await client.rate(task, 1, "4");
+  await client.rate(task, itemAt(task, 1), "4");
   shop.outcome = () => ({ status: 503, retryAfter: 600 });
   const { again } = await client.sync();
   const bodies = shop.bodies.length;
   shop.outcome = () => null;
   const erased = await client.erase();
-  assert.equal(erased.erasing, 1);
-  assert(Math.abs((erased.again ?? 0) - (again ?? 1)) < 1e-6);
+  assert.deepEqual([erased.erased, erased.erasing], [0, 1]);
+  assert.equal(erased.again, again ?? assert.fail());
   assert.deepEqual([shop.bodies.length, shop.erased.length], [bodies, 0]);
   assert.equal((await store.read()).pause.length, 1);
 });
@@ -164,7 +163,7 @@ test("a forged task does not keep an erasure from being asked for", async () => 
   const { client, shop, task } = await told();
   shop.outcome = () => ({ status: 401 });
   await client.erase();
-  await client.enrol(task, { maximum: "1", limit: "100" });
+  await client.enrol(task, { mostEpsilon: "1", lifetime: "100" });
   shop.outcome = () => null;
   shop.document = Uint8Array.from([...shop.document, 32]);
   await assert.rejects(client.sync(), CertificateError);
@@ -175,11 +174,11 @@ test("a second erasing keeps what the first one has to ask, and the export shows
   const { client, store, shop, task } = await told();
   shop.outcome = () => ({ status: 401 });
   await client.erase();
-  const text = exported(await client.read());
+  const text = await client.export();
   const [{ key } = assert.fail()] = (await store.read()).erasures;
   assert(!text.includes(key));
-  await client.enrol(task, { maximum: "1", limit: "100" });
-  await client.rate(task, 0, "4");
+  await client.enrol(task, { mostEpsilon: "1", lifetime: "100" });
+  await client.rate(task, itemAt(task, 0), "4");
   shop.outcome = (body) => (body.includes('"reports"') ? null : { status: 401 });
   await client.sync();
   assert.equal((await client.erase()).erasing, 2);

@@ -5,9 +5,9 @@
 
 import { TacitError } from "../../src/tacit/page/device/errors.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
-import { readModel } from "../../src/tacit/page/device/documents/item_model.js";
+import { fromBytes } from "../../src/tacit/page/device/documents/item_model.js";
 import { firstTask, newestModel, problemOf } from "../../src/tacit/page/device/documents/replies.js";
-import { readTask } from "../../src/tacit/page/device/documents/task.js";
+import * as wireTask from "../../src/tacit/page/device/documents/task.js";
 
 /** @typedef {string | { hex: string } | { numbers: number } | { text: string, times: number }} Part */
 /**
@@ -66,8 +66,8 @@ function blockOf(block, { at, hex = "", append = "", cut = 0 }) {
 
 /** @type {{ [kind: string]: (data: Uint8Array<ArrayBuffer>) => unknown }} */
 const READERS = {
-  task: async (data) => (await readTask(data, await address(data))).question,
-  model: (data) => readModel(data).items.length,
+  task: async (data) => (await wireTask.loads(data, await address(data))).question,
+  model: (data) => fromBytes(data).items.length,
   tasks: firstTask,
   newest: newestModel,
   refusals: (data) => {

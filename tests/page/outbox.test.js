@@ -62,12 +62,12 @@ test("what each answer means", async () => {
     ...[300, 301, 400, 401, 403, 404, 405, 413, 415].map((status) => [status, null, "kept", false]),
     ...[408, 429, 431, 503, 500, 502, 599, 0].map((status) => [status, null, "kept", true]),
   ]);
-  for (const [status, refused, fate, again] of meaning) {
+  for (const [status, refused, fate, later] of meaning) {
     const collector = { send: async () => ({ status, detail: "why", refused, retryAfter: 7 }) };
     const sent = await send([row(0)], ["a"], /** @type {never} */ (collector), null);
     assert.equal(sent[/** @type {"kept"} */ (fate)].length, 1, `${status}`);
-    assert.equal(sent.again, again, `${status}`);
-    assert.equal(sent.complaints.length, fate === "stored" || again ? 0 : 1);
+    assert.equal(sent.later, later, `${status}`);
+    assert.equal(sent.notes.length, fate === "stored" || later ? 0 : 1);
   }
 });
 

@@ -9,19 +9,18 @@ import { readFileSync } from "node:fs";
 import { nats } from "../../src/tacit/page/device/answering/ledger.js";
 import { Client } from "../../src/tacit/page/device/client.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
-import { readTask } from "../../src/tacit/page/device/documents/task.js";
-import { TacitError } from "../../src/tacit/page/device/errors.js";
-import { exported } from "../../src/tacit/page/device/export.js";
+import * as wireTask from "../../src/tacit/page/device/documents/task.js";
+import { BudgetError, TacitError } from "../../src/tacit/page/device/errors.js";
 import { Collector } from "../../src/tacit/page/device/sending/collector.js";
 import { Memory, PROVIDER, former } from "./world.js";
 
-/** @typedef {import("../../src/tacit/page/device/client.js").Synced} Synced */
+/** @typedef {import("../../src/tacit/page/device/client.js").SyncOutcome} SyncOutcome */
 /** @typedef {import("../../src/tacit/page/device/documents/task.js").Task} Task */
 /** @typedef {number | "lost" | "cut" | { status: number, retry_after?: number, text?: string,
  *   refused?: { [index: string]: string } }} Said */
 /** @typedef {{ to: string, erase?: unknown }} Request */
 /** @typedef {{ do: string, refuses?: string, sends?: Request[], holds?: object, spent?: string,
- *   task: string, maximum: string, limit: string, place: number, level: string | null, now: number,
+ *   task: string, most_epsilon: string, lifetime: string, place: number, level: string | null, now: number,
  *   answers?: Said[], knows?: string[], forges?: { [task: string]: [string, string] } }} Step */
 /** @typedef {{ name: string, steps: Step[], store?: "rated" | "catalogue" | "sample",
  *   now?: number }} Scenario */
@@ -44,8 +43,8 @@ export const ADDRESSES = new Map();
 for (const [name, document] of DOCUMENTS) ADDRESSES.set(name, await address(document));
 const NAMES = new Map([...ADDRESSES].map(([name, found]) => [found, name]));
 export const QUIET = {
-  ...{ stored: 0, waiting: 0, given_up: 0, late: 0, refused: false },
-  ...{ again: /** @type {number | null} */ (null), erasing: 0, said: false },
+  ...{ stored: 0, waiting: 0, given_up: 0, late: 0, refused: 0, erased: 0, erasing: 0 },
+  ...{ again: /** @type {number | null} */ (null), notes: false },
 };
 
 /** A network that answers as told; otherwise it takes one payload an id and no other. */
@@ -130,17 +129,17 @@ export class Life {
   }
 
   opened() {
-    const now = () => this.now;
+    const clock = () => this.now;
     const words = () => this.#words.next().value ?? assert.fail("no word is left");
     /** @type {<T>(work: () => Promise<T>) => Promise<T>} */
     const alone = (work) => work();
-    return new Client({ store: this.store, collector: this.collector, now, words, alone });
+    return new Client({ store: this.store, collector: this.collector, clock, words, alone });
   }
 
   /** @param {string} name */
   async task(name) {
     const found = ADDRESSES.get(name) ?? assert.fail(name);
-    return readTask(await this.collector.task(found), found);
+    return wireTask.loads(await this.collector.task(found), found);
   }
 
   /** The task that was agreed to. */
@@ -152,20 +151,16 @@ export class Life {
   async spent() {
     return nats((await this.store.read()).ledger[0]?.spent ?? 0n);
   }
+}
 
-  /**
-   * What comes of sending: reports that are gone, and neither stored nor late, were given up.
-   * @param {() => Promise<Synced>} send
-   */
-  async sends(send) {
-    const before = (await this.store.read()).outbox.length;
-    const { made, stored, waiting, dropped, refused, again, erasing, complaints } = await send();
-    return {
-      ...{ stored, waiting, given_up: before + made - stored - waiting - dropped, late: dropped },
-      ...{ refused: refused > 0, again: again === null ? null : this.now + again, erasing },
-      said: complaints.length > 0,
-    };
-  }
+/**
+ * What became of reports; a sentence is in the words of each device.
+ * @param {Promise<SyncOutcome>} outcome
+ */
+async function became(outcome) {
+  const { givenUp, refused, refusal, notes, ...rest } = await outcome;
+  assert.equal(refusal instanceof BudgetError, refused > 0);
+  return { ...rest, given_up: givenUp, refused, notes: notes.length > 0 };
 }
 
 /** @type {{ [act: string]: (life: Life, step: Step) => unknown }} */
@@ -173,27 +168,30 @@ const ACTS = {
   agree,
   "agree and sync": async (life, step) => {
     await agree(life, step);
-    return life.sends(() => life.client.sync());
+    return became(life.client.sync());
   },
   meet: async (life, { task }) => assert(await life.client.meet(await life.task(task))),
   reopen: (life) => void (life.client = life.opened()),
-  rate: async (life, { place, level }) => life.client.rate(await life.agreed(), place, level),
+  rate: async (life, { place, level }) => {
+    const task = await life.agreed();
+    await life.client.rate(task, task.items[place] ?? "no item of it", level);
+  },
   clock: (life, { now }) => void (life.now = now),
   provider: ({ provider }, { answers = [], knows = DOCUMENTS.keys(), forges = {} }) => {
     Object.assign(provider, { answers: [...answers], known: new Set(knows), forged: forges });
   },
-  sync: (life) => life.sends(() => life.client.sync()),
-  retry: (life) => life.sends(() => life.client.resend()),
-  erase: async (life) => ({ ...QUIET, erasing: (await life.client.erase()).erasing }),
+  sync: (life) => became(life.client.sync()),
+  retry: (life) => became(life.client.resend()),
+  erase: (life) => became(life.client.erase()),
   export: async (life, { holds = {} }) => {
-    const held = placed(JSON.parse(exported(await life.client.read())));
+    const held = placed(JSON.parse(await life.client.export()));
     return Object.fromEntries(Object.entries(held).filter(([key]) => key in holds));
   },
 };
 
 /** @type {(life: Life, step: Step) => Promise<void>} */
-async function agree(life, { task, maximum, limit }) {
-  return life.client.enrol(await life.task(task), { maximum, limit });
+async function agree(life, { task, most_epsilon: mostEpsilon, lifetime }) {
+  return life.client.enrol(await life.task(task), { mostEpsilon, lifetime });
 }
 
 /**

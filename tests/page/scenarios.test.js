@@ -7,7 +7,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { amount, nats } from "../../src/tacit/page/device/answering/ledger.js";
+import { nano, nats } from "../../src/tacit/page/device/answering/ledger.js";
 import { ADDRESSES, HELD, Life, QUIET, fix, lived } from "./scenario_device.js";
 
 /**
@@ -36,7 +36,7 @@ for (const { name, steps, store, now } of HELD.scenarios) {
       assert.deepEqual([at, await lived(life, step)], [at, expected(step)]);
       const leaves = (step.sends ?? []).map((request) => [pathOf(request), bodies.next().value]);
       assert.deepEqual([at, ...life.provider.sent.splice(0)], [at, ...leaves]);
-      if (step.spent) assert.equal(at + (await life.spent()), at + nats(amount(step.spent)));
+      if (step.spent) assert.equal(at + (await life.spent()), at + nats(nano(step.spent)));
     }
   });
 }

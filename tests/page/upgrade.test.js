@@ -9,8 +9,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "../../src/tacit/page/device/client.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
-import { readTask } from "../../src/tacit/page/device/documents/task.js";
-import { Memory, Shop, former, successor } from "./world.js";
+import * as wireTask from "../../src/tacit/page/device/documents/task.js";
+import { Memory, Shop, former, itemAt, successor } from "./world.js";
 
 const SPENT = /** @type {const} */ ({ rated: 5n, catalogue: 7n, sample: 4n });
 const AWAY_UNTIL = 87_430;
@@ -31,7 +31,7 @@ async function left(plan) {
   const document = new TextEncoder().encode(held.task);
   const shop = new Shop(document);
   for (const one of held.acknowledged) shop.reports.set(JSON.parse(one).id, JSON.parse(one));
-  const before = await readTask(document, await address(document));
+  const before = await wireTask.loads(document, await address(document));
   let time = AWAY_UNTIL - 1;
   const drawn = { count: 0, allowed: false };
   const words = () => {
@@ -41,7 +41,7 @@ async function left(plan) {
   };
   /** @type {<T>(work: () => Promise<T>) => Promise<T>} */
   const alone = (work) => work();
-  const client = new Client({ store, collector: shop, now: () => time, alone, words });
+  const client = new Client({ store, collector: shop, clock: () => time, alone, words });
   const waiting = held.rows.outbox.map((/** @type {{ bytes: string }} */ row) => row.bytes);
   const now = await successor(document);
   const set = (/** @type {number} */ moment) => (time = moment);
@@ -80,17 +80,18 @@ for (const plan of /** @type {const} */ (["rated", "catalogue", "sample"])) {
     const { client, store, shop, now, set, drawn } = await left(plan);
     shop.document = now.document;
     await client.meet(now.task);
-    await client.enrol(now.task, { maximum: "1", limit: "100" });
+    await client.enrol(now.task, { mostEpsilon: "1", lifetime: "100" });
     drawn.allowed = true;
     set(AWAY_UNTIL + 2 * DAY);
     await client.sync();
     const first = drawn.count;
     assert.equal(await spent(store), (SPENT[plan] + BigInt(first)) * 1_000_000_000n);
     set(AWAY_UNTIL + 3 * DAY);
-    await client.rate(now.task, 0, "4"); // answered in epoch 0
-    assert.equal((await client.sync()).made, 1);
+    await client.rate(now.task, itemAt(now.task, 0), "4"); // answered in epoch 0
+    assert.equal((await client.sync()).stored, 1);
     assert.equal(drawn.count, first);
     assert.equal(new Set([...shop.reports.values()].map(({ person }) => person)).size, 1);
-    assert.equal((await client.erase()).asked, 0); // names of the old format have no key
+    const { erased, erasing } = await client.erase();
+    assert.equal(erased + erasing, 0); // names of the old format have no key
   });
 }

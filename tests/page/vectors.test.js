@@ -4,22 +4,23 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { expLower } from "../../src/tacit/page/device/documents/certificate.js";
-import { readChannel } from "../../src/tacit/page/device/documents/channel.js";
+import { ofJson } from "../../src/tacit/page/device/documents/channel.js";
 import { decimal, shortest } from "../../src/tacit/page/device/documents/decimals.js";
 import { draw } from "../../src/tacit/page/device/answering/draw.js";
 import { erfc } from "../../src/tacit/page/device/recommending/erfc.js";
-import { TacitError } from "../../src/tacit/page/device/errors.js";
-import { hashId, hexadecimal, key } from "../../src/tacit/page/device/documents/hashing.js";
-import { readModel } from "../../src/tacit/page/device/documents/item_model.js";
-import { amount, nats } from "../../src/tacit/page/device/answering/ledger.js";
+import { CertificateError, DataError, TacitError } from "../../src/tacit/page/device/errors.js";
+import { address, hashId, hexadecimal, key } from "../../src/tacit/page/device/documents/hashing.js";
+import { fromBytes } from "../../src/tacit/page/device/documents/item_model.js";
+import { nano, nats } from "../../src/tacit/page/device/answering/ledger.js";
+import { fetchModel } from "../../src/tacit/page/device/recommending/published_model.js";
 import { isOrigin } from "../../src/tacit/page/device/documents/origin.js";
 import { posterior } from "../../src/tacit/page/device/recommending/posterior.js";
 import { Profile } from "../../src/tacit/page/device/recommending/profile.js";
 import { erasureKey, person, reportId } from "../../src/tacit/page/device/answering/pseudonym.js";
-import { spell, upload } from "../../src/tacit/page/device/documents/report.js";
+import { dumps, upload } from "../../src/tacit/page/device/documents/report.js";
 import { asked } from "../../src/tacit/page/device/answering/schedule.js";
-import { parse } from "../../src/tacit/page/device/documents/strict.js";
-import { choose, epochOf, readTask } from "../../src/tacit/page/device/documents/task.js";
+import { parseCanonical } from "../../src/tacit/page/device/documents/strict.js";
+import * as wireTask from "../../src/tacit/page/device/documents/task.js";
 
 /** @typedef {{ verdict: string, sentence?: string }} Verdict */
 
@@ -38,7 +39,7 @@ function bytes(text) {
  * @returns {Promise<import("../../src/tacit/page/device/documents/channel.js").Channel>}
  */
 async function channelOf(text) {
-  return readChannel(parse(text, "The channel"));
+  return ofJson(parseCanonical(text, "The channel"));
 }
 
 /**
@@ -69,12 +70,12 @@ function close(found, wanted) {
 }
 
 test("numbers", async () => {
-  const { shortest: plain, nano, hash_id, erfc: tail, exp_lower } = vectors("numbers");
+  const { shortest: plain, nano: nanos, hash_id, erfc: tail, exp_lower } = vectors("numbers");
   for (const [text, wanted] of plain) {
     assert.equal(shortest(decimal(text) ?? assert.fail(text)), wanted);
   }
-  for (const [epsilon, whole, back] of nano) {
-    assert.equal(String(amount(epsilon)), whole);
+  for (const [epsilon, whole, back] of nanos) {
+    assert.equal(String(nano(epsilon)), whole);
     assert.equal(nats(BigInt(whole)), back);
   }
   for (const [id, wanted] of hash_id) assert.equal(String(await hashId(id)), wanted);
@@ -112,7 +113,7 @@ test("posteriors", async () => {
 
 test("tasks, good and forged", async () => {
   for (const { task, address, ...said } of vectors("tasks")) {
-    const read = readTask(bytes(task), address);
+    const read = wireTask.loads(bytes(task), address);
     await agree(read, said);
     if (said.verdict === "holds") await agreeOnTask(await read, said);
   }
@@ -120,7 +121,7 @@ test("tasks, good and forged", async () => {
 
 test("a task of another address", async () => {
   const [{ task }] = vectors("tasks");
-  await assert.rejects(readTask(bytes(task), "0".repeat(64)), /changed on the way/);
+  await assert.rejects(wireTask.loads(bytes(task), "0".repeat(64)), /changed on the way/);
 });
 
 test("origins, in their one spelling", () => {
@@ -136,29 +137,29 @@ test("origins, in their one spelling", () => {
  */
 async function agreeOnTask(task, { provider, question, epochs, chosen, people }) {
   assert.deepEqual([task.provider, task.question], [provider, question]);
-  for (const [now, epoch] of epochs) assert.equal(epochOf(task, now), epoch);
+  for (const [now, epoch] of epochs) assert.equal(wireTask.epoch(task, now), epoch);
   for (const [most, wanted] of Object.entries(chosen)) {
-    if (/^[0-9a-f]{64}$/.test(wanted)) assert.equal(choose(task, most).id, wanted);
-    else assert.throws(() => choose(task, most), { message: wanted });
+    if (/^[0-9a-f]{64}$/.test(wanted)) assert.equal(wireTask.choose(task, most).id, wanted);
+    else assert.throws(() => wireTask.choose(task, most), { message: wanted });
   }
-  const named = { named: task.address, provider };
   for (const { secret, person: wanted, ids, asked: places, key: erasing } of people) {
     const own = await key(Uint8Array.from(Buffer.from(secret, "hex")));
-    const me = await person(own, named);
+    const me = await person(own, task.address, provider);
     assert.equal(erasing === undefined, provider === null);
     if (provider !== null)
       assert.equal(hexadecimal(await erasureKey(own, task.address, provider)), erasing);
     assert.equal(me, wanted);
     for (const [epoch, place, id] of ids)
-      assert.equal(await reportId(own, named, epoch, place), id);
+      assert.equal(await reportId(own, task.address, epoch, place, provider), id);
     assert.deepEqual(await asked(task, me), places);
   }
 }
 
 test("reports, to the byte", async () => {
   for (const { channel, symbols, report, upload: body } of vectors("reports")) {
-    const names = { id: "ab".repeat(16), epoch: 17, person: "0f".repeat(16) };
-    const text = spell({ ...names, places: [0, 11, 4095], symbols }, await channelOf(channel));
+    const read = await channelOf(channel);
+    const names = { id: "ab".repeat(16), mech: read.id, epoch: 17, person: "0f".repeat(16) };
+    const text = dumps({ ...names, places: [0, 11, 4095], symbols }, read);
     assert.equal(text, report);
     assert.equal(upload([text, text]), body);
   }
@@ -166,7 +167,7 @@ test("reports, to the byte", async () => {
 
 test("profiles, to 1e-9", () => {
   for (const { model, ratings, rows, predictions, recommended } of vectors("profiles")) {
-    const read = readModel(Uint8Array.from(Buffer.from(model, "base64")));
+    const read = fromBytes(Uint8Array.from(Buffer.from(model, "base64")));
     const profile = new Profile(read, new Map(ratings));
     for (const [draw, row] of profile.rows.entries()) close(row, rows[draw]);
     for (const [item, wanted] of predictions) close([profile.predict(item)], [wanted]);
@@ -178,16 +179,33 @@ test("profiles, to 1e-9", () => {
   }
 });
 
+test("a model that is fetched is the one of its address, and for the task's scale", async () => {
+  const [{ model }] = vectors("profiles");
+  const data = Uint8Array.from(Buffer.from(model, "base64"));
+  const newest = await address(data);
+  /** @param {Uint8Array} sent @param {string} scale */
+  const fetched = (sent, scale) => {
+    const collector = { newestModel: async () => newest, model: async () => sent };
+    const task = { address: "a", scale: { text: scale } };
+    return fetchModel(/** @type {never} */ (collector), /** @type {never} */ (task));
+  };
+  const { scale, items } = fromBytes(data);
+  assert.deepEqual((await fetched(data, scale.text))?.items, items);
+  const changed = data.map((byte, at) => (at === data.length - 1 ? byte ^ 1 : byte));
+  await assert.rejects(fetched(changed, scale.text), CertificateError);
+  await assert.rejects(fetched(data, "0:9:1"), DataError);
+});
+
 test("a model that was cut, or is none, is refused", () => {
   const [{ model }] = vectors("profiles");
   const whole = Uint8Array.from(Buffer.from(model, "base64"));
   for (const left of [whole.length - 4, whole.length - 1, 200, 20]) {
-    assert.throws(() => readModel(whole.slice(0, left)), /cut short/);
+    assert.throws(() => fromBytes(whole.slice(0, left)), /cut short/);
   }
-  assert.throws(() => readModel(bytes("{}")), /no item model/);
+  assert.throws(() => fromBytes(bytes("{}")), /no item model/);
   const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");
-  assert.throws(() => readModel(empty), /unknown or missing keys: scale/);
+  assert.throws(() => fromBytes(empty), /unknown or missing keys: scale/);
   for (const more of [[0], [0, 0, 0, 0]]) {
-    assert.throws(() => readModel(Uint8Array.from([...whole, ...more])), /longer than it says/);
+    assert.throws(() => fromBytes(Uint8Array.from([...whole, ...more])), /longer than it says/);
   }
 });

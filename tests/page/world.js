@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { Client } from "../../src/tacit/page/device/client.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
 import { NAMES, keyOf } from "../../src/tacit/page/device/store.js";
-import { readTask } from "../../src/tacit/page/device/documents/task.js";
+import * as wireTask from "../../src/tacit/page/device/documents/task.js";
 
 /** @typedef {import("../../src/tacit/page/device/sending/collector.js").Outcome} Outcome */
 /** @typedef {import("../../src/tacit/page/device/store.js").Change} Change */
@@ -28,7 +28,7 @@ export async function example(plan) {
   );
   if (found === undefined) throw new Error(`no example of ${plan}`);
   const document = ENCODER.encode(found.task);
-  return { document, task: await readTask(document, found.address) };
+  return { document, task: await wireTask.loads(document, found.address) };
 }
 
 /**
@@ -58,7 +58,7 @@ export async function successor(document, provider = PROVIDER) {
   const fields = { ...rest, format: "tacit-task-2" };
   const { format, ...others } = fields;
   const named = ENCODER.encode(JSON.stringify({ format, name, provider, ...others }));
-  return { document: named, task: await readTask(named, await address(named)) };
+  return { document: named, task: await wireTask.loads(named, await address(named)) };
 }
 
 /**
@@ -169,20 +169,31 @@ export class Shop {
  * A device that has agreed to an example; `set` moves its clock to an epoch, `reload` opens its
  * store anew.
  * @param {string} plan
- * @param {{ maximum?: string, limit?: string, words?: () => bigint }} [terms]
+ * @param {{ mostEpsilon?: string, lifetime?: string, words?: () => bigint }} [terms]
  */
-export async function device(plan, { maximum = "1", limit = "100", ...world } = {}) {
+export async function device(plan, { mostEpsilon = "1", lifetime = "100", ...world } = {}) {
   const { document, task } = await example(plan);
   const [store, shop] = [new Memory(), new Shop(document)];
   let time = task.start;
-  const now = () => time;
+  const clock = () => time;
   /** @type {<T>(work: () => Promise<T>) => Promise<T>} */
   const alone = (work) => work();
-  const reload = () => new Client({ store, collector: shop, now, alone, ...world });
+  const reload = () => new Client({ store, collector: shop, clock, alone, ...world });
   const client = reload();
-  await client.enrol(task, { maximum, limit });
+  await client.enrol(task, { mostEpsilon, lifetime });
   const set = (/** @type {number} */ epoch) => (time = task.start + epoch * task.epochSeconds);
   return { client, store, shop, task, set, reload };
+}
+
+/**
+ * The id at a place of the catalogue.
+ * @param {import("../../src/tacit/page/device/documents/task.js").Task} task
+ * @param {number} place
+ */
+export function itemAt({ items }, place) {
+  const item = items[place];
+  if (item === undefined) throw new Error(`no place ${place}`);
+  return item;
 }
 
 /**

@@ -297,7 +297,7 @@ def _read(document: str) -> dict[str, Any]:
         "epochs": [[now, task.epoch(now)] for now in (-100, 999, 999.5, 1000, 87_399.9, 10**9)],
         "chosen": {
             most: verdict(lambda m=most: task.choose(m)).get("sentence") or task.choose(most).id
-            for most in ("0.1", "0.50", "0.999", "1.0", "100")
+            for most in ("0.1", "0.50", "0.999", "1.0", "100", "1e0", "")
         },
         "people": [_names(task, secret) for secret in SECRETS],
     }  # fmt: skip

@@ -142,6 +142,9 @@ def test_the_choice_of_channel(ask):
     assert task.choose("2").epsilon == "2"
     with pytest.raises(CertificateError, match=r"epsilon = 0.5 or more, your maximum is 0.49"):
         task.choose("0.49")
+    for text in ("x", "1e0", ""):
+        with pytest.raises(RequestError, match=f"Epsilon '{text}' is not a plain decimal"):
+            task.choose(text)
 
 
 def test_epochs(ask):

@@ -33,29 +33,27 @@ class Question:
 
 def answer(
     store: Store, question: Question, epoch: int, words: Words = secret_word
-) -> BudgetError | None:
+) -> list[BudgetError]:
     """Put the reports that are due in `epoch` into the outbox: all of them on disk, or none.
 
-    Gives back the first refusal where the lifetime limit leaves ratings without an answer of their
+    Gives back a refusal for each rating that the lifetime limit leaves without an answer of its
     own; raises `BudgetError` where it does not allow a first report for slots through a channel.
     `words` is replaced in tests only; when the source fails nothing is drawn.
     """
     if epoch < 0:
-        return None
+        return []
     with store.transaction():
-        sitting = _Session(store, question, epoch, words)
-        sitting.slots() if question.task.hides_presence else sitting.rated()
-        store.spend(sitting.ledger)
-    return sitting.refusal
+        session = _Session(store, question, epoch, words)
+        session.slots() if question.task.hides_presence else session.rated()
+        store.spend(session.ledger)
+    return session.refusals
 
 
 class _Session:
-    """One transaction's view: what is known, the ledger as it goes, and its first refusal."""
-
-    refusal: BudgetError | None = None
+    """One transaction's view: what is known, the ledger as it goes, and what it refused."""
 
     def __init__(self, store: Store, question: Question, epoch: int, words: Words) -> None:
-        self.ledger = store.ledger
+        self.ledger, self.refusals = store.ledger, list[BudgetError]()
         self._db, self._question, self._epoch, self._words = store.db, question, epoch, words
         self._secret, self._named = store.secret, question.named
         self._key = (question.number, question.task.channels.index(question.channel))
@@ -113,7 +111,7 @@ class _Session:
         try:
             yield
         except BudgetError as error:
-            self.refusal = self.refusal or error
+            self.refusals.append(error)
 
     def _symbol(self, place: int, row: int) -> int:
         """The answer given before, at no cost; or debit, draw and remember, in this order."""

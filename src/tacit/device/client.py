@@ -161,14 +161,16 @@ class Client:
         outbox.drop_late()
         epoch = task.epoch(now)
         try:
-            refusal = answer(self._store, question, epoch, self._words)
+            refusals = answer(self._store, question, epoch, self._words)
         except BudgetError:
             outbox.send(self._transport)
             raise
         outcome = outbox.send(self._transport)
         self.fetch_model()
-        notes = erasures.notes + outcome.notes + ([NOT_BEGUN] if epoch < 0 else [])
-        return replace(outcome, refusal=refusal, erasing=erasures.waiting, notes=notes)
+        notes = outcome.notes + ([NOT_BEGUN] if epoch < 0 else [])
+        first = next(iter(refusals), None)
+        refused = replace(outcome, refused=len(refusals), refusal=first, notes=notes)
+        return _with_erasures(refused, erasures)
 
     def fetch_model(self) -> None:
         """Fetch a newer item model, if there is one, and tell nothing; `sync` does this, too."""
@@ -194,19 +196,21 @@ class Client:
         """All the store holds about its owner, for their eyes, as JSON values; not the secret."""
         return export(self._store)
 
-    def erase(self) -> int:
+    def erase(self) -> SyncOutcome:
         """Forget everything, names too, but the sum spent, and ask each provider to forget as well.
 
         What was reported under a name that has an erasure key is to be erased where it went: this
         provider is asked now, and again in later syncs until it says so, also after a restart;
-        others are asked by clients of theirs on this store. Gives the number of names that this
-        provider has not acknowledged yet.
+        others are asked by clients of theirs on this store. `SyncOutcome.erased` and `.erasing`
+        count this provider's names.
 
         Names made for a tacit-task-1 have no key. What models have learnt, and backups, stay.
         """
         erase(self._store)
         self._known = None
-        return self._erasures(self._clock()).waiting
+        now = self._clock()
+        erasures = self._erasures(now)
+        return _with_erasures(SyncOutcome(again=self._provider.again(now)), erasures)
 
     def _erasures(self, now: float) -> Erasures:
         """Those of this provider, sent where they may be now."""
@@ -224,3 +228,8 @@ class Client:
         if self._known is None:
             raise RequestError("No task is known yet; sync when the collector can be reached.")
         return self._known
+
+
+def _with_erasures(outcome: SyncOutcome, erasures: Erasures) -> SyncOutcome:
+    notes = erasures.notes + outcome.notes
+    return replace(outcome, erased=erasures.erased, erasing=erasures.waiting, notes=notes)

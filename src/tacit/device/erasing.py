@@ -30,12 +30,12 @@ def erase(store: Store) -> None:
 
 
 class Erasures:
-    """What one provider has been asked to erase and has not acknowledged."""
+    """What one provider has been asked to erase: how much of it `erased`, and what it said."""
 
     def __init__(self, provider: Provider, transport: Transport, chance: Chance) -> None:
         self._provider, self._transport, self._chance = provider, transport, chance
         self._db = provider.store.db
-        self.notes: list[str] = []
+        self.erased, self.notes = 0, list[str]()
 
     @property
     def waiting(self) -> int:
@@ -66,3 +66,4 @@ class Erasures:
     def _forget(self, key: bytes) -> None:
         with self._provider.store.transaction():
             self._db.execute("DELETE FROM erasure WHERE key = ?", (key,))
+        self.erased += 1

@@ -33,10 +33,11 @@ class SyncOutcome:
 
     `stored`: acknowledged by the collector. `given_up`: refused by it for good. `late`: dropped,
     because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix
-    seconds before which another sync sends nothing; None when it may send at once. `refusal`: why
-    the lifetime limit left ratings without an answer. `erasing`: names that the collector was asked
-    to erase and has not said so. `notes`: a sentence for each thing the collector did not like, and
-    for a task that has not begun.
+    seconds before which another sync sends nothing; None when it may send at once. `refused`:
+    ratings that the lifetime limit left without an answer of their own; `refusal`: why the first of
+    them. `erased`: names that the collector erased; `erasing`: those that it was asked to erase and
+    has not said so. `notes`: a sentence for each thing the collector did not like, and for a task
+    that has not begun.
     """
 
     stored: int = 0
@@ -44,7 +45,9 @@ class SyncOutcome:
     late: int = 0
     waiting: int = 0
     again: float | None = None
+    refused: int = 0
     refusal: BudgetError | None = None
+    erased: int = 0
     erasing: int = 0
     notes: list[str] = field(default_factory=list[str])
 

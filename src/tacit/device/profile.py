@@ -25,11 +25,9 @@ class Profile:
 
     def __init__(self, model: ItemModel, ratings: Mapping[Item, float]) -> None:
         self._levels = model.scale.values
-        for item, rating in ratings.items():
-            if rating not in self._levels:
-                raise RequestError(
-                    f"The rating {rating} of item {item} is not on the scale {model.scale}."
-                )
+        if any(rating not in self._levels for rating in ratings.values()):
+            # Neither the rating nor the item: the sentence may end up in a log.
+            raise RequestError(f"A rating is not on the model's scale {model.scale}.")
         self._model = model
         self._places = {item: place for place, item in enumerate(model.items)}
         # Sorted by item, so that the order in which the person rated changes no digit.

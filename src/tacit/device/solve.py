@@ -28,7 +28,7 @@ def theta(draw: ItemDraw, x: Row, place: int | None) -> float:
 
 def linear_row(draw: ItemDraw, known: Known, prior: Row) -> Row:
     """The row under the linear link, whose noise has unit variance."""
-    return _climb(draw, known, prior, 1.0, 1, lambda at, rating: rating - at)
+    return _climb(draw, known, prior, 1.0, 1, lambda taste, rating: rating - taste)
 
 
 def ordinal_row(
@@ -36,22 +36,27 @@ def ordinal_row(
 ) -> Row:
     """The row under the cells link."""
     return _climb(
-        draw, known, prior, 1 / sigma**2, ROUNDS, lambda at, r: level_score(at, r, levels, sigma)
+        draw,
+        known,
+        prior,
+        1 / sigma**2,
+        ROUNDS,
+        lambda taste, r: level_score(taste, r, levels, sigma),
     )
 
 
-def expected(at: float, levels: Sequence[float], sigma: float) -> float:
+def expected(taste: float, levels: Sequence[float], sigma: float) -> float:
     """E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma), c_k half way."""
     total = levels[-1]
     for low, high in pairwise(levels):
-        total -= (high - low) * _mass(((low + high) / 2 - at) / sigma)
+        total -= (high - low) * _mass(((low + high) / 2 - taste) / sigma)
     return total
 
 
-def level_score(at: float, rating: float, levels: Sequence[float], sigma: float) -> float:
+def level_score(taste: float, rating: float, levels: Sequence[float], sigma: float) -> float:
     """d log Pr(rating | theta) / d theta; the outermost cells reach to infinity."""
     half = (levels[-1] - levels[0]) / (len(levels) - 1) / 2
-    low, high = (rating - half - at) / sigma, (rating + half - at) / sigma
+    low, high = (rating - half - taste) / sigma, (rating + half - taste) / sigma
     below, rise = (0.0, 0.0) if rating == levels[0] else (_mass(low), _density(low))
     above, fall = (1.0, 0.0) if rating == levels[-1] else (_mass(high), _density(high))
     return (rise - fall) / (sigma * max(above - below, 1e-12))

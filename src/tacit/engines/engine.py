@@ -26,7 +26,10 @@ class Engine(Protocol):
     def over(
         self, kernel: Callable[[Block, Shared], Result], blocks: Sequence[Block], shared: Shared
     ) -> list[Result]:
-        """`kernel(block, shared)` of every block, in their order."""
+        """`kernel(block, shared)` of every block, in their order.
+
+        Raises what `TacitError` a kernel raises, of the first block whose kernel does.
+        """
         ...
 
     def across(
@@ -36,7 +39,10 @@ class Engine(Protocol):
         columns: Sequence[Column],
         shared: Shared,
     ) -> list[list[Result]]:
-        """`kernel(row, column, shared)` of every pair: a list for each row, by column."""
+        """`kernel(row, column, shared)` of every pair: a list for each row, by column.
+
+        Raises as `over` does, of the first pair.
+        """
         ...
 
 

@@ -154,9 +154,13 @@ class Task:
         """The channel to answer through: of the largest epsilon not above the person's own maximum
         (nats per rating, a decimal string), the first of equals. Ratings have no part in it.
 
-        Raises `CertificateError` when the task offers none, before anything is drawn.
+        Raises `CertificateError` when the task offers none, before anything is drawn, and
+        `RequestError` for what is no decimal.
         """
-        most = strict.number(most_epsilon)
+        try:
+            most = strict.number(most_epsilon)
+        except ValueError as error:
+            raise RequestError(f"Epsilon {error} is not a plain decimal such as 0.5.") from None
         fit = [channel for channel in self.channels if strict.number(channel.epsilon) <= most]
         if not fit:
             least = min((channel.epsilon for channel in self.channels), key=strict.number)

@@ -1,6 +1,6 @@
 /** What one symbol tells: a bar for each possible rating, with its share in words. */
 
-import { MISSING } from "../device/documents/channel.js";
+import { UNRATED } from "../device/documents/channel.js";
 import { make } from "./dom.js";
 import { posterior } from "../device/recommending/posterior.js";
 
@@ -11,13 +11,13 @@ import { posterior } from "../device/recommending/posterior.js";
  * @returns {HTMLElement}
  */
 export function barsView(channel, symbol, truth) {
-  const inputs = channel.missing ? [MISSING, ...channel.levels] : channel.levels;
+  const inputs = channel.missing ? [UNRATED, ...channel.levels] : channel.levels;
   const shares = posterior(channel, symbol);
   const bars = inputs.map((value, row) => {
     const share = shares[row] ?? 0;
     const bar = make("span", { class: "bar", "aria-hidden": "true" });
     bar.style.setProperty("--share", String(share));
-    const name = value === MISSING ? "not rated" : value;
+    const name = value === UNRATED ? "not rated" : value;
     const mark = value === truth ? make("span", { class: "yours" }, "true") : "";
     return make(
       "li",

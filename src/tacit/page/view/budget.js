@@ -1,7 +1,7 @@
 /** What the person has spent in their life, and what is left. */
 
 import { make } from "./dom.js";
-import { amount, left, nats } from "../device/answering/ledger.js";
+import { left, nano, nats } from "../device/answering/ledger.js";
 import { choose } from "../device/documents/task.js";
 import { count, together, unit } from "./words.js";
 
@@ -20,9 +20,9 @@ export function budgetView(task, owner, spent) {
     String(Math.min(1, Number(spent) / Math.max(1, Number(owner.limit)))),
   );
   const more =
-    amount(cost) === 0n
+    nano(cost) === 0n
       ? ""
-      : `, enough for ${count(Number(left(ledger) / amount(cost)), "new answer")}`;
+      : `, enough for ${count(Number(left(ledger) / nano(cost)), "new answer")}`;
   return make(
     "div",
     {},

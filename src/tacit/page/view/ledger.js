@@ -1,11 +1,11 @@
 /** The ledger: for each rating what was true, what left, and what can be inferred from it. */
 
 import { barsView } from "./bars.js";
-import { MISSING } from "../device/documents/channel.js";
+import { UNRATED } from "../device/documents/channel.js";
 import { make } from "./dom.js";
 import { pastOf } from "../device/answering/due.js";
 import { entriesOf } from "../device/answering/entries.js";
-import { amount, nats } from "../device/answering/ledger.js";
+import { nano, nats } from "../device/answering/ledger.js";
 import { count, short, titleOf, unit } from "./words.js";
 
 /** @typedef {import("../device/documents/channel.js").Channel} Channel */
@@ -70,7 +70,7 @@ function entryView(task, { place, level, last, answers, waits }, begun) {
     ["Left", `${outputInWords(channel, answer.symbol)}${waits ? ", waiting to be sent" : ""}`],
     ["Cost", costInWords(task, answers)],
   ]);
-  const current = level ?? (task.hidesPresence ? MISSING : answer.value);
+  const current = level ?? (task.hidesPresence ? UNRATED : answer.value);
   const changed =
     current === answer.value ? "" : make("p", { class: "quiet" }, changedInWords(answer.value));
   return make(
@@ -79,13 +79,13 @@ function entryView(task, { place, level, last, answers, waits }, begun) {
     title,
     said,
     changed,
-    barsView(channel, answer.symbol, level ?? (task.hidesPresence ? MISSING : "")),
+    barsView(channel, answer.symbol, level ?? (task.hidesPresence ? UNRATED : "")),
   );
 }
 
 /** @param {string} value */
 function changedInWords(value) {
-  const was = value === MISSING ? "not rated" : value;
+  const was = value === UNRATED ? "not rated" : value;
   return `This answered for your earlier “${was}”. A changed rating is answered in a later period.`;
 }
 
@@ -106,7 +106,7 @@ function outputInWords({ outputs }, symbol) {
 function costInWords(task, answers) {
   const spent = answers.reduce((sum, answer) => {
     const channel = task.channels.find(({ id }) => id === answer.channel);
-    return sum + (channel ? amount(channel.epsilon) : 0n);
+    return sum + (channel ? nano(channel.epsilon) : 0n);
   }, 0n);
   const drawn = answers.length === 1 ? "" : `, for ${count(answers.length, "answer")}`;
   return `epsilon = ${nats(spent)} on this ${unit(task)}${drawn}`;

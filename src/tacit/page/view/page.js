@@ -7,19 +7,18 @@ import { Collector } from "../device/sending/collector.js";
 import { find } from "./dom.js";
 import { pastOf } from "../device/answering/due.js";
 import { sentence } from "../device/errors.js";
-import { exported } from "../device/export.js";
 import { download } from "./download.js";
 import { ledgerView } from "./ledger.js";
 import { nats } from "../device/answering/ledger.js";
-import { newestModel } from "../device/recommending/published_model.js";
+import { fetchModel } from "../device/recommending/published_model.js";
 import { recommendationsView } from "./recommendations.js";
 import { openStore } from "../device/store.js";
-import { readTask } from "../device/documents/task.js";
+import * as wireTask from "../device/documents/task.js";
 import { modestTerms, questionView, termsForm } from "./terms.js";
 import { count, duration, erasedInWords, together } from "./words.js";
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
-/** @typedef {import("../device/client.js").Synced} Synced */
+/** @typedef {import("../device/client.js").SyncOutcome} SyncOutcome */
 
 const ENTRIES = 12;
 
@@ -39,7 +38,7 @@ class Page {
     this.collector = collector;
     this.task = task;
     on("sync", () => this.#try(() => this.client.sync()));
-    on("export", async () => download(exported(await this.client.read()), "tacit-device.json"));
+    on("export", async () => download(await this.client.export(), "tacit-device.json"));
     on("erase", async () => find("erasing", HTMLDialogElement).showModal());
     on("erase-no", async () => find("erasing", HTMLDialogElement).close());
     on("erase-yes", () => this.#erase());
@@ -56,14 +55,16 @@ class Page {
     find("home", HTMLElement).hidden = !agreed;
     find(agreed ? "agreed" : "question", HTMLElement).replaceChildren(questionView(task));
     if (agreed) return this.#open();
-    const terms = owner ? { maximum: owner.maximum, limit: nats(owner.limit) } : modestTerms(task);
+    const terms = owner
+      ? { mostEpsilon: owner.maximum, lifetime: nats(owner.limit) }
+      : modestTerms(task);
     const form = termsForm(task, terms, "Start", (chosen) => acted(() => this.#agree(chosen)));
     fill("agree", form);
     if (owner)
       say("alert", "The provider asks something else now. Read it, and agree if you will.");
   }
 
-  /** @param {{ maximum: string, limit: string }} terms */
+  /** @param {import("./terms.js").Terms} terms */
   async #agree(terms) {
     await this.client.enrol(this.task, terms);
     // A ledger that the browser may clear to make room would forget what was spent.
@@ -77,12 +78,12 @@ class Page {
     const { levels } = pastOf(rows, this.task.question);
     const rated = (/** @type {number} */ place, /** @type {string | null} */ level) =>
       acted(async () => {
-        await this.client.rate(this.task, place, level);
+        await this.client.rate(this.task, this.task.items[place] ?? "", level);
         await this.refresh();
       });
     fill("catalogue", new CatalogueView(this.task, levels, rated).view);
     await this.refresh();
-    await heard(async () => (this.#model = await newestModel(this.collector, this.task)));
+    await heard(async () => (this.#model = await fetchModel(this.collector, this.task)));
     await this.refresh();
   }
 
@@ -110,13 +111,13 @@ class Page {
     );
   }
 
-  /** @param {() => Promise<Synced>} work */
+  /** @param {() => Promise<SyncOutcome>} work */
   async #try(work) {
     clearTimeout(this.#timer);
     find("sync", HTMLButtonElement).setAttribute("aria-disabled", "true");
     say("status", "Answering …");
     try {
-      await this.#tell(await work());
+      await this.#say(await work());
     } catch (error) {
       say("status", "Nothing was sent.");
       throw error;
@@ -126,48 +127,56 @@ class Page {
     }
   }
 
-  /** @param {Synced} synced */
-  async #tell({ made, stored, waiting, refused, dropped, complaints, again, erasing }) {
+  /** @param {SyncOutcome} outcome */
+  async #say({ stored, givenUp, late, waiting, again, refused, erasing, notes }) {
     const said = [];
     if (erasing > 0)
       said.push("The provider has not said yet that it erased what it was asked to erase.");
     if (stored > 0) said.push(`${count(stored, "report")} sent and stored.`);
-    if (made === 0 && stored === 0 && waiting === 0 && erasing === 0)
+    if (stored === 0 && givenUp === 0 && waiting === 0 && erasing === 0)
       said.push("Nothing new to answer in this period.");
     if (refused > 0)
       said.push(`${count(refused, "rating")} not answered: your lifetime limit allows no more.`);
-    if (dropped > 0) said.push(`${count(dropped, "report")} became too old to be taken.`);
+    if (late > 0) said.push(`${count(late, "report")} became too old to be taken.`);
     if (again === null && waiting > 0)
       said.push(`${count(waiting, "report")} kept on this device.`);
     if (again !== null) {
       said.push(
         "The collector does not take answers just now; the next attempt, with the same bytes, " +
-          `is in ${duration(Math.max(1, again))}.`,
+          `is in ${duration(Math.max(1, until(again)))}.`,
       );
       this.#retry(again);
     }
     say("status", said.join(" "));
-    say("alert", complaints.join(" "));
+    say("alert", notes.join(" "));
   }
 
-  /** @param {number} again seconds */
+  /** @param {number} again Unix seconds */
   #retry(again) {
     const retry = () => heard(() => this.#try(() => this.client.resend()));
-    this.#timer = window.setTimeout(retry, 1000 * again + 50);
+    this.#timer = window.setTimeout(retry, 1000 * until(again) + 50);
   }
 
   async #erase() {
     clearTimeout(this.#timer);
-    const { asked, erasing, again } = await this.client.erase();
+    const { erased, erasing, again } = await this.client.erase();
     find("erasing", HTMLDialogElement).close();
     const { ledger } = await this.client.read();
     await this.show();
     const spent = `${nats(ledger[0]?.spent ?? 0n)} ${together(this.task)}`;
     const kept = `Erased. Only the epsilon you have spent is kept: ${spent}.`;
-    say("alert", [kept, ...erasedInWords(asked, erasing)].join(" "));
+    say("alert", [kept, ...erasedInWords(erased, erasing)].join(" "));
     if (again !== null) this.#retry(again);
     find("maximum", HTMLInputElement).focus();
   }
+}
+
+/**
+ * Seconds from now.
+ * @param {number} moment Unix seconds
+ */
+function until(moment) {
+  return moment - Date.now() / 1000;
 }
 
 /**
@@ -235,7 +244,7 @@ async function begin() {
   const client = new Client({ store: await openStore(), collector });
   await admit(client);
   const address = await collector.firstTask();
-  const task = await readTask(await collector.task(address), address);
+  const task = await wireTask.loads(await collector.task(address), address);
   const page = new Page(client, collector, task);
   await page.show();
   await page.goOn();

@@ -2,7 +2,7 @@
 
 import { make } from "./dom.js";
 import { sentence } from "../device/errors.js";
-import { affords, amount } from "../device/answering/ledger.js";
+import { affords, nano } from "../device/answering/ledger.js";
 import { choose } from "../device/documents/task.js";
 import {
   count,
@@ -17,7 +17,7 @@ import {
 } from "./words.js";
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
-/** @typedef {{ maximum: string, limit: string }} Terms */
+/** Decimals, in nats. @typedef {{ mostEpsilon: string, lifetime: string }} Terms */
 
 /**
  * What the person reads before they agree.
@@ -76,13 +76,13 @@ export function termsForm(task, terms, verb, agreed) {
   const maximum = make("input", {
     ...number,
     id: "maximum",
-    value: terms.maximum,
+    value: terms.mostEpsilon,
     "aria-describedby": "meaning",
   });
   const limit = make("input", {
     ...number,
     id: "limit",
-    value: terms.limit,
+    value: terms.lifetime,
     "aria-describedby": "enough",
   });
   const meaning = make("p", { class: "quiet", id: "meaning", "aria-live": "polite" });
@@ -93,7 +93,7 @@ export function termsForm(task, terms, verb, agreed) {
   };
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    agreed({ maximum: maximum.value, limit: limit.value });
+    agreed({ mostEpsilon: maximum.value, lifetime: limit.value });
   };
   explain();
   return make(
@@ -133,17 +133,17 @@ export function modestTerms(task) {
   const answers = task.hidesPresence
     ? 2 * Math.min(task.slots ?? task.items.length, task.items.length)
     : 100;
-  return { maximum: least, limit: String(Math.ceil(answers * Number(least))) };
+  return { mostEpsilon: least, lifetime: String(Math.ceil(answers * Number(least))) };
 }
 
 /**
  * @param {Task} task
- * @param {string} maximum
- * @param {string} limit
+ * @param {string} mostEpsilon
+ * @param {string} lifetime
  */
-function enoughInWords(task, maximum, limit) {
-  const cost = amount(choose(task, maximum).epsilon);
-  const all = amount(limit);
+function enoughInWords(task, mostEpsilon, lifetime) {
+  const cost = nano(choose(task, mostEpsilon).epsilon);
+  const all = nano(lifetime);
   if (cost === 0n) return "Answers cost nothing.";
   const many = count(Number(all / cost), "answer");
   const cells = BigInt(Math.min(task.slots ?? task.items.length, task.items.length));

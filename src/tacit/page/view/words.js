@@ -75,12 +75,12 @@ export function eraseInWords({ provider }) {
 
 /**
  * What became of answers that the provider was asked to erase.
- * @param {number} asked names
- * @param {number} erasing those of them that it has not said to be erased
+ * @param {number} erased names
+ * @param {number} erasing names that it has not said to be erased
  * @returns {string[]}
  */
-export function erasedInWords(asked, erasing) {
-  if (asked === 0) return [];
+export function erasedInWords(erased, erasing) {
+  if (erased + erasing === 0) return [];
   return erasing === 0
     ? ["The provider says that it has erased what you had sent."]
     : [

@@ -5,9 +5,10 @@
  * is written here; what was drawn leaves the device only after `drawn` and `ledger` are on disk.
  */
 
-import { rowOf } from "../documents/channel.js";
+import * as wireChannel from "../documents/channel.js";
 import { draw, secretWord } from "./draw.js";
-import { affords, amount, debit } from "./ledger.js";
+import { BudgetError } from "../errors.js";
+import { debit, nano } from "./ledger.js";
 
 /** @typedef {import("../documents/channel.js").Channel} Channel */
 /** @typedef {import("../store.js").Answer} Answer */
@@ -35,9 +36,11 @@ export class Answers {
         .map((answer) => [keyOf(answer.place, answer.value), answer.symbol]),
     );
     this.ledger = ledger;
-    this.cost = amount(channel.epsilon);
+    this.cost = nano(channel.epsilon);
     /** @type {Answer[]} */
     this.drawn = [];
+    /** One for each value that the limit left without an answer. @type {BudgetError[]} */
+    this.refusals = [];
   }
 
   /**
@@ -47,10 +50,16 @@ export class Answers {
    * @returns {number | undefined}
    */
   give(place, value) {
-    const row = rowOf(this.#channel, value); // first: what is off the scale costs nothing
+    const row = wireChannel.row(this.#channel, value); // first: what is off the scale costs nothing
     const known = this.#known.get(keyOf(place, value));
-    if (known !== undefined || !affords(this.ledger, this.cost)) return known;
-    this.ledger = debit(this.ledger, this.cost);
+    if (known !== undefined) return known;
+    try {
+      this.ledger = debit(this.ledger, this.cost);
+    } catch (error) {
+      if (!(error instanceof BudgetError)) throw error;
+      this.refusals.push(error);
+      return undefined;
+    }
     const symbol = draw(this.#channel, row, this.#words);
     this.#known.set(keyOf(place, value), symbol);
     this.drawn.push({ task: this.#task, channel: this.#channel.id, place, value, symbol });

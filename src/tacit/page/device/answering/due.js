@@ -1,6 +1,6 @@
 /** What is due in an epoch, under each plan: the cells of the reports, and their symbols. */
 
-import { MISSING } from "../documents/channel.js";
+import { UNRATED } from "../documents/channel.js";
 import { BudgetError } from "../errors.js";
 import { affords, left, nats } from "./ledger.js";
 
@@ -15,7 +15,6 @@ import { affords, left, nats } from "./ledger.js";
  */
 
 /** The first places of the reports made in this epoch. @typedef {ReadonlySet<number>} Made */
-/** @typedef {{ readonly reports: readonly (readonly Cell[])[], readonly refused: number }} Due */
 
 /**
  * @param {Pick<import("../store.js").Rows, "ratings" | "reported">} rows
@@ -35,11 +34,12 @@ export function pastOf({ ratings, reported }, task) {
  * Plan "rated": one report for each rating that is not the one reported last, through whichever
  * channel; at most one an epoch.
  *
- * Where the limit does not allow another draw the rest is refused. Places are taken in order.
+ * Where the limit does not allow another draw the rest is refused, and `answers` says why. Places
+ * are taken in order.
  * @param {Past} past
  * @param {Answers} answers
  * @param {Made} made
- * @returns {Due}
+ * @returns {(readonly Cell[])[]}
  */
 export function dueRated({ levels, last }, answers, made) {
   const due = [...levels].filter(
@@ -51,7 +51,7 @@ export function dueRated({ levels, last }, answers, made) {
   const given = cells.flatMap(({ symbol, ...cell }) =>
     symbol === undefined ? [] : [{ ...cell, symbol }],
   );
-  return { reports: given.map((cell) => [cell]), refused: cells.length - given.length };
+  return given.map((cell) => [cell]);
 }
 
 /**
@@ -64,20 +64,17 @@ export function dueRated({ levels, last }, answers, made) {
  * @param {Answers} answers
  * @param {Made} made
  * @param {readonly number[]} places
- * @returns {Due}
+ * @returns {(readonly Cell[])[]}
  */
 export function dueSlots({ levels, last }, answers, made, places) {
-  if (made.size > 0) return { reports: [], refused: 0 };
-  const cells = places.map((place) => ({ place, value: levels.get(place) ?? MISSING }));
+  if (made.size > 0) return [];
+  const cells = places.map((place) => ({ place, value: levels.get(place) ?? UNRATED }));
   if (last.size === 0) affordAll(cells.length, answers);
-  let refused = 0;
   const report = cells.map(({ place, value }) => {
     const symbol = answers.give(place, value);
-    if (symbol !== undefined) return { place, value, symbol };
-    refused += 1;
-    return repeated(place, answers, last);
+    return symbol === undefined ? repeated(place, answers, last) : { place, value, symbol };
   });
-  return { reports: [report], refused };
+  return [report];
 }
 
 /**
@@ -101,7 +98,7 @@ function affordAll(cells, answers) {
  * @returns {Cell}
  */
 function repeated(place, answers, last) {
-  const value = last.get(place)?.value ?? MISSING;
+  const value = last.get(place)?.value ?? UNRATED;
   const symbol = answers.give(place, value);
   if (symbol === undefined) {
     throw new BudgetError("A place was never answered for: nothing is drawn.");

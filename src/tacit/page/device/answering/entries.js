@@ -1,6 +1,6 @@
 /** What the ledger shows of each rated place: the value, its answers, and what still waits. */
 
-import { MISSING } from "../documents/channel.js";
+import { UNRATED } from "../documents/channel.js";
 import { pastOf } from "./due.js";
 
 /** @typedef {import("../store.js").Answer} Answer */
@@ -23,7 +23,7 @@ export function entriesOf(task, rows) {
   const { levels, last } = pastOf(rows, task.question);
   const answers = rows.answers.filter((answer) => answer.task === task.question);
   const byPlace = Map.groupBy(answers, ({ place }) => place);
-  const answered = answers.filter(({ value }) => value !== MISSING).map(({ place }) => place);
+  const answered = answers.filter(({ value }) => value !== UNRATED).map(({ place }) => place);
   const waiting = rows.outbox.filter((row) => row.task === task.question);
   return [...new Set([...levels.keys(), ...answered])]
     .sort((a, b) => a - b)

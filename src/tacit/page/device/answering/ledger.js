@@ -1,7 +1,9 @@
 /** The ledger: what a person has spent in their life, in whole nano-epsilon, and what is left. */
 
-import { decimal, nano, shortest } from "../documents/decimals.js";
+import { decimal, shortest } from "../documents/decimals.js";
 import { BudgetError, RequestError } from "../errors.js";
+
+const NANO = 1_000_000_000n;
 
 /**
  * `spent` of a lifetime `limit`, both in nano-epsilon, summed over every draw of a person.
@@ -13,21 +15,22 @@ import { BudgetError, RequestError } from "../errors.js";
  * @param {string} epsilon
  * @returns {bigint}
  */
-export function amount(epsilon) {
+export function nano(epsilon) {
   const value = decimal(epsilon);
   if (value === undefined || value.units < 0n) {
     throw new RequestError(`Epsilon '${epsilon}' is no amount; give a decimal such as 0.5.`);
   }
-  return nano(value);
+  const whole = 10n ** BigInt(value.places);
+  return (value.units * NANO + whole - 1n) / whole;
 }
 
 /**
  * An amount in nano-epsilon as a decimal, in nats.
- * @param {bigint} value
+ * @param {bigint} amount
  * @returns {string}
  */
-export function nats(value) {
-  return shortest({ units: value, places: 9 });
+export function nats(amount) {
+  return shortest({ units: amount, places: 9 });
 }
 
 /**
@@ -40,27 +43,29 @@ export function left({ limit, spent }) {
 }
 
 /**
+ * Whether a debit of `amount` keeps within the limit.
  * @param {Ledger} ledger
- * @param {bigint} cost
+ * @param {bigint} amount
  * @returns {boolean}
  */
-export function affords({ limit, spent }, cost) {
-  return spent + cost <= limit;
+export function affords({ limit, spent }, amount) {
+  return spent + amount <= limit;
 }
 
 /**
- * The ledger after a debit; throws `BudgetError` with the amount left when it is too much.
+ * The ledger after a debit; throws `BudgetError` with the amount left when it is too much, and
+ * `RequestError` for an amount below 0.
  * @param {Ledger} ledger
- * @param {bigint} cost
+ * @param {bigint} amount
  * @returns {Ledger}
  */
-export function debit(ledger, cost) {
-  if (cost < 0n) throw new RequestError(`A debit of ${cost} nano-epsilon is no debit.`);
-  if (!affords(ledger, cost)) {
+export function debit(ledger, amount) {
+  if (amount < 0n) throw new RequestError(`A debit of ${amount} nano-epsilon is no debit.`);
+  if (!affords(ledger, amount)) {
     throw new BudgetError(
-      `This answer costs epsilon = ${nats(cost)} and ${nats(left(ledger))} of ` +
+      `This answer costs epsilon = ${nats(amount)} and ${nats(left(ledger))} of ` +
         `${nats(ledger.limit)} is left for your lifetime: it is not drawn.`,
     );
   }
-  return { limit: ledger.limit, spent: ledger.spent + cost };
+  return { limit: ledger.limit, spent: ledger.spent + amount };
 }

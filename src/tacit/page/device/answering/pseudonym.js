@@ -18,19 +18,20 @@ const NAME_DIGITS = 32;
  */
 
 /**
- * The person's name in a task: 32 hexadecimal digits, on all reports to it.
+ * The person's name in the task of that address: 32 hexadecimal digits, on all reports to it.
  *
  * Under a provider it is the hash of the erasure key, so that whoever knows the name, and that is
  * everybody with the reports, cannot have them erased.
  * @param {CryptoKey} secret
- * @param {Named} task
+ * @param {string} task
+ * @param {string | null} provider
  * @returns {Promise<string>}
  */
-export async function person(secret, { named, provider }) {
+export async function person(secret, task, provider) {
   const whole =
     provider === null
-      ? hexadecimal(await mac(secret, `tacit-person-1\n${named}`))
-      : await address(await erasureKey(secret, named, provider));
+      ? hexadecimal(await mac(secret, `tacit-person-1\n${task}`))
+      : await address(await erasureKey(secret, task, provider));
   return whole.slice(0, NAME_DIGITS);
 }
 
@@ -50,13 +51,14 @@ export function erasureKey(secret, task, provider) {
  *
  * It does not depend on what is reported: a slot that is drawn again meets its first report.
  * @param {CryptoKey} secret
- * @param {Named} task
+ * @param {string} task
  * @param {number} epoch
  * @param {number | null} place
+ * @param {string | null} provider
  * @returns {Promise<string>}
  */
-export async function reportId(secret, { named, provider }, epoch, place) {
+export async function reportId(secret, task, epoch, place, provider) {
   const head = provider === null ? "tacit-report-1" : `tacit-report-2\n${provider}`;
-  const text = `${head}\n${named}\n${epoch}\n${place ?? "all"}`;
+  const text = `${head}\n${task}\n${epoch}\n${place ?? "all"}`;
   return hexadecimal(await mac(secret, text)).slice(0, NAME_DIGITS);
 }

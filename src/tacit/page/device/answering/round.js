@@ -4,7 +4,7 @@ import { Answers } from "./answers.js";
 import { dueRated, dueSlots, pastOf } from "./due.js";
 import { key } from "../documents/hashing.js";
 import { person, reportId } from "./pseudonym.js";
-import { spell } from "../documents/report.js";
+import { dumps } from "../documents/report.js";
 import { asked } from "./schedule.js";
 
 /** @typedef {import("../documents/channel.js").Channel} Channel */
@@ -14,26 +14,28 @@ import { asked } from "./schedule.js";
 
 /**
  * Nothing is written and nothing leaves: the debit, the answers and the reports' bytes are for the
- * caller to commit together. `refused`: ratings that the limit left without an answer of their own.
+ * caller to commit together. `refusals`: one for each rating that the lifetime limit leaves
+ * without an answer of its own.
  * @param {import("../store.js").Owner} owner
  * @param {import("../store.js").Rows} rows
  * @param {Task} task verified
  * @param {Channel} channel of the task
  * @param {number} epoch
  * @param {import("./draw.js").Words} words
- * @returns {Promise<{ change: import("../store.js").Change, made: number, refused: number }>}
+ * @returns {Promise<{ change: import("../store.js").Change,
+ *   refusals: import("../errors.js").BudgetError[] }>}
  */
 export async function round(owner, rows, task, channel, epoch, words) {
   const secret = await key(owner.secret);
   const named = namedFor(rows, task);
-  const me = await person(secret, named);
+  const me = await person(secret, named.named, named.provider);
   const ledger = { limit: owner.limit, spent: rows.ledger[0]?.spent ?? 0n };
   const answers = new Answers(task.question, channel, rows.answers, ledger, words);
   const made = madeIn(rows, task, epoch);
   const through = rows.reported.filter((one) => one.channel === channel.id);
   const known = task.hidesPresence ? { ...rows, reported: through } : rows;
   const past = pastOf(known, task.question);
-  const { reports, refused } = task.hidesPresence
+  const reports = task.hidesPresence
     ? dueSlots(past, answers, made, await asked(task, me))
     : dueRated(past, answers, made);
   const signed = { secret, named, me, epoch };
@@ -46,7 +48,7 @@ export async function round(owner, rows, task, channel, epoch, words) {
   const remove = { reported: task.hidesPresence ? [] : untold(rows, outbox) };
   const names = reports.length > 0 ? [{ task: task.question, ...named }] : [];
   const change = { put: { ...put, made: outbox.map(slotOf), names }, remove };
-  return { change, made: reports.length, refused };
+  return { change, refusals: answers.refusals };
 }
 
 /**
@@ -101,8 +103,8 @@ async function outgoing(task, channel, cells, { secret, named, me, epoch }) {
   const symbols = cells.map((cell) => cell.symbol);
   const place = places[0] ?? 0;
   const single = !task.hidesPresence;
-  const id = await reportId(secret, named, epoch, single ? place : null);
-  const bytes = spell({ id, epoch, person: me, places, symbols }, channel);
+  const id = await reportId(secret, named.named, epoch, single ? place : null, named.provider);
+  const bytes = dumps({ id, mech: channel.id, epoch, person: me, places, symbols }, channel);
   const until = task.start + (epoch + task.window + 1) * task.epochSeconds;
   const { question, address } = task;
   return { task: question, address, epoch, place, id, bytes, single, until };

@@ -8,8 +8,9 @@
 import { flaw } from "./certificate.js";
 import { CertificateError, DataError, RequestError } from "../errors.js";
 import { address } from "./hashing.js";
-import { MOST_LEVELS, parseScale } from "./scale.js";
-import { fields, listed, number, text, truth, whole } from "./strict.js";
+import * as ratingScale from "./scale.js";
+import { MOST_LEVELS } from "./scale.js";
+import { fieldsInOrder, listed, number, typed, whole } from "./strict.js";
 
 /**
  * Input x gives symbol y with probability weights[x][y] / 2^wordBits. Inputs are the `levels` in
@@ -29,7 +30,8 @@ import { fields, listed, number, text, truth, whole } from "./strict.js";
  */
 
 export const FORMAT = "tacit-channel-1";
-export const MISSING = "missing";
+/** What stands for no rating among the values that are answered for. */
+export const UNRATED = "missing";
 const KEYS = [
   "format",
   "scale",
@@ -53,8 +55,8 @@ const MOST_SYMBOLS = 1 << 15;
  * @param {unknown} value
  * @returns {Promise<Channel>}
  */
-export async function readChannel(value) {
-  const known = fields(value, WHAT, KEYS);
+export async function ofJson(value) {
+  const known = fieldsInOrder(value, WHAT, KEYS);
   const channel = await formed(known);
   if (known["id"] !== channel.id) {
     const { id } = known;
@@ -75,17 +77,17 @@ export async function readChannel(value) {
  * Throws `RequestError` for a rating off the scale: it is refused before any draw, never moved to
  * the nearest level, because a table proves nothing about what is not its input.
  * @param {Channel} channel
- * @param {string} value a level, or `MISSING`
+ * @param {string} rating a level, or `UNRATED`
  * @returns {number}
  */
-export function rowOf(channel, value) {
-  if (value === MISSING && channel.missing) return 0;
-  const place = channel.levels.indexOf(value);
-  if (place < 0) {
+export function row(channel, rating) {
+  if (rating === UNRATED && channel.missing) return 0;
+  const level = channel.levels.indexOf(rating);
+  if (level < 0) {
     const levels = channel.levels.join(", ");
     throw new RequestError(`A rating is no input of this channel; give one of ${levels}.`);
   }
-  return place + Number(channel.missing);
+  return level + Number(channel.missing);
 }
 
 /**
@@ -94,19 +96,19 @@ export function rowOf(channel, value) {
  */
 async function formed(known) {
   if (known["format"] !== FORMAT) throw new DataError(`The channel's format is not ${FORMAT}.`);
-  const levels = listed(known["levels"], "levels", WHAT, number, MOST_LEVELS);
-  const scale = parseScale(text(known, "scale", WHAT));
+  const levels = listed(known["levels"], "levels", number, WHAT, MOST_LEVELS);
+  const scale = ratingScale.parse(typed(known, "scale", "string", WHAT));
   if (levels.join() !== scale.levels.join()) {
     throw new DataError(`The channel's levels are not those of its scale ${scale.text}.`);
   }
   const channel = {
     scale: scale.text,
     levels: scale.levels,
-    missing: truth(known, "missing", WHAT),
-    outputs: listed(known["outputs"], "outputs", WHAT, output, MOST_SYMBOLS),
+    missing: typed(known, "missing", "boolean", WHAT),
+    outputs: listed(known["outputs"], "outputs", output, WHAT, MOST_SYMBOLS),
     wordBits: whole(known, "word_bits", WHAT),
-    weights: listed(known["weights"], "weights", WHAT, row, MOST_LEVELS + 1),
-    epsilon: text(known, "epsilon", WHAT),
+    weights: listed(known["weights"], "weights", shares, WHAT, MOST_LEVELS + 1),
+    epsilon: typed(known, "epsilon", "string", WHAT),
   };
   refuseShape(channel);
   return { ...channel, bounds: channel.weights.map(ends), id: await identity(channel) };
@@ -151,8 +153,8 @@ function output(value) {
 }
 
 /** @param {unknown} value */
-function row(value) {
-  return listed(value, "weights", WHAT, weight, MOST_SYMBOLS);
+function shares(value) {
+  return listed(value, "weights", weight, WHAT, MOST_SYMBOLS);
 }
 
 /** @param {unknown} value */

@@ -50,13 +50,3 @@ export function compare(a, b) {
   const [left, right] = [scaled(a, places), scaled(b, places)];
   return left < right ? -1 : Number(left > right);
 }
-
-/**
- * The value times 10^9, rounded up: an epsilon in whole nano-epsilon.
- * @param {Decimal} value at least 0
- * @returns {bigint}
- */
-export function nano(value) {
-  const whole = 10n ** BigInt(value.places);
-  return (value.units * 1_000_000_000n + whole - 1n) / whole;
-}

@@ -8,7 +8,7 @@
  */
 
 import { DataError } from "../errors.js";
-import { readHeader } from "./item_model_header.js";
+import * as itemModelHeader from "./item_model_header.js";
 
 const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
 
@@ -37,19 +37,19 @@ const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
 
 /**
  * The model in the bytes of a published one; throws `DataError` when they are something else.
- * @param {import("./hashing.js").Bytes} bytes
+ * @param {import("./hashing.js").Bytes} data
  * @returns {ItemModel}
  */
-export function readModel(bytes) {
-  if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw new DataError("This is no item model.");
+export function fromBytes(data) {
+  if (MAGIC.some((byte, at) => data[at] !== byte)) throw new DataError("This is no item model.");
   const start = MAGIC.length + 4;
-  if (bytes.length < start) throw cut();
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
-  if (bytes.length < start + length) throw cut();
-  const header = readHeader(bytes.subarray(start, start + length));
+  if (data.length < start) throw cut();
+  const length = new DataView(data.buffer, data.byteOffset).getUint32(MAGIC.length, true);
+  if (data.length < start + length) throw cut();
+  const header = itemModelHeader.loads(data.subarray(start, start + length));
   const { items, factors, features, presence, mu, scale, link, sigma } = header;
   const [n, row, d] = [items.length, 1 + factors, features - 1];
-  const block = bytes.subarray(start + length);
+  const block = data.subarray(start + length);
   if (block.length !== 4 * header.floats) throw cut();
   const take = reader(block);
   const draws = mu.map((mu) => ({

@@ -1,8 +1,8 @@
 /** The header of an item model: what its arrays mean, and how long they have to be. */
 
 import { DataError } from "../errors.js";
-import { parseScale } from "./scale.js";
-import { keyed, listed, parseAny } from "./strict.js";
+import * as ratingScale from "./scale.js";
+import { fields, listed, parse } from "./strict.js";
 import { isItem, MOST_ITEMS } from "./task.js";
 
 const KEYS = ["scale", "items", "factors", "link", "sigma", "mu", "features"].concat([
@@ -29,20 +29,21 @@ const WHAT = "The item model's header";
 
 /**
  * The header in that JSON; throws `DataError` for what is none.
- * @param {Uint8Array} bytes
+ * @param {Uint8Array} text
  * @returns {Header}
  */
-export function readHeader(bytes) {
-  const known = keyed(parseAny(bytes, WHAT, LONGEST), WHAT, KEYS);
-  const items = listed(known["items"], "items", WHAT, itemId, MOST_ITEMS);
+export function loads(text) {
+  const known = fields(parse(text, WHAT, LONGEST), WHAT, KEYS);
+  const items = listed(known["items"], "items", itemId, WHAT, MOST_ITEMS);
   const [factors, features] = [one(known, "factors", integral), one(known, "features", integral)];
-  const mu = listed(known["mu"], "mu", WHAT, real, MOST_DRAWS);
+  const mu = listed(known["mu"], "mu", real, WHAT, MOST_DRAWS);
   const presence = presenceOf(known["presence"]);
+  const scale = ratingScale.parse(one(known, "scale", wellFormed));
   const [row, d] = [1 + factors, features - 1];
   const drawn = items.length * row + row + features * row;
   /** @type {Header} */
   const header = {
-    ...{ scale: parseScale(one(known, "scale", text)), items, factors, features, mu, presence },
+    ...{ scale, items, factors, features, mu, presence },
     link: one(known, "link", linkOf),
     sigma: one(known, "sigma", real),
     floats: mu.length * drawn + (presence === null ? 0 : (items.length + 1) * d),
@@ -79,7 +80,7 @@ function flaws({ items, factors, link, sigma, mu, features, presence }) {
 /** @param {unknown} value */
 function presenceOf(value) {
   if (value === null) return null;
-  const known = keyed(value, `${WHAT}'s presence`, PRESENCE);
+  const known = fields(value, `${WHAT}'s presence`, PRESENCE);
   return {
     logMean: one(known, "log_mean", real),
     logScale: one(known, "log_scale", real),
@@ -92,14 +93,14 @@ function presenceOf(value) {
  * @param {unknown} value
  */
 function refuseGuarantee(value) {
-  const known = keyed(value, `${WHAT}'s guarantee`, PROMISE, DETAILS);
+  const known = fields(value, `${WHAT}'s guarantee`, PROMISE, DETAILS);
   const { delta = "", public: open = [], assumptions = [], exact = false, fails = null } = known;
   const { uncovered = [] } = known;
   /** @type {import("./strict.js").Fields} */
   const all = { ...known, delta, public: open, assumptions, exact, fails, uncovered };
-  for (const key of ["public", "assumptions", "uncovered"]) listed(all[key], key, WHAT, text);
-  for (const key of ["epsilon", "fails"]) if (all[key] !== null) one(all, key, text);
-  for (const key of ["released", "delta"]) one(all, key, text);
+  for (const key of ["public", "assumptions", "uncovered"]) listed(all[key], key, wellFormed, WHAT);
+  for (const key of ["epsilon", "fails"]) if (all[key] !== null) one(all, key, wellFormed);
+  for (const key of ["released", "delta"]) one(all, key, wellFormed);
   one(all, "unit", (unit) => UNITS.find((known) => known === unit));
   one(all, "trust", (trust) => TRUSTED.find((known) => known === trust));
   one(all, "exact", (exact) => (typeof exact === "boolean" ? exact : undefined));
@@ -114,7 +115,7 @@ function refuseGuarantee(value) {
  * @returns {T}
  */
 function one(known, key, read) {
-  const [value] = listed([known[key]], key, WHAT, read);
+  const [value] = listed([known[key]], key, read, WHAT);
   return /** @type {T} */ (value);
 }
 
@@ -134,7 +135,7 @@ function integral(value) {
 }
 
 /** @param {unknown} value */
-function text(value) {
+function wellFormed(value) {
   return typeof value === "string" && value.isWellFormed() ? value : undefined;
 }
 

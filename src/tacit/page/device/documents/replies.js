@@ -5,7 +5,7 @@
  */
 
 import { DataError } from "../errors.js";
-import { keyed, listed, parseAny } from "./strict.js";
+import { fields, listed, parse } from "./strict.js";
 
 /** Bytes a short answer may have. */
 export const LONGEST = 1 << 18;
@@ -22,8 +22,8 @@ const LONGEST_DETAIL = 200; // characters of it that a person is shown
  * @returns {string | null}
  */
 export function firstTask(body) {
-  const { tasks } = keyed(parseAny(body, WHAT, LONGEST), WHAT, ["tasks"]);
-  return listed(tasks, "tasks", WHAT, addressOf)[0] ?? null;
+  const { tasks } = fields(parse(body, WHAT, LONGEST), WHAT, ["tasks"]);
+  return listed(tasks, "tasks", addressOf, WHAT)[0] ?? null;
 }
 
 /**
@@ -32,8 +32,8 @@ export function firstTask(body) {
  * @returns {string}
  */
 export function newestModel(body) {
-  const { model } = keyed(parseAny(body, WHAT, LONGEST), WHAT, ["model"]);
-  const [address = ""] = listed([model], "model", WHAT, addressOf);
+  const { model } = fields(parse(body, WHAT, LONGEST), WHAT, ["model"]);
+  const [address = ""] = listed([model], "model", addressOf, WHAT);
   return address;
 }
 
@@ -45,7 +45,7 @@ export function newestModel(body) {
  */
 export function problemOf(body) {
   try {
-    const found = parseAny(body, WHAT, LONGEST);
+    const found = parse(body, WHAT, LONGEST);
     const known = typeof found === "object" && found !== null ? { ...found } : {};
     const detail = "detail" in known ? shown(known.detail) : "";
     return { detail, refused: "refused" in known ? refusals(known.refused) : null };

@@ -5,9 +5,11 @@ export const MOST_REPORTS = 200;
 export const LONGEST_UPLOAD = 1 << 18;
 
 /**
- * `symbols[k]` is the column of the channel's table that answered for place `places[k]`.
- * @typedef {{ readonly id: string, readonly epoch: number, readonly person: string,
- *   readonly places: readonly number[], readonly symbols: readonly number[] }} Report
+ * `id` and `person`: 32 hexadecimal digits. `mech`: the channel's id. `symbols[k]` is the column of
+ * the channel's table that answered for place `places[k]`.
+ * @typedef {{ readonly id: string, readonly mech: string, readonly epoch: number,
+ *   readonly person: string, readonly places: readonly number[],
+ *   readonly symbols: readonly number[] }} Report
  */
 
 /**
@@ -16,11 +18,11 @@ export const LONGEST_UPLOAD = 1 << 18;
  * @param {import("./channel.js").Channel} channel
  * @returns {string}
  */
-export function spell({ id, epoch, person, places, symbols }, channel) {
+export function dumps({ id, mech, epoch, person, places, symbols }, channel) {
   const width = String(channel.outputs.length - 1).length;
   const cells = places.map((place, k) => `[${place},${String(symbols[k]).padStart(width)}]`);
   return (
-    `{"id":"${id}","mech":"${channel.id}","schema":1,"epoch":${epoch},` +
+    `{"id":"${id}","mech":"${mech}","schema":1,"epoch":${epoch},` +
     `"person":"${person}","cells":[${cells.join()}]}`
   );
 }

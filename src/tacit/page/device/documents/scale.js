@@ -20,7 +20,7 @@ export const MOST_LEVELS = 1 << 16;
  * @param {string} text
  * @returns {Scale}
  */
-export function parseScale(text) {
+export function parse(text) {
   const [low, high, step, ...rest] = text.split(":").map(decimal);
   if (!low || !high || !step || rest.length > 0) {
     throw new DataError(`The scale '${text.slice(0, 60)}' is not low:high:step, such as 1:5:1.`);

@@ -23,7 +23,7 @@ const [OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = [0x5b, 0x7b, 0x5d, 0x
  * @param {string} what names it in sentences
  * @returns {unknown}
  */
-export function parse(text, what) {
+export function parseCanonical(text, what) {
   scanned(text, what);
   const value = parsed(text, what);
   if (JSON.stringify(value) !== text) {
@@ -34,18 +34,18 @@ export function parse(text, what) {
 
 /**
  * The JSON value in UTF-8, in any spelling, but with no key twice.
- * @param {Uint8Array} bytes
+ * @param {Uint8Array} text
  * @param {string} what names it in sentences
- * @param {number} longest
+ * @param {number} longest bytes
  * @returns {unknown}
  */
-export function parseAny(bytes, what, longest) {
-  if (bytes.length > longest) {
-    throw new DataError(`${what} of ${bytes.length} bytes is longer than ${longest}.`);
+export function parse(text, what, longest) {
+  if (text.length > longest) {
+    throw new DataError(`${what} of ${text.length} bytes is longer than ${longest}.`);
   }
-  const text = decoded(bytes, what);
-  const pairs = scanned(text, what);
-  const value = parsed(text, what);
+  const read = decoded(text, what);
+  const pairs = scanned(read, what);
+  const value = parsed(read, what);
   if (keysIn(value) !== pairs) throw new DataError(`${what} is not JSON: a key occurs twice.`);
   return value;
 }
@@ -118,7 +118,7 @@ function keysIn(value) {
  * @param {readonly string[]} keys
  * @returns {Fields}
  */
-export function fields(value, what, keys) {
+export function fieldsInOrder(value, what, keys) {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new DataError(`${what} is not a JSON object.`);
   }
@@ -144,7 +144,7 @@ export function fields(value, what, keys) {
  * @param {readonly string[]} [optional]
  * @returns {Fields}
  */
-export function keyed(value, what, keys, optional = []) {
+export function fields(value, what, keys, optional = []) {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new DataError(`${what} is not a JSON object.`);
   }
@@ -160,25 +160,19 @@ export function keyed(value, what, keys, optional = []) {
 }
 
 /**
+ * The value of `key`, of exactly this type; a text is one that UTF-8 can write.
+ * @template {"string" | "boolean"} Kind
  * @param {Fields} known
  * @param {string} key
+ * @param {Kind} kind
  * @param {string} what
- * @returns {string}
+ * @returns {Kind extends "string" ? string : boolean}
  */
-export function text(known, key, what) {
+export function typed(known, key, kind, what) {
   const value = known[key];
-  return typeof value === "string" && value.isWellFormed() ? value : refuse(value, key, what, "a text");
-}
-
-/**
- * @param {Fields} known
- * @param {string} key
- * @param {string} what
- * @returns {boolean}
- */
-export function truth(known, key, what) {
-  const value = known[key];
-  return typeof value === "boolean" ? value : refuse(value, key, what, "true or false");
+  const broken = typeof value === "string" && !value.isWellFormed();
+  if (typeof value !== kind || broken) return refuse(value, key, what, `a ${kind}`);
+  return /** @type {Kind extends "string" ? string : boolean} */ (value);
 }
 
 /**
@@ -198,12 +192,12 @@ export function whole(known, key, what) {
  * @template T
  * @param {unknown} value
  * @param {string} key
- * @param {string} what
  * @param {(entry: unknown) => T | undefined} read
+ * @param {string} what
  * @param {number} [most]
  * @returns {T[]}
  */
-export function listed(value, key, what, read, most = Infinity) {
+export function listed(value, key, read, what, most = Infinity) {
   if (!Array.isArray(value)) return refuse(value, key, what, "a list");
   if (value.length > most) throw new DataError(`${what}'s ${key} are more than ${most}.`);
   return value.map((entry) => {

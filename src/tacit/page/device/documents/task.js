@@ -5,13 +5,13 @@
  * shown another catalogue, title or table than everybody else.
  */
 
-import { readChannel } from "./channel.js";
+import { ofJson } from "./channel.js";
 import { compare, decimal, shortest } from "./decimals.js";
 import { CertificateError, DataError, RequestError } from "../errors.js";
 import { address as addressOf } from "./hashing.js";
 import { isOrigin } from "./origin.js";
-import { parseScale } from "./scale.js";
-import { fields, listed, parse, text, whole } from "./strict.js";
+import * as ratingScale from "./scale.js";
+import { fieldsInOrder, listed, parseCanonical, typed, whole } from "./strict.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
 
@@ -68,7 +68,7 @@ const DAY = 86_400;
  * @param {string} address
  * @returns {Promise<Task>}
  */
-export async function readTask(document, address) {
+export async function loads(document, address) {
   if ((await addressOf(document)) !== address) {
     const short = address.slice(0, 64);
     throw new CertificateError(
@@ -77,22 +77,22 @@ export async function readTask(document, address) {
   }
   if (document.length > LONGEST)
     throw new DataError(`A task of ${document.length} bytes is too long.`);
-  const known = formed(parse(decoded(document), WHAT));
-  const plan = text(known, "plan", WHAT);
-  const provider = "provider" in known ? text(known, "provider", WHAT) : null;
+  const known = formed(parseCanonical(decoded(document), WHAT));
+  const plan = typed(known, "plan", "string", WHAT);
+  const provider = "provider" in known ? typed(known, "provider", "string", WHAT) : null;
   const task = {
     address,
     question: provider === null ? address : await predecessor(known),
-    name: text(known, "name", WHAT),
+    name: typed(known, "name", "string", WHAT),
     provider,
-    scale: parseScale(text(known, "scale", WHAT)),
+    scale: ratingScale.parse(typed(known, "scale", "string", WHAT)),
     plan,
     slots: Number(/^sample:([1-9][0-9]{0,3})$/.exec(plan)?.[1] ?? 0) || null,
     hidesPresence: plan !== "rated",
-    items: listed(known["items"], "items", WHAT, item, MOST_ITEMS),
+    items: listed(known["items"], "items", item, WHAT, MOST_ITEMS),
     titles: titlesOf(known["titles"]),
     channels: await Promise.all(
-      listed(known["channels"], "channels", WHAT, (entry) => entry, MOST_CHANNELS).map(readChannel),
+      listed(known["channels"], "channels", (entry) => entry, WHAT, MOST_CHANNELS).map(ofJson),
     ),
     start: whole(known, "start", WHAT),
     epochSeconds: whole(known, "epoch_seconds", WHAT),
@@ -122,29 +122,30 @@ export function refuseAnothers({ provider }, origin) {
  * @param {number} now
  * @returns {number}
  */
-export function epochOf({ start, epochSeconds }, now) {
+export function epoch({ start, epochSeconds }, now) {
   return Math.floor((now - start) / epochSeconds);
 }
 
 /**
- * The channel to answer through: of the largest epsilon not above the person's own maximum (nats,
- * a plain decimal), the first of equals. Ratings have no part in it.
+ * The channel to answer through: of the largest epsilon not above the person's own maximum (nats
+ * per rating, a plain decimal), the first of equals. Ratings have no part in it.
  *
- * Throws `CertificateError` when the task offers none, before anything is drawn.
+ * Throws `CertificateError` when the task offers none, before anything is drawn, and `RequestError`
+ * for what is no decimal.
  * @param {Pick<Task, "channels">} task
- * @param {string} maximum
+ * @param {string} mostEpsilon
  * @returns {Channel}
  */
-export function choose({ channels }, maximum) {
-  const most = decimal(maximum);
+export function choose({ channels }, mostEpsilon) {
+  const most = decimal(mostEpsilon);
   if (most === undefined)
-    throw new RequestError(`A maximum of '${maximum}' is no plain decimal such as 0.5.`);
+    throw new RequestError(`Epsilon '${mostEpsilon}' is not a plain decimal such as 0.5.`);
   const ranked = [...channels].sort((a, b) => compare(epsilonOf(b), epsilonOf(a)));
   const chosen = ranked.find((channel) => compare(epsilonOf(channel), most) <= 0);
   if (chosen !== undefined) return chosen;
   throw new CertificateError(
-    `This task asks for epsilon = ${ranked.at(-1)?.epsilon} or more, your maximum is ${maximum}: ` +
-      "it gets no answer.",
+    `This task asks for epsilon = ${ranked.at(-1)?.epsilon} or more, your maximum is ` +
+      `${mostEpsilon}: it gets no answer.`,
   );
 }
 
@@ -203,7 +204,8 @@ function formed(value) {
   if (format !== FIRST && format !== SECOND) {
     throw new DataError(`The task's format is neither ${FIRST} nor ${SECOND}.`);
   }
-  return fields(value, WHAT, format === SECOND ? KEYS : KEYS.filter((key) => key !== "provider"));
+  const keys = format === SECOND ? KEYS : KEYS.filter((key) => key !== "provider");
+  return fieldsInOrder(value, WHAT, keys);
 }
 
 /**
@@ -257,7 +259,7 @@ function item(value) {
 
 /** @param {unknown} value */
 function titlesOf(value) {
-  return value === null ? null : listed(value, "titles", WHAT, title, MOST_ITEMS);
+  return value === null ? null : listed(value, "titles", title, WHAT, MOST_ITEMS);
 }
 
 /** @param {unknown} value */

@@ -1,7 +1,7 @@
 /** The last step, at home: recommendations from a person's own true ratings, which never leave. */
 
 import { DataError, RequestError } from "../errors.js";
-import { cellsRow, expected, linearRow, theta } from "./solve.js";
+import { ordinalRow, expected, linearRow, theta } from "./solve.js";
 
 /** @typedef {import("../documents/item_model.js").Item} Item */
 /** @typedef {import("../documents/item_model.js").ItemDraw} ItemDraw */
@@ -43,10 +43,10 @@ export class Profile {
 
   /**
    * The n best items the person has not rated, best first, ties in the model's item order.
-   * @param {number} n
+   * @param {number} [n]
    * @returns {{ item: Item, score: number }[]}
    */
-  recommend(n) {
+  recommend(n = 10) {
     const mine = new Set(this.#known.map(([place]) => place));
     return this.#model.items
       .map((item, place) => ({ item, place }))
@@ -79,7 +79,7 @@ export class Profile {
     const prior = this.#prior(draw);
     return this.#model.link === "linear"
       ? linearRow(draw, this.#known, prior)
-      : cellsRow(draw, this.#known, prior, this.#model.scale.values, this.#model.sigma);
+      : ordinalRow(draw, this.#known, prior, this.#model.scale.values, this.#model.sigma);
   }
 
   /** @param {ItemDraw} draw */

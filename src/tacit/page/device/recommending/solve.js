@@ -50,9 +50,9 @@ export function linearRow(draw, known, prior) {
  * @param {number} sigma
  * @returns {Row}
  */
-export function cellsRow(draw, known, prior, levels, sigma) {
+export function ordinalRow(draw, known, prior, levels, sigma) {
   return climb(draw, known, prior, 1 / sigma ** 2, ROUNDS, (taste, rating) =>
-    cellScore(taste, rating, levels, sigma),
+    levelScore(taste, rating, levels, sigma),
   );
 }
 
@@ -80,7 +80,7 @@ export function expected(taste, levels, sigma) {
  * @param {number} sigma
  * @returns {number}
  */
-function cellScore(taste, rating, levels, sigma) {
+function levelScore(taste, rating, levels, sigma) {
   const [lowest, highest] = [at(levels, 0), at(levels, levels.length - 1)];
   const half = (highest - lowest) / (levels.length - 1) / 2;
   const [low, high] = [(rating - half - taste) / sigma, (rating + half - taste) / sigma];

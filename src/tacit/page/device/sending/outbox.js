@@ -10,10 +10,10 @@ const UNKNOWN = 404; // the collector does not have the task
 
 /**
  * What became of the rows: `stored` or `refused` are to be forgotten; `kept` stay. `due`: the
- * refused ones whose slot nobody answered for. `complaints` are sentences for people. `again`:
- * whether another attempt may help, `retryAfter` seconds from now.
+ * refused ones whose slot nobody answered for. `notes` are sentences for people. `later`: whether
+ * the collector means "not now", and asks to wait for `retryAfter` seconds.
  * @typedef {{ readonly stored: Outgoing[], readonly refused: Outgoing[], readonly kept: Outgoing[],
- *   readonly due: Outgoing[], readonly complaints: string[], readonly again: boolean,
+ *   readonly due: Outgoing[], readonly notes: string[], readonly later: boolean,
  *   readonly retryAfter: number }} Sent
  */
 
@@ -57,31 +57,31 @@ export async function send(rows, [address = "", ...others], collector, token) {
   if (status === UNKNOWN && others.length > 0) return send(rows, others, collector, token);
   /** @type {Sent} */
   const nothing = {
-    ...{ stored: [], refused: [], kept: [], due: [], complaints: [] },
-    ...{ again: false, retryAfter },
+    ...{ stored: [], refused: [], kept: [], due: [], notes: [] },
+    ...{ later: false, retryAfter },
   };
   if (status === 200) return { ...nothing, stored: [...rows] };
   if ((status === 409 || status === 422) && refused !== null) {
     return { ...nothing, ...parted(rows, refused) };
   }
-  if (isLater(status)) return { ...nothing, kept: [...rows], again: true };
-  const complaint = `The collector refuses this (${status}): ${detail} Your answers are kept.`;
-  return { ...nothing, kept: [...rows], complaints: [complaint] };
+  if (isLater(status)) return { ...nothing, kept: [...rows], later: true };
+  const note = `The collector refuses this (${status}): ${detail} Your answers are kept.`;
+  return { ...nothing, kept: [...rows], notes: [note] };
 }
 
 /**
  * Asks the collector to erase what was reported under one name. `erased`: whether it says that it
- * did; `again` and `retryAfter` as for an upload.
+ * did; `later` and `retryAfter` as for an upload.
  * @param {import("../store.js").Erasure} erasure
  * @param {Pick<import("./collector.js").Collector, "erase">} collector
- * @returns {Promise<Pick<Sent, "complaints" | "again" | "retryAfter"> & { erased: boolean }>}
+ * @returns {Promise<Pick<Sent, "notes" | "later" | "retryAfter"> & { erased: boolean }>}
  */
 export async function askToErase(erasure, collector) {
   const { status, detail, retryAfter } = await collector.erase(erasure);
   const erased = status === 200;
-  const again = isLater(status);
-  const complaint = `The collector does not erase this yet (${status}): ${detail} It is asked again.`;
-  return { erased, again, retryAfter, complaints: erased || again ? [] : [complaint] };
+  const later = isLater(status);
+  const note = `The collector does not erase this yet (${status}): ${detail} It is asked again.`;
+  return { erased, later, retryAfter, notes: erased || later ? [] : [note] };
 }
 
 /**
@@ -104,7 +104,7 @@ function parted(rows, refusals) {
     stored: rows.filter(({ id }) => !why.has(id)),
     refused,
     due: refused.filter(({ id }) => why.get(id)?.problem !== "conflict"),
-    complaints: refused.map(
+    notes: refused.map(
       ({ id }) => `The collector refused a report for good: ${why.get(id)?.detail}`,
     ),
   };
@@ -115,11 +115,11 @@ function parted(rows, refusals) {
  * to two hours, after what the collector asked for. Random, so that devices do not come in waves.
  * @param {number} attempt from 0
  * @param {number} retryAfter
- * @param {() => number} [random] from 0 to 1; no secret
+ * @param {() => number} [chance] from 0 to 1; no secret
  * @returns {number}
  */
-export function pause(attempt, retryAfter, random = Math.random) {
-  return retryAfter + random() * Math.min(FIRST_WAIT * 2 ** attempt, LONGEST_WAIT);
+export function pause(attempt, retryAfter, chance = Math.random) {
+  return retryAfter + chance() * Math.min(FIRST_WAIT * 2 ** attempt, LONGEST_WAIT);
 }
 
 /**

@@ -4,25 +4,26 @@ import { dueAgain } from "../answering/due.js";
 import { addressesOf, askToErase, pause, questionOf, send, uploads } from "./outbox.js";
 
 /** @typedef {Pick<import("./collector.js").Collector, "send" | "erase">} Uploads */
-/** Names to be erased that were not, and why.
- * @typedef {{ readonly complaints: readonly string[], readonly erasing: number }} Asked */
+/** @typedef {import("../client.js").SyncOutcome} SyncOutcome */
+/** What became of names to be erased.
+ * @typedef {Pick<SyncOutcome, "erased" | "erasing" | "notes">} Asked */
 
 const FORGIVEN = 100_000; // seconds: a longer pause than any comes from a clock that was wrong
 
 export class Sender {
   #store;
   #collector;
-  #now;
+  #clock;
 
   /**
    * @param {import("../store.js").Store} store
    * @param {Uploads} collector
-   * @param {() => number} now Unix seconds
+   * @param {() => number} clock Unix seconds
    */
-  constructor(store, collector, now) {
+  constructor(store, collector, clock) {
     this.#store = store;
     this.#collector = collector;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   /** Ask for what is to be erased, then send what waits: nothing new. */
@@ -36,18 +37,19 @@ export class Sender {
    */
   async erase() {
     const { erasures, pause: pauses } = await this.#store.read();
-    const complaints = /** @type {string[]} */ ([]);
-    const asked = { complaints, erasing: erasures.length };
+    const notes = /** @type {string[]} */ ([]);
+    const asked = { erased: 0, erasing: erasures.length, notes };
     if (this.#tooEarly(pauses) !== null) return asked;
     for (const erasure of erasures) {
       const became = await askToErase(erasure, this.#collector);
-      complaints.push(...became.complaints);
-      if (became.again) {
+      notes.push(...became.notes);
+      if (became.later) {
         await this.#postpone(became.retryAfter);
         return asked;
       }
       if (!became.erased) continue;
       await this.#store.commit({ remove: { erasures: [erasure] } });
+      asked.erased += 1;
       asked.erasing -= 1;
     }
     return asked;
@@ -56,11 +58,15 @@ export class Sender {
   /**
    * Send what is in the outbox, unless it is too early.
    * @param {Asked} asked
+   * @returns {Promise<SyncOutcome>}
    */
-  async upload({ complaints, erasing }) {
+  async upload(asked) {
     const { owner, outbox, enrolment, pause: pauses } = await this.#store.read();
     const token = enrolment[0]?.token ?? null;
-    const sent = { stored: 0, waiting: outbox.length, complaints: [...complaints], erasing };
+    const sent = {
+      ...{ stored: 0, givenUp: 0, late: 0, waiting: outbox.length, refused: 0, refusal: null },
+      ...{ ...asked, notes: [...asked.notes] },
+    };
     const again = this.#tooEarly(pauses);
     if (again !== null) return { ...sent, again };
     /** @type {Set<string>} */
@@ -71,9 +77,10 @@ export class Sender {
       const became = await send(rows, addressesOf(rows, owner), this.#collector, token);
       await this.#settle(became);
       sent.stored += became.stored.length;
+      sent.givenUp += became.refused.length;
       sent.waiting -= became.stored.length + became.refused.length;
-      sent.complaints.push(...became.complaints);
-      if (became.again) return { ...sent, again: await this.#postpone(became.retryAfter) };
+      sent.notes.push(...became.notes);
+      if (became.later) return { ...sent, again: await this.#postpone(became.retryAfter) };
       if (became.kept.length > 0) wrong.add(task);
     }
     // Only an outbox that got through ends a failure; an empty one says nothing.
@@ -84,12 +91,12 @@ export class Sender {
   }
 
   /**
-   * Seconds to wait before anything may be sent; null where it may be sent now.
+   * Unix seconds before which nothing may be sent; null where it may be sent now.
    * @param {readonly import("../store.js").Pause[]} pauses
    */
   #tooEarly([pause]) {
-    const wait = (pause?.next ?? -Infinity) - this.#now();
-    return wait > 0 && wait < FORGIVEN ? wait : null;
+    const [next, now] = [pause?.next ?? -Infinity, this.#clock()];
+    return now < next && next < now + FORGIVEN ? next : null;
   }
 
   /** @param {import("./outbox.js").Sent} became */
@@ -100,13 +107,15 @@ export class Sender {
     });
   }
 
-  /** @param {number} retryAfter */
+  /**
+   * The moment until which nothing is sent, Unix seconds.
+   * @param {number} retryAfter
+   */
   async #postpone(retryAfter) {
     const { pause: pauses } = await this.#store.read();
     const before = pauses[0]?.attempts ?? 0;
-    const seconds = pause(before, retryAfter);
-    const next = this.#now() + seconds;
+    const next = this.#clock() + pause(before, retryAfter);
     await this.#store.commit({ put: { pause: [{ self: "pause", attempts: before + 1, next }] } });
-    return seconds;
+    return next;
   }
 }
