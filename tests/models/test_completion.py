@@ -171,6 +171,21 @@ def test_a_fit_leaves_the_rho_it_was_given(ratings: Ratings) -> None:
         assert np.all(fitted.precision > 0)
 
 
+@pytest.mark.parametrize("setting", [{"rho": 8.0}, {"shrinkage": 1.5}])
+def test_the_centre_of_the_scale_is_the_zero_of_ratings_brought_to_one(
+    setting: dict[str, float], ratings: Ratings
+) -> None:
+    """Definition 2 by hand: z = (r - 3) / 2, completed, and brought back."""
+    frame = ratings.to_polars().with_columns(((pl.col("rating") - 3) / 2).alias("rating"))
+    by_hand = fit("completion", from_frame(frame, scale="-1:1:0.5"), biases=False, **setting)
+    found = fit("completion", ratings, biases=False, centre="scale", **setting)
+    pairs = ratings.users, ratings.items
+    theta = by_hand.people[0, :, 1:] @ by_hand.items[0, :, 1:].T
+    mine = found.people[0, :, 1:] @ found.items[0, :, 1:].T
+    assert found.mu.tolist() == [3.0]
+    assert mine[pairs] == pytest.approx(2 * theta[pairs], abs=2e-3)
+
+
 def test_a_device_can_place_anybody_where_nothing_is_left_to_fit(ratings: Ratings) -> None:
     fitted = fit("completion", ratings, rho=1e6)
     home = at_home(fitted, ratings.where(ratings.users > 0))
@@ -202,6 +217,7 @@ def test_lambda_is_chosen_where_held_out_reports_are_met_best(ratings: Ratings) 
         ({"rank": 0}, "A rank of 0 is not positive"),
         ({"rho": 3.0, "shrinkage": 2.0}, "rho 3.0 and shrinkage 2.0 each settle the other"),
         ({"rho": 3.0, "rank": 2}, "No matrix of rank 2 comes within rho 3.0"),
+        ({"centre": "scale"}, "give biases=False"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(

@@ -4,7 +4,8 @@
 
 with R = diag(ridge). Row r solves
 (sum_c w_rc y_c y_c' + R) x_r = sum_c w_rc (target_rc - offset_c) y_c. Data are float32; a row's
-sums run over its own cells only, so float32 holds them.
+sums run over its own cells only, so float32 holds them. Where the ridge is too small to make the
+matrix regular in float32, as it may be without any, the row of least norm is taken, in float64.
 """
 
 from typing import NamedTuple
@@ -27,6 +28,8 @@ from tacit.kernels.tile import LANES, scale
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
+LEAST_RIDGE = 0.01
+"""Below it a row with fewer cells than factors may have no Cholesky factor in float32."""
 BATCH = 64  # cells gathered at a time: with the matrix they fill a first-level cache
 
 
@@ -34,7 +37,7 @@ class SideProblem(NamedTuple):
     """The least-squares problem of one side, given the other.
 
     `target`, `weight`: canonical cell order, shape (n,). `design`: shape (columns, K). `offset`:
-    shape (columns,). `ridge`: shape (K,), positive.
+    shape (columns,). `ridge`: shape (K,), not negative.
     """
 
     target: Floats
@@ -46,11 +49,28 @@ class SideProblem(NamedTuple):
 
 def half_step(side: Side, problem: SideProblem) -> Floats:
     """The rows that solve the problem, shape (rows, K); a row without cells is zero."""
+    if problem.ridge.min() < LEAST_RIDGE:
+        return least_norm_step(side, problem)
     K = problem.design.shape[1]
     problem = problem._replace(design=in_vectors(problem.design))
     rows = np.zeros((len(side.start) - 1, padded(K)), np.float32)
     _solve_rows(largest_first(side), get_num_threads(), side, problem, rows)
     return np.ascontiguousarray(rows[:, :K])
+
+
+def least_norm_step(side: Side, problem: SideProblem) -> Floats:
+    """The same by a singular value decomposition of each row's problem: (A; R^1/2) x = (b; 0)."""
+    design, held = problem.design.astype(np.float64), np.sqrt(problem.ridge.astype(np.float64))
+    roots = np.sqrt(problem.weight.astype(np.float64))
+    rows = np.zeros((len(side.start) - 1, design.shape[1]), np.float32)
+    for r in np.flatnonzero(side.counts):
+        run = slice(side.start[r], side.start[r + 1])
+        cells, columns = side.cell[run], side.other[run]
+        A = np.vstack([roots[cells, None] * design[columns], np.diag(held)])
+        b = np.zeros(len(A))
+        b[: len(cells)] = roots[cells] * (problem.target[cells] - problem.offset[columns])
+        rows[r] = np.linalg.lstsq(A, b, rcond=None)[0]
+    return rows
 
 
 def in_vectors(design: Floats) -> Floats:

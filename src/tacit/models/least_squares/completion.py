@@ -11,10 +11,14 @@ what its own channels hide. Here people and items have levels, as in `mf`, unles
 Without a rho lambda is chosen on held-out *reports*, and rho is whatever that leaves: no private
 truth is read. The noise that the channels declare would be sound too, but as a rho it is too large:
 a good fit takes some of the noise up, and at small epsilon M = 0 leaves no more than all of it.
+
+Definition 2 of the paper, for modified Laplace, normalises ratings to [-1, 1]: there M = 0 is the
+middle of the scale, and rho counts in half ranges. `centre="scale"` is that form.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -36,13 +40,15 @@ LEAST = 1e-5  # lambda, as a share of ||Z||_2, below which nothing more is fitte
 class Completion:
     """`rho`: the Frobenius norm of what the fit leaves of the reports, in rating units, or None.
     `shrinkage`: lambda, in rating units, or None; without both it is chosen from the reports.
-    `rank`: of M at most. `biases`: whether people and items have their own level. `gap`: how far
-    from the least objective the fit may end, as a share of it."""
+    `rank`: of M at most. `biases`: whether people and items have their own level. `centre`: where M
+    = 0 is without them, at no stars or, for "scale", at the middle; then `rho` and `shrinkage` are
+    in half ranges. `gap`: how far from the least objective the fit may end, as a share of it."""
 
     rho: float | None = None
     shrinkage: float | None = None
     rank: int = 64
     biases: bool = True
+    centre: Literal["zero", "scale"] = "zero"
     gap: float = 1e-3
 
     name = "completion"
@@ -53,20 +59,27 @@ class Completion:
         """Learn from the reported numbers as if they were ratings.
 
         Raises `RequestError` for both a rho and a shrinkage, for a setting that is not positive,
-        and for a rho that no matrix of the given rank reaches.
+        for a centre beside biases, and for a rho that no matrix of the given rank reaches.
         """
         del rng  # nothing here is random
         self._check()
         problem = self._start(data)
-        if self.rho is None:
-            problem.solve(self.shrinkage or self._choose(data), self.gap)
+        unit = half_range(data) if self.centre == "scale" else 1.0
+        if self.rho is not None:
+            within(problem, self.rho * unit, self.gap)
+        elif self.shrinkage is not None:
+            problem.solve(self.shrinkage * unit, self.gap)
         else:
-            within(problem, self.rho, self.gap)
+            problem.solve(self._choose(data), self.gap)
         advance(1.0)
         return as_fitted(self.name, data, problem.factors)
 
     def _start(self, data: Evidence) -> SoftImpute:
-        return SoftImpute.start(data, data.values, rank=self.rank, biases=self.biases)
+        middle = data.scale.values[0] + half_range(data)
+        centre = middle if self.centre == "scale" else 0.0
+        return SoftImpute.start(
+            data, data.values, rank=self.rank, biases=self.biases, centre=centre
+        )
 
     def _choose(self, data: Evidence) -> float:
         """The lambda whose fit on 9 in 10 reports comes nearest to the tenth; from above."""
@@ -90,10 +103,17 @@ class Completion:
                 raise RequestError(
                     f"A {name} of {value} is not positive; give more, or leave it out."
                 )
+        if self.centre == "scale" and self.biases:
+            raise RequestError("Biases have a centre of their own; give biases=False as well.")
         if self.rho is not None and self.shrinkage is not None:
             raise RequestError(
                 f"rho {self.rho} and shrinkage {self.shrinkage} each settle the other; give one."
             )
+
+
+def half_range(data: Evidence) -> float:
+    """Half the way from the lowest level to the highest: the 1 of a scale brought to [-1, 1]."""
+    return (data.scale.values[-1] - data.scale.values[0]) / 2
 
 
 def within(problem: SoftImpute, rho: float, gap: float) -> None:

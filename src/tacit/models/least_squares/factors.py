@@ -27,17 +27,31 @@ class Factors:
     ridge: Floats
 
     @classmethod
-    def start(cls, data: Evidence, factors: int, ridge: float, bias_ridge: float, rng: int) -> Self:
-        """Small random items, people at rest, mu the mean of the reports."""
+    def start(
+        cls,
+        data: Evidence,
+        factors: int,
+        ridge: float,
+        bias_ridge: float,
+        rng: int,
+        *,
+        centred: bool = True,
+    ) -> Self:
+        """Small random items, people at rest; mu the mean of the reports, or 0 unless `centred`."""
         draw = np.random.default_rng(rng)
         items = np.zeros((len(data.item_ids), 1 + factors), np.float32)
         items[:, 1:] = 0.3 * draw.standard_normal((len(items), factors))
         return cls(
-            float(data.values.mean(dtype=np.float64)),
+            float(data.values.mean(dtype=np.float64)) if centred else 0.0,
             np.zeros((len(data.user_ids), 1 + factors), np.float32),
             items,
             np.array([bias_ridge] + [ridge] * factors, np.float32),
         )
+
+    def scatter_people(self, chance: np.random.Generator) -> None:
+        """People's rows small and random, as items' are; levels at rest."""
+        shape = self.people[:, 1:].shape
+        self.people[:, 1:] = 0.3 * chance.standard_normal(shape)
 
     def sweep(self, data: Evidence, target: Floats, weight: Floats) -> None:
         """Solve people given items, then items given people."""

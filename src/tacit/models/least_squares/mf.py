@@ -1,8 +1,9 @@
 """Plain matrix factorization of whatever numbers were reported: the naive reading.
 
-`mf-plain` is Neera et al. equation (1), min sum (r* - u.v)^2 + ridge, without biases (centred by
-the mean report, and the ridge, are ours: the paper names neither). With the clamped Laplace it is
-their baseline ISGD, solved by ALS. `mf` adds biases. The ridge is chosen on held-out *reports*.
+`mf-plain` is Neera et al. equation (1), min sum (r* - u.v)^2, without biases. The centre (the mean
+report) and the ridge, chosen on held-out *reports*, are ours, and better: `ridge=0, centred=False`
+is the equation as printed, each side solved for its rows of least norm. With the clamped Laplace it
+is their baseline ISGD, solved by ALS. `mf` adds biases.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.kernels.als import LEAST_RIDGE
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.factors import FREE, Factors
@@ -19,13 +21,15 @@ from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
 @dataclass(frozen=True, kw_only=True)
 class MF:
-    """`factors`: K. `ridge`: in units of one report's noise, or None to choose it from the
-    reports. `sweeps`: of both sides. `biases`: whether people and items have their own level."""
+    """`factors`: K. `ridge`: in units of one report's noise, 0 for none, or None to choose it from
+    the reports. `sweeps`: of both sides. `biases`: whether people and items have their own level.
+    `centred`: whether factors are fitted to what the mean report leaves, or to reports."""
 
     factors: int = 8
     ridge: float | None = None
     sweeps: int = 15
     biases: bool = True
+    centred: bool = True
 
     @property
     def name(self) -> str:
@@ -44,7 +48,7 @@ class MF:
 
     def _factorize(self, data: Evidence, ridge: float, rng: int) -> Factors:
         bias_ridge = ridge / 2 if self.biases else float(FREE)
-        factors = Factors.start(data, self.factors, ridge, bias_ridge, rng)
+        factors = Factors.start(data, self.factors, ridge, bias_ridge, rng, centred=self.centred)
         even = np.ones(len(data), np.float32)
         for _ in range(self.sweeps):
             factors.sweep(data, data.values, even)
@@ -55,6 +59,8 @@ def as_fitted(name: str, data: Evidence, factors: Factors) -> Fitted:
     """A point estimate as a fitted model with one draw and the linear link."""
     precision = factors.ridge * np.sqrt(own_noise_share(data, factors))
     precision[0] = FREE if factors.ridge[0] == FREE else min(precision[0], OWN_BIAS_RIDGE)
+    # Without a ridge nothing would hold a person's row at home who has fewer ratings than factors.
+    precision = np.maximum(precision, LEAST_RIDGE)
     return Fitted.point(
         name,
         data,

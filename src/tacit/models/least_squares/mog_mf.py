@@ -7,8 +7,10 @@
     M2   weighted ALS with w_ij = sum_k gamma_ijk / (2 sigma_k^2)
 
 The paper prints w with a square root *and* uses it outside the square; that is not an EM step and
-is kept behind `sqrt_weights`. The noise of a bounded channel is neither centred nor independent of
-the rating, which this model cannot say; `channel-mf` can.
+is kept behind `sqrt_weights`. `PRINTED` has what section 4.3 states: random starts, no ridge, no
+centre, an end when U changes little; its "weighted PCA" is one sweep of both sides a round. The
+noise of a bounded channel is neither centred nor independent of the rating, which this model cannot
+say; `channel-mf` can.
 """
 
 from collections.abc import Callable
@@ -24,19 +26,26 @@ from tacit.models.least_squares.mf import as_fitted
 from tacit.models.least_squares.ridge import at_best_ridge
 
 Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
 SIGMA_FLOOR = 1e-3  # on the rating scale; below it a component has collapsed onto single reports
 
 
 @dataclass(frozen=True, kw_only=True)
 class MoGMF:
-    """`factors`: K; `components`: of the noise; `ridge`: relative to the mean weight, None to
-    choose it from the reports; `rounds`: of EM, one ALS sweep each. All but the mixture are ours:
-    the paper states none of them. `sqrt_weights`: the printed variant."""
+    """`factors`: K; `components`: of the noise; `ridge`: relative to the mean weight, 0 for none,
+    None to choose it from the reports; `rounds`: of EM, one sweep of both sides each, at most;
+    `tolerance`: the change of U, as a share of its norm, below which they end. `centred`: whether
+    factors are fitted to what the mean report leaves. `random_start`: of U and of the mixture, too.
+    `sqrt_weights`: w as printed. K, components, ridge and rounds are ours: the paper states none.
+    """
 
     factors: int = 8
     components: int = 3
     ridge: float | None = None
     rounds: int = 20
+    tolerance: float = 0.0
+    centred: bool = True
+    random_start: bool = False
     sqrt_weights: bool = False
 
     name = "mog-mf"
@@ -52,17 +61,28 @@ class MoGMF:
         return as_fitted(self.name, data, factors)
 
     def _factorize(self, data: Evidence, ridge: float, rng: int) -> Factors:
-        factors = Factors.start(data, self.factors, ridge, float(FREE), rng)
+        factors = Factors.start(data, self.factors, ridge, float(FREE), rng, centred=self.centred)
         spread = float(np.std(data.values - factors.mu)) + SIGMA_FLOOR
         noise = Mixture.start(self.components, spread)
+        if self.random_start:
+            chance = np.random.default_rng([rng, 1])
+            factors.scatter_people(chance)
+            noise = Mixture.random(self.components, spread, chance)
         for _ in range(self.rounds):
+            before = factors.people
             residual = (data.values - factors.predict(data)).astype(np.float64)
             weight = noise.step(residual)
             if self.sqrt_weights:
                 weight = np.sqrt(weight)
             # The ridge stays relative to the mean weight: then it means the same at every epsilon.
             factors.sweep(data, data.values, (weight / weight.mean()).astype(np.float32))
+            if _norm(factors.people - before) < self.tolerance * _norm(before):
+                break
         return factors
+
+
+def _norm(rows: Floats) -> float:
+    return float(np.linalg.norm(rows[:, 1:]))
 
 
 @dataclass(eq=False)
@@ -77,6 +97,12 @@ class Mixture:
         """Equal shares, deviations spread around the residuals' own."""
         ladder = np.geomspace(0.5, 2.0, components) if components > 1 else np.ones(1)
         return cls(np.full(components, 1 / components), spread * ladder)
+
+    @classmethod
+    def random(cls, components: int, spread: float, chance: np.random.Generator) -> "Mixture":
+        """Shares and deviations at random, as section 4.3 begins."""
+        share = chance.random(components) + 0.1
+        return cls(share / share.sum(), spread * (0.5 + chance.random(components)))
 
     def step(self, residual: Doubles) -> Doubles:
         """One E and M1 step; returns the weights w of M2, shape (n,)."""
@@ -93,3 +119,7 @@ class Mixture:
         log -= log.max(0)
         gamma = np.exp(log)
         return gamma / gamma.sum(0)
+
+
+PRINTED = MoGMF(ridge=0.0, rounds=100, tolerance=1e-3, centred=False, random_start=True)
+"""Section 4.3 as it stands; its threshold and its cap are not given."""

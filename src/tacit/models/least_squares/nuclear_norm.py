@@ -48,9 +48,11 @@ class SoftImpute:
     shrinkage: float = np.inf
 
     @classmethod
-    def start(cls, data: Evidence, target: Floats, *, rank: int, biases: bool) -> Self:
-        """M = 0. With `biases` Z is centred by its mean, without by nothing."""
-        mu = float(target.mean(dtype=np.float64)) if biases else 0.0
+    def start(
+        cls, data: Evidence, target: Floats, *, rank: int, biases: bool, centre: float = 0.0
+    ) -> Self:
+        """M = 0. With `biases` Z is centred by its mean, without by `centre`."""
+        mu = float(target.mean(dtype=np.float64)) if biases else centre
         people, items = np.zeros((len(data.user_ids), 1)), np.zeros((len(data.item_ids), 1))
         ridge = np.array([FREE], np.float32)  # what lambda without end holds levels by
         factors = Factors(mu, people.astype(np.float32), items.astype(np.float32), ridge)

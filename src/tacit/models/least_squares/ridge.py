@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tacit.errors import RequestError
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.least_squares.factors import Factors
 
@@ -14,8 +15,13 @@ HELD_OUT = 0.1
 def at_best_ridge(
     data: Evidence, ridge: float | None, fit: Callable[[Evidence, float], Factors]
 ) -> Factors:
-    """The fit to all reports at `ridge`, or at the one that `choose_ridge` finds."""
-    return fit(data, ridge or choose_ridge(data, fit))
+    """The fit to all reports at `ridge`, or for None at the one that `choose_ridge` finds.
+
+    Raises `RequestError` for a negative ridge.
+    """
+    if ridge is not None and not ridge >= 0:
+        raise RequestError(f"A ridge of {ridge} pushes factors apart; give 0 or more.")
+    return fit(data, choose_ridge(data, fit) if ridge is None else ridge)
 
 
 def choose_ridge(data: Evidence, fit: Callable[[Evidence, float], Factors]) -> float:
