@@ -54,14 +54,14 @@ def products(rows: MatrixRows, columns: MatrixRows, shared: Scale) -> Product:
 
 
 def refuses(block: MatrixRows, shared: Scale) -> Product:
-    """A request that cannot be met, found out at work."""
+    """Raises `RequestError`: a request that cannot be met, found out at work."""
     if block.rows.max() > 5:
         raise RequestError(f"{block.rows.max():g} is above 5; give less.")
     return scaled(block, shared)
 
 
 def distrusts(rows: MatrixRows, columns: MatrixRows, shared: Scale) -> Product:
-    """Data that are wrong, found out at work."""
+    """Raises `DataError`: data that are wrong, found out at work."""
     raise DataError(f"Row {rows.rows[0, 0]:g} holds nothing.")
 
 
