@@ -22,3 +22,12 @@ def test_a_guarantee_survives_json_and_old_files_make_no_excuses():
     old = HOLDS.to_dict()
     del old["fails"]
     assert Guarantee.from_dict(old) == HOLDS
+
+
+def test_what_is_left_out_is_said_and_kept():
+    gap = replace(HOLDS, uncovered=("the scale", "the catalogue"))
+    assert gap.sentence.endswith(
+        " Not covered: the scale and the catalogue, taken from the ratings and not declared."
+    )
+    assert Guarantee.from_dict(gap.to_dict()) == gap
+    assert "uncovered" not in HOLDS.to_dict()
