@@ -134,6 +134,19 @@ def test_words_have_1_to_64_bits(member):
             member("0.001", word_bits=1)
 
 
+def test_the_ends_of_what_may_be_asked_are_included():
+    widest = {"scale": RatingScale.parse("0:255:1"), "epsilon": "16", "word_bits": 1}
+    assert settings_of("randomized-response")(**widest).claim == "16"
+
+
+def test_answers_need_a_word_that_holds_them():
+    four, five = RatingScale.parse("1:4:1"), STARS
+    even = compile_channel("randomized-response", epsilon="0.1", scale=four, word_bits=2)
+    assert even.weights == ((1, 1, 1, 1),) * 4
+    with pytest.raises(RequestError, match="2 bits is too short for 5 answers"):
+        compile_channel("randomized-response", epsilon="0.1", scale=five, word_bits=2)
+
+
 def test_symbols_never_share_a_number():
     third = Decimal(1) / 3
     assert public_numbers([third, third, Decimal(4)]) == (

@@ -118,3 +118,5 @@ def test_equations_are_solved_in_rationals():
         solve([[third, third], [third, third]])
     with pytest.raises(RequestError, match="do not add up"):
         solve([[Fraction(1), Fraction(2)]])
+    with pytest.raises(RequestError, match="do not add up"):  # the second column at no weight
+        solve([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]])
