@@ -230,12 +230,19 @@ def test_merged_laplace_stays_unbiased_and_no_cell_is_rare(epsilon, scale):
         ({"symbols": 1}, "1 symbols are not among 2 to 4096"),
         ({"sensitivity": "0"}, "Sensitivity 0 is not above 0"),
         ({"sensitivity": "5"}, "at most 4, the range"),
+        ({"symbols": 4097}, "4097 symbols are not among"),
         ({"epsilon": "10", "sensitivity": "1"}, "between any two ratings, above 16"),
     ],
 )
 def test_impossible_settings_are_refused(options, sentence):
     with pytest.raises(RequestError, match=sentence):
         BoundedLaplace(**{"epsilon": "1", "scale": STARS, **options})
+
+
+@pytest.mark.parametrize("symbols", [2, 4096])
+def test_the_ends_of_the_settings_are_included(symbols):
+    ends = {"epsilon": "16", "symbols": symbols, "sensitivity": "4"}
+    assert BoundedLaplace(**ends, scale=STARS).claim == "16"
 
 
 def test_laplace_needs_a_symbol_for_each_level():

@@ -196,10 +196,26 @@ def test_threshold_mix_spreads_cuts_evenly():
     assert [row[1] > row[0] for row in low.weights] == [False, False, True, True, True]
     assert [row[1] > row[0] for row in high.weights] == [False, False, False, True, True]
     assert len(threshold_mix(epsilon="1", scale=TENS, thresholds=9)) == 9
-    with pytest.raises(RequestError, match="5 thresholds do not fit 5 levels"):
-        threshold_mix(epsilon="1", scale=STARS, thresholds=5)
-    with pytest.raises(RequestError, match="leaves one side empty"):
-        Threshold(epsilon="1", scale=STARS, cut=5)
+    (short,) = threshold_mix(epsilon="1", scale=STARS, thresholds=1, word_bits=16)
+    assert short.word_bits == 16
+    for thresholds in (0, 5):
+        with pytest.raises(RequestError, match=f"{thresholds} thresholds do not fit.* 1 to 4"):
+            threshold_mix(epsilon="1", scale=STARS, thresholds=thresholds)
+    for cut in (0, 5):
+        with pytest.raises(RequestError, match="leaves one side empty; give one from 1 to 4"):
+            Threshold(epsilon="1", scale=STARS, cut=cut)
+
+
+def test_a_threshold_is_told_truly_with_the_odds_of_its_epsilon():
+    channel = Threshold(epsilon="1", scale=STARS, cut=3).table()
+    truly = math.e / (1 + math.e)
+    for number, row in enumerate(channel.likelihood):
+        assert row[number >= 3] == pytest.approx(truly, rel=1e-12)
+    means = [
+        sum((truly if (k < 3) == low else 1 - truly) * (k + 1) for k in range(5)) / weight
+        for low, weight in ((True, 2 + truly), (False, 3 - truly))
+    ]
+    assert [float(y) for y in channel.outputs] == pytest.approx(means, abs=1e-6)
 
 
 def test_the_public_hash_is_fixed_even_and_needs_both_ids():

@@ -103,6 +103,9 @@ def test_mixed_thresholds_restore_the_rank():
     [
         ({"objective": "fame"}, "The objective 'fame' is not known"),
         ({"prior": (1.0, 2.0)}, "needs 5 positive shares"),
+        ({"prior": (1.0, 2.0, 3.0, 4.0, 0.0)}, "needs 5 positive shares"),
+        ({"density": 0.0}, "density of 0.0 is not between 0 and 1"),
+        ({"density": 1.0}, "density of 1.0 is not between 0 and 1"),
         ({"scale": RatingScale.parse("0:256:1")}, "257 levels, above 256"),
     ],
 )
