@@ -191,6 +191,30 @@ def test_level_cells_are_a_distribution_and_its_slope():
         )
 
 
+def test_the_public_model_is_a_normal_of_a_fixed_share_of_the_range():
+    thetas = public_thetas([2.0, 4.0, 6.0, 8.0, 10.0])
+    assert (len(thetas), thetas[0], thetas[-1]) == (33, 2 + 0.4 * 8, pytest.approx(2 + 0.8 * 8))
+    assert np.diff(thetas) == pytest.approx(0.4 * 8 / 32)
+    shares, _ = level_intervals(3.0, STARS.values)
+    assert shares[2] == pytest.approx(math.erf(0.5 / (0.85 * math.sqrt(2))), rel=1e-12)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_information_about_theta_is_that_of_its_definition(missing):
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS, missing=missing)
+    table, rated = np.array(channel.likelihood), 0.3 if missing else 1.0
+    inputs, told, step = table[missing:], [], 1e-5
+    for theta in (2.5, 3.0, 4.2):
+        low, at, high = (
+            rated * np.array(level_intervals(theta + move, STARS.values)[0]) @ inputs
+            + (1 - rated) * table[0]
+            for move in (-step, 0, step)
+        )
+        told.append((((high - low) / (2 * step)) ** 2 / at).sum())
+    found = fisher_information(channel, (2.5, 3.0, 4.2), density=0.3)
+    assert found == pytest.approx(np.mean(told), rel=1e-6)
+
+
 def test_threshold_mix_spreads_cuts_evenly():
     low, high = threshold_mix(epsilon="1", scale=STARS)
     assert [row[1] > row[0] for row in low.weights] == [False, False, True, True, True]
