@@ -11,7 +11,7 @@ import pytest
 from tacit.channels import MECHANISMS, choose, compile_channel, settings_of, threshold_mix
 from tacit.channels.compiler import public_numbers
 from tacit.channels.information import fisher_information, level_intervals, public_thetas
-from tacit.channels.thresholds import Threshold, which
+from tacit.channels.thresholds import Threshold, hash_id, pair_key, which
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 from tacit.testing import CHANNEL_CLAIMS
@@ -246,6 +246,9 @@ def test_the_public_hash_is_fixed_even_and_needs_both_ids():
     assert [which("ann", item, 2) for item in range(8)] == [
         which("ann", str(k), 2) for k in range(8)
     ]
+    assert hash_id("ann") == 0x2E404B7D0D5E9149  # fixed: page and device draw the same cuts
+    assert pair_key(hash_id("ann"), hash_id(242)) == 0x8DDF3EF62289CEC8
+    assert pair_key((1 << 64) - 1, 1 << 62) == 0xC05AC1F580000000
     cells = [(person, item) for person in range(100) for item in range(100)]
     chosen = [which(person, item, 3) for person, item in cells]
     for k in range(3):
