@@ -278,3 +278,10 @@ def test_runs_are_merged_until_none_is_too_rare_and_no_further(spread, rarest):
     assert min(merged.row(0)[-len(merged.starts) :]) >= least
     further = min(start for start in free.starts if start > merged.starts[-1])
     assert free.q ** (free.last + further) / (1 + free.q) < least
+
+
+def test_clamped_noise_has_atoms_at_the_ends_and_a_density_between():
+    law = ClampedLaplace(epsilon="1", scale=STARS)
+    assert law.below(0, 2) == law.below(1, 2) == 0 < law.below(1 + 1e-6, 2)
+    assert law.below(5, 2) < 1 == law.below(5 + 1e-6, 2)
+    assert law.density(1, 2) == law.density(5, 2) == 0 < law.density(1.001, 2)
