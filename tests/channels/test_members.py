@@ -248,6 +248,7 @@ def test_the_public_hash_is_fixed_even_and_needs_both_ids():
     ]
     assert hash_id("ann") == 0x2E404B7D0D5E9149  # fixed: page and device draw the same cuts
     assert pair_key(hash_id("ann"), hash_id(242)) == 0x8DDF3EF62289CEC8
+    assert pair_key(hash_id(7), hash_id(8)) == 0xF05AE3700E88CFDB
     assert pair_key((1 << 64) - 1, 1 << 62) == 0xC05AC1F580000000
     cells = [(person, item) for person in range(100) for item in range(100)]
     chosen = [which(person, item, 3) for person, item in cells]
