@@ -85,7 +85,8 @@ FORGED = {
     "not a positive integer": (((0, 1 << 64), HALF), 64, "1"),
     "A weight is not": (((2.0**63, 2.0**63), HALF), 64, "1"),
     "Row 1 of the table sums to": ((HALF, (1, 1)), 64, "1"),
-    "has ratio": (((1, 3), (3, 1)), 2, "1"),
+    "Symbol 0 has ratio 3/1, above e^1;": (((1, 3), (3, 1)), 2, "1"),
+    "The table is empty": (((), ()), 64, "1"),
 }
 
 
@@ -98,6 +99,11 @@ def test_forged_tables_are_refused_with_the_reason(sentence):
 
 def test_a_table_that_tells_nothing_holds_at_zero():
     certify(Channel(STARS.levels[:2], STARS.levels[:2], (HALF, HALF), "0"))
+
+
+def test_the_smallest_tables_hold():
+    assert flaw(((1, 1), (1, 1)), 1, "0") is None
+    assert flaw(((2,),), 1, "0") is None
 
 
 def test_the_verifier_is_short_and_needs_the_standard_library_alone():

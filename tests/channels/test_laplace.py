@@ -13,6 +13,7 @@ from tacit.channels import compile_channel
 from tacit.channels.bounded_laplace import BoundedLaplace
 from tacit.channels.clamped_laplace import ClampedLaplace
 from tacit.channels.laplace import Laplace
+from tacit.channels.laplace_line import laplace_line
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 
@@ -230,6 +231,7 @@ def test_merged_laplace_stays_unbiased_and_no_cell_is_rare(epsilon, scale):
         ({"symbols": 1}, "1 symbols are not among 2 to 4096"),
         ({"sensitivity": "0"}, "Sensitivity 0 is not above 0"),
         ({"sensitivity": "5"}, "at most 4, the range"),
+        ({"symbols": 4097}, "4097 symbols are not among"),
         ({"epsilon": "10", "sensitivity": "1"}, "between any two ratings, above 16"),
     ],
 )
@@ -238,6 +240,48 @@ def test_impossible_settings_are_refused(options, sentence):
         BoundedLaplace(**{"epsilon": "1", "scale": STARS, **options})
 
 
+@pytest.mark.parametrize("symbols", [2, 4096])
+def test_the_ends_of_the_settings_are_included(symbols):
+    ends = {"epsilon": "16", "symbols": symbols, "sensitivity": "4"}
+    assert BoundedLaplace(**ends, scale=STARS).claim == "16"
+
+
 def test_laplace_needs_a_symbol_for_each_level():
     with pytest.raises(RequestError, match="needs at least 7 symbols, not 6"):
         compile_channel("laplace", epsilon="1", scale=STARS, symbols=6)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "finest", "fine"),
+    [(7, 1, 1), (17, 1, 1), (18, 1, 2), (33, 1, 2), (34, 1, 4), (11, 2, 2), (64, 2, 4)],
+)
+def test_a_line_is_as_fine_as_half_of_its_symbols_allow(symbols, finest, fine):
+    line = laplace_line(STARS, Decimal(9), symbols=symbols, rarest=Decimal(0), finest=finest)
+    assert line.fine == fine
+    assert symbols - 1 <= len(line.outputs()) <= symbols
+    cells = (symbols - 4 * fine - 1) // 2
+    # Each run starts at the last point that still leaves its share of what lies beyond.
+    for k, start in enumerate(line.starts):
+        assert line.q**start < 1 - Decimal(k) / cells <= line.q ** (start - 1)
+    with pytest.raises(RequestError, match=f"at least {4 * finest + 3} symbols"):
+        laplace_line(STARS, Decimal(9), symbols=4 * finest + 2, rarest=Decimal(0), finest=finest)
+
+
+@pytest.mark.parametrize(("spread", "rarest"), [("1", "0.002"), ("2", "0.01"), ("4", "0.02")])
+def test_runs_are_merged_until_none_is_too_rare_and_no_further(spread, rarest):
+    least = Decimal(rarest)
+    free, merged = (
+        laplace_line(STARS, Decimal(spread), symbols=64, rarest=floor)
+        for floor in (Decimal(0), least)
+    )
+    assert 1 < len(merged.starts) < len(free.starts)
+    assert min(merged.row(0)[-len(merged.starts) :]) >= least
+    further = min(start for start in free.starts if start > merged.starts[-1])
+    assert free.q ** (free.last + further) / (1 + free.q) < least
+
+
+def test_clamped_noise_has_atoms_at_the_ends_and_a_density_between():
+    law = ClampedLaplace(epsilon="1", scale=STARS)
+    assert law.below(0, 2) == law.below(1, 2) == 0 < law.below(1 + 1e-6, 2)
+    assert law.below(5, 2) < 1 == law.below(5 + 1e-6, 2)
+    assert law.density(1, 2) == law.density(5, 2) == 0 < law.density(1.001, 2)

@@ -11,7 +11,7 @@ import pytest
 from tacit.channels import MECHANISMS, choose, compile_channel, settings_of, threshold_mix
 from tacit.channels.compiler import public_numbers
 from tacit.channels.information import fisher_information, level_intervals, public_thetas
-from tacit.channels.thresholds import Threshold, which
+from tacit.channels.thresholds import Threshold, hash_id, pair_key, which
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 from tacit.testing import CHANNEL_CLAIMS
@@ -107,14 +107,14 @@ def test_missing_is_one_more_answer():
 
 
 def test_unknown_requests_are_sentences():
-    with pytest.raises(RequestError, match="identity is the absence of a channel"):
+    with pytest.raises(RequestError, match=r"identity is the absence .* ask for one of rand"):
         compile_channel("identity", epsilon="1", scale=STARS)
     with pytest.raises(RequestError, match="No channel is called 'best'; ask for one of rand"):
         compile_channel("best", epsilon="1", scale=STARS)
     with pytest.raises(RequestError, match="duchi has no setting missing"):
         compile_channel("duchi", epsilon="1", scale=STARS, missing=True)
-    with pytest.raises(RequestError, match="has no setting symbols"):
-        compile_channel("optimal", epsilon="1", scale=STARS, symbols=8)
+    with pytest.raises(RequestError, match="has no setting bins, symbols; leave"):
+        compile_channel("optimal", epsilon="1", scale=STARS, symbols=8, bins=3)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,19 @@ def test_words_have_1_to_64_bits(member):
     if len(member("0.001").outputs) > 2:
         with pytest.raises(RequestError):
             member("0.001", word_bits=1)
+
+
+def test_the_ends_of_what_may_be_asked_are_included():
+    widest = {"scale": RatingScale.parse("0:255:1"), "epsilon": "16", "word_bits": 1}
+    assert settings_of("randomized-response")(**widest).claim == "16"
+
+
+def test_answers_need_a_word_that_holds_them():
+    four, five = RatingScale.parse("1:4:1"), STARS
+    even = compile_channel("randomized-response", epsilon="0.1", scale=four, word_bits=2)
+    assert even.weights == ((1, 1, 1, 1),) * 4
+    with pytest.raises(RequestError, match="2 bits is too short for 5 answers"):
+        compile_channel("randomized-response", epsilon="0.1", scale=five, word_bits=2)
 
 
 def test_symbols_never_share_a_number():
@@ -160,8 +173,10 @@ def test_every_name_has_settings():
 def test_choose_tells_at_least_as_much_as_any(epsilon, scale):
     name, channel = choose(epsilon=epsilon, scale=scale)
     assert name in MECHANISMS
+    each = [*((n, {}) for n in MECHANISMS), ("optimal", {"objective": "information"})]
     told = [
-        fisher_information(compile_channel(n, epsilon=epsilon, scale=scale)) for n in MECHANISMS
+        fisher_information(compile_channel(n, epsilon=epsilon, scale=scale, **options))
+        for n, options in each
     ]
     assert fisher_information(channel) >= max(told) * (1 - 1e-5)
 
@@ -176,21 +191,65 @@ def test_level_cells_are_a_distribution_and_its_slope():
         )
 
 
+def test_the_public_model_is_a_normal_of_a_fixed_share_of_the_range():
+    thetas = public_thetas([2.0, 4.0, 6.0, 8.0, 10.0])
+    assert (len(thetas), thetas[0], thetas[-1]) == (33, 2 + 0.4 * 8, pytest.approx(2 + 0.8 * 8))
+    assert np.diff(thetas) == pytest.approx(0.4 * 8 / 32)
+    shares, _ = level_intervals(3.0, STARS.values)
+    assert shares[2] == pytest.approx(math.erf(0.5 / (0.85 * math.sqrt(2))), rel=1e-12)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_information_about_theta_is_that_of_its_definition(missing):
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS, missing=missing)
+    table, rated = np.array(channel.likelihood), 0.3 if missing else 1.0
+    inputs, told, step = table[missing:], [], 1e-5
+    for theta in (2.5, 3.0, 4.2):
+        low, at, high = (
+            rated * np.array(level_intervals(theta + move, STARS.values)[0]) @ inputs
+            + (1 - rated) * table[0]
+            for move in (-step, 0, step)
+        )
+        told.append((((high - low) / (2 * step)) ** 2 / at).sum())
+    found = fisher_information(channel, (2.5, 3.0, 4.2), density=0.3)
+    assert found == pytest.approx(np.mean(told), rel=1e-6)
+
+
 def test_threshold_mix_spreads_cuts_evenly():
     low, high = threshold_mix(epsilon="1", scale=STARS)
     assert [row[1] > row[0] for row in low.weights] == [False, False, True, True, True]
     assert [row[1] > row[0] for row in high.weights] == [False, False, False, True, True]
     assert len(threshold_mix(epsilon="1", scale=TENS, thresholds=9)) == 9
-    with pytest.raises(RequestError, match="5 thresholds do not fit 5 levels"):
-        threshold_mix(epsilon="1", scale=STARS, thresholds=5)
-    with pytest.raises(RequestError, match="leaves one side empty"):
-        Threshold(epsilon="1", scale=STARS, cut=5)
+    (short,) = threshold_mix(epsilon="1", scale=STARS, thresholds=1, word_bits=16)
+    assert short.word_bits == 16
+    for thresholds in (0, 5):
+        with pytest.raises(RequestError, match=f"{thresholds} thresholds do not fit.* 1 to 4"):
+            threshold_mix(epsilon="1", scale=STARS, thresholds=thresholds)
+    for cut in (0, 5):
+        with pytest.raises(RequestError, match="leaves one side empty; give one from 1 to 4"):
+            Threshold(epsilon="1", scale=STARS, cut=cut)
+
+
+def test_a_threshold_is_told_truly_with_the_odds_of_its_epsilon():
+    channel = Threshold(epsilon="1", scale=STARS, cut=3).table()
+    truly = math.e / (1 + math.e)
+    for number, row in enumerate(channel.likelihood):
+        assert row[number >= 3] == pytest.approx(truly, rel=1e-12)
+    means = [
+        sum((truly if (k < 3) == low else 1 - truly) * (k + 1) for k in range(5)) / weight
+        for low, weight in ((True, 2 + truly), (False, 3 - truly))
+    ]
+    assert [float(y) for y in channel.outputs] == pytest.approx(means, abs=1e-6)
 
 
 def test_the_public_hash_is_fixed_even_and_needs_both_ids():
     assert [which("ann", item, 2) for item in range(8)] == [
         which("ann", str(k), 2) for k in range(8)
     ]
+    assert hash_id("ann") == 0x2E404B7D0D5E9149  # fixed: page and device draw the same cuts
+    assert pair_key(hash_id("ann"), hash_id(242)) == 0x8DDF3EF62289CEC8
+    assert pair_key(hash_id(7), hash_id(8)) == 0xF05AE3700E88CFDB
+    assert pair_key((1 << 64) - 1, 1 << 62) == 0xC05AC1F580000000
     cells = [(person, item) for person in range(100) for item in range(100)]
     chosen = [which(person, item, 3) for person, item in cells]
     for k in range(3):

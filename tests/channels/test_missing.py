@@ -55,6 +55,11 @@ def test_a_proved_loss_is_above_the_ratio_and_hardly(ratio):
     assert loss == 0 or exp_lower(Fraction(loss - Decimal("2e-9"))) < ratio
 
 
+def test_a_ratio_above_e_to_a_loss_by_less_than_floats_tell_costs_one_place_more():
+    ratio = exp_lower(Fraction("0.5"), terms=99) + Fraction(1, 10**40)
+    assert proved_loss(ratio) == Decimal("0.500000001")
+
+
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "4"])
 def test_modified_laplace_is_the_four_cases_of_its_definition(epsilon):
     """A coin of K, noise of scale 2 / epsilon on [-1, 1], and the cells of the printed law."""

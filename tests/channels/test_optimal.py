@@ -103,6 +103,9 @@ def test_mixed_thresholds_restore_the_rank():
     [
         ({"objective": "fame"}, "The objective 'fame' is not known"),
         ({"prior": (1.0, 2.0)}, "needs 5 positive shares"),
+        ({"prior": (1.0, 2.0, 3.0, 4.0, 0.0)}, "needs 5 positive shares"),
+        ({"density": 0.0}, "density of 0.0 is not between 0 and 1"),
+        ({"density": 1.0}, "density of 1.0 is not between 0 and 1"),
         ({"scale": RatingScale.parse("0:256:1")}, "257 levels, above 256"),
     ],
 )
@@ -118,3 +121,21 @@ def test_equations_are_solved_in_rationals():
         solve([[third, third], [third, third]])
     with pytest.raises(RequestError, match="do not add up"):
         solve([[Fraction(1), Fraction(2)]])
+    with pytest.raises(RequestError, match="do not add up"):  # the second column at no weight
+        solve([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]])
+
+
+def test_public_thetas_are_those_it_serves():
+    settings = {"epsilon": "2", "scale": STARS, "objective": "information"}
+    usual, chosen = Optimal(**settings).table(), Optimal(**settings, thetas=(1.2,)).table()
+    assert fisher_information(chosen, (1.2,)) > 1.01 * fisher_information(usual, (1.2,))
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "2", "4"])
+@pytest.mark.parametrize("prior", [(0.96, 0.01, 0.01, 0.01, 0.01), (0.1, 0.5, 0.05, 0.3, 0.05)])
+def test_symbols_stand_for_means_from_low_to_high(epsilon, prior):
+    channel = Optimal(epsilon=epsilon, scale=STARS, prior=prior).table()
+    joint = np.array(prior)[:, None] * np.array(channel.likelihood)
+    means = np.array(STARS.values) @ joint / joint.sum(0)
+    assert [float(y) for y in channel.outputs] == pytest.approx(means, abs=1e-6)
+    assert list(channel.outputs) == sorted(channel.outputs)

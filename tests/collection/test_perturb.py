@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 
 from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.thresholds import which
@@ -144,6 +146,31 @@ def test_words_are_uniform_and_never_repeat(source):
     assert len(np.unique(both)) == len(both)
     bits = np.unpackbits(both.view(np.uint8)).reshape(-1, 64).mean(0)
     assert np.abs(bits - 0.5).max() < 6 * 0.5 / np.sqrt(len(both))
+
+
+@pytest.mark.parametrize(
+    ("installed", "source"), [({"cryptography"}, ChaCha20Words), (set(), SystemWords)]
+)
+def test_words_come_from_the_cipher_where_it_is_installed(installed, source, monkeypatch):
+    monkeypatch.setattr("tacit.collection.keystream.find_spec", installed.__contains__)
+    assert type(secret_words()) is source
+
+
+def test_every_call_has_a_key_of_its_own(monkeypatch):
+    asked: list[int] = []
+
+    def known(count: int) -> bytes:
+        asked.append(count)
+        return bytes([len(asked)]) * count
+
+    monkeypatch.setattr("tacit.collection.keystream.os.urandom", known)
+    source, words = ChaCha20Words(), np.zeros(2, np.uint64)
+    for call in (1, 2):
+        source.fill(words)
+        key, nonce = bytes([2 * call - 1]) * 32, bytes(4) + bytes([2 * call]) * 12
+        stream = Cipher(ChaCha20(key, nonce), mode=None).encryptor().update(bytes(16))
+        assert words.tobytes() == stream
+    assert asked == [32, 12, 32, 12]
 
 
 def test_no_nonce_ends_the_keystream_early(monkeypatch):

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from tacit.privacy.guarantee import Guarantee
 
 HOLDS = Guarantee(epsilon="1", unit="value", trust="curator", released="a mean")
@@ -22,3 +24,32 @@ def test_a_guarantee_survives_json_and_old_files_make_no_excuses():
     old = HOLDS.to_dict()
     del old["fails"]
     assert Guarantee.from_dict(old) == HOLDS
+
+
+def test_a_sentence_states_its_delta_and_what_is_public():
+    whole = replace(HOLDS, delta="1e-6", unit="user", public=("the catalogue", "the scale"))
+    assert whole.sentence == (
+        "Epsilon = 1 per user, delta = 1e-6, trusting curator: a mean protects everything one "
+        "person contributed. Public: the catalogue, the scale."
+    )
+
+
+@pytest.mark.parametrize(
+    ("uncovered", "words"),
+    [
+        (("the scale",), "the scale"),
+        (("the scale", "the people", "the catalogue"), "the scale, the people and the catalogue"),
+    ],
+)
+def test_each_thing_that_is_left_out_is_named(uncovered, words):
+    sentence = replace(HOLDS, uncovered=uncovered).sentence
+    assert sentence.endswith(f" Not covered: {words}, taken from the ratings and not declared.")
+
+
+def test_what_is_left_out_is_said_and_kept():
+    gap = replace(HOLDS, uncovered=("the scale", "the catalogue"))
+    assert gap.sentence.endswith(
+        " Not covered: the scale and the catalogue, taken from the ratings and not declared."
+    )
+    assert Guarantee.from_dict(gap.to_dict()) == gap
+    assert "uncovered" not in HOLDS.to_dict()

@@ -42,9 +42,10 @@ def test_amounts_are_rounded_up_and_written_back():
 
 
 def test_what_is_no_amount_is_refused():
-    with pytest.raises(RequestError):
-        nano("-1")
-    with pytest.raises(RequestError):
+    for amount in ("-1", "NaN", "Infinity"):
+        with pytest.raises(RequestError, match=f"Epsilon {amount} is no amount"):
+            nano(amount)
+    with pytest.raises(RequestError, match="debit of -1 nano-epsilon"):
         Ledger(5).debit(-1)
 
 

@@ -34,7 +34,7 @@ def profiles(slots, cap):
 @settings(max_examples=25, deadline=None)
 @given(losses, losses, losses)
 def test_a_profile_costs_what_the_worst_pair_costs(between, rated, unrated):
-    for slots, cap in itertools.product(range(1, 4), range(1, 5)):
+    for slots, cap in itertools.product(range(4), range(5)):
         every = profiles(slots, cap)
         worst = max(
             pair_loss(one, other, between, rated, unrated) for one in every for other in every
@@ -113,6 +113,44 @@ def test_no_pair_of_profiles_exceeds_the_tight_figure(name, slots, cap):
         assert near > delta
 
 
+UNLIKE = {
+    "the lowest level alone": ((0.4, 0.3, 0.3), (0.8, 0.1, 0.1), (0.4, 0.3, 0.3)),
+    "the value and not presence": ((0.5, 0.5), (0.97, 0.03), (0.03, 0.97)),
+    "presence and not the value": ((0.8, 0.2), (0.3, 0.7), (0.3, 0.7)),
+}
+
+
+@pytest.mark.parametrize("table", UNLIKE.values(), ids=UNLIKE)
+@pytest.mark.parametrize(("slots", "cap"), [(4, 2), (3, 2), (2, 1), (1, 1)])
+def test_tables_that_tell_one_thing_alone_keep_their_figure_too(table, slots, cap):
+    every, delta = profiles(slots, cap), 0.02
+    pairs = [(one, other) for one in every for other in every if one != other]
+    bound = tight_epsilon(table, slots=slots, cap=cap, delta=delta)
+    assert max(exact_delta(table, *pair, bound) for pair in pairs) <= delta * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("name", ["randomized-response", "optimal", "modified-laplace"])
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "16"])
+def test_one_slot_at_a_delta_of_almost_0_costs_what_its_table_does(name, epsilon):
+    channel = compile_channel(name, epsilon=epsilon, scale=STARS, missing=True)
+    found = tight_epsilon(channel.likelihood, slots=1, cap=1, delta=1e-14)
+    assert found == pytest.approx(channel.exact_epsilon, rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", ["0.000000001", "1", "16"])
+def test_slots_beyond_two_profiles_change_no_figure(epsilon):
+    """From 2 cap slots on, two people cannot differ in more; each direction keeps its price."""
+    channel = compile_channel("modified-laplace", epsilon=epsilon, scale=STARS)
+    few, many = (
+        tight_epsilon(channel.likelihood, slots=slots, cap=20, delta=1e-12) for slots in (40, 9999)
+    )
+    assert few == many <= 1.5 * 20 * float(epsilon)
+
+
+def test_a_table_that_tells_nothing_costs_nothing():
+    assert tight_epsilon([[0.5, 0.5]] * 3, slots=9, cap=2, delta=1e-6) == 0
+
+
 def test_forgetting_a_direction_would_be_refuted():
     """The curve of rated against missing alone understates modified Laplace's two directions."""
     channel = compile_channel(
@@ -124,10 +162,11 @@ def test_forgetting_a_direction_would_be_refuted():
     assert exact_delta(channel.likelihood, (1, 0), (0, 2), claimed) > 0.03
 
 
-def test_a_delta_has_to_be_a_probability():
+@pytest.mark.parametrize("delta", [0, 1])
+def test_a_delta_has_to_be_a_probability(delta):
     channel = compile_channel("randomized-response", epsilon="1", scale=STARS, missing=True)
-    with pytest.raises(RequestError, match="delta of 1 is not between 0 and 1"):
-        tight_epsilon(channel.likelihood, slots=5, cap=5, delta=1)
+    with pytest.raises(RequestError, match=f"delta of {delta} is not between 0 and 1"):
+        tight_epsilon(channel.likelihood, slots=5, cap=5, delta=delta)
 
 
 def test_without_the_accountant_there_is_no_figure(monkeypatch):

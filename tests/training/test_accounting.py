@@ -50,9 +50,19 @@ def test_what_was_not_planned_is_not_released():
     account.gaussian("one", ZEROS, sensitivity=1)
     with pytest.raises(CertificateError, match="asked for twice"):
         account.gaussian("one", ZEROS, sensitivity=1)
-    for shares in ({"two": 0.6}, {"one": 0.1}, {"three": 0.0}):
+    for shares in ({"two": 0.6}, {"one": 0.1}, {"three": 0.0}, {"four": math.nan}):
         with pytest.raises(CertificateError, match="not positive, planned twice, or beyond"):
             Account("1", "1e-6", SecretReleases(), {"one": "9"}, [], 0.5).allot(shares)
+
+
+def test_an_account_counts_from_where_it_was_opened_and_may_plan_nothing():
+    releases = SecretReleases(spent=[Spend("before", "gaussian", "0.1")])
+    account = Account("1", "1e-6", releases)
+    account.allot({})
+    account.allot({"one": 1})
+    account.gaussian("one", ZEROS, sensitivity=1)
+    assert 0.99 < account.close() <= 1
+    assert account.spent == releases.spent[1:]
 
 
 def test_a_door_that_drew_other_noise_voids_the_account():

@@ -34,6 +34,17 @@ def test_prices_add_up_exactly_and_no_further():
     assert account.close() == "0.3"
 
 
+def test_what_was_paid_for_is_what_was_drawn():
+    account = ValueAccount("1", SecretReleases())
+    totals = account.laplace("sums", 10**6 + ZEROS, sensitivity=1, epsilon="0.5")
+    rows = account.vectors("rows", 10**6 + ZEROS[None], sensitivity=1, epsilon="0.25")
+    assert (totals.shape, rows.shape) == ((4,), (1, 4))
+    assert max(np.abs(totals - 10**6).max(), np.abs(rows - 10**6).max()) < 10**4
+    paid = [Spend("sums", "laplace", "0.5"), Spend("rows", "vectors", "0.25")]
+    assert account.releases.spent == account.spent == paid
+    assert account.close() == "1"
+
+
 def test_a_release_beside_the_account_voids_it():
     account = ValueAccount("1", SecretReleases())
     account.laplace("one", ZEROS, sensitivity=1, epsilon="0.5")
@@ -67,6 +78,10 @@ def test_nobody_reports_more_often_than_their_epsilon_lasts():
     account.pay(slice(3, 4), "0.5")
     with pytest.raises(CertificateError, match=r"3 reports at 0\.5 nats"):
         account.pay(slice(0, 4), "0.5")
+
+
+def test_of_nobody_nothing_is_asked():
+    ReportAccount.of("1", people=0).pay(slice(0, 0), "2")
 
 
 def twice(shares):

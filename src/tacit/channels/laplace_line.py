@@ -90,7 +90,7 @@ def _merged(q: Decimal, last: int, cells: int, rarest: Decimal) -> list[int]:
         if tail - inner >= rarest:
             kept, inner = [start, *kept], tail
     # What is left nearest the end joins the cell that follows it.
-    return [1, *kept[1:]] if kept else [1]
+    return [1, *kept[1:]]
 
 
 def _spans(starts: Sequence[int]) -> list[tuple[int, int | None]]:

@@ -21,7 +21,7 @@ def solve(columns: Sequence[Column]) -> list[Fraction]:
             raise RequestError("The columns of the table depend on each other.")
         rows[step], rows[pivot] = rows[pivot], rows[step]
         lead = [value / rows[step][step] for value in rows[step]]
-        rows = [row if k == step else _reduced(row, lead, step) for k, row in enumerate(rows)]
+        rows = [_reduced(row, lead, step) for row in rows]
         rows[step] = lead
     if any(row[count] for row in rows[count:]) or any(row[count] <= 0 for row in rows[:count]):
         raise RequestError("The columns of the table do not add up to it.")

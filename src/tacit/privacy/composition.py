@@ -42,6 +42,8 @@ def tight_epsilon(
     if not find_spec("dp_accounting"):
         return None
     rows = np.asarray(table, np.float64)
+    if (rows == rows[0]).all():
+        return 0.0
     return composed_epsilon(*_dominating(rows, slots, cap), delta)
 
 
@@ -62,22 +64,23 @@ class Curve:
 
         reach = len(self.deltas) // 2
         places = np.arange(-reach, reach + 1)
-        pmf = pld_pmf.create_pmf_pessimistic_connect_dots(self.step, places, self.deltas)
+        # Floats leave a last digit above 1, or above the point before: raised, it still bounds.
+        deltas = np.minimum(np.maximum.accumulate(self.deltas[::-1])[::-1], 1.0)
+        pmf = pld_pmf.create_pmf_pessimistic_connect_dots(self.step, places, deltas)
         return privacy_loss_distribution.PrivacyLossDistribution(pmf)
 
 
 def curve(rows: Rows, others: Rows, step: float, reach: int) -> Curve:
     """The pointwise largest hockey-stick curve of any of `rows` against any of `others`.
 
-    Both of shape (rows, symbols), shares of 1; `step` and `reach`: of the grid of losses.
+    Both of shape (rows, symbols), shares of 1. `step` and `reach`: of the grid of losses; it goes
+    beyond every ratio, since what a curve has at its last point counts as an infinite loss.
     """
     odds = np.exp(step * np.arange(-reach, reach + 1))[:, None]
     most = np.zeros(len(odds))
     for first, second in itertools.product(rows, others):
         np.maximum(most, np.maximum(first - odds * second, 0).sum(1), out=most)
-    # The last point is beyond every ratio: what floats leave there would be mass at infinity.
-    most[-1] = 0.0
-    return Curve(step, np.minimum(most, 1.0))
+    return Curve(step, most)
 
 
 def composed_epsilon(one: Curve, count: int, delta: float) -> float:

@@ -67,7 +67,9 @@ class Account:
         """
         self.allotted += sum(shares.values())
         again = shares.keys() & self.planned.keys()
-        if again or min(shares.values(), default=1.0) <= 0 or self.allotted > 1 + 1e-9:
+        # Asked this way round, so that a share that is no number fails too.
+        within = all(share > 0 for share in shares.values()) and self.allotted <= 1 + 1e-9
+        if again or not within:
             raise CertificateError(
                 f"Shares {dict(shares)} are not positive, planned twice, or beyond the whole: "
                 f"{self.allotted:g} of 1 would be spent."

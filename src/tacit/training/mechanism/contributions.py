@@ -169,4 +169,4 @@ def gram_sensitivity(grid: NormBounds, width: int) -> int:
 
 
 def _root_up(square: int) -> int:
-    return math.isqrt(max(square - 1, 0)) + 1
+    return math.isqrt(square - 1) + 1
