@@ -14,6 +14,7 @@ from tacit.channels.bounded_laplace import BoundedLaplace
 from tacit.channels.clamped_laplace import ClampedLaplace
 from tacit.channels.laplace import Laplace
 from tacit.channels.laplace_line import laplace_line
+from tacit.channels.modified_laplace import ModifiedLaplace
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 
@@ -223,6 +224,21 @@ def test_merged_laplace_stays_unbiased_and_no_cell_is_rare(epsilon, scale):
     # Merging can only lose variance: the cells replace their points by their means.
     for row in range(len(channel.levels)):
         assert 0.8 < float(channel.variance(row)) / (2 * law.spread**2) < 1.0 + 1e-3
+
+
+@pytest.mark.parametrize("member", [Laplace, ModifiedLaplace])
+@pytest.mark.parametrize("symbols", [64, 1024])
+def test_cells_too_rare_to_be_drawn_to_64_bits_are_merged(member, symbols):
+    """At the largest epsilon all beyond an end has 2^-25; unmerged, the farthest had 2^-29."""
+    channel = member(epsilon="16", scale=STARS, symbols=symbols).table()
+    first = len(channel.outputs) - len(channel.weights[0]) + channel.missing
+    assert min(min(row[first], row[-1]) for row in channel.weights) >= 1 << (64 - 25)
+
+
+def test_bounded_laplace_has_no_density_off_the_scale():
+    law = bounded("1")
+    assert law.density(0.999, 3.0) == law.density(5.001, 3.0) == 0
+    assert min(law.density(1.0, 3.0), law.density(5.0, 3.0)) > 0
 
 
 @pytest.mark.parametrize(

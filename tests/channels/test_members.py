@@ -275,3 +275,13 @@ print(sorted(heavy))
 def test_a_device_loads_the_standard_library_alone():
     command = [sys.executable, "-c", LOADED]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_room_gives_what_it_names_and_nothing_else():
+    """Members are loaded when they are asked for, and a slip of the pen is an `AttributeError`."""
+    from tacit import channels
+
+    for name in ("Channel", "certify", "fisher_information", "threshold_mix"):
+        assert getattr(channels, name).__name__ == name
+    with pytest.raises(AttributeError, match=r"^module 'tacit.channels' has no attribute 'Lap'$"):
+        _ = channels.Lap

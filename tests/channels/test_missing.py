@@ -93,6 +93,15 @@ def test_modified_laplace_cells_are_not_too_rare_and_hold_the_middle():
             assert min(map(min, channel.weights)) >= 1 << (64 - 24)
 
 
+def test_a_grid_of_few_points_holds_the_middle_of_an_even_number_of_levels():
+    """Where nothing is rated the noise starts from it: a grid of the levels alone would lean."""
+    for scale, symbols in ((HALVES, 24), (RatingScale.parse("1:2:1"), 6)):
+        channel = ModifiedLaplace(epsilon="1", scale=scale, symbols=symbols).table()
+        assert (scale.low + scale.high) / 2 in channel.outputs
+        reported = channel.weights[0][1:]
+        assert max(abs(a - b) for a, b in zip(reported, reversed(reported), strict=True)) < 1 << 12
+
+
 def test_modified_laplace_is_refused_where_presence_is_public():
     with pytest.raises(RequestError, match="ask for laplace where presence is public"):
         ModifiedLaplace(epsilon="1", scale=STARS, missing=False)

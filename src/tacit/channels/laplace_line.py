@@ -8,7 +8,8 @@ from tacit.errors import RequestError
 from tacit.scale import RatingScale
 
 RAREST = 24
-"""No symbol is rarer than 2^-24 under any input: rounding to 2^-64 then stays invisible."""
+"""Beyond an end no cell is rarer than 2^-24 under any input, but for the last one that is left; it
+has 2^-25 at the largest epsilon. Rounding to 2^-64 then stays invisible."""
 
 
 @dataclass(frozen=True)
