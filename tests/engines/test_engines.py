@@ -108,7 +108,6 @@ def test_what_is_no_number_is_not_packed(held):
 
 
 def test_a_missing_java_is_a_sentence(monkeypatch, tmp_path):
-    pytest.importorskip("pyspark")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
@@ -127,7 +126,6 @@ def test_a_missing_pyspark_is_a_sentence(monkeypatch):
 
 @pytest.mark.parametrize("master", ["nowhere", "local[two]", "spark://", ""])
 def test_a_master_that_is_none_is_a_sentence(master):
-    pytest.importorskip("pyspark")
     with pytest.raises(RequestError, match="is no master of Spark's; give local"):
         Spark(master).over(scaled, matrices(2, 2), SHARED)
 

@@ -41,7 +41,6 @@ def test_a_file_in_memory_is_read(sound):
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_process_has_a_worker_of_its_own(sound, tmp_path):
     decodable(sound, PARQUET, sound)
     child = os.fork()

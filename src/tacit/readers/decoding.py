@@ -57,6 +57,9 @@ class _Trial:
             return answer == b"sound\n"
 
     def _start(self) -> bool:
+        # Where no second Python can be started, files are read untried, as all of them once were.
+        if not sys.executable:
+            return False
         self._worker = subprocess.Popen(
             [sys.executable, "-P", str(WORKER)],  # -P: its folder is not for imports
             stdin=subprocess.PIPE,
