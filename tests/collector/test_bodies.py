@@ -164,6 +164,17 @@ def test_nothing_is_acknowledged_before_it_is_stored(task, report, tmp_path, clo
     asyncio.run(scenario())
 
 
+def test_too_long_by_its_last_part_is_answered_without_waiting_for_more(
+    task, clock, tmp_path, monkeypatch
+):
+    """Nothing follows a last part, so that waiting for more would last until patience ends."""
+    app = application(str(tmp_path / "reports.db"), [task], clock=clock)
+    monkeypatch.setattr(body, "BODY_SECONDS", 10 * PATIENCE)
+    start, *_ = asking(app, task, Client(b" " * LONGEST_UPLOAD, b" "))
+    assert start["status"] == 413
+    assert b"connection" not in dict(start["headers"])
+
+
 def test_too_long_is_said_at_once_and_ends_the_connection(task, clock, tmp_path, monkeypatch):
     """Of what comes after it nothing is kept; a client that sends no more is not waited for."""
     app = application(str(tmp_path / "reports.db"), [task], clock=clock)

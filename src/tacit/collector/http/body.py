@@ -71,11 +71,13 @@ class Bodies:
             part = message.get("body", b"")
             parts += part
             self.held += len(part)
+            more = message.get("more_body", False)
+            linger = BODY_SECONDS if more else None  # after the last part nothing is left to drop
             if len(parts) > LONGEST_UPLOAD:
-                raise ProblemError(problems.TOO_LARGE, linger=BODY_SECONDS)
+                raise ProblemError(problems.TOO_LARGE, linger=linger)
             if self.held > MOST_HELD:
-                raise ProblemError(problems.BUSY, linger=BODY_SECONDS)
-            if not message.get("more_body", False):
+                raise ProblemError(problems.BUSY, linger=linger)
+            if not more:
                 return bytes(parts)
             message = await receive()
 
