@@ -57,7 +57,8 @@ def test_factors_of_known_strength_are_found_again():
 
 
 def test_ratings_without_tastes_teach_none():
-    """Rows that had seen their ratings fail this by .05."""
+    """Noise alone costs .0007 in most draws, .0025 in one of fifteen; rows that had seen their
+    ratings cost .05."""
     chance = np.random.default_rng(5)
     ratings = synthetic(n_users=4000, n_items=150, n_ratings=110_000, rng=6)
     ratings.levels[:] = chance.permutation(ratings.levels)
@@ -69,4 +70,4 @@ def test_ratings_without_tastes_teach_none():
         values = device_predict(fitted, own, test.users, test.items)
         return np.sqrt(np.mean((np.clip(values, 1, 5) - test.values) ** 2))
 
-    assert error(6) < error(0) + 0.002
+    assert error(6) < error(0) + 0.01

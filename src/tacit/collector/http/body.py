@@ -72,7 +72,7 @@ class Bodies:
             parts += part
             self.held += len(part)
             more = message.get("more_body", False)
-            linger = BODY_SECONDS if more else None  # after the last part nothing is left to drop
+            linger = BODY_SECONDS if more else 0  # after the last part nothing is left to drop
             if len(parts) > LONGEST_UPLOAD:
                 raise ProblemError(problems.TOO_LARGE, linger=linger)
             if self.held > MOST_HELD:
