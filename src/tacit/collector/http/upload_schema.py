@@ -1,6 +1,7 @@
 """The JSON of an upload: its form is checked while it is parsed. Whether anybody asked for what it
 says is for `tacit.collector.http.validation`."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import DecodeError, Meta, Struct
@@ -52,12 +53,16 @@ def read(body: bytes) -> list[Sent]:
     return reports
 
 
-def name(text: str) -> bytes:
-    """The 16 bytes of a name; raises `ProblemError` where it is not lowercase hexadecimal."""
+def names(reports: Sequence[Sent]) -> list[tuple[bytes, bytes]]:
+    """The 16 bytes of each report's id and of its person; raises `ProblemError` where one of them
+    is not lowercase hexadecimal."""
+    text = "".join([report.id + report.person for report in reports])
     try:
         raw = bytes.fromhex(text)
     except ValueError:
         raw = b""
-    if raw.hex() != text:
+    if raw.hex() != text:  # `fromhex` also takes capitals and spaces
         raise ProblemError(Problem("malformed", 400, "A name is not 32 hexadecimal digits."))
-    return raw
+    return [
+        (raw[start : start + 16], raw[start + 16 : start + 32]) for start in range(0, len(raw), 32)
+    ]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tacit.collector.http import problems
 from tacit.collector.http.problems import Problem, ProblemError
-from tacit.collector.http.upload_schema import Sent, name
+from tacit.collector.http.upload_schema import Sent, names
 from tacit.collector.limits.epoch import counted
 from tacit.collector.samples import Places, Samples
 from tacit.collector.storage.slot_codec import pack_rated, pack_slots
@@ -61,8 +61,7 @@ class ReportValidator:
         claims: list[Claim] = []
         people: set[bytes] = set()
         open_epochs = self.epochs(now)
-        for report in reports:
-            id, person = name(report.id), name(report.person)
+        for report, (id, person) in zip(reports, names(reports), strict=True):
             people.add(person)
             try:
                 mech, places, cells = self._checked(report, open_epochs)
