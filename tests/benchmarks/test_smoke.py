@@ -43,6 +43,10 @@ SCRIPTS = {
         "--figure", "{folder}/f.svg", "--json", "{folder}/o.json",
     ),
     "x_map_theorems": ("{csv}", "--pairs", "20", "--rows", "3", "--draws", "5"),
+    "xian_constants": (
+        "--ratings", "19000", "--epsilons", "1", "--ridges", "1", "--rounds", "1",
+        "--factors", "2", "--rows", "{folder}/constants",
+    ),
     "xian_figure_2": (
         "{csv}", "--noises", "1", "--epsilons", "1,5",
         "--rows", "{folder}/rows", "--figure", "{folder}/f.svg",

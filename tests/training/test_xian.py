@@ -12,8 +12,8 @@ from tacit.models import at_home
 from tacit.readers import synthetic
 from tacit.training import modes, names, training
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.papers.noisy_solvers import share, solved
-from tacit.training.papers.xian import raw_levels
+from tacit.training.papers.noisy_solvers import random_start, share, solved
+from tacit.training.papers.raw_estimates import mean_factors, raw_levels
 from tacit.training.papers.xian_noise import objective_law, objective_loss, output_sensitivity
 from tacit.training.value.integer_ratings import integer_ratings
 from tacit.training.value.solve import ridge_sensitivities, ridge_sensitivity
@@ -124,6 +124,74 @@ def test_raw_levels_are_damped_means_by_hand(ratings):
     item = ratings.items[0]
     mine = stars[ratings.items == item] - stars.mean()
     assert found.items[item] == pytest.approx(mine.sum() / (25 + len(mine)), abs=1e-5)
+
+
+class Silent(SecretReleases):
+    """Adds nothing, and keeps what went in."""
+
+    def vectors(self, name, rows, *, sensitivity, epsilon):
+        self.__dict__.setdefault("given", {})[name] = rows
+        return super().vectors(name, rows, sensitivity=sensitivity, epsilon=epsilon) * 0 + rows
+
+
+def by_loops(ratings, *, epsilon, all_n, y):
+    """One round's rows of people by Algorithm 2 without its noise, and what noise is added to, in
+    steps; q and y as they start. `y` (items, K)."""
+    stars, ridge = ratings.values - 3.0, 0.05
+    mu, K = stars.mean(), y.shape[1]
+    data = integer_ratings(ratings)
+    raw = raw_levels(data, SecretReleases())
+    q = random_start(data.layout, K, implicit=False, rng=0).q
+    rows, noised = np.zeros((ratings.n_users, K)), np.zeros((ratings.n_users, K))
+    for u in np.unique(ratings.users):
+        mine = ratings.users == u
+        rated, n = ratings.items[mine], mine.sum()
+        left = stars[mine] - mu - raw.people[u] - raw.items[rated]
+        z = y[rated].sum(0) / np.sqrt(n)
+        law = objective_law(epsilon, np.array([float(len(ratings) if all_n else n)]), 2 * ridge)
+        extra = (len(ratings) if all_n else n) * law.extra[0] / 2
+        A = q[rated].T @ q[rated]
+        pull = q[rated].T @ left
+        noised[u] = pull * 2**20 * law.epsilon[0] / epsilon
+        p = np.linalg.solve(A + (ridge * n + extra) * np.eye(K), pull - A @ z)
+        rows[u] = z + p * min(1, 10 / max(np.linalg.norm(p), 1e-9))
+    return rows, noised
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 10.0])
+@pytest.mark.parametrize("changes", [{}, {"count": "all"}, {"count": "own"}])
+def test_the_n_of_algorithm_2_is_that_of_all_ratings_unless_asked(ratings, changes, epsilon):
+    method = replace(METHODS["dpsaobj"], factors=2, rounds=1, **changes)
+    silent = Silent()
+    fitted = method.fit(ratings, epsilon=str(2 * epsilon), releases=silent)
+    all_n = changes.get("count", "all") == "all"
+    y = np.zeros((ratings.n_items, 2))
+    rows, noised = by_loops(ratings, epsilon=epsilon, all_n=all_n, y=y)
+    assert silent.given["people, round 0"] == pytest.approx(noised, rel=1e-6, abs=1)
+    assert fitted.people[0][:, 1:] == pytest.approx(rows, rel=1e-3, abs=1e-5)
+
+
+def test_y_may_be_a_raw_mean_of_what_is_left(ratings):
+    data = integer_ratings(ratings)
+    raw = raw_levels(data, SecretReleases())
+    y = np.zeros((ratings.n_items, 2))
+    for j in np.unique(ratings.items):
+        who = ratings.users[ratings.items == j]
+        left = ratings.values[ratings.items == j] - 3 - raw.mean - raw.people[who] - raw.items[j]
+        y[j] = left.sum() / (25 + len(who)) / np.sqrt(2)
+    assert mean_factors(data, raw, 2, SecretReleases()) == pytest.approx(y, abs=1e-6)
+    method = replace(METHODS["dpsaobj++"], factors=2, rounds=1, y="mean")
+    rows, _ = by_loops(ratings, epsilon=10.0, all_n=True, y=y)
+    fitted = method.fit(ratings, epsilon="20", releases=Silent())
+    assert fitted.people[0][:, 1:] == pytest.approx(rows, rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["dpss++", "dpsaobj++", "dpsaout++"])
+def test_a_raw_mean_is_found_by_the_replay_and_named_in_the_claim(name, ratings):
+    method = replace(quick(name), y="mean")
+    found = replay(partial(trained, method), ratings, changed(ratings, 9), SecretReleases())
+    assert "raw implicit means" in " ".join(found)
+    assert "so is y" in method.guarantee("3").sentence
 
 
 def test_a_solve_is_a_ridge_regression():

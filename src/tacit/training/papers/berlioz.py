@@ -68,12 +68,13 @@ class Residuals(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Berlioz:
     """`noise`: on errors (`psgd`) or on solutions (`pals`). `preprocess`: private averages first.
-    `factors`: K. `rounds`: k."""
+    `factors`: K. `rounds`: k. `ridge`: on each rating."""
 
     noise: Literal["gradient", "output"]
     preprocess: bool = True
     factors: int = 20
     rounds: int = 10
+    ridge: float = RIDGE
 
     where = ("curator", "device")
 
@@ -153,7 +154,9 @@ class Berlioz:
 
         looks = [partial(look, epoch) for epoch in range(self.rounds)]
         users = residuals.data.layout.users
-        noisy_descent(users, at, looks, rate=RATE, ridge=RIDGE, implicit=False, advance=advance)
+        noisy_descent(
+            users, at, looks, rate=RATE, ridge=self.ridge, implicit=False, advance=advance
+        )
         return at
 
     def _solved(
@@ -163,7 +166,7 @@ class Berlioz:
         account: ValueAccount,
         advance: Callable[[float], None],
     ) -> Parameters:
-        solve = NoisySolve(account, self._each(account, 2 * self.rounds), RIDGE)
+        solve = NoisySolve(account, self._each(account, 2 * self.rounds), self.ridge)
         sides, stars = residuals.data.layout, residuals.values / residuals.star
         change = partial(ridge_sensitivities, 2 * residuals.bound / residuals.star, NORM)
         p, q = at.p * 0, at.q / np.maximum(1, np.sqrt((at.q**2).sum(1, keepdims=True)))

@@ -10,9 +10,10 @@ what the replay audit finds. Then, in k rounds,
     objective  p solved with b . p + Delta / 2 ||p||^2 added, then q, at epsilon / 2 k each
     output     p solved exactly, with noise of density exp(-epsilon / (2 k S) ||.||), then q
 
-How y is had is lost: by the same noisy errors in the first, and in the other two by one epoch of
-raw errors a round, which is raw y once more. Displayed formulas are rebuilt; see
-`docs/explanation/papers/xian.md`.
+How y is had is lost. The text takes it from formula (4), beside b_u and b_i: `y="mean"` is a raw
+mean for each item, and no factors. As Koren has it, and by default: by the same noisy errors in the
+first, and in the other two by one epoch of raw errors a round, which is raw y once more. Displayed
+formulas are rebuilt; see `docs/explanation/papers/xian.md`.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,6 @@ from numpy.typing import NDArray
 from tacit.kernels.layout import Side
 from tacit.kernels.sgd import Parameters, Rates, descend, implicit
 from tacit.models.fitted import Fitted
-from tacit.models.least_squares.als_svd import ITEM_DAMPING, PERSON_DAMPING
 from tacit.models.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
@@ -36,6 +36,7 @@ from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretRelease
 from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.papers import noisy_solvers
 from tacit.training.papers.noisy_solvers import NoisySolve, noisy_descent, random_start, share
+from tacit.training.papers.raw_estimates import RawLevels, mean_factors, raw_levels
 from tacit.training.papers.xian_noise import output_sensitivity
 from tacit.training.value.fitted_model import fitted_svd
 from tacit.training.value.integer_ratings import IntegerRatings, integer_ratings
@@ -55,7 +56,8 @@ OBJECTIVE = "; and noise in the objective loses up to Dr q_max, four times |q_i|
 class FaithfulSVD:
     """`noise`: where it is added. `implicit`: SVD++ instead of SVD. `factors`: K. `rounds`: k.
     `rate`: of descent. `ridge`: on each rating. `norm`: p_max and q_max, where there is noise on
-    the output. `count`: whose ratings are Algorithm 2's n, a row's "own" or "all", as printed.
+    the output. `count`: whose ratings are Algorithm 2's n, "all", as printed, or a row's "own".
+    `y`: whether SVD++ learns it by "descent" or takes it from formula (4), a raw "mean".
     """
 
     noise: Literal["gradient", "objective", "output"]
@@ -65,7 +67,8 @@ class FaithfulSVD:
     rate: float = noisy_solvers.RATE
     ridge: float = noisy_solvers.RIDGE
     norm: float = NORM
-    count: Literal["own", "all"] = "own"
+    count: Literal["own", "all"] = "all"
+    y: Literal["descent", "mean"] = "descent"
 
     where = ("curator", "device")
 
@@ -73,6 +76,10 @@ class FaithfulSVD:
     def name(self) -> str:
         """The training's name on the command line."""
         return NAMES[self.noise] + "++" * self.implicit
+
+    @property
+    def _learns_y(self) -> bool:
+        return self.implicit and self.y == "descent"
 
     def fit(
         self,
@@ -95,6 +102,8 @@ class FaithfulSVD:
         at = random_start(data.layout, self.factors, implicit=self.implicit, rng=rng)
         raw = raw_levels(data, account)
         at = at._replace(b_u=raw.people, b_i=raw.items)
+        if self.implicit and self.y == "mean":
+            at = at._replace(y=mean_factors(data, raw, self.factors, account))
         run = self._descended if self.noise == "gradient" else self._solved
         at = run(data, raw, at, account, advance)
         rows = np.column_stack([at.b_u, at.p + implicit(data.layout.users, at.y)])
@@ -105,8 +114,8 @@ class FaithfulSVD:
     def guarantee(self, epsilon: str) -> Guarantee:
         """The paper's claim, and why it fails. `epsilon`: nats per rating value, as claimed."""
         share(epsilon, 2 * self.rounds)
-        solves = self.noise != "gradient"
-        why = (RAW, RAW_Y * (solves and self.implicit), OBJECTIVE * (self.noise == "objective"))
+        raw_y = self.implicit and (self.noise != "gradient" or self.y == "mean")
+        why = (RAW, RAW_Y * raw_y, OBJECTIVE * (self.noise == "objective"))
         return Guarantee(
             epsilon=shortest(Decimal(epsilon)),
             unit="value",
@@ -119,7 +128,7 @@ class FaithfulSVD:
     def _descended(
         self,
         data: IntegerRatings,
-        raw: "RawLevels",
+        raw: RawLevels,
         at: Parameters,
         account: ValueAccount,
         advance: Callable[[float], None],
@@ -139,7 +148,7 @@ class FaithfulSVD:
             [partial(look, epoch) for epoch in range(self.rounds)],
             rate=self.rate,
             ridge=self.ridge,
-            implicit=self.implicit,
+            implicit=self._learns_y,
             advance=advance,
         )
         return at
@@ -147,7 +156,7 @@ class FaithfulSVD:
     def _solved(
         self,
         data: IntegerRatings,
-        raw: "RawLevels",
+        raw: RawLevels,
         at: Parameters,
         account: ValueAccount,
         advance: Callable[[float], None],
@@ -184,36 +193,9 @@ class FaithfulSVD:
         at: Parameters,
         releases: NoisyReleases,
     ) -> Parameters:
-        if not self.implicit:
+        if not self._learns_y:
             return at
         y = at.y.copy()
         moved = at._replace(y=y)
         descend(data.layout.users, centred, moved, Rates(0.0, 0.0, 0.0, self.rate), self.ridge)
         return at._replace(y=releases.public(f"raw implicit factors, round {k}", y))
-
-
-@dataclass(frozen=True, eq=False)
-class RawLevels:
-    """In stars: `mean`, above the middle of the scale; `items` (n,) and `people` (m,)."""
-
-    mean: float
-    items: Doubles
-    people: Doubles
-
-
-def raw_levels(data: IntegerRatings, releases: NoisyReleases) -> RawLevels:
-    """mu, b_i and b_u by equation (4), from raw ratings: no noise, and so no epsilon."""
-    stars = data.values / (data.width / STARS)
-    mean = float(releases.public("raw mean", np.array([stars.mean()]))[0])
-    left = stars - mean
-    raw = _damped(data.item_of, left, data.layout.items.counts, ITEM_DAMPING)
-    items = releases.public("raw levels of items", raw)
-    left = left - items[data.item_of]
-    raw = _damped(data.user_of, left, data.layout.users.counts, PERSON_DAMPING)
-    return RawLevels(mean, items, releases.public("raw levels of people", raw))
-
-
-def _damped(
-    rows: NDArray[np.integer], left: Doubles, counts: NDArray[np.int64], damping: float
-) -> Doubles:
-    return np.bincount(rows, left, len(counts)) / (damping + counts)

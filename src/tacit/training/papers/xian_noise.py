@@ -47,7 +47,7 @@ def objective_law(epsilon: float, counts: Doubles, ridge: float) -> ObjectiveLaw
     """
     share = CURVATURE / (counts * ridge)
     left = epsilon - 2 * np.log1p(share)
-    extra = CURVATURE / (counts * np.expm1(min(epsilon / 4, 700.0))) - ridge
+    extra = CURVATURE / (counts * np.expm1(min(epsilon / 4, 600.0))) - ridge
     enough = left > 0
     return ObjectiveLaw(np.where(enough, left, epsilon / 2), np.where(enough, 0.0, extra))
 
