@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.channels import MECHANISMS, choose, compile_channel, settings_of, threshold_mix
+from tacit.channels.certificate import certify
 from tacit.channels.compiler import public_numbers
 from tacit.channels.information import fisher_information, level_intervals, public_thetas
 from tacit.channels.thresholds import Threshold, hash_id, pair_key, which
@@ -137,6 +138,21 @@ def test_words_have_1_to_64_bits(member):
 def test_the_ends_of_what_may_be_asked_are_included():
     widest = {"scale": RatingScale.parse("0:255:1"), "epsilon": "16", "word_bits": 1}
     assert settings_of("randomized-response")(**widest).claim == "16"
+
+
+@pytest.mark.parametrize(("missing", "word_bits"), [(False, 64), (True, 64), (False, 3)])
+def test_randomized_response_at_epsilon_0_is_the_uniform_law(missing, word_bits):
+    """Every row the same, and as even as whole weights are; nobody else has such a table."""
+    channel = compile_channel(
+        "randomized-response", epsilon="0", scale=STARS, missing=missing, word_bits=word_bits
+    )
+    (row,) = set(channel.weights)
+    assert sum(row) == 2**word_bits
+    assert max(row) - min(row) <= 1
+    assert channel.epsilon == "0"
+    certify(channel)
+    with pytest.raises(RequestError, match="not above 0 and at most 16"):
+        compile_channel("optimal", epsilon="0", scale=STARS)
 
 
 def test_answers_need_a_word_that_holds_them():

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from tacit.channels import compile_channel
+from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.errors import RequestError
@@ -91,3 +92,13 @@ def test_somebody_new_gets_the_mean_and_a_new_item_the_persons_own(
 def test_a_setting_that_does_not_exist_is_refused(name: str) -> None:
     with pytest.raises(RequestError, match="has no setting 'ridgge'"):
         model(name, ridgge=3)
+
+
+@pytest.mark.parametrize("plan", [Rated, Catalogue])
+def test_reports_that_tell_nothing_are_refused(
+    name: str, plan: type[Rated] | type[Catalogue], ratings: Ratings
+) -> None:
+    settings = {"missing": True} if plan is Catalogue else {}
+    channel = compile_channel("randomized-response", epsilon="0", scale=ratings.scale, **settings)
+    with pytest.raises(RequestError, match=r"answers alike whatever .* \(epsilon 0\)"):
+        fit(name, perturb(ratings, plan(channel)))

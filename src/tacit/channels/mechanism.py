@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from tacit.channels.certificate import DECIMAL
 from tacit.channels.compiler import PRECISION, compile_weights, public_numbers
@@ -33,8 +34,12 @@ class AbstractMechanism(ABC):
     scale: RatingScale
     word_bits: int = 64
 
+    may_tell_nothing: ClassVar[bool] = False
+    """Whether there is such a table at epsilon 0: one whose rows are all equal."""
+
     def __post_init__(self) -> None:
-        check_epsilon(self.epsilon)
+        if not (self.may_tell_nothing and self.epsilon == "0"):
+            check_epsilon(self.epsilon)
         if not 1 <= self.word_bits <= 64:
             raise RequestError(f"A word of {self.word_bits} bits is not among 1 to 64; use 64.")
         if self.scale.n_levels > MOST_LEVELS:

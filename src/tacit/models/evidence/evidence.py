@@ -81,11 +81,18 @@ class Evidence:
 
 
 def evidence(data: Ratings | Reports) -> Evidence:
-    """The evidence in ratings or reports; raises `RequestError` when there is none."""
+    """The evidence in ratings or reports; raises `RequestError` when there is none: no rows, or a
+    channel at epsilon 0, whose rows are all equal."""
     if len(data) == 0:
         raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
     if isinstance(data, Ratings):
         return _evidence(data, data.levels.astype(np.int32), [np.eye(data.scale.n_levels)])
+    for channel in data.channels:
+        if len(set(channel.weights)) == 1:
+            raise RequestError(
+                f"The channel {channel.id} answers alike whatever the rating is (epsilon "
+                f"{channel.epsilon}): its reports tell nothing. Fit reports of another channel."
+            )
     missing = hidden(data)
     if missing is not None:
         data = data.where(reported(data))
