@@ -32,7 +32,7 @@ def test_an_interval_is_recommended_and_drawn(data, tmp_path, capsys):
     assert f"The true ratings in {data} are looked at, without any privacy." in err
     status, out, err = run(capsys, data, *few, "--private")
     assert status == 0
-    assert "What choosing has cost: Epsilon = 21 per value, trusting curator" in err
+    assert "What choosing has cost: Epsilon = 21 per value, trusting the curator" in err
     assert "without any privacy" not in err
 
 

@@ -47,8 +47,9 @@ class Guarantee:
         spread = "" if self.delta == "0" else f", delta = {self.delta}"
         public = f" Public: {', '.join(self.public)}." if self.public else ""
         holds = f"Claimed, and it does not hold ({self.fails}): e" if self.fails else "E"
+        trusted = "the curator" if self.trust == "curator" else self.trust
         return (
-            f"{holds}psilon = {self.epsilon} per {self.unit}{spread}, trusting {self.trust}: "
+            f"{holds}psilon = {self.epsilon} per {self.unit}{spread}, trusting {trusted}: "
             f"{self.released} protects {PROTECTS[self.unit]}.{public}{self._gap}"
         )
 
