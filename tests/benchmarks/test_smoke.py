@@ -32,6 +32,10 @@ SCRIPTS = {
     "linkage": ("{csv}", "--epsilons", "2"),
     "made": ("{csv}", "{folder}/made.npz"),
     "neera_figure_2": ("{folder}/f.svg", "--draws", "2000"),
+    "neera_figures_3_4_7_8": (
+        "small={csv}", "--folds", "2", "--epsilons", "1", "--made", "60,80,2000",
+        "--rows", "{folder}/neera", "--figure", "{folder}/f.svg",
+    ),
     "neera_figures_5_6": ("{csv}", "{folder}/f.svg", "--epsilons", "1"),
     "peers": ("--only", "accuracy,completion"),
     "pg_mf_million": ("--people", "100", "--items", "100", "--ratings", "2500"),

@@ -35,6 +35,21 @@ cells = st.tuples(
 
 
 @given(st.lists(cells, min_size=1, max_size=60, unique_by=lambda c: c[:2]), st.integers(1, 12))
+def test_pooled_f_is_that_of_one_confusion_matrix(made, length):
+    users, items, predicted, relevant = (np.array(column) for column in zip(*made, strict=True))
+    listed = np.zeros(len(users), bool)
+    for user in set(users):
+        mine = np.flatnonzero(users == user)
+        listed[sorted(mine, key=lambda k: (-predicted[k], items[k]))[:length]] = True
+    true, false = (listed & relevant).sum(), (listed & ~relevant).sum()
+    missed = (~listed & relevant).sum()
+    precision, recall = true / (true + false), true / max(1, true + missed)
+    expected = 2 * precision * recall / (precision + recall) if true else 0.0
+    found = ranking(users, items, predicted, relevant, length)
+    assert found.pooled_f_score == pytest.approx(expected)
+
+
+@given(st.lists(cells, min_size=1, max_size=60, unique_by=lambda c: c[:2]), st.integers(1, 12))
 def test_ranking_agrees_with_its_twin(made, length):
     users, items, predicted, relevant = (list(column) for column in zip(*made, strict=True))
     found = ranking(

@@ -40,11 +40,16 @@ def relevant_from(scale: RatingScale) -> float:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Means over `people`; those without a relevant test item are left out and counted."""
+    """Means over `people`; those without a relevant test item are left out and counted.
+
+    `pooled_f_score`: of one confusion matrix of everybody's lists, as Neera et al. define F; there
+    who has long lists counts for more, and nobody is left out.
+    """
 
     precision: float
     recall: float
     f_score: float
+    pooled_f_score: float
     people: int
     left_out: int
 
@@ -57,7 +62,8 @@ def ranking(
     A person's list is their test items by falling prediction, ties by item id (lower first), cut
     after `length`. With h relevant items in a list of l, out of R relevant test items:
     precision = h / l, recall = h / R, F = 2 h / (l + R), their harmonic mean (0 when h is 0).
-    Each figure is a mean over the people with R > 0, and NaN when there are none.
+    Each figure is a mean over the people with R > 0, and NaN when there are none. Pooled,
+    F = 2 sum h / sum (l + R) over everybody.
     """
     order = np.lexsort((items, -predicted, users))
     person, hit = users[order], relevant[order]
@@ -73,6 +79,7 @@ def ranking(
         precision=_mean(h / l),
         recall=_mean(h / r),
         f_score=_mean(2 * h / (l + r)),
+        pooled_f_score=2 * int(found.sum()) / max(1, int(listed.sum() + wanted.sum())),
         people=int(some.sum()),
         left_out=int((~some).sum()),
     )
