@@ -2,16 +2,21 @@
 
     python benchmarks/xian_figure_2.py RATINGS [--name NAME] [--netflix FILE] [--noises 5]
                                        [--epsilons 0.5,1,2,5,10,16] [--rows OUT] [--figure OUT.svg]
+                                       [--methods NAMES] [--ridge L] [--rounds K] [--factors D]
+                                       [--count own] [--y mean]
 
-Rows that are in OUT already (one JSON a line) are not measured again. RATINGS stand for the paper's
-MovieLens 1M, and are called NAME, or else what their reader calls them. A Netflix Prize file is
-sampled to a million ratings: those of the people with the smallest public hashes, whole profiles,
-until a million is reached. Without one, panel (b) is missing.
+Constants that are lost may be given, for the methods as published and for psgd and pals: those that
+`xian_constants.py` finds best on made-up ratings, say. Rows that are in OUT already (one JSON a
+line) are not measured again. RATINGS stand for the paper's MovieLens 1M, and are called NAME, or
+else what their reader calls them. A Netflix Prize file is sampled to a million ratings: those of
+the people with the smallest public hashes, whole profiles, until a million is reached. Without one,
+panel (b) is missing; where only some methods are asked for, nothing is drawn.
 """
 
 import argparse
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -27,10 +32,12 @@ from tacit.collection.public_hash import hashes
 from tacit.metrics.accuracy import rmse
 from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings
-from tacit.training import TRAININGS
+from tacit.training import TRAININGS, FaithfulSVD
+from tacit.training.papers.berlioz import Berlioz
 
 Row = dict[str, Any]
 Fit = tuple[str, str, str | None, int, Callable[[], Any]]
+CONSTANTS = ("ridge", "rounds", "factors", "count", "y")
 KEYS = ("data", "method", "mode", "epsilon", "noise")
 EPSILONS = "0.5,1,2,5,10,16"
 NETFLIX = 1_000_000
@@ -41,13 +48,29 @@ COLOURS = {
 }  # fmt: skip
 
 
-def errors(name: str, ratings: Ratings, noises: int, epsilons: list[str], rows: Path) -> list[Row]:
+class Asked(argparse.Namespace):
+    """What is measured, and with which constants."""
+
+    noises: int
+    epsilons: list[str]
+    methods: list[str] | None
+    rows: Path
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """Those that were given."""
+        known = {name: getattr(self, name) for name in CONSTANTS}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+def errors(name: str, ratings: Ratings, asked: Asked) -> list[Row]:
     """One row a method, mode, epsilon and noise: split 0, errors on true ratings."""
     held = SplitProtocol().test(ratings, 0, None)
     train, test = ratings.where(~held), ratings.where(held)
+    rows = asked.rows
     done = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
     known = {tuple(row[key] for key in KEYS) for row in done}
-    left = [one for one in fits(train, noises, epsilons) if (name, *one[:4]) not in known]
+    left = [one for one in fits(train, asked) if (name, *one[:4]) not in known]
     for method, mode, epsilon, noise, fitted in followed(name, left):
         predicted = fitted().predict_codes(test.users, test.items)
         error = rmse(test.values, np.clip(predicted, *ends(ratings)))
@@ -58,17 +81,33 @@ def errors(name: str, ratings: Ratings, noises: int, epsilons: list[str], rows: 
     return [row for row in done if row["data"] == name]
 
 
-def fits(train: Ratings, noises: int, epsilons: list[str]) -> Iterator[Fit]:
+def fits(train: Ratings, asked: Asked) -> Iterator[Fit]:
+    """Every method, mode, epsilon and noise that is asked for, and what fits it."""
+    for one in every_fit(train, asked):
+        if asked.methods is None or one[0] in asked.methods:
+            yield one
+
+
+def every_fit(train: Ratings, asked: Asked) -> Iterator[Fit]:
     """Every method, mode, epsilon and noise, and what fits it."""
     for name in FLOORS:
         yield name, "none", None, 0, partial(fit, name, train)
-    for noise in range(noises):
-        for epsilon in epsilons:
+    for noise in range(asked.noises):
+        for epsilon in asked.epsilons:
             yield "channel-mf", "nobody trusted", epsilon, noise, partial(told, train, epsilon)
             for (name, mode), member in TRAININGS.items():
                 if "curator" in member.where:
-                    run = partial(member.fit, train, epsilon=epsilon, rng=noise)
+                    changed = with_constants(member, asked.constants)
+                    run = partial(changed.fit, train, epsilon=epsilon, rng=noise)
                     yield name, mode, epsilon, noise, run
+
+
+def with_constants(member: Any, constants: dict[str, Any]) -> Any:
+    """A paper's training with those constants that it has; any other as it is."""
+    if not isinstance(member, FaithfulSVD | Berlioz):
+        return member
+    has = {field.name for field in fields(member)}
+    return replace(member, **{name: value for name, value in constants.items() if name in has})
 
 
 def told(train: Ratings, epsilon: str) -> Any:
@@ -140,7 +179,8 @@ def table(rows: list[Row], epsilons: list[str]) -> str:
     for name, mode in dict.fromkeys((name, mode) for name, mode, _ in found):
         known = (found.get((name, mode, e)) for e in epsilons)
         flat = found.get((name, mode, None))
-        cells = [f"{m:8.4f} ({d:.4f})" for m, d in filter(None, known)] or [f"{flat[0]:8.4f}"]
+        cells = [f"{m:8.4f} ({d:.4f})" for m, d in filter(None, known)]
+        cells += [f"{flat[0]:8.4f}"] if flat else []
         lines.append(f"{name:12s}{mode:12.12s}" + "".join(cells))
     return "\n".join(lines)
 
@@ -155,20 +195,24 @@ def main() -> None:
     parser.add_argument("--noises", type=int, default=5)
     parser.add_argument("--rows", type=Path, default=Path("xian-figure-2.jsonl"))
     parser.add_argument("--figure", type=Path, default=Path("docs/figures/xian-figure-2.svg"))
-    asked = parser.parse_args()
+    parser.add_argument("--methods", type=lambda text: text.split(","))
+    parser.add_argument("--ridge", type=float)
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--factors", type=int)
+    parser.add_argument("--count", choices=("all", "own"))
+    parser.add_argument("--y", choices=("descent", "mean"))
+    asked = parser.parse_args(namespace=Asked())
     ratings = read(asked.ratings, scale="1:5:1", name=asked.name)
     sets = {ratings.name: ratings}
     if asked.netflix:
         sets["Netflix, 10^6"] = sampled(read(asked.netflix))
     else:
         print("Panel (b) of the figure is missing: no Netflix Prize file was given (--netflix).")
-    panels = {
-        name: errors(name, data, asked.noises, asked.epsilons, asked.rows)
-        for name, data in sets.items()
-    }
+    panels = {name: errors(name, data, asked) for name, data in sets.items()}
     for name, rows in panels.items():
         print(name, table(rows, asked.epsilons), sep="\n")
-    drawn(panels, asked.epsilons, asked.figure)
+    if asked.methods is None:
+        drawn(panels, asked.epsilons, asked.figure)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The house as a whole: pages name what there is, and no file names what it should not."""
 
 import ast
+import importlib.util
 import os
 import re
 import subprocess
@@ -127,6 +128,29 @@ def test_links_between_pages_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def coverage() -> list[list[str]]:
+    """The cells of each row on the page of every definition, theorem, figure and table."""
+    lines = PAGES["explanation/papers/coverage.md"].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "|" in line]
+    return [row for row in rows if set(row[0]) != {"-"} and row[0] != "in the paper"]
+
+
+@pytest.mark.parametrize("row", coverage(), ids=lambda row: row[0])
+def test_what_is_said_of_a_paper_can_be_seen(row):
+    """A module that is there, and a test or a script that is there, or why there is none."""
+    _, here, _, shown, _ = row
+    for module in re.findall(r"`(tacit\.[\w.]+)`", here):
+        assert importlib.util.find_spec(module), f"there is no {module}"
+    commands = re.findall(r"`([^`]+)`", shown)
+    assert commands or shown in ("nothing to measure", "cannot be had")
+    text = ""
+    for command in commands:
+        if "/" in command:
+            text = (ROOT / command).read_text()
+        else:
+            assert f"def {command}(" in text, f"{command} is no test of that file"
 
 
 def test_the_structure_holds():
