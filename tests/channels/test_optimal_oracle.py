@@ -101,7 +101,7 @@ def drawn(chance: random.Random, scale: RatingScale, most_thetas: int) -> Optima
         prior=chance.choice((None, prior)),
         thetas=chance.choice((None, thetas)),
         missing=chance.random() < 0.5,
-        density=chance.choice((0.02, 0.3, 0.9)),
+        density=chance.choice((0.02, 0.9, 0.99)),
     )
 
 
@@ -115,7 +115,21 @@ def check(case: Case) -> None:
     assert np.diff(means).min() > -1e-9
 
 
-@pytest.mark.parametrize("case", cases(40, ("0:1:1", "1:3:1", "1:4:1", "-2:2:1", "0:2.5:0.5"), 3))
+SKEWED = Case(
+    Optimal(
+        epsilon="2",
+        scale=RatingScale.parse("1:4:1"),
+        prior=(1.0, 1.0, 20.0, 5.0),
+        missing=True,
+        density=0.99,
+    )
+)
+"""Were it taken for rare that slots are rated, its best table would tell a tenth less."""
+
+SCALES = ("0:1:1", "1:3:1", "1:4:1", "-2:2:1", "0:2.5:0.5")
+
+
+@pytest.mark.parametrize("case", [SKEWED, *cases(32, SCALES, 3)])
 def test_no_table_tells_more_and_symbols_stand_for_means(case):
     check(case)
 
@@ -126,7 +140,7 @@ def runs_suffice(case: Case) -> bool:
     return public_thetas or not case.mechanism.missing
 
 
-RUNS = [case for case in cases(36, ("1:4:1", "-2:2:1", "0:2.5:0.5"), 1) if runs_suffice(case)]
+RUNS = [case for case in cases(30, SCALES[2:], 1) if runs_suffice(case)]
 
 
 @pytest.mark.parametrize("case", RUNS)
