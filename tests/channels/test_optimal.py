@@ -1,7 +1,6 @@
 """The optimal table is optimal, exact, and honest about what its rank loses."""
 
 from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.information import fisher_information
 from tacit.channels.optimal import Optimal
-from tacit.channels.rationals import solve
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
@@ -114,15 +112,15 @@ def test_impossible_settings_are_refused(options, sentence):
         Optimal(**{"epsilon": "1", "scale": STARS, **options})
 
 
-def test_equations_are_solved_in_rationals():
-    third = Fraction(1, 3)
-    assert solve([[third, Fraction(2)], [Fraction(2), third]]) == [Fraction(3, 7)] * 2
-    with pytest.raises(RequestError, match="depend on each other"):
-        solve([[third, third], [third, third]])
-    with pytest.raises(RequestError, match="do not add up"):
-        solve([[Fraction(1), Fraction(2)]])
-    with pytest.raises(RequestError, match="do not add up"):  # the second column at no weight
-        solve([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("epsilon", ["0.0000001", "0.000000001"])
+def test_an_epsilon_too_small_for_the_solver_is_named_with_the_remedy(epsilon, missing):
+    with pytest.raises(RequestError) as fault:
+        compile_channel("optimal", epsilon=epsilon, scale=STARS, missing=missing)
+    assert str(fault.value).startswith(f"No optimal table at epsilon {epsilon}: in floats")
+    least, other = str(fault.value).partition(". Give ")[2].split(" or more, or ask for ")
+    compile_channel("optimal", epsilon=least, scale=STARS, missing=missing)
+    compile_channel(other.rstrip("."), epsilon=epsilon, scale=STARS, missing=missing)
 
 
 def test_public_thetas_are_those_it_serves():

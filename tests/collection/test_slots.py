@@ -13,6 +13,7 @@ from tacit.channels.thresholds import hash_id, pair_key
 from tacit.collection import slots as module
 from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import kept_rows, perturb
+from tacit.collection.plan import ASSUMPTIONS
 from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
 from tacit.collection.sample import Sample
@@ -159,6 +160,17 @@ def test_promises_per_slot_and_per_person(name, slot, user):
     assert few.user_guarantee(100).epsilon == "5"
     assert few.guarantee.epsilon == slot
     assert few.tight_guarantee(100, "1e-6").epsilon <= "5"
+
+
+def test_a_promise_is_stated_whole():
+    one, public = Sample(hiding(epsilon="0.5"), 10).guarantee, "who takes part, the catalogue, the"
+    assert one.sentence == (
+        "Epsilon = 0.5 per slot, trusting nobody: one symbol per asked slot protects one place of "
+        f"the catalogue, whether rated and how. Public: {public} channels."
+    )
+    assert (one.assumptions, one.fails, one.uncovered) == (ASSUMPTIONS, None, ())
+    person = Sample(hiding(epsilon="0.5"), 10).user_guarantee(100)
+    assert person == replace(one, epsilon="5", unit="user")
 
 
 def test_rated_promises_no_person_anything():

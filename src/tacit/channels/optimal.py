@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ALL_PATTERNS = 12
-"""Up to so many levels every pattern of high and low entries is tried; above, single runs."""
+"""Up to so many levels every pattern of high and low entries is tried; above, single runs.
+
+Runs lose nothing for the public thetas, nor, where presence is public, for "variance" or one theta.
+With thetas far apart, or with `missing` and a skewed prior, they have told a sixth less.
+"""
+
+LEAST_EPSILON = "0.000001"
+"""In nats. From here on the solver's floats tell columns apart; below they may not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +84,22 @@ class Optimal(AbstractMechanism):
             )
 
     def table(self) -> Channel:
-        """The extremal table that tells most, certified at `epsilon` nats per report."""
+        """The extremal table that tells most, certified at `epsilon` nats per report.
+
+        Raises `RequestError` where epsilon is too small for the solver's floats.
+        """
         # R is cut to 128 bits below the point to keep the exact solve short; it stays <= e^eps.
         ratio = Fraction(int(exp_lower(Fraction(self.epsilon)) * (1 << 128)), 1 << 128)
         columns = [
             tuple(ratio if high else Fraction(1) for high in pattern) for pattern in self.support()
         ]
-        scales = solve(columns)
+        try:
+            scales = solve(columns)
+        except RequestError as fault:
+            raise RequestError(
+                f"No optimal table at epsilon {self.epsilon}: in floats its columns look alike. "
+                f"Give {LEAST_EPSILON} or more, or ask for randomized-response."
+            ) from fault
         shares = [[t * c for c in column] for t, column in zip(scales, columns, strict=True)]
         with localcontext(prec=PRECISION):
             rows = [
