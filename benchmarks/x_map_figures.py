@@ -12,6 +12,7 @@ Rows are kept beside OUT.json as they are finished; started again, it goes on fr
 
 import argparse
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import matplotlib as mpl
@@ -36,14 +37,15 @@ from tacit.evaluation.progress import bar
 from tacit.evaluation.results import save
 
 NAMES = (
-    "nx-map", "x-map", "x-map-strict", "x-map-factors", "taste-map", "mf-merged", "item-offset",
-    "item-average", "remote-user", "knn-linked", "knn-single",
+    "nx-map", "nx-map-everybody", "x-map", "x-map-strict", "x-map-factors", "taste-map",
+    "mf-merged", "item-offset", "item-average", "remote-user", "knn-linked", "knn-single",
 )  # fmt: skip
 # The eighth has the colour of the first, and so on: pairs that nobody mistakes for one another.
 METHODS = (
     "nx-map (item)", "nx-map (user)", "x-map-strict", "x-map-factors", "knn-linked (item)",
     "remote-user (user)", "item-average", "x-map (item), claim fails", "x-map (user), claim fails",
-    "taste-map", "mf-merged", "knn-single (item)", "item-offset",
+    "taste-map", "mf-merged", "knn-single (item)", "item-offset", "nx-map-everybody (item)",
+    "nx-map-everybody (user)",
 )  # fmt: skip
 PUBLISHED = {"item": "1.1", "user": "0.9"}
 STRICT = "8"
@@ -51,7 +53,7 @@ KS = (5, 10, 50, 100)
 OVERLAPS = (0.2, 0.5, 0.8, 1.0)
 KEEPS = (0, 3, 6)
 EPSILONS = ("0.1", "0.3", "0.6", "0.9")
-DECAYS = (0.01, 0.03, 0.1)
+DECAYS = (0.01, 0.03, 0.1, 0.3)
 AXES = ("k", "overlap", "keep")
 
 Asked = tuple[System, str | None, Holdout]
@@ -81,11 +83,9 @@ def swept(names: Sequence[str]) -> Iterator[Asked]:
 
 
 def paired() -> Iterator[Asked]:
-    """`x-map` by items at every pair of epsilons."""
-    (published,) = (s for s in systems("x-map", "faithful") if s.variant == "item")
-    for second in EPSILONS:
-        for first in EPSILONS:
-            yield changed(published, neighbour_epsilon=second), first, Holdout()
+    """`x-map` by items and by people at every pair of epsilons."""
+    for published, second, first in product(systems("x-map", "faithful"), EPSILONS, EPSILONS):
+        yield changed(published, neighbour_epsilon=second), first, Holdout()
 
 
 def decaying(names: Sequence[str]) -> Iterator[Asked]:
