@@ -176,6 +176,7 @@ def drawn(ways: Sequence[Measured], path: Path) -> None:
             lines(panels[row][column], Sweep(axis, way.shown), styles)
         alike(list(panels[: len(AXES), column]))
         lines(panels[len(AXES)][column], Sweep("decay", way.temporal), styles)
+        spaced(panels[len(AXES)][column], (0, *DECAYS))
         for row, method in enumerate(SURFACES, len(AXES) + 1):
             mine = [pair for pair in way.pairs if pair.method == method]
             tiles(panels[row][column], Surface(method, mine))
@@ -187,6 +188,13 @@ def drawn(ways: Sequence[Measured], path: Path) -> None:
         loc="outside lower center", ncols=3, frameon=False, fontsize=8,
     )  # fmt: skip
     page.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def spaced(axes: Axes, places: Sequence[float]) -> None:
+    """Decays as far apart as their ratios, but for 0, which has none."""
+    axes.set_xscale("symlog", linthresh=min(filter(None, places)), linscale=0.5)
+    axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.minorticks_off()
 
 
 def alike(panels: Sequence[Axes]) -> None:
