@@ -12,7 +12,9 @@ Rows are kept beside OUT.json as they are finished; started again, it goes on fr
 
 import argparse
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -24,6 +26,7 @@ from tacit.crossdomain import changed, systems
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import System
+from tacit.crossdomain.x_map.x_map import AlterEgos
 from tacit.engines.local import Local
 from tacit.evaluation import grid
 from tacit.evaluation.comparison.figures import MARKERS, PALETTE
@@ -36,23 +39,28 @@ from tacit.evaluation.progress import bar
 from tacit.evaluation.results import save
 
 NAMES = (
-    "nx-map", "x-map", "x-map-strict", "x-map-factors", "taste-map", "mf-merged", "item-offset",
-    "item-average", "remote-user", "knn-linked", "knn-single",
+    "nx-map", "nx-map-everybody", "x-map", "x-map-strict", "x-map-factors", "taste-map",
+    "mf-merged", "item-offset", "item-average", "remote-user", "knn-linked", "knn-single",
 )  # fmt: skip
 # The eighth has the colour of the first, and so on: pairs that nobody mistakes for one another.
 METHODS = (
     "nx-map (item)", "nx-map (user)", "x-map-strict", "x-map-factors", "knn-linked (item)",
     "remote-user (user)", "item-average", "x-map (item), claim fails", "x-map (user), claim fails",
-    "taste-map", "mf-merged", "knn-single (item)", "item-offset",
+    "taste-map", "mf-merged", "knn-single (item)", "item-offset", "nx-map-everybody (item)",
+    "nx-map-everybody (user)", "x-map-everybody (item), claim fails",
+    "x-map-everybody (user), claim fails",
 )  # fmt: skip
+PRINTED = ("nx-map", "x-map")
 PUBLISHED = {"item": "1.1", "user": "0.9"}
 STRICT = "8"
 KS = (5, 10, 50, 100)
 OVERLAPS = (0.2, 0.5, 0.8, 1.0)
 KEEPS = (0, 3, 6)
 EPSILONS = ("0.1", "0.3", "0.6", "0.9")
-DECAYS = (0.01, 0.03, 0.1)
+DECAYS = (0.01, 0.03, 0.1, 0.3)
+DAMPINGS = (0, 50)
 AXES = ("k", "overlap", "keep")
+SURFACES = ("x-map (item), claim fails", "x-map (user), claim fails")
 
 Asked = tuple[System, str | None, Holdout]
 
@@ -81,19 +89,25 @@ def swept(names: Sequence[str]) -> Iterator[Asked]:
 
 
 def paired() -> Iterator[Asked]:
-    """`x-map` by items at every pair of epsilons."""
-    (published,) = (s for s in systems("x-map", "faithful") if s.variant == "item")
-    for second in EPSILONS:
-        for first in EPSILONS:
-            yield changed(published, neighbour_epsilon=second), first, Holdout()
+    """`x-map` by items and by people at every pair of epsilons."""
+    for published, second, first in product(systems("x-map", "faithful"), EPSILONS, EPSILONS):
+        yield changed(published, neighbour_epsilon=second), first, Holdout()
 
 
 def decaying(names: Sequence[str]) -> Iterator[Asked]:
-    """Both maps by items, older ratings counting less."""
+    """The maps by items, older ratings counting less."""
     for system, epsilon in declared(names):
         if system.variant == "item" and "decay" in vars(system):
             for decay in DECAYS:
                 yield changed(system, decay=decay), epsilon, Holdout()
+
+
+def chosen(names: Sequence[str]) -> Iterator[Asked]:
+    """Both maps, with similarities damped or not, and AlterEgos of the tested or of everybody:
+    each as printed, and with what Tacit's `nx-map-everybody` adds, one thing at a time."""
+    for system, epsilon in declared([name for name in names if name in PRINTED]):
+        for damping, alteregos in product(DAMPINGS, get_args(AlterEgos)):
+            yield changed(system, damping=damping, alteregos=alteregos), epsilon, Holdout()
 
 
 class Measured:
@@ -108,6 +122,7 @@ class Measured:
         self.lines = self._rows(swept(names), "lines")
         self.pairs = self._rows(paired(), "pairs")
         self.decays = self._rows(decaying(names), "decay")
+        self.choices = self._rows(chosen(names), "choices")
 
     @property
     def title(self) -> str:
@@ -118,6 +133,13 @@ class Measured:
     def shown(self) -> list[TrialRow]:
         """The rows that have a line: strict means have one in tables alone."""
         return [r for r in self.lines if r.mode != "strict" or r.model.startswith("x-map")]
+
+    @property
+    def temporal(self) -> list[TrialRow]:
+        """The rows of systems that may decay, at every decay and none."""
+        able = {row.method for row in self.decays}
+        none = [row for row in self.lines if row.method in able]
+        return [r for r in none if (r.k, r.overlap, r.keep) == (PUBLISHED_K, 1, 0)] + self.decays
 
     def at(self, method: str, mode: str, overlap: float) -> TrialRow:
         """The row of a system with nothing kept and the published k."""
@@ -144,24 +166,35 @@ class Measured:
 
 
 def drawn(ways: Sequence[Measured], path: Path) -> None:
-    """A column a direction, a row an axis, and the surface below."""
+    """A column a direction, a row an axis; then decay, and the surfaces of `x-map`."""
     mpl.rcParams.update({"svg.hashsalt": "tacit", "svg.fonttype": "none"})
-    page = Figure(figsize=(4.2 * len(ways), 13.2), layout="constrained")
-    panels = page.subplots(len(AXES) + 1, len(ways), squeeze=False)
+    page = Figure(figsize=(4.2 * len(ways), 19.8), layout="constrained")
+    panels = page.subplots(len(AXES) + 1 + len(SURFACES), len(ways), squeeze=False)
     styles = Styles(ways[0].shown)
     for column, way in enumerate(ways):
         for row, axis in enumerate(AXES):
             lines(panels[row][column], Sweep(axis, way.shown), styles)
         alike(list(panels[: len(AXES), column]))
-        tiles(panels[len(AXES)][column], Surface("x-map (item), claim fails", way.pairs))
+        lines(panels[len(AXES)][column], Sweep("decay", way.temporal), styles)
+        spaced(panels[len(AXES)][column], (0, *DECAYS))
+        for row, method in enumerate(SURFACES, len(AXES) + 1):
+            mine = [pair for pair in way.pairs if pair.method == method]
+            tiles(panels[row][column], Surface(method, mine))
         panels[0][column].set_title(way.title, fontsize=11, pad=18)
-    for row in panels[: len(AXES)]:
+    for row in panels[: len(AXES) + 1]:
         row[0].set_ylabel("mean absolute error", fontsize=9)
     page.legend(
         handles=[entry(row, styles) for row in firsts(ways[0].shown)],
         loc="outside lower center", ncols=3, frameon=False, fontsize=8,
     )  # fmt: skip
     page.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def spaced(axes: Axes, places: Sequence[float]) -> None:
+    """Decays as far apart as their ratios, but for 0, which has none."""
+    axes.set_xscale("symlog", linthresh=min(filter(None, places)), linscale=0.5)
+    axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.minorticks_off()
 
 
 def alike(panels: Sequence[Axes]) -> None:
@@ -196,11 +229,24 @@ def table(ways: Sequence[Measured], overlap: float) -> str:
     return "\n".join(said)
 
 
+def choices(ways: Sequence[Measured]) -> str:
+    """What damping and everybody's AlterEgos change, a column a direction."""
+    said = ["damping | " + " | ".join(way.title for way in ways)]
+    for rows in zip(*(way.choices for way in ways), strict=True):
+        maes = " | ".join(f"{row.mae:.4f} ({row.mae_rounded:.4f})" for row in rows)
+        said.append(f"{rows[0].method}, {rows[0].damping} | {maes}")
+    return "\n".join(said)
+
+
+def spread(way: Measured, method: str) -> str:
+    """The lowest and the highest error over all pairs of epsilons."""
+    maes = [row.mae for row in way.pairs if row.method == method]
+    return f"{way.title}, pairs of epsilons: {method} {min(maes):.4f} to {max(maes):.4f}"
+
+
 def decay(way: Measured) -> str:
-    """The error at every decay, of both maps by items."""
-    still = [row for row in way.lines if row.method in {r.method for r in way.decays}]
-    rows = [r for r in still if (r.k, r.overlap, r.keep) == (PUBLISHED_K, 1, 0)] + way.decays
-    said = ", ".join(f"{r.method} {r.mae:.5f} at {r.decay:g}" for r in rows)
+    """The error at every decay, of the maps by items."""
+    said = ", ".join(f"{r.method} {r.mae:.5f} at {r.decay:g}" for r in way.temporal)
     return f"{way.title}, decay: {said}"
 
 
@@ -218,10 +264,13 @@ def main() -> None:
     domains = Domains.join([read(path, scale=asked.scale, name=name) for path, name in files])
     journal = Journal(asked.json.with_name(asked.json.name + ".journal"), TrialRow)
     ways = [Measured(domains, target, asked.systems, journal) for target in (1, 0)]
-    save([row for w in ways for row in (*w.lines, *w.pairs, *w.decays)], asked.json, TrialRow)
+    every = [row for w in ways for row in (*w.lines, *w.pairs, *w.decays, *w.choices)]
+    save(list(dict.fromkeys(every)), asked.json, TrialRow)
     for overlap in OVERLAPS:
         print(table(ways, overlap), end="\n\n")
+    print(choices(ways), end="\n\n")
     print(*map(decay, ways), sep="\n")
+    print(*(spread(way, method) for way in ways for method in SURFACES), sep="\n")
     drawn(ways, asked.figure)
 
 

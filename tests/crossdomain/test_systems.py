@@ -57,6 +57,7 @@ STAGED = [
     RemoteUser(k=4),
     XMap(k=4),
     XMap(variant="user", k=4),
+    XMap(alteregos="everybody", damping=50, k=4),
     XMap(mode="faithful", k=4, draws=KNOWN),
     XMap(variant="user", mode="faithful", k=4, draws=KNOWN),
 ]

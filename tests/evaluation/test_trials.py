@@ -22,8 +22,8 @@ from tacit.readers import from_frame, synthetic
 
 CONTRACT = (
     "model, variant, mode, epsilon, replacement_epsilon, neighbour_epsilon, delta, unit, trust, "
-    "claim_valid, promise, source, target, test_share, overlap, keep, k, decay, seed, n_train, "
-    "n_test, people, mae, mae_rounded, coverage, seconds"
+    "claim_valid, promise, source, target, test_share, overlap, keep, k, damping, decay, seed, "
+    "n_train, n_test, people, mae, mae_rounded, coverage, seconds"
 )
 
 
@@ -117,6 +117,23 @@ def test_decays_are_swept_where_a_system_has_one(domains):
     assert len(cells) == len(mapped) + 2
 
 
+def test_a_damping_reaches_every_system_that_has_one_and_0_is_a_damping(domains):
+    names = ("nx-map", "nx-map-everybody", "x-map", "knn-linked", "item-average")
+
+    def dampings(damping):
+        asked = TrialRequest(models=names, mode="faithful", damping=damping, ks=(2,))
+        found = asked.experiments(domains)
+        return {(c.system.name, getattr(c.system, "damping", None)) for c in found}
+
+    own = {"nx-map": 0, "nx-map-everybody": 50, "x-map": 0, "knn-linked": 50, "item-average": None}
+    assert dampings(None) == set(own.items())
+    for damping in (0, 7):
+        given = {(name, None if own[name] is None else damping) for name in names}
+        assert dampings(damping) == given
+    (row,) = run(TrialRequest(models=("knn-linked",), damping=0), domains)
+    assert row.damping == 0
+
+
 def test_both_budgets_of_x_map_are_named(domains):
     crossing = TrialRequest(
         models=("x-map",), mode="faithful", epsilons=("0.6", "0.3"), neighbour_epsilons=("0.8", "2")
@@ -159,7 +176,7 @@ def test_a_table_has_the_columns_that_vary_and_each_promise_once(guess, domains)
 @pytest.mark.parametrize(
     "odd",
     [{"models": ("x",)}, {"mode": "x"}, {"delta": "2"}, {"seeds": 0}, {"overlaps": (2.0,)},
-     {"models": ("remote-user",), "ks": (0,)}],
+     {"models": ("remote-user",), "ks": (0,)}, {"models": ("knn-single",), "damping": -1}],
 )  # fmt: skip
 def test_requests_that_cannot_be_met_are_refused_before_any_work(odd):
     with pytest.raises(RequestError):

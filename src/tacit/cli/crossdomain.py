@@ -1,5 +1,6 @@
 """`tacit crossdomain`: what ratings of one catalogue tell of another."""
 
+import dataclasses
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,6 +45,12 @@ def crossdomain(
     ] = "0",
     k: Annotated[
         str | None, typer.Option("--k", help="Neighbours, by commas. [each system's own]")
+    ] = None,
+    damping: Annotated[
+        int | None,
+        typer.Option(
+            help="Co-raters from which a similarity counts in full; 0: all do. [each system's own]"
+        ),
     ] = None,
     decay: Annotated[
         str | None,
@@ -106,6 +113,7 @@ def crossdomain(
         overlaps=options.numbers(overlap, float, "--overlap 0.2,0.5,1"),
         keeps=options.numbers(keep, int, "--keep 0,3,6"),
         ks=options.numbers(k, int, "--k 10,50") if k else None,
+        damping=damping,
         decays=options.numbers(decay, float, "--decay 0,0.03") if decay else None,
         seeds=seeds,
     )
@@ -140,7 +148,9 @@ def _show(
     named = read_titles(titles) if titles else None
     names = {} if named is None else dict(zip(named["item"], named["title"], strict=True))
     private = crossing.mode != "strict"
-    system = XMap(mode="faithful" if private else "none")
+    system = XMap(mode="faithful") if private else XMap(alteregos="everybody", damping=50)
+    if crossing.damping is not None:
+        system = dataclasses.replace(system, damping=crossing.damping)
     replaced, best, told = alterego(
         domains,
         len(domains.names) - 1,

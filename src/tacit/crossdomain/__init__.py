@@ -25,6 +25,8 @@ MEMBERS: tuple[System, ...] = (
     Merged(),
     XMap(),
     XMap(variant="user"),
+    XMap(alteregos="everybody", damping=50),
+    XMap(alteregos="everybody", damping=50, variant="user"),
     XMap(mode="faithful"),
     XMap(variant="user", mode="faithful"),
     TasteMap(),

@@ -1,13 +1,17 @@
 """X-Map (Guerraoui et al. 2017): AlterEgos from meta-paths, and neighbours among them.
 
-`nx-map` is the pipeline without privacy: baseliner, extender, generator, recommender. `x-map` is as
-published: replacements are drawn at epsilon each, neighbours at epsilon' each. Its claim adds the
-two up once. What was drawn is counted, since each draw is a release of its own.
+`nx-map` is the pipeline without privacy: baseliner, extender, generator, recommender. `x-map` draws
+replacements at epsilon each and neighbours at epsilon' each. Its claim adds the two up once. What
+was drawn is counted, since each draw is a release of its own.
+
+Both are as published: no similarity is damped, and the tested people's AlterEgos stand beside the
+original profiles of the target. `nx-map-everybody` is Tacit's: everybody who rated in a source has
+an AlterEgo, so that more people speak for the target's items, and similarities are damped.
 """
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -29,11 +33,13 @@ from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.kernels.similar import Near, Wanted
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
-from tacit.ratings import Codes
+from tacit.ratings import Codes, Mask
 from tacit.scale import shortest
 
 SHARES = {"item": Decimal(3) / 11, "user": Decimal(2) / 3}
 """Of a claim, what replacements get: the paper's .3 of .3 + .8, and .6 of .6 + .3."""
+AlterEgos = Literal["tested", "everybody"]
+"""Whose source ratings are mapped into the target."""
 
 
 class Map(NamedTuple):
@@ -54,17 +60,21 @@ class Budget(NamedTuple):
 class XMap:
     """`variant`: neighbours are items or people. `mode`: "none" (nx-map) or "faithful" (x-map).
 
-    `k`: edges an item keeps towards a layer, and neighbours. `damping`: a similarity counts
-    min(n, damping) / damping, and sums of them are damped; 0 for
-    neither. Published draws of neighbours know none. `decay`: of the item variant.
+    `alteregos`: whose there are, beside everybody's own target ratings: those of the "tested" as
+    published, or "everybody"'s. `k`: edges an item keeps towards a layer, and neighbours.
+    `damping`: a similarity counts min(n, damping) / damping, and sums of them are damped; 0 for
+    neither, as published. Draws of neighbours know none. `decay`: of the item variant.
     `neighbour_epsilon`: nats for neighbours, beside an epsilon for replacements; None to part one
     epsilon among both as the paper does. `draws`: replaced in tests only.
+
+    Raises `RequestError` for settings out of their ranges.
     """
 
     variant: Literal["item", "user"] = "item"
     mode: Literal["none", "faithful"] = "none"
+    alteregos: AlterEgos = "tested"
     k: int = 50
-    damping: int = 50
+    damping: int = 0
     decay: float = 0.0
     neighbour_epsilon: str | None = None
     draws: Draws | None = None
@@ -75,11 +85,16 @@ class XMap:
                 f"X-Map cannot run with k {self.k}, damping {self.damping} and decay "
                 f"{self.decay:g}; give k 1 or more and the others 0 or more."
             )
+        if self.alteregos not in get_args(AlterEgos):
+            raise RequestError(
+                f"X-Map makes no AlterEgos of '{self.alteregos}'; choose tested or everybody."
+            )
 
     @property
     def name(self) -> str:
         """As in the results."""
-        return "nx-map" if self.mode == "none" else "x-map"
+        name = "nx-map" if self.mode == "none" else "x-map"
+        return name if self.alteregos == "tested" else f"{name}-everybody"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """As `System.tell`; raises `RequestError` for the faithful mode without an epsilon."""
@@ -92,8 +107,7 @@ class XMap:
         budget = self.budget(epsilon)
         draws = self.draws or Draws.secret()
         mapped = self.map(trial, engine, budget, draws)
-        everybody = np.ones(trial.domains.ratings.n_users, np.bool_)
-        profile = alteregos(trial, mapped.chosen, everybody)
+        profile = alteregos(trial, mapped.chosen, self._whose(trial))
         near = self._neighbours(profile, trial, engine, budget, draws)
         promise = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
         return mapped, TrialPredictions(self._predict(profile, near, trial, engine), promise)
@@ -123,6 +137,12 @@ class XMap:
             return Map(found, generator.best(found, len(in_target)))
         n_items, at = len(in_target), budget.replacement
         return Map(found, replacement.drawn(found, n_items, at, draws, engine))
+
+    def _whose(self, trial: Trial) -> Mask:
+        """Who has an AlterEgo. Shape (people,)."""
+        whose = np.full(trial.domains.ratings.n_users, self.alteregos == "everybody")
+        whose[trial.people] = True
+        return whose
 
     def _neighbours(
         self,

@@ -80,7 +80,8 @@ class TrialRequest:
     """What to try, and how. `models`: names of systems. `epsilons`: decimal strings. With
     `neighbour_epsilons`, systems that part their claim spend the former on replacements and the
     latter on neighbours, every pair of them; without, they part each epsilon themselves. `ks`:
-    neighbours, and `decays`: of older ratings, of those that have them; None for each one's own.
+    neighbours, `damping`: of similarities, and `decays`: of older ratings, of those that have them;
+    None for each one's own.
     `target`: the number of the domain; the last by default.
 
     Raises `RequestError` for a name, a share or a number that is none.
@@ -95,6 +96,7 @@ class TrialRequest:
     overlaps: Sequence[float] = (1.0,)
     keeps: Sequence[int] = (0,)
     ks: Sequence[int] | None = None
+    damping: int | None = None
     decays: Sequence[float] | None = None
     seeds: int = 1
     target: int = -1
@@ -104,6 +106,8 @@ class TrialRequest:
             raise RequestError(f"{self.seeds} seeds cannot be run; give at least one.")
         if not 0 < float(self.delta) < 1:
             raise RequestError(f"A delta of {self.delta} is not between 0 and 1; give 1e-6 or so.")
+        if (self.damping or 0) < 0:
+            raise RequestError(f"A damping of {self.damping} is below 0; give 0 for undamped.")
         list(self._systems())
         list(self._protocols())
 
@@ -156,7 +160,7 @@ class TrialRequest:
         return [crossdomain.changed(system, neighbour_epsilon=e) for e in self.neighbour_epsilons]
 
     def _systems(self) -> Iterator[System]:
-        """Every declaration, at every k and decay where it has them."""
+        """Every declaration, at every k and decay, and at the damping, where it has them."""
         for name in self.models:
             for system in crossdomain.systems(name, self.mode):
                 for settings in self._settings(system):
@@ -165,7 +169,8 @@ class TrialRequest:
     def _settings(self, system: System) -> Iterator[dict[str, Any]]:
         """What is asked for of the settings that the system has, every combination."""
         axes: dict[str, Sequence[Any] | None]
-        axes = {"k": self.ks, "decay": self.decays, "delta": [self.delta]}
+        damping = None if self.damping is None else [self.damping]
+        axes = {"k": self.ks, "damping": damping, "decay": self.decays, "delta": [self.delta]}
         asked = {name: at for name, at in axes.items() if at and name in vars(system)}
         for places in product(*asked.values()):
             yield dict(zip(asked, places, strict=True))
@@ -222,6 +227,7 @@ def _row(
         overlap=experiment.protocol.overlap,
         keep=experiment.protocol.keep,
         k=getattr(system, "k", None),
+        damping=getattr(system, "damping", None),
         decay=getattr(system, "decay", None),
         seed=experiment.seed,
         n_train=len(trial.domains.ratings),

@@ -21,7 +21,8 @@ class TrialRow:
     of `unit`; `epsilon` is all that is claimed, and where a system spends two parts of it that a
     request names, `replacement_epsilon` went to what items are replaced by and `neighbour_epsilon`
     to neighbours. `promise`: the guarantee as a sentence. `source`: the sources' names. `k`:
-    neighbours, `decay`: of older ratings; None where a system has none. `people`: who is tested.
+    neighbours, `damping`: co-raters from which a similarity counts in full, 0 where all do,
+    `decay`: of older ratings; None where a system has none. `people`: who is tested.
     Seconds are wall seconds.
     """
 
@@ -42,6 +43,7 @@ class TrialRow:
     overlap: float
     keep: int
     k: int | None
+    damping: int | None
     decay: float | None
     seed: int
     n_train: int
