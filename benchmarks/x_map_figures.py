@@ -195,6 +195,7 @@ def spaced(axes: Axes, places: Sequence[float]) -> None:
     axes.set_xscale("symlog", linthresh=min(filter(None, places)), linscale=0.5)
     axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.minorticks_off()
+    axes.autoscale(axis="x")
 
 
 def alike(panels: Sequence[Axes]) -> None:
