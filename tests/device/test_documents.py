@@ -1,6 +1,8 @@
 """Nothing forged is answered: every check comes before the first draw."""
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 
@@ -117,6 +119,21 @@ def test_a_known_task_needs_no_collector(collector, device, clock, tmp_path):
     for use in (lambda: stranger.rate(100, 2), stranger.sync):
         with pytest.raises(RequestError, match="No task is known yet"):
             use()
+
+
+def test_a_kept_task_that_was_changed_is_not_answered(collector, device, tmp_path):
+    """What is on the disk is checked against its address as what comes over the wire is."""
+    with device(collector(), tmp_path / "me.db"):
+        pass
+    with closing(sqlite3.connect(tmp_path / "me.db")) as database, database:
+        (document,) = database.execute("SELECT document FROM task").fetchone()
+        database.execute("UPDATE task SET document = ?", (leaky(document),))
+    drawn = []
+    with pytest.raises(CertificateError, match="changed on the way"):
+        device(lambda *asked: None, tmp_path / "me.db", words=lambda: drawn.append(0) or 0).rate(
+            100, 2
+        )
+    assert not drawn
 
 
 def test_only_a_sync_talks_to_the_collector(collector, device, clock, tmp_path):
