@@ -16,7 +16,8 @@ ROW = {
     "replacement_epsilon": None, "neighbour_epsilon": None, "delta": 0.0, "unit": "none",
     "trust": "everybody", "claim_valid": None, "promise": "No privacy.", "source": "books",
     "target": "films & more", "test_share": 0.2, "overlap": 1.0, "keep": 0, "k": None,
-    "decay": None, "seed": 0, "n_train": 900, "n_test": 100, "people": 10, "mae": 0.8,
+    "damping": None, "decay": None, "seed": 0,
+    "n_train": 900, "n_test": 100, "people": 10, "mae": 0.8,
     "mae_rounded": 0.7, "coverage": 0.5, "seconds": 0.1,
 }  # fmt: skip
 STRICT = {"mode": "strict", "delta": 1e-6, "unit": "user", "trust": "curator", "claim_valid": True}
