@@ -203,6 +203,19 @@ def test_every_public_function_and_module_says_what_it_is():
             assert ast.get_docstring(function), f"{path.name} does not say what {function.name} is"
 
 
+def test_a_docstring_that_refers_to_a_method_names_one():
+    methods: set[str] = set()
+    named: set[str] = set()
+    for path in sorted((ROOT / "src" / "tacit").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        named |= set(re.findall(r'"As `([A-Z]\w+\.\w+)`', text))
+        for each in ast.walk(ast.parse(text)):
+            if isinstance(each, ast.ClassDef):
+                methods |= {f"{each.name}.{one.name}" for one in public_functions(each)}
+    assert len(named) > 20
+    assert named <= methods, f"there is no {', '.join(sorted(named - methods))}"
+
+
 def raised(function: ast.AST) -> set[str]:
     """The errors of ours that the function raises itself."""
     calls = (node.exc for node in ast.walk(function) if isinstance(node, ast.Raise))

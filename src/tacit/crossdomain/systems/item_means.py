@@ -48,7 +48,7 @@ class ItemMeans:
         return "item-offset" if self.offset else "item-average"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.tell`; raises `RequestError` for a strict mean without an epsilon."""
+        """As `System.predict`; raises `RequestError` for a strict mean without an epsilon."""
         del engine  # one pass over the ratings
         if self.mode == "none":
             return TrialPredictions(Predicted(self._plain(trial), self._covered(trial)), NO_PRIVACY)

@@ -37,7 +37,7 @@ class KNN:
         return "knn-linked" if self.linked else "knn-single"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.tell`."""
+        """As `System.predict`."""
         del epsilon  # nothing is promised
         how = Neighbours(self.k, 0.0, self.damping)
         profile: TargetProfiles = whole(trial) if self.linked else own(trial)

@@ -26,7 +26,7 @@ class Merged:
         return f"{self.model.name}-merged"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.tell`."""
+        """As `System.predict`."""
         del engine, epsilon  # alternating least squares are compiled; nothing is promised
         fitted = self.model.fit(evidence(trial.domains.ratings))
         values = fitted.predict_codes(trial.users, trial.items).astype(np.float64)

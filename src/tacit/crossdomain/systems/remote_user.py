@@ -39,7 +39,7 @@ class RemoteUser:
             raise RequestError(f"{self.k} neighbours tell nothing; give 1 or more.")
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.tell`."""
+        """As `System.predict`."""
         del epsilon  # neighbours' ratings are read as they are: nothing is promised
         how = Neighbours(self.k)
         alike = compare_profiles(elsewhere(trial), trial, "user")

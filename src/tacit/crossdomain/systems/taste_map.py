@@ -27,7 +27,7 @@ class TasteMap:
     mode = "none"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.tell`."""
+        """As `System.predict`."""
         del engine, epsilon  # the sampler has its own kernels; nothing is promised
         fitted = self.model.fit(evidence(trial.domains.ratings))
         values = fitted.median(trial.users, trial.items)

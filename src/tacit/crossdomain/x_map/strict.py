@@ -39,7 +39,7 @@ class StrictMap:
         return "x-map-strict" if isinstance(self.training, DPCovariance) else "x-map-factors"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.tell`; raises `RequestError` without an epsilon."""
+        """As `System.predict`; raises `RequestError` without an epsilon."""
         del engine  # the release is one pass of matrix products
         if epsilon is None:
             raise RequestError(f"{self.name} keeps an epsilon per person; give one, such as 8.")

@@ -97,7 +97,7 @@ class XMap:
         return name if self.alteregos == "tested" else f"{name}-everybody"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.tell`; raises `RequestError` for the faithful mode without an epsilon."""
+        """As `System.predict`; raises `RequestError` for the faithful mode without an epsilon."""
         return self.explain(trial, engine=engine, epsilon=epsilon)[1]
 
     def explain(
