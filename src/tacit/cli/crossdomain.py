@@ -99,12 +99,13 @@ def crossdomain(
     options.writable(json, report)
     place = options.spark_master(engine, master)
 
-    from tacit.crossdomain import SYSTEMS
+    from tacit.crossdomain import MEMBERS, SYSTEMS
     from tacit.evaluation.comparison.request import epsilons
     from tacit.evaluation.crossdomain.request import TrialRequest
 
+    every = SYSTEMS if place else dict.fromkeys(member.name for member in MEMBERS)
     crossing = TrialRequest(
-        models=options.names(model) if model else tuple(SYSTEMS),
+        models=options.names(model) if model else tuple(every),
         epsilons=epsilons(epsilon),
         neighbour_epsilons=epsilons(neighbour_epsilon) if neighbour_epsilon else None,
         delta=f"{delta:g}",

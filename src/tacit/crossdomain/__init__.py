@@ -6,6 +6,7 @@ from tacit import registry
 from tacit.crossdomain.systems.item_means import ItemMeans as ItemMeans
 from tacit.crossdomain.systems.knn import KNN as KNN
 from tacit.crossdomain.systems.merged import Merged as Merged
+from tacit.crossdomain.systems.mllib_als import MllibALS as MllibALS
 from tacit.crossdomain.systems.remote_user import RemoteUser as RemoteUser
 from tacit.crossdomain.systems.taste_map import TasteMap as TasteMap
 from tacit.crossdomain.trial import System
@@ -33,11 +34,14 @@ MEMBERS: tuple[System, ...] = (
     StrictMap(training=DPCovariance()),
     StrictMap(training=DPALS()),
 )
-"""One declaration for each name, variant and mode."""
+"""One declaration for each name, variant and mode, on any engine."""
+
+ON_SPARK: tuple[System, ...] = (MllibALS(),)
+"""Those that run on Spark alone."""
 
 SYSTEMS: dict[str, tuple[System, ...]] = {
-    name: tuple(member for member in MEMBERS if member.name == name)
-    for name in dict.fromkeys(member.name for member in MEMBERS)
+    name: tuple(member for member in (*MEMBERS, *ON_SPARK) if member.name == name)
+    for name in dict.fromkeys(member.name for member in (*MEMBERS, *ON_SPARK))
 }
 """The declarations of each name."""
 
