@@ -90,7 +90,9 @@ def measured(case: Case, data: Ratings, folds: int) -> Figures:
     }
 
 
-def followed_rows(sets: dict[str, Ratings], wanted: list[Case], folds: int, rows: Path) -> Any:
+def followed_rows(
+    sets: dict[str, Ratings], wanted: list[Case], folds: int, rows: Path
+) -> dict[Case, Figures]:
     """The figures of every case, from the file where it has them."""
     known: dict[Case, Figures] = {}
     for line in rows.read_text().splitlines() if rows.exists() else ():

@@ -41,7 +41,7 @@ from tacit.collection.spark import write_perturbed_on_spark
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.x_map.baseliner import compare_items
-from tacit.crossdomain.x_map.x_map import XMap
+from tacit.crossdomain.x_map.x_map import EVERYBODY
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
 from tacit.engines.spark import Spark
@@ -52,7 +52,7 @@ from tacit.readers import synthetic
 
 SHAPE = (138_493, 26_744)  # people and items of MovieLens 20M
 BLOCKS, MASTER, MEMORY = 8, "local[2]", "4g"
-WHOLE = XMap(alteregos="everybody", damping=50)  # of both forms the one with more to do
+WHOLE = EVERYBODY  # of both forms the one with more to do
 PARTIES, JOBS = ("local", "spark"), ("neighbours", "nx-map", "perturb")
 TITLES = {
     "neighbours": f"the 50 nearest of {SHAPE[1]:,} items",

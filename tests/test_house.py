@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import itertools
 import os
 import re
 import subprocess
@@ -128,6 +129,16 @@ def test_links_between_pages_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_no_table_has_an_empty_head():
+    """Whoever listens to a page hears a column by its head."""
+    for page in (ROOT / "README.md", *DOCS):
+        lines = page.read_text().splitlines()
+        for head, rule in itertools.pairwise(lines):
+            if re.fullmatch(r"\|[-:| ]+\|", rule):
+                cells = head.strip("|").split("|")
+                assert all(cell.strip() for cell in cells), f"{page.name}: {head}"
 
 
 def coverage() -> list[list[str]]:

@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from tacit.channels import compile_channel, threshold_mix
+from tacit.channels import compile_channel, optimal, threshold_mix
 from tacit.channels.information import fisher_information
 from tacit.channels.optimal import Optimal
 from tacit.channels.table import Channel
@@ -137,3 +137,12 @@ def test_symbols_stand_for_means_from_low_to_high(epsilon, prior):
     means = np.array(STARS.values) @ joint / joint.sum(0)
     assert [float(y) for y in channel.outputs] == pytest.approx(means, abs=1e-6)
     assert list(channel.outputs) == sorted(channel.outputs)
+
+
+def test_a_failure_that_is_not_of_a_small_epsilon_keeps_its_own_sentence(monkeypatch):
+    def solve(columns):
+        raise RequestError("The rows do not add up.")
+
+    monkeypatch.setattr(optimal, "solve", solve)
+    with pytest.raises(RequestError, match="do not add up"):
+        Optimal(epsilon="1.0625", scale=STARS).table()

@@ -96,6 +96,8 @@ class Optimal(AbstractMechanism):
         try:
             scales = solve(columns)
         except RequestError as fault:
+            if Decimal(self.epsilon) >= Decimal(LEAST_EPSILON):
+                raise
             raise RequestError(
                 f"No optimal table at epsilon {self.epsilon}: in floats its columns look alike. "
                 f"Give {LEAST_EPSILON} or more, or ask for randomized-response."

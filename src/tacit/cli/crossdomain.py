@@ -141,7 +141,7 @@ def _engine(master: str | None) -> "Generator[Engine]":
 def _show(
     domains: "Domains", crossing: "TrialRequest", engine: "Engine", user: str, titles: Path | None
 ) -> None:
-    from tacit.crossdomain.x_map.x_map import XMap
+    from tacit.crossdomain.x_map.x_map import EVERYBODY, XMap
     from tacit.evaluation.comparison.tables import text
     from tacit.evaluation.crossdomain.alterego import alterego
     from tacit.readers import titles as read_titles
@@ -149,7 +149,7 @@ def _show(
     named = read_titles(titles) if titles else None
     names = {} if named is None else dict(zip(named["item"], named["title"], strict=True))
     private = crossing.mode != "strict"
-    system = XMap(mode="faithful") if private else XMap(alteregos="everybody", damping=50)
+    system = XMap(mode="faithful") if private else EVERYBODY
     if crossing.damping is not None:
         system = dataclasses.replace(system, damping=crossing.damping)
     replaced, best, told = alterego(

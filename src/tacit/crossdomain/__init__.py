@@ -1,5 +1,6 @@
 """Recommending across domains: what people rated in one tells what they would like in another."""
 
+from dataclasses import replace
 from typing import Any
 
 from tacit import registry
@@ -11,6 +12,7 @@ from tacit.crossdomain.systems.remote_user import RemoteUser as RemoteUser
 from tacit.crossdomain.systems.taste_map import TasteMap as TasteMap
 from tacit.crossdomain.trial import System
 from tacit.crossdomain.x_map.strict import StrictMap as StrictMap
+from tacit.crossdomain.x_map.x_map import EVERYBODY
 from tacit.crossdomain.x_map.x_map import XMap as XMap
 from tacit.errors import RequestError
 from tacit.training import DPALS, DPCovariance
@@ -26,8 +28,8 @@ MEMBERS: tuple[System, ...] = (
     Merged(),
     XMap(),
     XMap(variant="user"),
-    XMap(alteregos="everybody", damping=50),
-    XMap(alteregos="everybody", damping=50, variant="user"),
+    EVERYBODY,
+    replace(EVERYBODY, variant="user"),
     XMap(mode="faithful"),
     XMap(variant="user", mode="faithful"),
     TasteMap(),

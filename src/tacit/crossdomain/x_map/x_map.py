@@ -178,6 +178,10 @@ class XMap:
         return Neighbours(self.k, self.decay, self.damping if self.mode == "none" else 0)
 
 
+EVERYBODY = XMap(alteregos="everybody", damping=50)
+"""`nx-map-everybody`, Tacit's own form, by items."""
+
+
 def _claim(chosen: Codes, near: Near, budget: Budget) -> Guarantee:
     """The published claim, with the ledger of what was drawn as part of why it fails."""
     replacements, neighbours = int((chosen != NOTHING).sum()), int((near.code >= 0).sum())
