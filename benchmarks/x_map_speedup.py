@@ -16,11 +16,11 @@ OUT already are not measured again.
 
 import argparse
 import json
+import os
 import time
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.figure import Figure
 
 from followed import followed
@@ -28,6 +28,7 @@ from tacit.crossdomain import MllibALS, XMap
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import System, Trial
 from tacit.engines.spark import Spark
+from tacit.testing.engines import SHARED, matrices, scaled
 from x_map_genres import halves
 
 SYSTEMS: dict[str, System] = {
@@ -43,14 +44,10 @@ def seconds(name: str, workers: int, trial: Trial, asked: argparse.Namespace) ->
     """Wall seconds of a prediction with so many workers."""
     master = asked.master or f"local-cluster[{workers},1,{asked.worker_memory}]"
     with Spark(master, blocks=4 * workers, memory=asked.memory) as engine:
-        engine.over(_nothing, [(np.zeros(1),)] * workers, (np.zeros(1),))
+        engine.over(scaled, matrices(workers, workers), SHARED)
         begun = time.perf_counter()
         SYSTEMS[name].predict(trial, engine=engine, epsilon=None)
         return time.perf_counter() - begun
-
-
-def _nothing(block: tuple[np.ndarray, ...], shared: tuple[np.ndarray, ...]) -> tuple[np.ndarray]:
-    return (block[0] + shared[0],)
 
 
 def drawn(times: Times, counts: list[int], target: Path) -> None:
@@ -86,6 +83,7 @@ def main() -> None:
     if (asked.ratings is None) == (asked.made is None):
         parser.error("give ratings, or --made PEOPLE,ITEMS,RATINGS")
     counts = [int(count) for count in asked.workers.split(",")]
+    os.environ.setdefault("SPARK_EXECUTOR_MEMORY", f"{asked.worker_memory}m")
     trial = Holdout().hide(halves(asked), target=1, seed=0).trial
     times: Times = {}
     for line in asked.rows.read_text().splitlines() if asked.rows.exists() else ():

@@ -60,6 +60,21 @@ SCRIPTS = {
 }  # fmt: skip
 SPARK = {
     "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/spark.json"),
+    "x_map_genres": ("--made", "200,120,6000", "--k", "5", "--memory", "1g"),
+    "x_map_speedup": (
+        "--made",
+        "200,120,6000",
+        "--workers",
+        "1",
+        "--memory",
+        "1g",
+        "--worker-memory",
+        "1024",
+        "--rows",
+        "{folder}/speedup.jsonl",
+        "--figure",
+        "{folder}/f.svg",
+    ),
 }
 BARS = ("collector", "dawdlers", "end_to_end", "sample_flood")
 """Scripts that exit 1 when a bar is missed; at this size they well may."""
