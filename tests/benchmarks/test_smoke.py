@@ -47,6 +47,7 @@ SCRIPTS = {
         "--figure", "{folder}/f.svg", "--json", "{folder}/o.json",
     ),
     "x_map_similarities": ("{source}", "{target}", "--k", "5"),
+    "x_map_stages": ("{source}", "{target}", "--k", "5", "--overlaps", "1"),
     "x_map_theorems": ("{csv}", "--pairs", "20", "--rows", "3", "--draws", "5"),
     "xian_constants": (
         "--ratings", "19000", "--epsilons", "1", "--ridges", "1", "--rounds", "1",

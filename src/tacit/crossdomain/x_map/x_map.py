@@ -29,6 +29,7 @@ from tacit.crossdomain.x_map.baseliner import baseline, compare_items
 from tacit.crossdomain.x_map.draws import Draws
 from tacit.crossdomain.x_map.extender import Extension, extend
 from tacit.crossdomain.x_map.generator import NOTHING, alteregos
+from tacit.crossdomain.x_map.staged import extend_by_stages
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.kernels.similar import Near, Wanted
@@ -63,7 +64,8 @@ class XMap:
     `alteregos`: whose there are, beside everybody's own target ratings: those of the "tested" as
     published, or "everybody"'s. `k`: edges an item keeps towards a layer, and neighbours.
     `damping`: a similarity counts min(n, damping) / damping, and sums of them are damped; 0 for
-    neither, as published. Draws of neighbours know none. `decay`: of the item variant.
+    neither, as published. Draws of neighbours know none. `decay`: of the item variant. `stages`:
+    X-Sims from the k strongest links of each stage, not from all meta-paths.
     `neighbour_epsilon`: nats for neighbours, beside an epsilon for replacements; None to part one
     epsilon among both as the paper does. `draws`: replaced in tests only.
 
@@ -76,6 +78,7 @@ class XMap:
     k: int = 50
     damping: int = 0
     decay: float = 0.0
+    stages: bool = False
     neighbour_epsilon: str | None = None
     draws: Draws | None = None
 
@@ -132,7 +135,8 @@ class XMap:
         in_target = trial.domains.of_item == trial.target
         wanted = Wanted(self.k, self.damping)
         base = baseline(compare_items(trial.domains.ratings), in_target, engine, wanted)
-        found = extend(base, in_target, engine)
+        staged = extend_by_stages(base, in_target, self.k, engine) if self.stages else None
+        found = staged or extend(base, in_target, engine)
         if budget is None:
             return Map(found, generator.best(found, len(in_target)))
         n_items, at = len(in_target), budget.replacement
