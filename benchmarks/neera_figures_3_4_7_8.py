@@ -1,15 +1,19 @@
 """Neera et al.'s Figures 3, 4, 7 and 8: channels and models against epsilon, RMSE and F-score.
 
-    python benchmarks/neera_figures_3_4_7_8.py NAME=RATINGS .. [--folds 10] [--rows OUT.jsonl]
-           [--epsilons .1,.3,.6,1,2,3] [--figure OUT.svg] [--made PEOPLE,ITEMS,RATINGS]
+    python benchmarks/neera_figures_3_4_7_8.py NAME=RATINGS[@SCALE[@COARSER]] ..
+           [--folds 10] [--only-folds 10] [--epsilons .1,.3,.6,1,2,3] [--rows OUT.jsonl]
+           [--figure OUT.svg] [--made PEOPLE,ITEMS,RATINGS]
 
 Laplace, bounded and clamped Laplace (ISGD's channel), each with `mf-plain` and with `mog-mf`, and
 `mf-plain` without privacy; predicted by the provider. Both models in the form that the paper
 prints, two factors, and in ours. Figure 3 compares channels, 4 models, 7 and 8 `mog-mf` through
 bounded with `mf-plain` through clamped Laplace. F-scores are of ten best test items a person,
 relevant from three quarters up the scale: the mean over people, and of one confusion matrix, which
-is the paper's. Rows that are in OUT already are not measured again. `--made` adds ratings on 1 to
-10, made up, in the shape of Libimseti (135359,168791,17359346) or a cut of it.
+is the paper's. Rows that are in OUT already
+are not measured again. Ratings on a SCALE of more levels than a channel takes are rounded to the
+nearest of a COARSER one, as Jester's two decimals are:
+jester=ratings.parquet@-10:10:0.01@-10:10:1. `--only-folds` measures the first few of FOLDS. `--made`
+adds ratings on 1 to 10, made up, in the shape of Libimseti (135359,168791,17359346) or a cut of it.
 """
 
 import argparse
@@ -22,6 +26,7 @@ from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
+import polars as pl
 from matplotlib.figure import Figure
 
 from followed import followed
@@ -31,7 +36,8 @@ from tacit.metrics.split import SplitProtocol
 from tacit.models import evidence
 from tacit.models.least_squares.mf import MF
 from tacit.models.least_squares.mog_mf import PRINTED, MoGMF
-from tacit.readers import synthetic
+from tacit.readers import from_frame, synthetic
+from tacit.scale import RatingScale
 
 CHANNELS = {"laplace": "tab:red", "bounded-laplace": "tab:blue", "clamped-laplace": "tab:green"}
 FORMS: dict[str, dict[str, Any]] = {
@@ -56,6 +62,19 @@ class Case(NamedTuple):
 
 
 Figures = dict[str, float]
+
+
+def ratings_of(place: str) -> Ratings:
+    """The ratings of FILE[@SCALE[@COARSER]]."""
+    path, *scales = place.split("@")
+    found = read(path, scale=scales[0] if scales else None)
+    if len(scales) < 2:
+        return found
+    coarser = RatingScale.parse(scales[1])
+    step = float(coarser.step)
+    rounded = ((found.values - coarser.values[0]) / step).round() * step + coarser.values[0]
+    frame = found.to_polars().with_columns(rating=pl.Series(rounded))
+    return from_frame(frame, scale=scales[1], name=found.name)
 
 
 def cases(names: list[str], epsilons: list[str], folds: int) -> list[Case]:
@@ -159,20 +178,22 @@ def drawn(found: dict[Case, Figures], epsilons: list[str], target: Path) -> None
 def main() -> None:
     """Measure, print, draw."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("ratings", nargs="*", help="NAME=FILE")
+    parser.add_argument("ratings", nargs="*", help="NAME=FILE[@SCALE[@COARSER]]")
     parser.add_argument("--made", help="PEOPLE,ITEMS,RATINGS")
     parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--only-folds", type=int, default=10)
     parser.add_argument("--epsilons", default=".1,.3,.6,1,2,3")
     parser.add_argument("--rows", type=Path, default=Path("neera-figures.jsonl"))
     figure = Path("docs/figures/neera-figures-3-4-7-8.svg")
     parser.add_argument("--figure", type=Path, default=figure)
     asked = parser.parse_args()
     epsilons = [f"{float(each):g}" for each in asked.epsilons.split(",")]
-    sets = {name: read(path) for name, path in (each.split("=", 1) for each in asked.ratings)}
+    named = (each.split("=", 1) for each in asked.ratings)
+    sets = {name: ratings_of(place) for name, place in named}
     if asked.made:
         people, items, count = map(int, asked.made.split(","))
         sets["made up"] = synthetic(people, items, count, "1:10:1")
-    wanted = cases(list(sets), epsilons, asked.folds)
+    wanted = cases(list(sets), epsilons, min(asked.folds, asked.only_folds))
     found = means(followed_rows(sets, wanted, asked.folds, asked.rows))
     print("RMSE / F-score, mean over people / F-score, pooled; at epsilon " + ", ".join(epsilons))
     print(table(found, epsilons))

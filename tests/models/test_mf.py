@@ -8,7 +8,7 @@ from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.models import evidence
 from tacit.models.least_squares.factors import FREE, Factors
-from tacit.models.least_squares.mf import as_fitted
+from tacit.models.least_squares.mf import MF, as_fitted
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.readers import synthetic
 
@@ -26,3 +26,14 @@ def test_a_device_goes_half_way_from_the_noise_of_reports_to_that_of_ratings(bia
     assert precision[1:] == pytest.approx(7 * np.sqrt(share), rel=1e-4)
     own = min(bias_ridge * np.sqrt(share), OWN_BIAS_RIDGE)
     assert precision[0] == pytest.approx(FREE if bias_ridge == FREE else own, rel=1e-4)
+
+
+def test_a_ridge_goes_as_far_as_the_noise_of_a_wide_scale():
+    """At a ridge of 200, the largest of five levels', factors would follow noise of 28 points."""
+    ratings = synthetic(n_users=300, n_items=60, n_ratings=9000, scale="-10:10:1", rng=3)
+    channel = compile_channel("laplace", epsilon="1", scale=ratings.scale)
+    data = evidence(perturb(ratings, Rated(channel)))
+    fitted = MF(biases=False).fit(data)
+    found = fitted.predict_codes(ratings.users, ratings.items)
+    constant = np.mean((ratings.values - data.values.mean()) ** 2)
+    assert np.mean((ratings.values - found) ** 2) < 1.1 * constant

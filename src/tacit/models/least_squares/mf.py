@@ -21,7 +21,7 @@ from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
 @dataclass(frozen=True, kw_only=True)
 class MF:
-    """`factors`: K. `ridge`: in units of one report's noise, 0 for none, or None to choose it from
+    """`factors`: K. `ridge`: added to a row's sum of squares, 0 for none, or None to choose it from
     the reports. `sweeps`: of both sides. `biases`: whether people and items have their own level.
     `centred`: whether factors are fitted to what the mean report leaves, or to reports."""
 
