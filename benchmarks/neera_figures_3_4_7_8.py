@@ -9,11 +9,12 @@ Laplace, bounded and clamped Laplace (ISGD's channel), each with `mf-plain` and 
 prints, two factors, and in ours. Figure 3 compares channels, 4 models, 7 and 8 `mog-mf` through
 bounded with `mf-plain` through clamped Laplace. F-scores are of ten best test items a person,
 relevant from three quarters up the scale: the mean over people, and of one confusion matrix, which
-is the paper's. Rows that are in OUT already
-are not measured again. Ratings on a SCALE of more levels than a channel takes are rounded to the
-nearest of a COARSER one, as Jester's two decimals are:
-jester=ratings.parquet@-10:10:0.01@-10:10:1. `--only-folds` measures the first few of FOLDS. `--made`
-adds ratings on 1 to 10, made up, in the shape of Libimseti (135359,168791,17359346) or a cut of it.
+is the paper's. Rows that are in OUT already are not measured again. `--only-folds` measures the
+first few of FOLDS. `--made` adds ratings on 1 to 10, made up, in the shape of Libimseti
+(135359,168791,17359346) or a cut of it. Ratings on a SCALE of more levels than a channel takes are
+rounded to the nearest of a COARSER one, as Jester's two decimals are:
+
+    jester=ratings.parquet@-10:10:0.01@-10:10:1
 """
 
 import argparse
