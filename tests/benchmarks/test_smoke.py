@@ -127,6 +127,18 @@ def test_it_runs_on_spark(name, made):
     sound(name, ran(name, SPARK[name], made))
 
 
+@pytest.mark.full
+def test_x_map_runs_on_one_worker_and_on_two(made):
+    """MovieLens 1M's shape, and a heap of 4 GB for the driver and for each worker."""
+    arguments = (
+        "--made", "6040,3706,1000209", "--workers", "1,2", "--memory", "4g",
+        "--rows", "{folder}/whole.jsonl", "--figure", "{folder}/whole.svg",
+    )  # fmt: skip
+    run = ran("x_map_speedup", arguments, made)
+    sound("x_map_speedup", run)
+    assert run.stdout.count("speed-up") == 6
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", [*SCRIPTS, *SPARK])
 def test_help_is_an_answer_and_writes_nothing(name, made, tmp_path):
