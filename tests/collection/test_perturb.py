@@ -34,7 +34,7 @@ def ratings(count: int = 5000, people: int = 50, items: int = 400) -> Ratings:
 
 
 def test_one_report_a_rating_by_person_and_item():
-    truth = ratings()
+    truth = replace(ratings(), name="films")
     reports = perturb(truth, Rated(CHANNEL))
     truth = truth.take(np.lexsort((truth.items, truth.users)))
     assert len(reports) == len(truth)
@@ -42,7 +42,7 @@ def test_one_report_a_rating_by_person_and_item():
     assert (reports.items == truth.items).all()
     assert reports.symbols.dtype == np.uint8
     assert reports.channels == (CHANNEL,)
-    assert reports.plan == "rated"
+    assert (reports.plan, reports.name) == ("rated", "films")
     assert 0.3 < (reports.symbols == truth.levels).mean() < 0.5
 
 

@@ -85,6 +85,16 @@ def test_no_true_rating_is_written(reports, tmp_path):
     assert pl.read_parquet(tmp_path / "r.parquet").columns == ["user", "item", "symbol", "channel"]
 
 
+def test_ids_take_as_few_bytes_as_they_need(tmp_path):
+    ids = [Vocabulary(pl.Series("id", ids, pl.Int64)) for ids in ([1, 127], [1, 30_000])]
+    codes = np.arange(2, dtype=np.int32)
+    truth = Ratings(codes, codes, np.zeros(2, np.uint8), STARS, *ids)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS)
+    write_reports(perturb(truth, Rated(channel)), tmp_path / "r.parquet")
+    kinds = pl.read_parquet_schema(tmp_path / "r.parquet")
+    assert (kinds["user"], kinds["item"]) == (pl.Int8, pl.Int16)
+
+
 def test_other_files_are_refused(reports, tmp_path):
     (tmp_path / "text").write_text("user,item\n")
     with pytest.raises(DataError, match="not a Parquet file of reports"):
@@ -92,8 +102,26 @@ def test_other_files_are_refused(reports, tmp_path):
     with pytest.raises(DataError, match="not a Parquet file of reports"):
         read_reports(tmp_path / "absent")
     pl.DataFrame({"user": [1]}).write_parquet(tmp_path / "plain")
-    with pytest.raises(DataError, match="metadata lack the header"):
+    with pytest.raises(DataError, match=r"/plain holds no reports: its metadata lack the header"):
         read_reports(tmp_path / "plain")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"format": "tacit-reports-0"}, "holds no reports: its metadata lack the header"),
+        ({"users": []}, "holds no reports: its metadata lack the header"),
+        ({"channels": []}, "holds no reports: its metadata lack the header"),
+        ({"scale": "1:5:0"}, r"is damaged \(.*1:5:0.*\); perturb again"),
+    ],
+)
+def test_a_header_that_is_none_is_refused(changes, said, reports, tmp_path):
+    path = tmp_path / "r.parquet"
+    write_reports(reports, path)
+    header = json.loads(pl.read_parquet_metadata(path)[KEY]) | changes
+    pl.read_parquet(path).write_parquet(path, metadata={KEY: json.dumps(header)})
+    with pytest.raises(DataError, match=f"/r.parquet {said}"):
+        read_reports(path)
 
 
 def test_a_forged_symbol_or_channel_is_refused(reports, tmp_path):

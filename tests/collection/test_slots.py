@@ -104,6 +104,7 @@ def test_a_sample_asks_the_smallest_public_hashes_whatever_was_rated():
 def test_a_sample_of_everything_asks_everything():
     reports = perturb(ratings(), Sample(CHANNEL, ITEMS + 5))
     assert reports.items.tolist() == list(range(ITEMS)) * PEOPLE
+    assert reports.items.dtype == np.int32
 
 
 def test_frequencies_are_the_tables_rated_or_not():

@@ -13,10 +13,11 @@ import pytest
 from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.table import Channel
 from tacit.cli import main
+from tacit.collection import spark as module
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
-from tacit.collection.report_file import read_reports
+from tacit.collection.report_file import read_reports, write_blocks
 from tacit.collection.spark import write_perturbed_on_spark
 from tacit.engines.spark_session import session
 from tacit.errors import RequestError
@@ -133,6 +134,24 @@ def test_workers_draw_apart_from_each_other(tmp_path):
     reports = drawn(truth, Rated(channel), tmp_path)
     rows = reports.symbols.reshape(400, 60)
     assert len(np.unique(rows, axis=0)) == 400
+
+
+@pytest.mark.parametrize(("piece", "most"), [(module.PIECE, 3), (13, 1)])
+def test_a_task_answers_for_few_people(piece, most, tmp_path, monkeypatch):
+    """At least sixteen tasks, and as many as bound the memory of one; a task is a block here."""
+    people = []
+
+    def counted(ratings, plan, blocks, path):
+        kept = list(blocks)
+        people.extend(len(set(block.users.tolist())) for block in kept)
+        return write_blocks(ratings, plan, kept, path)
+
+    monkeypatch.setattr(module, "PIECE", piece)
+    monkeypatch.setattr(module, "write_blocks", counted)
+    channel = compile_channel("randomized-response", epsilon="1", scale=STARS)
+    drawn(ratings_of(), Rated(channel), tmp_path)  # 13 cells a person
+    assert sum(people) == 39  # and one who has rated nothing
+    assert max(people) == most
 
 
 def test_a_catalogue_is_reported_as_often_as_the_table_says(tmp_path):

@@ -108,6 +108,17 @@ def test_a_pinned_task_is_the_only_one(collector, device, ask):
         device(asks, task="Books")
 
 
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_task_is_fetched_once(collector, device, pinned, tmp_path):
+    asks = collector()
+    address = asks.tasks[0].address
+    for _ in range(2):
+        with device(asks, tmp_path / "me.db", task=address if pinned else None) as mine:
+            mine.sync()
+            mine.sync()
+    assert asks.asked.count(("GET", f"/v1/tasks/{address}")) == 1
+
+
 def test_a_known_task_needs_no_collector(collector, device, clock, tmp_path):
     with device(collector(), tmp_path / "me.db") as mine:
         mine.rate(100, 2)

@@ -137,6 +137,19 @@ def test_a_wrong_request_keeps_the_bytes_and_says_so(collector, device, clock, s
     assert asks.conflicts() == []
 
 
+@pytest.mark.parametrize("status", [200, 400, 403, 404, 413, 301])
+def test_only_a_refusal_of_reports_gives_any_of_them_up(collector, device, clock, status):
+    """Whatever the body of another answer says of them."""
+    asks, mine = rated(collector, device)
+    asks.script = [None]
+    mine.sync()
+    clock.now += 30
+    asks.script = [refusing(status, "cells", list(asks.payloads))]
+    outcome = mine.sync()
+    kept = 0 if status == 200 else 6
+    assert (outcome.stored, outcome.given_up, outcome.waiting) == (6 - kept, 0, kept)
+
+
 @pytest.mark.parametrize(
     ("status", "problem", "due"), [(409, "conflict", 0), (422, "epoch", 2), (422, "cells", 2)]
 )

@@ -1,5 +1,7 @@
 """The device's own solve against its bulk twin, and what it does at the edges."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,22 @@ def test_a_stranger_without_ratings_gets_the_items_own_means(ratings: Ratings) -
     item = fitted.item_ids.ids[0]
     alone = Profile(item_model(fitted), {}).predict(item)
     assert alone == pytest.approx(float(fitted.predict([-5], [item])[0]))
+
+
+@pytest.mark.parametrize(
+    ("mu", "sigma", "link", "rated"),
+    [(1e308, 1.0, "linear", 2), (3.0, 1e-200, "cells", 1), (1e308, 1.0, "linear", 0)],
+    ids=["a row that is infinite", "a division by zero", "a prediction that is infinite"],
+)
+def test_numbers_that_come_to_none_predict_nothing(
+    mu: float, sigma: float, link: str, rated: int, ratings: Ratings
+) -> None:
+    published = item_model(model("bias").fit(evidence(ratings)))
+    draws = (replace(published.draws[0], mu=mu),) * 2
+    forged = replace(published, draws=draws, sigma=sigma, link=link)
+    mine: dict[int | str, float] = dict.fromkeys(published.items[:rated], 4.0)
+    with pytest.raises(DataError, match="come to none: nothing is predicted"):
+        Profile(forged, mine).predict(published.items[-1])
 
 
 def test_a_rating_off_the_scale_is_refused(ratings: Ratings) -> None:

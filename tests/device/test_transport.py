@@ -80,6 +80,15 @@ def test_one_connection_serves_many_requests():
     assert not any(b"User-Agent" in request or b"Cookie" in request for request in requests)
 
 
+@pytest.mark.parametrize(
+    ("url", "path"), [("", ""), ("/", ""), ("/a//", "/a"), ("/XX/", "/XX"), ("/a/b?c", "/a/b")]
+)
+def test_the_path_of_a_url_is_kept_whole_but_for_slashes_at_its_end(url, path):
+    with server(said(b"", "200 OK", "Connection: close")) as (begin, requests):
+        assert Http(begin + url)("GET", "/v1/tasks") == Answer(200)
+    assert requests[0].startswith(f"GET {path}/v1/tasks HTTP/1.1\r\n".encode())
+
+
 def test_a_kept_connection_that_was_closed_is_opened_again():
     with server(said(b"1"), None, said(b"2")) as (url, requests):
         ask = Http(url)
