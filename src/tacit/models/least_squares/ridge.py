@@ -28,16 +28,27 @@ def choose_ridge(data: Evidence, fit: Callable[[Evidence, float], Factors]) -> f
     """The ridge whose fit on 9 in 10 reports comes nearest to the tenth, by squared error.
 
     The noise of the held-out reports adds the same to every candidate, so the order is unbiased.
-    Beyond the largest of `RIDGES` they are doubled for as long as that helps: on a wide scale the
-    noise is many times what it is on five levels.
     """
     train, test = held_out(data)
-    errors = {ridge: squared_error(fit(train, ridge), test) for ridge in RIDGES}
-    best = min(errors, key=errors.__getitem__)
-    while best == max(errors):
-        errors[2 * best] = squared_error(fit(train, 2 * best), test)
-        best = min(errors, key=errors.__getitem__)
-    return best
+    ridges = candidates(train)
+    errors = [squared_error(fit(train, ridge), test) for ridge in ridges]
+    return ridges[int(np.argmin(errors))]
+
+
+def candidates(data: Evidence) -> tuple[float, ...]:
+    """`RIDGES`, doubled until one leaves nothing but the centre of reports that are noise alone.
+
+    Factors are nothing from a ridge of the largest singular value on. That of noise with deviation
+    s, in rows of a entries and columns of b at most, is about s (sqrt(a) + sqrt(b)).
+    """
+    rows, columns = (
+        int(side.counts.max(initial=0)) for side in (data.layout.users, data.layout.items)
+    )
+    largest = float(data.values.std()) * (rows**0.5 + columns**0.5)
+    ridges = list(RIDGES)
+    while ridges[-1] < largest:
+        ridges.append(2 * ridges[-1])
+    return tuple(ridges)
 
 
 def held_out(data: Evidence) -> tuple[Evidence, Evidence]:
