@@ -107,6 +107,11 @@ class Ratings:
         if len(self) == 0:
             raise RequestError(f"{self.name} holds no rows; a model needs at least one.")
 
+    def require_stars(self) -> None:
+        """Raise `RequestError` where there is no rating to learn from, or only interactions."""
+        self.require_rows()
+        self.scale.require_stars("A training that predicts ratings")
+
     def where(self, mask: Mask) -> Self:
         """The rows where `mask` holds; vocabularies stay whole, so codes keep their meaning."""
         return self.take(np.flatnonzero(mask))
