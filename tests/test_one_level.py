@@ -72,7 +72,9 @@ def test_the_best_table_of_two_answers_is_randomized_response():
 
 def test_information_about_presence_is_that_of_its_share():
     """-E of the second derivative of the log-likelihood in the density, taken by differences."""
-    channel, density, step = hiding("2"), 0.3, 1e-4
+    rows = ((12, 4), (3, 13))  # unlike in their errors, so that inputs are not mixed up
+    channel = Channel(ONE.levels, (None, Decimal(1)), rows, "2", missing=True, word_bits=4)
+    density, step = 0.3, 1e-4
     missing, there = np.array(channel.likelihood)
     law = [d * there + (1 - d) * missing for d in (density - step, density, density + step)]
     bend = (np.log(law[0]) - 2 * np.log(law[1]) + np.log(law[2])) / step**2
