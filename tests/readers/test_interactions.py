@@ -88,7 +88,7 @@ def test_a_known_format_can_be_read_as_interactions(tmp_path, notices):
 def test_a_third_column_of_text_is_refused(tmp_path, kind):
     frame = pl.DataFrame([(1, 2, "a"), (1, 3, "b")], schema=["user", "item", "word"], orient="row")
     path = written(tmp_path, frame, kind)
-    with pytest.raises(DataError, match=r"no column 'rating' among .* declare --scale there"):
+    with pytest.raises(DataError, match=r"no column 'rating' among .* declare the scale there"):
         read(path)
     with pytest.raises(DataError, match=r"'a' is not a number|'word' is String; it needs to be nu"):
         read(path, scale=THERE)
@@ -99,7 +99,9 @@ def test_a_third_column_of_text_is_refused(tmp_path, kind):
 def test_stars_without_ratings_and_ratings_of_one_value_name_the_scale(tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(TEXT)
-    with pytest.raises(DataError, match=r"no column 'rating' .* rating=NAME, or declare --scale t"):
+    with pytest.raises(
+        DataError, match=r"no column 'rating' .* rating=NAME, or declare the scale t"
+    ):
         read(path, scale="1:5:1")
     with pytest.raises(DataError, match="there is no column 'stars'"):
         read(path, scale=THERE, columns={"rating": "stars"})

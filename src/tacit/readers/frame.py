@@ -85,7 +85,7 @@ def _remedy(theirs: str, request: Request) -> str:
     if theirs == request.held_out:
         return "name the one that says what is held out"
     ours = request.columns.renaming([theirs])[theirs]
-    more = f", or declare --scale {THERE} where a row is an interaction"
+    more = f", or declare the scale {THERE} where a row is an interaction"
     return f"name the columns, as in {ours}=NAME" + (more if ours == "rating" else "")
 
 
