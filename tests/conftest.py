@@ -107,8 +107,8 @@ MALFORMED = [
     Malformed(
         "parquet-missing",
         "r.parquet",
-        _parquet(user=[1, 1], item=[2, 3]),
-        ("'rating'", "'user, item'"),
+        _parquet(user=[1, 1], item=[2, 3], stars=[4, 5]),
+        ("'rating'", "'user, item, stars'"),
     ),
     Malformed(
         "parquet-null",

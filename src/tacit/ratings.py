@@ -64,7 +64,8 @@ class Ratings:
     `users`, `items`: int32 codes into the vocabularies, shape (n,). `levels`: uint8 or uint16
     numbers into `scale.levels`, shape (n,). `times`: int64 Unix seconds, shape (n,), or None.
     A (person, item) pair occurs at most once. `undeclared`: which parts of the question nobody
-    declared, so that they were taken from the ratings and show something of them.
+    declared, so that they were taken from the ratings and show something of them. `held_out`: which
+    rows a published split keeps for the test, shape (n,), where a reader was asked, else None.
     """
 
     users: Codes
@@ -76,6 +77,7 @@ class Ratings:
     times: NDArray[np.int64] | None = None
     name: str = "ratings"
     undeclared: frozenset[Part] = frozenset({"catalogue", "people"})
+    held_out: Mask | None = None
 
     def __post_init__(self) -> None:
         if not len(self.users) == len(self.items) == len(self.levels):
@@ -107,6 +109,11 @@ class Ratings:
         if len(self) == 0:
             raise RequestError(f"{self.name} holds no rows; a model needs at least one.")
 
+    def require_stars(self) -> None:
+        """Raise `RequestError` where there is no rating to learn from, or only interactions."""
+        self.require_rows()
+        self.scale.require_stars("A training that predicts ratings")
+
     def where(self, mask: Mask) -> Self:
         """The rows where `mask` holds; vocabularies stay whole, so codes keep their meaning."""
         return self.take(np.flatnonzero(mask))
@@ -119,6 +126,7 @@ class Ratings:
             items=self.items[rows],
             levels=self.levels[rows],
             times=None if self.times is None else self.times[rows],
+            held_out=None if self.held_out is None else self.held_out[rows],
         )
 
     def by_person(self) -> Self:
@@ -169,12 +177,13 @@ class Ratings:
         return replace(self, undeclared=self.undeclared - {part})
 
     def to_polars(self) -> pl.DataFrame:
-        """Columns user, item, rating and, where known, timestamp, with raw ids."""
+        """Columns user, item, rating (but of interactions) and, where known, timestamp; raw ids."""
         columns: dict[str, Any] = {
             "user": self.user_ids.take(self.users),
             "item": self.item_ids.take(self.items),
-            "rating": self.values,
         }
+        if not self.scale.has_one_level:
+            columns["rating"] = self.values
         if self.times is not None:
             columns["timestamp"] = self.times
         return pl.DataFrame(columns)

@@ -11,6 +11,9 @@ MOST_LEVELS = 1 << 16
 MOST_DIGITS = 40
 """Digits before the point of a scale's number, and after it."""
 
+THERE = "there"
+"""How the scale of one level is written: of what somebody did, not of how they liked it."""
+
 _EXACT = Context(prec=4 * MOST_DIGITS)  # no sum or product of such numbers is rounded in it
 
 
@@ -30,6 +33,9 @@ class RatingScale:
     private data would leak their minimum and maximum. Levels are numbered 0 .. n_levels - 1 from
     the lowest.
 
+    The scale `there` has one level, 1, for interactions: an item is there or it is missing. No
+    other scale has one.
+
     Raises `RequestError` when the step is not positive or does not divide the range, for more than
     `MOST_LEVELS` levels, and for numbers of more than `MOST_DIGITS` digits on a side of the point.
 
@@ -37,6 +43,8 @@ class RatingScale:
     Decimal('5')
     >>> RatingScale.parse("0.5:5:0.5").n_levels
     10
+    >>> RatingScale.parse("there").levels
+    (Decimal('1'),)
     """
 
     low: Decimal
@@ -51,6 +59,8 @@ class RatingScale:
                     f"The number {_shown(part)} of a rating scale is not finite, or longer than "
                     f"{MOST_DIGITS} digits; give low:high:step."
                 )
+        if self.has_one_level:
+            return
         if self.step <= 0 or self.high <= self.low:
             raise RequestError(
                 f"The rating scale {self} is empty; give low:high:step, low < high and step > 0."
@@ -67,17 +77,35 @@ class RatingScale:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `low:high:step`, for example `1:5:1` or `-10:10:0.5`.
+        """Read `low:high:step`, for example `1:5:1` or `-10:10:0.5`, or `there`.
 
         Raises `RequestError` for anything else.
         """
+        if text == THERE:
+            return cls(Decimal(1), Decimal(1), Decimal(1))
         try:
             low, high, step = (Decimal(part) for part in text.split(":"))
         except (ValueError, InvalidOperation):
             raise RequestError(
                 f"The rating scale '{text[:60]}' is not of the form low:high:step, such as 1:5:1."
             ) from None
-        return cls(low, high, step)
+        scale = cls(low, high, step)
+        if scale.has_one_level:
+            raise RequestError(f"The rating scale '{text[:60]}' has one level; write {THERE}.")
+        return scale
+
+    @property
+    def has_one_level(self) -> bool:
+        """Whether it is the scale `there`: then presence is all that an entry tells."""
+        return self.low == self.high == self.step == 1
+
+    def require_stars(self, who: str) -> None:
+        """Raise `RequestError` where there is one level, which `who` can do nothing with."""
+        if self.has_one_level:
+            raise RequestError(
+                f"{who} needs ratings of several levels, and the scale {THERE} has one; give "
+                "ratings on a scale such as 1:5:1."
+            )
 
     @property
     def n_levels(self) -> int:
@@ -99,6 +127,8 @@ class RatingScale:
         return _EXACT.subtract(self.high, self.low)
 
     def __str__(self) -> str:
+        if self.has_one_level:
+            return THERE
         return ":".join(shortest(part) for part in (self.low, self.high, self.step))
 
 

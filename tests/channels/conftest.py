@@ -17,6 +17,9 @@ MEMBERS: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in M
     "optimal-missing": ("optimal", {"missing": True}),
 }
 
+ON_ONE_LEVEL = ("randomized-response", "optimal")
+"""Those that hide presence over the scale `there`."""
+
 Build = Callable[..., Channel]
 
 
@@ -29,4 +32,15 @@ def member(request: pytest.FixtureRequest) -> Build:
         return compile_channel(name, epsilon=epsilon, scale=scale, **options, **more)
 
     build.__name__ = request.param
+    return build
+
+
+@pytest.fixture(params=ON_ONE_LEVEL)
+def one_level_member(request: pytest.FixtureRequest) -> Build:
+    """Compiles one member over the scale `there`."""
+
+    def build(epsilon: str, **more: Any) -> Channel:
+        scale = RatingScale.parse("there")
+        return compile_channel(request.param, epsilon=epsilon, scale=scale, missing=True, **more)
+
     return build

@@ -52,6 +52,11 @@ def test_every_claim_about_a_channel_holds(member, claim):
     claim(member)
 
 
+@pytest.mark.parametrize("claim", CHANNEL_CLAIMS, ids=lambda claim: claim.__name__)
+def test_every_claim_holds_where_presence_is_all_there_is(one_level_member, claim):
+    claim(one_level_member)
+
+
 @pytest.mark.parametrize("name", ["laplace", "duchi", "piecewise"])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
 @pytest.mark.parametrize("scale", [STARS, TENS])

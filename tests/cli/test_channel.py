@@ -1,6 +1,7 @@
 """`tacit channel`: what a person sees, and what makes it fail."""
 
 import json
+import math
 
 import pytest
 from typer.testing import CliRunner
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 from tacit.channels import choose, compile_channel
 from tacit.cli.channel import app
 from tacit.errors import CertificateError, DataError, RequestError
+from tacit.public_priors import RATED_SHARE
 from tacit.scale import RatingScale
 from tacit.wire.channel import dumps, loads
 
@@ -31,6 +33,16 @@ def test_show_prints_the_table_and_its_epsilon():
 
 def test_show_protects_presence_where_asked():
     assert "per slot" in run("show", "randomized-response", "--epsilon", "1", "--missing")
+
+
+def test_show_says_what_a_report_of_interactions_tells():
+    """One bit of randomized response at a public density d: J = (2p - 1)^2 / (q (1 - q))."""
+    shown = run("show", "auto", "--epsilon", "1", "--missing", "--scale", "there")
+    true = math.e / (1 + math.e)
+    q = RATED_SHARE * true + (1 - RATED_SHARE) * (1 - true)
+    found = (2 * true - 1) ** 2 / (q * (1 - q))
+    assert f"information {found:.4g} about the share of slots that hold something" in shown
+    assert "nats about a slot (uniform prior)" in shown
 
 
 def test_show_json_is_the_wire_form():

@@ -73,6 +73,21 @@ def test_folds_and_time(run, data, tmp_path):
     assert {row["fold"] for row in json.loads(out.read_text())} == {None}
 
 
+def test_a_split_may_be_each_persons_last_or_a_column_of_the_file(run, data, tmp_path):
+    """What is tested on is counted."""
+    out, frame = tmp_path / "out.json", pl.read_csv(data)
+    common = ("--channel", "even", "--epsilon", "1", "--json", out, "--split")
+    assert run("compare", data, *common, "last")[0] == 0
+    people = frame["user"].n_unique()
+    assert {row["n_test"] for row in json.loads(out.read_text())} == {people}
+    for held in (7, 9):
+        frame.with_columns(part=pl.int_range(pl.len()) < held).write_csv(data)
+        assert run("compare", data, *common, "column:part")[0] == 0
+        assert {row["n_test"] for row in json.loads(out.read_text())} == {held}
+    found, _, said = run("compare", data, *common, "column:test")
+    assert (found, "no column 'test' among" in said) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
@@ -81,6 +96,7 @@ def test_folds_and_time(run, data, tmp_path):
         (["--test-share", "2"], 1, "share 2 is not between 0 and 1"),
         (["--seeds", "0"], 1, "0 seeds"),
         (["--split", "odd"], 1, "no split 'odd'"),
+        (["--split", "last", "--test-share", "0.1"], 1, "leave out --test-share or --split last"),
         (["--plan", "all"], 1, "no plan 'all'"),
         (["--cap", "0"], 1, "A cap of 0"),
         (["--delta", "2"], 1, "delta of 2"),

@@ -1,5 +1,8 @@
 """An interrupted grid keeps what is finished, and goes on where it stopped."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from tacit.evaluation import grid
@@ -111,3 +114,11 @@ def test_progress_is_told(cells, run_cell):
     grid.run(cells, run_cell, Journal(None, ResultRow), lambda *state: told.append(state))
     assert told[0] == ("mean, identity, seed 0", 0, 12)
     assert told[-1] == ("", 12, 12)
+
+
+def test_another_published_split_is_other_data(ratings):
+    """The split's name is the same: a row of the one is not taken for one of the other."""
+    masks = (None, np.arange(len(ratings)) < 5, np.arange(len(ratings)) < 6)
+    prints = [grid.fingerprint(replace(ratings, held_out=mask)) for mask in masks]
+    assert len(set(prints)) == 3
+    assert prints[0] == grid.fingerprint(ratings)

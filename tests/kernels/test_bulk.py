@@ -6,9 +6,11 @@ import math
 import numpy as np
 import pytest
 
+from tacit.errors import RequestError
+from tacit.kernels import topk
 from tacit.kernels.layout import layout
 from tacit.kernels.predict import expected, predict
-from tacit.kernels.topk import top_k
+from tacit.kernels.topk import Floats, best_lists, top_k
 
 
 def test_top_k_is_a_sort_without_the_seen_items() -> None:
@@ -68,3 +70,46 @@ def test_the_expected_rating_sums_levels_times_cells() -> None:
         ]
         by_hand = sum(level * mass for level, mass in zip(range(1, 6), cells, strict=True))
         assert expected(theta, np.arange(1.0, 6.0), 0.85) == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_best_lists_are_a_stable_sort_of_the_scores_in_any_blocks(monkeypatch) -> None:
+    """Few values, so that most tie, whole rows seen, and a scorer whose own rows must stay."""
+    rng = np.random.default_rng(4)
+    scores = rng.integers(-3, 4, (150, 333)).astype(np.float32)
+    scores[7], scores[8] = np.finfo(np.float32).min, np.finfo(np.float32).max
+    cells = rng.permutation(150 * 333)[:9000]
+    cells = np.union1d(cells, np.arange(5 * 333, 6 * 333 - 2))
+    users, seen = (cells // 333).astype(np.int32), (cells % 333).astype(np.int32)
+    side = layout(users, seen, 150, 333).users
+    kept, asked = scores.copy(), []
+
+    def score(some: slice) -> Floats:
+        asked.append(len(range(150)[some]))
+        return scores[some]
+
+    full = scores.copy()
+    full[users, seen] = -np.inf
+    twin = np.argsort(-full, axis=1, kind="stable")[:, :400]
+    twin[np.take_along_axis(full, twin, 1) == -np.inf] = -1
+    for rows, k in ((150, 10), (7, 10), (1, 1), (150, 400)):
+        monkeypatch.setattr(topk, "BLOCK_BYTES", 4 * 333 * rows + 5)
+        found = best_lists(score, side, 333, k)
+        assert np.array_equal(found[:, :333], twin[:, :k])
+        assert found.shape == (150, k)
+        assert (found[:, 333:] == -1).all()
+        assert max(asked) == rows
+        asked.clear()
+    assert np.array_equal(scores, kept)
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_a_score_that_is_not_finite_is_refused(odd: float) -> None:
+    scores = np.ones((3, 70), np.float32)
+    scores[2, 69] = odd
+    one = np.full(1, 2, np.int32)
+    for item in (5, 69):  # unseen, and seen
+        side = layout(one, np.full(1, item, np.int32), 3, 70).users
+        with pytest.raises(RequestError, match="not finite"):
+            best_lists(lambda some: scores[some], side, 70, 4)
+    with pytest.raises(RequestError, match="A list of 0 items is none"):
+        best_lists(lambda some: scores[some], side, 70, 0)

@@ -1,12 +1,14 @@
 """Splits are the ones that anybody can redo."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from tacit.errors import RequestError
-from tacit.metrics.split import SplitProtocol, at_random, fold_of, latest
-from tacit.readers import from_frame
+from tacit.metrics.split import SplitProtocol, at_random, fold_of, last, latest
+from tacit.readers import from_frame, synthetic
 
 
 def test_a_share_is_numpys_generator_over_rows_in_file_order(ratings):
@@ -47,6 +49,11 @@ def test_by_time_the_latest_are_held_out():
         ({"folds": 1}, "1 folds"),
         ({"kind": "odd"}, "no split 'odd'"),
         ({"kind": "time", "folds": 3}, "--folds"),
+        ({"kind": "last", "folds": 3}, "--folds or --split last"),
+        ({"kind": "column:test", "folds": 3}, "--folds or --split column:test"),
+        ({"kind": "last", "share": 0.1}, "leave out --test-share or --split last"),
+        ({"kind": "column:test", "share": 0.1}, "--test-share or --split column:test"),
+        ({"kind": "column:"}, "no split 'column:'; choose random, time, last or column:NAME"),
     ],
 )
 def test_a_protocol_that_cannot_be_run_is_refused(settings, words):
@@ -60,3 +67,46 @@ def test_a_split_without_a_test_row_is_refused():
     )
     with pytest.raises(RequestError, match="Of 2 ratings 0 would be held out"):
         SplitProtocol(share=0.01).test(few, 0, None)
+
+
+def test_the_last_of_each_person_is_what_sorting_says():
+    """The naive twin: each person's rows sorted by time, the lowest item id among the latest."""
+    ratings = synthetic(40, 60, 900, "there", rng=1)
+    coarse = replace(ratings, times=ratings.times // 10**6)
+    mixed = coarse.take(np.random.default_rng(2).permutation(900))
+    held = np.zeros(900, bool)
+    for person in range(40):
+        rows = np.flatnonzero(mixed.users == person)
+        held[min(rows, key=lambda row: (-mixed.times[row], mixed.items[row]))] = True
+    assert SplitProtocol(kind="last").test(mixed, 3, None).tolist() == held.tolist()
+    assert held.sum() == 40
+    with pytest.raises(RequestError, match="no times to split by; leave out --split last"):
+        last(replace(ratings, times=None))
+
+
+def test_a_published_split_is_what_its_column_says():
+    ratings = synthetic(40, 60, 900, rng=1)
+    published = np.arange(900) % 7 == 0
+    protocol = SplitProtocol(kind="column:test")
+    held = protocol.test(replace(ratings, held_out=published), 3, None)
+    assert (held == published).all()
+    assert (protocol.column, SplitProtocol().column) == ("test", None)
+    with pytest.raises(RequestError, match=r"without the column test .* held_out='test'"):
+        protocol.test(ratings, 0, None)
+    for whole in (np.zeros(900, bool), np.ones(900, bool)):
+        with pytest.raises(RequestError, match="training and test both need some"):
+            protocol.test(replace(ratings, held_out=whole), 0, None)
+
+
+def test_a_split_is_named_by_all_that_it_depends_on():
+    kinds = (
+        {},
+        {"share": 0.2},
+        {"kind": "time"},
+        {"kind": "last"},
+        {"kind": "column:a"},
+        {"kind": "column:b"},
+        {"folds": 5},
+    )
+    assert len({SplitProtocol(**kind).words for kind in kinds}) == 7
+    assert SplitProtocol(share=0.1).words == SplitProtocol().words

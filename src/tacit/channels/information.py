@@ -42,8 +42,11 @@ def fisher_information(
 
     J(theta) = sum over y of q'(theta)^2 / q(theta), q(theta) = sum over x of P(y|x) P(x|theta),
     averaged over `thetas` (the public prior by default). Where the channel protects presence the
-    report is of a slot that holds a rating with probability `density`, else "missing".
+    report is of a slot that holds a rating with probability `density`, else "missing". Over the
+    scale `there` no theta is left, and it is the information about that probability.
     """
+    if len(channel.levels) == 1:
+        return _presence_information(channel, density)
     levels = [float(level) for level in channel.levels]
     rated = density if channel.missing else 1.0
     table = channel.likelihood
@@ -58,3 +61,12 @@ def fisher_information(
             share = rated * sum(map(mul, column, shares))
             total += slope**2 / (share + (1 - rated) * missing)
     return total / len(points)
+
+
+def _presence_information(channel: Channel, density: float) -> float:
+    """J = sum over y of (P(y|there) - P(y|missing))^2 / q(y), q the law of a slot's report."""
+    missing, there = channel.likelihood
+    return sum(
+        (shown - silent) ** 2 / (density * shown + (1 - density) * silent)
+        for silent, shown in zip(missing, there, strict=True)
+    )

@@ -47,6 +47,16 @@ class AbstractMechanism(ABC):
                 f"The scale {self.scale} has {self.scale.n_levels} levels, above {MOST_LEVELS}; "
                 "give it a coarser step."
             )
+        if self.scale.has_one_level and not self.serves_one_level:
+            raise RequestError(
+                f"On the scale {self.scale} presence is all there is to hide; ask for "
+                "randomized-response or optimal with missing, under the plan catalogue or sample:K."
+            )
+
+    @property
+    def serves_one_level(self) -> bool:
+        """Whether there is such a table over the scale `there`: one that hides presence alone."""
+        return False
 
     @abstractmethod
     def table(self) -> Channel:

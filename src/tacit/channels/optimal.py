@@ -83,6 +83,11 @@ class Optimal(AbstractMechanism):
                 f"A density of {self.density} is not between 0 and 1; give rated slots' share."
             )
 
+    @property
+    def serves_one_level(self) -> bool:
+        """With `missing`, where the two extremal columns are all there are: randomized response."""
+        return self.missing
+
     def table(self) -> Channel:
         """The extremal table that tells most, certified at `epsilon` nats per report.
 
@@ -117,6 +122,8 @@ class Optimal(AbstractMechanism):
         A pattern has one entry an input; with `missing` the symbol "missing" comes before all.
         Raises `RequestError` where the solver finds none.
         """
+        if self.scale.has_one_level:
+            return [(True, False), (False, True)]
         import numpy as np
         from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 

@@ -27,6 +27,11 @@ class RandomizedResponse(AbstractMechanism):
 
     may_tell_nothing: ClassVar[bool] = True
 
+    @property
+    def serves_one_level(self) -> bool:
+        """With `missing`: missing or there, told truly with odds e^epsilon."""
+        return self.missing
+
     def table(self) -> Channel:
         """e^epsilon at the true answer, 1 elsewhere; certified at `epsilon` nats per report."""
         count = self.scale.n_levels + self.missing

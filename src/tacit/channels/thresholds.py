@@ -56,6 +56,7 @@ def threshold_mix(
     With n_levels - 1 thresholds the reports determine the whole distribution of ratings. `epsilon`:
     nats per value, a decimal string. Raises `RequestError` for more cuts than fit.
     """
+    scale.require_stars("A threshold")
     if not 0 < thresholds < scale.n_levels:
         raise RequestError(
             f"{thresholds} thresholds do not fit {scale.n_levels} levels; "

@@ -20,7 +20,9 @@ def show(
     epsilon: Annotated[
         str | None, typer.Option(help="Nats per rating value, a decimal; needed.")
     ] = None,
-    scale: Annotated[str, typer.Option(help="The public rating scale, low:high:step.")] = "1:5:1",
+    scale: Annotated[
+        str, typer.Option(help="The public rating scale, low:high:step, or there.")
+    ] = "1:5:1",
     missing: Annotated[bool, typer.Option(help="Protect presence too.")] = False,
     symbols: Annotated[int | None, typer.Option(help="Output symbols (Laplace family).")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the channel as JSON.")] = False,
@@ -82,6 +84,9 @@ def described(name: str, channel: "Channel") -> str:
 
     inputs = [*(MISSING,) * channel.missing, *map(shortest, channel.levels)]
     known = range(int(channel.missing), len(inputs))
+    told, mean = "the rating", "its mean"
+    if len(channel.levels) == 1:
+        told, mean = ("a slot", "the share of slots that hold something")
     return "\n".join(
         (
             f"{name}: epsilon {channel.epsilon} per {'slot' if channel.missing else 'value'}, "
@@ -100,8 +105,8 @@ def described(name: str, channel: "Channel") -> str:
                 [""] * channel.missing + [f"{float(channel.bias(x)):.3f}" for x in known],
             ),
             _line("", "sd", [""] * channel.missing + [f"{_sd(channel, x):.3f}" for x in known]),
-            f"a report tells {channel.information():.4g} nats about the rating (uniform prior), "
-            f"Fisher information {fisher_information(channel):.4g} about its mean",
+            f"a report tells {channel.information():.4g} nats about {told} (uniform prior), "
+            f"Fisher information {fisher_information(channel):.4g} about {mean}",
         )
     )
 

@@ -33,7 +33,10 @@ def compare(
         float, typer.Option(help="Delta of tight_epsilon, and of trainings that need one.")
     ] = 1e-6,
     split: Annotated[
-        str, typer.Option(help="Hold out at random, or the latest by time.")
+        str,
+        typer.Option(
+            help="Hold out: random, time (the latest), last (each person's), column:NAME."
+        ),
     ] = "random",
     relevant: Annotated[float | None, typer.Option(help="Relevant from this rating on.")] = None,
     factors: Annotated[int | None, typer.Option(help="Factors of models that have them.")] = None,
@@ -72,11 +75,12 @@ def compare(
 
     if mode != "strict":
         options.notice("Models that learn from reports have one mode, strict; they run once.")
+    protocol = SplitProtocol(kind=split, share=test_share, folds=folds, seeds=seeds)
     comparison = Comparison(
         channels=options.names(channel),
         models=options.names(model),
         epsilons=epsilons(epsilon),
-        protocol=SplitProtocol(kind=split, share=test_share or 0.1, folds=folds, seeds=seeds),
+        protocol=protocol,
         plan=plan,
         cap=cap,
         relevant=relevant,
@@ -86,7 +90,14 @@ def compare(
     )
     tools.check(comparison.channels, comparison.models, plan)
     ratings = options.load(
-        data, format, scale, columns, rounding, catalogue=catalogue, people=people
+        data,
+        format,
+        scale,
+        columns,
+        rounding,
+        catalogue=catalogue,
+        people=people,
+        held_out=protocol.column,
     )
     run(ratings, comparison, json, report)
 

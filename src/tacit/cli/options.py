@@ -27,7 +27,10 @@ Format = Annotated[
 ]
 Scale = Annotated[
     str | None,
-    typer.Option(help="The public rating scale, low:high:step.", rich_help_panel="Data"),
+    typer.Option(
+        help="The public rating scale, low:high:step; there for interactions.",
+        rich_help_panel="Data",
+    ),
 ]
 PlanName = Annotated[
     str,
@@ -89,6 +92,7 @@ def load(
     *,
     catalogue: Path | None = None,
     people: Path | None = None,
+    held_out: str | None = None,
 ) -> "Ratings":
     """The ratings at `data`; what the reader has to say goes to standard error."""
     from tacit.readers import read
@@ -102,6 +106,7 @@ def load(
         rounding=chosen,
         catalogue=catalogue,
         people=people,
+        held_out=held_out,
         notify=notice,
     )
 

@@ -9,7 +9,7 @@ from tacit.channels.table import Channel
 from tacit.collection.plan import ASSUMPTIONS, checked
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
-from tacit.scale import shortest
+from tacit.scale import THERE, shortest
 
 
 @dataclass(frozen=True, init=False)
@@ -33,6 +33,11 @@ class Rated:
     def __init__(self, channels: Channel | Sequence[Channel], cap: int | None = None) -> None:
         object.__setattr__(self, "channels", checked(channels, cap))
         object.__setattr__(self, "cap", cap)
+        if any(len(channel.levels) == 1 for channel in self.channels):
+            raise RequestError(
+                f"On the scale {THERE} the plan rated shows all that there is to hide; ask for the "
+                "plan catalogue or sample:K, and a channel with missing."
+            )
         if any(channel.missing for channel in self.channels):
             raise RequestError(
                 "This channel spends its epsilon on hiding what was rated, which the plan rated "

@@ -17,12 +17,16 @@ class Domains:
     """Ratings of any number of domains under one vocabulary of people and one of items.
 
     `ratings`: every domain's. `names`: of the domains. `bounds`: the items of domain d have the
-    codes `bounds[d]` to `bounds[d + 1]`, shape (domains + 1,).
+    codes `bounds[d]` to `bounds[d + 1]`, shape (domains + 1,). Every system maps ratings: raises
+    `RequestError` for interactions, on the scale `there`.
     """
 
     ratings: Ratings
     names: tuple[str, ...]
     bounds: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self.ratings.scale.require_stars("A system that recommends across domains")
 
     @classmethod
     def join(cls, parts: Sequence[Ratings]) -> Self:

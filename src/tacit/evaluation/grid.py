@@ -71,7 +71,8 @@ Progress = Callable[[str, int, int], None]
 
 def fingerprint(ratings: Ratings) -> str:
     """A checksum of the rows: other data, or the same in another order, differ."""
-    columns = (ratings.users, ratings.items, ratings.levels)
+    columns = [ratings.users, ratings.items, ratings.levels]
+    columns += [] if ratings.held_out is None else [ratings.held_out]
     return "-".join(f"{zlib.crc32(column.tobytes()):08x}" for column in columns)
 
 

@@ -1,18 +1,29 @@
-"""The k best items of many people at once: exact inner products in blocks, one scan each."""
+"""The k best items of many people at once: of inner products, or of any scores, block by block.
+
+A block's scores are scanned once. Ties go to the lower code, whatever the block.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from tacit.errors import RequestError
 from tacit.kernels.dense import FAST
 from tacit.kernels.layout import Side
 from tacit.kernels.tile import LANES, tile
 
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int32]
+Scorer = Callable[[slice], Floats]
+"""Scores of all items for a slice of the people, shape (people of the slice, items)."""
+
 HIGH, PANEL = 8, 2 * LANES  # people and items whose scores are summed together
 PEOPLE, STRIP = 8 * HIGH, 16 * PANEL  # whose scores lie in a second-level cache until scanned
 STRIDE = 64  # scores looked at together; most such runs hold nothing better than the k-th best
+
+BLOCK_BYTES = 64 << 20  # of scores that a scorer lays out at a time
 
 _add_products = tile(HIGH, 2)
 
@@ -28,6 +39,57 @@ def top_k(people: Floats, items: Floats, seen: Side, k: int = 10) -> tuple[Codes
     scores = np.full((len(people), k), -np.inf, np.float32)
     _scan(people, _panels(items), len(items), seen.start, seen.other, codes, scores)
     return codes, scores
+
+
+def best_lists(score: Scorer, seen: Side, n_items: int, k: int) -> Codes:
+    """Each person's k items of the largest scores, without those in `seen`, best first.
+
+    `score` is asked for slices of people in order, each of at most 64 MiB of scores (one person at
+    least), and may give views: nothing is written to them. `seen`: grouped by person, items
+    ascending, one row for everybody who gets a list. Ties by code, lower first; -1 where a person
+    has fewer than k items left. Shape (people, k). Raises `RequestError` for k below 1 and for a
+    score that is not finite, also of an item that was seen.
+    """
+    if k < 1:
+        raise RequestError(f"A list of {k} items is none; ask for 1 or more.")
+    people = len(seen.counts)
+    codes = np.full((people, k), -1, np.int32)
+    size = max(1, BLOCK_BYTES // (4 * max(1, n_items)))
+    for first in range(0, people, size):
+        some = slice(first, min(first + size, people))
+        scores = np.ascontiguousarray(score(some), dtype=np.float32)
+        sound = np.empty(len(scores), np.bool_)
+        _scan_scores(scores, seen.start[some.start : some.stop + 1], seen.other, codes[some], sound)
+        if not sound.all():
+            raise RequestError("A model scored an item with a number that is not finite.")
+    return codes
+
+
+@njit(parallel=True, cache=True)
+def _scan_scores(
+    scores: Floats,
+    start: NDArray[np.int64],
+    seen: Codes,
+    codes: Codes,
+    sound: NDArray[np.bool_],
+) -> None:
+    k = codes.shape[1]
+    for r in prange(len(scores)):
+        row = scores[r].copy()
+        sound[r] = _all_finite(row)
+        for t in range(start[r], start[r + 1]):
+            row[seen[t]] = -np.inf
+        best = np.empty(k, np.float32)
+        best[:] = -np.inf
+        _keep_best(row, 0, codes[r], best)
+
+
+@njit(cache=True)
+def _all_finite(row: Floats) -> bool:
+    odd = 0
+    for score in row:
+        odd |= not np.isfinite(score)
+    return odd == 0
 
 
 def _panels(items: Floats) -> Floats:

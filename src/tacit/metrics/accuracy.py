@@ -33,7 +33,11 @@ def mae(true: Numbers, predicted: Numbers) -> float:
 
 
 def relevant_from(scale: RatingScale) -> float:
-    """The rating from which an item is relevant: lo + .75 (hi - lo), which is 4 on 1 to 5."""
+    """The rating from which an item is relevant: lo + .75 (hi - lo), which is 4 on 1 to 5.
+
+    Raises `RequestError` for the scale `there`.
+    """
+    scale.require_stars("The relevance of a rating")
     low, high = float(scale.low), float(scale.high)
     return low + RELEVANT_SHARE * (high - low)
 

@@ -1,46 +1,72 @@
-"""Which ratings are held out: a share at random, folds, or the latest."""
+"""Which ratings are held out: at random, by time, each person's last, or as published."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.ratings import Mask, Ratings
+
+SHARE = 0.1
+COLUMN = "column:"
+DRAWN = ("random", "time")
+"""The splits that hold out a share of all ratings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SplitProtocol:
     """How ratings are held out, and how often: every seed, and in it every fold.
 
-    `kind`: "random" or "time". `folds`: how many, or None to hold out `share` once a seed; by
-    time there are none. Raises `RequestError` when a figure cannot be met.
+    `kind`: "random"; "time", the latest of all; "last", each person's latest; or "column:NAME", a
+    published split, whose column NAME a reader was asked for. `folds`: how many, or None to hold
+    out `share` (.1 by default) once a seed. Folds are random, and "last" and "column:NAME" have no
+    share. Raises `RequestError` when a figure cannot be met.
     """
 
     kind: str = "random"
-    share: float = 0.1
+    share: float | None = None
     folds: int | None = None
     seeds: int = 1
 
     def __post_init__(self) -> None:
-        if self.kind not in ("random", "time"):
-            raise RequestError(f"There is no split '{self.kind}'; choose random or time.")
-        if not 0 < self.share < 1:
+        if self.kind not in (*DRAWN, "last") and not self.column:
+            raise RequestError(
+                f"There is no split '{self.kind}'; choose random, time, last or column:NAME."
+            )
+        if self.share is not None and self.kind not in DRAWN:
+            raise RequestError(
+                f"The split {self.kind} says itself what is held out; leave out --test-share or "
+                f"--split {self.kind}."
+            )
+        if self.share is not None and not 0 < self.share < 1:
             raise RequestError(f"The test share {self.share:g} is not between 0 and 1.")
         if self.seeds < 1 or (self.folds is not None and self.folds < 2):
             raise RequestError(
                 f"{self.seeds} seeds and {self.folds} folds cannot be run; give at least one "
                 f"seed and two folds."
             )
-        if self.kind == "time" and self.folds is not None:
-            raise RequestError("Folds are drawn at random; leave out --folds or --split time.")
+        if self.kind != "random" and self.folds is not None:
+            raise RequestError(
+                f"Folds are drawn at random; leave out --folds or --split {self.kind}."
+            )
+
+    @property
+    def column(self) -> str | None:
+        """The NAME of "column:NAME", which a reader has to be asked for; None for another split."""
+        return self.kind.removeprefix(COLUMN) if self.kind.startswith(COLUMN) else None
 
     @property
     def words(self) -> str:
         """What is held out, as a sentence goes on: seeds aside, all that the split depends on."""
         if self.folds:
             return f"each of {self.folds} random folds in turn"
-        return f"{self.share:.4g} of the ratings, " + (
+        if self.column:
+            return f"what the column {self.column} of the data says"
+        if self.kind == "last":
+            return "each person's latest rating"
+        return f"{self.share or SHARE:.4g} of the ratings, " + (
             "drawn at random" if self.kind == "random" else "the latest"
         )
 
@@ -50,17 +76,23 @@ class SplitProtocol:
             yield from ((seed, fold) for fold in (range(self.folds) if self.folds else [None]))
 
     def test(self, ratings: Ratings, seed: int, fold: int | None) -> Mask:
-        """Which rows are held out; raises `RequestError` when none or all of them are."""
-        if self.kind == "time":
-            mask = latest(ratings, self.share)
+        """Which rows are held out; raises `RequestError` when none or all of them are, and for
+        ratings without what the split goes by."""
+        share = SHARE if self.share is None else self.share
+        if self.column:
+            mask = published(ratings, self.column)
+        elif self.kind == "last":
+            mask = last(ratings)
+        elif self.kind == "time":
+            mask = latest(ratings, share)
         elif fold is None or self.folds is None:
-            mask = at_random(len(ratings), self.share, seed)
+            mask = at_random(len(ratings), share, seed)
         else:
             mask = fold_of(len(ratings), self.folds, seed) == fold
         if mask.all() or not mask.any():
             raise RequestError(
-                f"Of {len(ratings)} ratings {int(mask.sum())} would be held out; give more "
-                f"ratings or another share."
+                f"Of {len(ratings)} ratings {int(mask.sum())} would be held out, and training "
+                "and test both need some; give more ratings or another share or split."
             )
         return mask
 
@@ -84,9 +116,39 @@ def latest(ratings: Ratings, share: float) -> Mask:
 
     Raises `RequestError` for ratings without times. Shape (ratings,).
     """
-    if ratings.times is None:
-        raise RequestError(f"{ratings.name} has no times to split by; leave out --split time.")
-    order = np.argsort(ratings.times, kind="stable")
+    order = np.argsort(_times(ratings, "time"), kind="stable")
     mask = np.zeros(len(ratings), np.bool_)
     mask[order[len(ratings) - round(share * len(ratings)) :]] = True
     return mask
+
+
+def last(ratings: Ratings) -> Mask:
+    """Each person's latest rating; among equal times that of the lowest item id.
+
+    Whoever has a single rating is held out whole. Raises `RequestError` for ratings without times.
+    Shape (ratings,).
+    """
+    order = np.lexsort((-ratings.items, _times(ratings, "last"), ratings.users))
+    people = ratings.users[order]
+    mask = np.zeros(len(ratings), np.bool_)
+    mask[order[np.append(people[1:] != people[:-1], True)[: len(order)]]] = True
+    return mask
+
+
+def published(ratings: Ratings, column: str) -> Mask:
+    """What the data's own `column` holds out, which a reader was asked for; shape (ratings,).
+
+    Raises `RequestError` for ratings that were read without it.
+    """
+    if ratings.held_out is None:
+        raise RequestError(
+            f"{ratings.name} was read without the column {column} that says what is held out; "
+            f"read it with held_out='{column}'."
+        )
+    return ratings.held_out.copy()
+
+
+def _times(ratings: Ratings, kind: str) -> NDArray[np.int64]:
+    if ratings.times is None:
+        raise RequestError(f"{ratings.name} has no times to split by; leave out --split {kind}.")
+    return ratings.times

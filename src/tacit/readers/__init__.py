@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
 from tacit.ratings import Ratings
 from tacit.readers.declared import Declared, declare
 from tacit.readers.declared import catalogue as catalogue
@@ -44,13 +44,17 @@ def read(
     rounding: Rounding | None = None,
     catalogue: Declared | None = None,
     people: Declared | None = None,
+    held_out: str | None = None,
     rng: int = 0,
     name: str | None = None,
     notify: Notify | None = None,
 ) -> Ratings:
     """Ratings from a file, a folder or an archive, in any format of `FORMATS`.
 
-    `scale`: the public scale; without it the format's own, or one inferred with a notice.
+    `scale`: the public scale; without it the format's own, or one inferred with a notice. A table
+    of person and item alone (and perhaps time) holds interactions, on the scale "there"; so does
+    any other where that scale is given: ratings or weights are then ignored, with a notice.
+    `held_out`: the column of a table that says what a published split keeps for the test.
     `columns`: `{"user": "member", ..}` for tables. `rounding`: what becomes of a rating between
     two levels ("nearest", "stochastic" with `rng`); without it Jester's are rounded to the
     nearest and any other is refused. `catalogue`, `people`: ids, or a file that lists them, of all
@@ -64,14 +68,19 @@ def read(
     tell = notify or logging.getLogger("tacit.readers").warning
     wanted = Columns.of(columns)
     declared = _grid(scale, rounding)
-    found = detect(place, format, Request(declared, wanted))
+    found = detect(place, format, Request(declared, wanted, held_out))
     grid = declared or _grid(found.format.scale, rounding or found.format.rounding)
     grid = _own_rounding(grid, found)
-    if grid and grid.rounding:
+    if grid and grid.rounding and not grid.scale.has_one_level:
         tell(f"{place}: ratings are rounded ({grid.rounding}) to the scale {grid.scale}.")
-    frames = found.format.frames(found.sources, Request(grid, wanted))
+    frames = found.format.frames(found.sources, Request(grid, wanted, held_out))
     label = name or _label(place)
     ratings = gather(frames, grid, name=label, where=str(place), rng=rng, notify=tell)
+    if held_out is not None and ratings.held_out is None:
+        raise DataError(
+            f"{place} is read as {found.format.name}, which has no column {held_out} that says "
+            "what is held out; give a table with a header, or another split."
+        )
     return declare(ratings, catalogue, people, tell)
 
 
@@ -83,6 +92,7 @@ def from_frame(
     rounding: Rounding | None = None,
     catalogue: Declared | None = None,
     people: Declared | None = None,
+    held_out: str | None = None,
     rng: int = 0,
     name: str = "frame",
     notify: Notify | None = None,
@@ -91,7 +101,7 @@ def from_frame(
     tell = notify or logging.getLogger("tacit.readers").warning
     grid = _grid(scale, rounding)
     frames: Iterator[pl.DataFrame] = read_lazy(
-        as_lazy(frame), name, Request(grid, Columns.of(columns))
+        as_lazy(frame), name, Request(grid, Columns.of(columns), held_out)
     )
     ratings = gather(frames, grid, name=name, where=name, rng=rng, notify=tell)
     return declare(ratings, catalogue, people, tell)

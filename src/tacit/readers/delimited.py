@@ -6,16 +6,19 @@ from dataclasses import dataclass
 import polars as pl
 
 from tacit.readers.levels import DeclaredScale
-from tacit.readers.text import rating_fault, shown, sound, split, whole
+from tacit.readers.text import UnsoundError, rating_fault, shown, sound, split, whole
 
 UNIT_SEPARATOR = b"\x1f"
+HELD_OUT = {"0": False, "1": True, "false": False, "true": True}
+"""What a published split's column says, in either case."""
 
 
 @dataclass(frozen=True)
 class Delimited:
     """Lines of separated fields, `fields` naming those that matter and None the others.
 
-    Ids are whole numbers but in the columns of `text`.
+    Ids are whole numbers but in the columns of `text`. Without a field rating the rows are
+    interactions.
     """
 
     separator: str
@@ -24,7 +27,8 @@ class Delimited:
     text: frozenset[str] = frozenset()
 
     def parse(self, data: bytes) -> pl.DataFrame:
-        """The named fields as columns: ids Int64 or String, rating Float64, timestamp Int64."""
+        """The named fields as columns: ids Int64 or String, rating Float64, timestamp Int64,
+        held_out Boolean."""
         separator = self.separator.encode()
         if len(separator) > 1:
             data, separator = data.replace(separator, UNIT_SEPARATOR), UNIT_SEPARATOR
@@ -37,7 +41,7 @@ class Delimited:
             empty_string_is_null=True,
         )
         sound(frame, self.grid)
-        return frame
+        return _with_split(frame) if "held_out" in frame.columns else frame
 
     def fault(self, line: str) -> str | None:
         """What is wrong with one line, field by field."""
@@ -54,7 +58,8 @@ class Delimited:
     def _type(self, name: str | None) -> pl.DataType:
         if name == "rating":
             return pl.Float64()
-        return pl.String() if name is None or name in self.text else pl.Int64()
+        as_text = name is None or name == "held_out" or name in self.text
+        return pl.String() if as_text else pl.Int64()
 
     def _split(self, line: str) -> list[str]:
         several = len(self.separator) > 1
@@ -65,6 +70,17 @@ class Delimited:
             return f"the {name} is empty; correct or remove the line"
         if name == "rating":
             return rating_fault(value, self.grid)
+        if name == "held_out" and value.lower() not in HELD_OUT:
+            return f"{shown(value)} does not say whether the row is held out; write 0 or 1"
         if self._type(name) == pl.Int64 and not whole(value):
             return f"{name} {shown(value)} is not a whole number; correct or remove the line"
         return None
+
+
+def _with_split(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with a Boolean held_out; raises `UnsoundError` for what is none."""
+    said = frame["held_out"].str.strip_chars().str.to_lowercase()
+    held = said.replace_strict(HELD_OUT, default=None, return_dtype=pl.Boolean)
+    if held.null_count():
+        raise UnsoundError("a row says not whether it is held out")
+    return frame.with_columns(held)

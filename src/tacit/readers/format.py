@@ -36,19 +36,58 @@ class Columns:
         pairs = {getattr(self, name): name for name in NAMES}
         return {theirs: ours for theirs, ours in pairs.items() if theirs in present}
 
-    def missing(self, present: Sequence[str]) -> list[str]:
-        """The columns that must be there and are not; a time must be there once it is renamed."""
-        needed = [self.user, self.item, self.rating]
+    def missing(self, present: Sequence[str], *, rated: bool) -> list[str]:
+        """The columns that must be there and are not; a time must be there once it is renamed, and
+        so must a rating, which is also needed where rows are `rated`."""
+        needed = [self.user, self.item]
+        needed += [self.rating] if rated or self.rating != "rating" else []
         needed += [self.timestamp] if self.timestamp != "timestamp" else []
         return [name for name in needed if name not in present]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller asked of a reader: the grid, where it is known, and the names of columns."""
+    """What the caller asked of a reader: the grid, where it is known, and the names of columns.
+
+    `held_out`: the column that says what a published split keeps for the test. Raises
+    `RequestError` where it is one of the others.
+    """
 
     grid: DeclaredScale | None = None
     columns: Columns = field(default_factory=Columns)
+    held_out: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.held_out is not None and (what := self.columns.renaming([self.held_out])):
+            raise RequestError(
+                f"The column '{self.held_out}' holds the {what[self.held_out]}, and cannot say "
+                "what is held out; name another."
+            )
+
+    def renaming(self, present: Sequence[str]) -> dict[str, str]:
+        """File's name -> our name, for the columns that are read."""
+        found = self.columns.renaming(present)
+        if self.held_out is not None and self.held_out in present:
+            found[self.held_out] = "held_out"
+        others = [name for name in present if name not in found]
+        if len(others) == 1 and self._interactions(present) and "rating" not in found.values():
+            found[others[0]] = "rating"  # weights: looked at, so that text is not passed over
+        return found
+
+    def missing(self, present: Sequence[str]) -> list[str]:
+        """The columns that must be there and are not."""
+        absent = self.columns.missing(present, rated=not self._interactions(present))
+        if self.held_out is not None and self.held_out not in present:
+            absent.insert(0, self.held_out)
+        return absent
+
+    def _interactions(self, present: Sequence[str]) -> bool:
+        """Whether the scale asked for has one level or, where none is, nothing else is there than
+        person, item and perhaps time."""
+        if self.grid is not None:
+            return self.grid.scale.has_one_level
+        known = {self.columns.user, self.columns.item, self.columns.timestamp, self.held_out}
+        return set(present) <= known
 
 
 @dataclass(frozen=True)

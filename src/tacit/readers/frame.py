@@ -7,41 +7,47 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import DataError
-from tacit.readers.format import Columns, Request
+from tacit.readers.format import Request
 from tacit.readers.gather import ROWS
 from tacit.readers.levels import DeclaredScale
 from tacit.readers.text import rating_fault, shown
+from tacit.scale import THERE
 
 
 def read_lazy(lazy: pl.LazyFrame, where: str, request: Request) -> Iterator[pl.DataFrame]:
     """The rows of any polars table, a million at a time; raises `DataError` naming the row."""
     schema = lazy.collect_schema()
-    require(where, schema.names(), request.columns)
-    renaming = request.columns.renaming(schema.names())
+    require(where, schema.names(), request)
+    renaming = request.renaming(schema.names())
     wanted = [
         pl.col(theirs).cast(_kind(schema[theirs], ours, theirs, where)).alias(ours)
         if not isinstance(schema[theirs], pl.Datetime)
         else pl.col(theirs).dt.epoch("s").alias(ours)
         for theirs, ours in renaming.items()
+        if ours != "rating" or theirs == request.columns.rating or schema[theirs] != pl.Boolean
     ]
     row = 1
     for frame in lazy.select(wanted).collect_batches(chunk_size=ROWS, maintain_order=True):
         _check(frame, row, where, request.grid)
         row += len(frame)
-        yield frame
+        yield frame.cast({"held_out": pl.Boolean()}) if "held_out" in frame.columns else frame
 
 
 def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType:
     """What a column is cast to; raises `DataError` for a type that cannot hold such values."""
     if ours == "rating" and dtype.is_numeric():
         return pl.Float64()
+    if ours == "held_out" and (dtype.is_integer() or dtype == pl.Boolean):
+        return pl.Int64()
     if ours in ("user", "item", "timestamp") and dtype.is_integer():
         return pl.Int64()
     if ours in ("user", "item") and isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
         return pl.String()
-    needs = {"rating": "numbers", "timestamp": "whole Unix seconds"}.get(
-        ours, "whole numbers or text"
-    )
+    needs = {
+        "rating": "numbers",
+        "timestamp": "whole Unix seconds",
+        "held_out": "0 and 1, or true and false",
+    }.get(ours, "whole numbers or text")
     raise DataError(f"{where}: column '{theirs}' is {dtype}; it needs to be {needs}.")
 
 
@@ -50,6 +56,13 @@ def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None
         if frame[name].null_count():
             place = row + int(frame[name].is_null().arg_max() or 0)
             raise DataError(f"{where}, row {place}: the {name} is missing; fill or drop the row.")
+    if "held_out" in frame.columns and not (held := frame["held_out"].is_between(0, 1)).all():
+        raise DataError(
+            f"{where}, row {row + int(held.arg_min() or 0)}: the column of the split holds another "
+            "value than 0 and 1; correct the row."
+        )
+    if "rating" not in frame.columns:
+        return
     ratings = frame["rating"].to_numpy()
     admitted = np.isfinite(ratings) if grid is None else grid.admits(ratings)
     if not admitted.all():
@@ -59,17 +72,21 @@ def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None
         raise DataError(f"{where}, row {row + at}: {fault}.")
 
 
-def require(where: object, names: Sequence[str], columns: Columns) -> None:
+def require(where: object, names: Sequence[str], request: Request) -> None:
     """Raises `DataError` unless a table with these names has the columns."""
-    if missing := columns.missing(names):
+    if missing := request.missing(names):
         raise DataError(
             f"{where}, line 1: there is no column {shown(missing[0])} among "
-            f"{shown(', '.join(names))}; name the columns, as in {_ours(missing[0], columns)}=NAME."
+            f"{shown(', '.join(names))}; {_remedy(missing[0], request)}."
         )
 
 
-def _ours(theirs: str, columns: Columns) -> str:
-    return columns.renaming([theirs])[theirs]
+def _remedy(theirs: str, request: Request) -> str:
+    if theirs == request.held_out:
+        return "name the one that says what is held out"
+    ours = request.columns.renaming([theirs])[theirs]
+    more = f", or declare the scale {THERE} where a row is an interaction"
+    return f"name the columns, as in {ours}=NAME" + (more if ours == "rating" else "")
 
 
 def as_lazy(frame: Any) -> pl.LazyFrame:

@@ -11,6 +11,7 @@ from tacit.errors import DataError
 from tacit.ratings import Codes, Mask, Part, Ratings, Vocabulary
 from tacit.readers.format import Notify
 from tacit.readers.levels import DeclaredScale, infer
+from tacit.scale import THERE, RatingScale
 
 ROWS = 1 << 20
 MOST_DISTINCT = 4096
@@ -76,21 +77,28 @@ def gather(
     rng: int,
     notify: Notify,
 ) -> Ratings:
-    """Ratings from frames of columns user, item, rating and perhaps timestamp, in their order.
+    """Ratings from frames of columns user, item and perhaps rating, timestamp and held_out, in
+    their order.
 
-    With `grid` None the scale is inferred from the distinct ratings. A (person, item) pair given
-    twice keeps its latest row. Raises `DataError` when there is no row or no scale.
+    With `grid` None the scale is inferred from the distinct ratings; without ratings it is `there`.
+    A (person, item) pair given twice keeps its latest row. Raises `DataError` when there is no row
+    or no scale.
     """
     users, items = Encoder(), Encoder()
     numbers: list[NDArray[np.float32]] = []
     times: list[NDArray[np.int64]] = []
+    held_out: list[Mask] = []
     distinct: set[float] = set()
-    for frame in _some(coalesced(frames), where):
+    first, frames = _some(coalesced(frames), where)
+    grid = _of_interactions(first, grid, where, notify)
+    for frame in frames:
         users.add(frame["user"])
         items.add(frame["item"])
-        numbers.append(frame["rating"].to_numpy().astype(np.float32))
+        numbers.append(_ratings(frame, grid))
         if "timestamp" in frame.columns:
             times.append(frame["timestamp"].to_numpy())
+        if "held_out" in frame.columns:
+            held_out.append(frame["held_out"].to_numpy())
         if grid is None:
             distinct |= _distinct(numbers[-1], distinct, where)
     undeclared: set[Part] = {"catalogue", "people"}
@@ -115,15 +123,36 @@ def gather(
         times=np.concatenate(times) if times else None,
         name=name,
         undeclared=frozenset(undeclared),
+        held_out=np.concatenate(held_out) if held_out else None,
     )
     return _without_repeats(ratings, where, notify)
 
 
-def _some(frames: Iterator[pl.DataFrame], where: str) -> Iterator[pl.DataFrame]:
+def _some(
+    frames: Iterator[pl.DataFrame], where: str
+) -> tuple[pl.DataFrame, Iterator[pl.DataFrame]]:
     first = next((frame for frame in frames if len(frame)), None)
     if first is None:
         raise DataError(f"{where} holds no rating; give a file with at least one row.")
-    return chain([first], frames)
+    return first, chain([first], frames)
+
+
+def _of_interactions(
+    first: pl.DataFrame, grid: DeclaredScale | None, where: str, notify: Notify
+) -> DeclaredScale | None:
+    """The scale `there` for rows without ratings, which nobody needs to declare; else `grid`."""
+    if "rating" not in first.columns and grid is None:
+        notify(f"{where}: no column holds ratings, so rows are interactions (scale {THERE}).")
+        return DeclaredScale(RatingScale.parse(THERE))
+    if "rating" in first.columns and grid is not None and grid.scale.has_one_level:
+        notify(f"{where}: ratings or weights are ignored, for the scale {THERE} has one level.")
+    return grid
+
+
+def _ratings(frame: pl.DataFrame, grid: DeclaredScale | None) -> NDArray[np.float32]:
+    if grid is not None and grid.scale.has_one_level:
+        return np.ones(len(frame), np.float32)
+    return frame["rating"].to_numpy().astype(np.float32)
 
 
 def _distinct(part: NDArray[np.float32], seen: set[float], where: str) -> set[float]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError
 from tacit.ratings import Mask
-from tacit.scale import RatingScale
+from tacit.scale import THERE, RatingScale
 
 Rounding = Literal["nearest", "stochastic"]
 Floats = NDArray[np.float64]
@@ -26,7 +26,8 @@ class DeclaredScale:
     """A declared scale, and what becomes of a rating that lies between two of its levels.
 
     With `rounding` None such a rating is refused; "nearest" takes the nearest level, the higher of
-    two equally near; "stochastic" takes one of the two neighbours so that the mean is kept.
+    two equally near; "stochastic" takes one of the two neighbours so that the mean is kept. On the
+    scale `there` every finite number stands at the one level: it is a weight, and is ignored.
     """
 
     scale: RatingScale
@@ -52,6 +53,8 @@ class DeclaredScale:
         return np.clip(level, 0, self.scale.n_levels - 1).astype(dtype)
 
     def _place(self, ratings: Floats) -> Floats:
+        if self.scale.has_one_level:
+            return np.where(np.isfinite(ratings), 0.0, np.nan)
         return (ratings - float(self.scale.low)) / float(self.scale.step)
 
 
@@ -70,5 +73,10 @@ def infer(distinct: Floats, where: str) -> RatingScale:
             scale = RatingScale(bottom, top, step)
             if scale.n_levels <= MOST_LEVELS:
                 return scale
-    odd = f"all ratings are {low:g}" if low == high else f"ratings such as {distinct[1]:g} fit none"
-    raise DataError(f"{where}: no scale can be inferred ({odd}); declare it, as in --scale 1:5:1.")
+    if low == high:
+        odd, more = f"all ratings are {low:g}", f", or --scale {THERE} for interactions"
+    else:
+        odd, more = f"ratings such as {distinct[1]:g} fit none", ""
+    raise DataError(
+        f"{where}: no scale can be inferred ({odd}); declare it, as in --scale 1:5:1{more}."
+    )

@@ -53,7 +53,8 @@ def synthetic(
     """`n_ratings` ratings of a made-up world, in order of time; the same for the same `rng`.
 
     Everybody rates at least 20 items and at most half of the catalogue; people and items have
-    the ids 1, 2, .. Raises `RequestError` when that many ratings do not fit.
+    the ids 1, 2, .. On the scale "there" they are interactions: who rated what is made up in the
+    same way. Raises `RequestError` when that many ratings do not fit.
 
     >>> ratings = synthetic(n_users=50, n_items=80, n_ratings=1500)
     >>> len(ratings), ratings.n_users, ratings.n_items

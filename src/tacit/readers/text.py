@@ -137,6 +137,8 @@ def sound(frame: pl.DataFrame, grid: DeclaredScale | None) -> None:
     """Raise `UnsoundError` when a value is missing, not finite or off the grid."""
     if any(frame[name].null_count() for name in frame.columns):
         raise UnsoundError("a value is missing")
+    if "rating" not in frame.columns:
+        return
     ratings = frame["rating"].to_numpy()
     if not (np.isfinite(ratings) if grid is None else grid.admits(ratings)).all():
         raise UnsoundError("a rating is off the scale")

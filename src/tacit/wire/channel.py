@@ -83,7 +83,9 @@ def _channel(fields: dict[str, Any]) -> Channel:
 
 
 def _scale_of(levels: tuple[Decimal, ...]) -> RatingScale:
-    scale = RatingScale(levels[0], levels[-1], levels[1] - levels[0])
+    first, *others = levels
+    step = others[0] - first if others else Decimal(1)
+    scale = RatingScale(first, levels[-1], step)
     if scale.levels != levels:
         raise RequestError("The levels of this channel are not evenly spaced; no scale names them.")
     return scale

@@ -80,6 +80,7 @@ def _flaws(header: Header) -> tuple[tuple[bool, str], ...]:
     most = MOST_FACTORS if presence else 0
     return (
         (not header.items, "it has no items"),
+        (header.scale.has_one_level, f"its scale {header.scale} has one level, and it has ratings"),
         (len(ids) != len(header.items), "an item id occurs twice"),
         (not 0 <= header.factors <= MOST_FACTORS, f"factors are not 0 to {MOST_FACTORS}"),
         (header.link not in LINKS, "its link is none"),

@@ -182,6 +182,11 @@ class Task:
                 f"the provider '{(self.provider or '')[:60]}' is no origin; write {FORM}",
             ),
             (self.plan != "rated" and not slotted, f"the plan '{self.plan[:40]}' is none"),
+            (
+                self.scale.has_one_level,
+                f"its scale {self.scale} has one level, and devices answer with ratings; give one "
+                "such as 1:5:1",
+            ),
             (not 0 < n <= MOST_ITEMS, f"a catalogue of {n} items is not among 1 to {MOST_ITEMS}"),
             (not all(map(_is_item, self.items)), ITEM),
             (len(set(map(str, self.items))) != n, "an item id occurs twice"),

@@ -1,8 +1,12 @@
 """What is short to write and long to build: scales, times, origins."""
 
+import json
 from typing import Any
 
-from hostile_recipes.bases import DIGITS, HUGE, LONG, model, parts, task
+from hostile_recipes.bases import DIGITS, HUGE, LONG, SAMPLE, model, parts, task
+from tacit.channels import compile_channel
+from tacit.scale import RatingScale
+from tacit.wire import channel as wire_channel
 
 
 def scales() -> list[dict[str, Any]]:
@@ -47,7 +51,18 @@ def scales() -> list[dict[str, Any]]:
     for text in texts[:8]:
         old = '"scale": "1:5:1"'
         found.append(model("scale", old, ['"scale": "', *parts(text), '"']))
-    return found
+    return [*found, interactions(), model("scale there", '"scale": "1:5:1"', '"scale": "there"')]
+
+
+def interactions() -> dict[str, Any]:
+    """A task that asks who did what, sound in all but that devices answer with ratings."""
+    there = compile_channel(
+        "randomized-response", epsilon="1", scale=RatingScale.parse("there"), missing=True
+    )
+    channels = json.dumps(json.loads(SAMPLE)["channels"], separators=(",", ":"))
+    recipe = task("scale there", channels, f"[{wire_channel.dumps(there)}]", "sample")
+    recipe["edits"].append(['"scale":"1:5:1"', '"scale":"there"'])
+    return recipe
 
 
 def quoted(key: str, text: Any) -> list[Any]:

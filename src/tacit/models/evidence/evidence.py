@@ -81,8 +81,9 @@ class Evidence:
 
 
 def evidence(data: Ratings | Reports) -> Evidence:
-    """The evidence in ratings or reports; raises `RequestError` when there is none: no rows, or a
-    channel at epsilon 0, whose rows are all equal."""
+    """The evidence in ratings or reports; raises `RequestError` when there is none: no rows, one
+    level, or a channel at epsilon 0, whose rows are all equal."""
+    data.scale.require_stars("A model that predicts ratings")
     if len(data) == 0:
         raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
     if isinstance(data, Ratings):

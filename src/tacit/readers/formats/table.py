@@ -28,7 +28,7 @@ def _looks(source: Source, request: Request) -> bool:
         )
     except BROKEN:
         return False
-    return not request.columns.missing(names)
+    return not request.missing(names)
 
 
 def _header(head: bytes) -> tuple[str, list[str]]:
@@ -45,8 +45,8 @@ def _read(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]
 
 def _read_text(source: Source, request: Request) -> Iterator[pl.DataFrame]:
     separator, names = _header(source.head)
-    require(source, names, request.columns)
-    renaming = request.columns.renaming(names)
+    require(source, names, request)
+    renaming = request.renaming(names)
     fields = tuple(renaming.get(name) for name in names)
     text = _text(source.head, separator, fields)
     yield from frames(source, Delimited(separator, fields, request.grid, text), skip_lines=1)

@@ -97,7 +97,7 @@ class Berlioz:
 
         Raises `RequestError` for no ratings, or an epsilon that is no positive decimal.
         """
-        ratings.require_rows()
+        ratings.require_stars()
         account = ValueAccount(epsilon, SecretReleases() if releases is None else releases)
         data = integer_ratings(ratings)
         biases = self._averages(data, account)

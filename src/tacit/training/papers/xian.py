@@ -96,7 +96,7 @@ class FaithfulSVD:
         `delta` is not used: the claims have none. Raises `RequestError` for no ratings, or an
         epsilon that is no positive decimal.
         """
-        ratings.require_rows()
+        ratings.require_stars()
         account = ValueAccount(epsilon, SecretReleases() if releases is None else releases)
         data = integer_ratings(ratings)
         at = random_start(data.layout, self.factors, implicit=self.implicit, rng=rng)

@@ -41,7 +41,7 @@ def opening(
 
     Raises `RequestError` for no ratings. `links`: shape (people,).
     """
-    ratings.require_rows()
+    ratings.require_stars()
     account.allot(FIRST if links is None else FIRST_LINKED)
     canonical = CanonicalRatings.of(ratings)
     known = counted(canonical, account)

@@ -90,7 +90,7 @@ class PGMF:
         groups and the start. `words` is replaced in tests only. Raises `RequestError` for an
         epsilon that is no positive decimal, or above 16 for a single report.
         """
-        ratings.require_rows()
+        ratings.require_stars()
         reports, share = self.budget(epsilon)
         chance = np.random.default_rng(rng)
         profiles = _Profiles.of(ratings, self.rounds // reports, chance)

@@ -82,7 +82,7 @@ class PrivateSVD:
         `rng` seeds the start alone, which is public; `delta` is not needed, and not used.
         `releases` is replaced in tests only. Raises `RequestError` for no ratings or no epsilon.
         """
-        ratings.require_rows()
+        ratings.require_stars()
         account = ValueAccount(epsilon, SecretReleases() if releases is None else releases)
         known = integer_ratings(ratings)
         plan = self.plan(known, epsilon)

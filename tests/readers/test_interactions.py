@@ -1,0 +1,172 @@
+"""Who did what, without a rating: two columns, weights that are ignored, a published split."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from tacit.errors import DataError, RequestError
+from tacit.readers import from_frame, read, synthetic
+from tacit.scale import THERE
+
+PAIRS = [(7, 20), (3, 10), (7, 10)]
+TEXT = "user,item\n7,20\n3,10\n7,10\n"
+SPLIT = "user,item,test\n7,20,0\n3,10,1\n7,10,0\n"
+
+
+@pytest.fixture
+def notices():
+    return []
+
+
+def pairs(ratings):
+    assert str(ratings.scale) == THERE
+    assert set(ratings.levels.tolist()) == {0}
+    assert ratings.to_polars().columns[:2] == ["user", "item"]
+    return [row[:2] for row in ratings.to_polars().rows()]
+
+
+def written(tmp_path, frame, kind):
+    path = tmp_path / f"made.{kind}"
+    if kind in ("csv", "tsv"):
+        frame.write_csv(path, separator={"tsv": "\t"}.get(kind, ","))
+    else:
+        getattr(frame, {"parquet": "write_parquet", "arrow": "write_ipc"}[kind])(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow"])
+@pytest.mark.parametrize("scale", [None, THERE])
+def test_a_table_of_two_columns_holds_interactions(tmp_path, kind, scale, notices):
+    path = written(tmp_path, pl.read_csv(TEXT.encode()), kind)
+    ratings = read(path, scale=scale, notify=notices.append)
+    assert pairs(ratings) == PAIRS
+    assert ratings.undeclared == {"catalogue", "people"}
+    assert len(notices) == (scale is None)
+    assert scale or f"{path}: no column holds ratings, so rows are interactions" in notices[0]
+
+
+def test_times_and_names_of_columns_are_kept(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_text("film,timestamp,who\n20,5,eva\n10,9,bob\n")
+    ratings = read(path, columns={"user": "who", "item": "film"}, notify=lambda _: None)
+    assert pairs(ratings) == [("eva", 20), ("bob", 10)]
+    assert ratings.times.tolist() == [5, 9]
+
+
+def test_frames_of_every_kind_are_read_alike(notices):
+    eager = pl.read_csv(TEXT.encode())
+    for frame in (eager, eager.lazy(), pd.DataFrame(eager.to_dict(as_series=False))):
+        assert pairs(from_frame(frame, notify=notices.append)) == PAIRS
+    again = from_frame(from_frame(eager, scale=THERE).to_polars(), scale=THERE, notify=print)
+    assert pairs(again) == PAIRS
+    assert len(notices) == 3
+
+
+@pytest.mark.parametrize("name", ["rating", "plays"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_weights_are_ignored_with_a_notice(tmp_path, name, kind, notices):
+    frame = pl.DataFrame(PAIRS, schema=["user", "item"], orient="row")
+    path = written(tmp_path, frame.with_columns(pl.Series(name, [3.5, -1e300, 0])), kind)
+    assert pairs(read(path, scale=THERE, notify=notices.append)) == PAIRS
+    assert notices == [
+        f"{path}: ratings or weights are ignored, for the scale there has one level."
+    ]
+
+
+def test_a_known_format_can_be_read_as_interactions(tmp_path, notices):
+    path = tmp_path / "u.data"
+    path.write_text("7\t20\t4\t1\n3\t10\t1\t2\n")
+    assert pairs(read(path, scale=THERE, notify=notices.append)) == PAIRS[:2]
+    path = tmp_path / "jester-data-1.csv"
+    path.write_text("2,0,99,-3.5\n")
+    assert pairs(read(path, scale=THERE, notify=notices.append)) == [(1, 1), (1, 3)]
+    assert ["are ignored" in notice for notice in notices] == [True, True]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_third_column_of_text_is_refused(tmp_path, kind):
+    frame = pl.DataFrame([(1, 2, "a"), (1, 3, "b")], schema=["user", "item", "word"], orient="row")
+    path = written(tmp_path, frame, kind)
+    with pytest.raises(DataError, match=r"no column 'rating' among .* declare the scale there"):
+        read(path)
+    with pytest.raises(DataError, match=r"'a' is not a number|'word' is String; it needs to be nu"):
+        read(path, scale=THERE)
+    more = written(tmp_path, frame.with_columns(other=1), kind)
+    assert pairs(read(more, scale=THERE)) == [(1, 2), (1, 3)]
+
+
+def test_stars_without_ratings_and_ratings_of_one_value_name_the_scale(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_text(TEXT)
+    with pytest.raises(
+        DataError, match=r"no column 'rating' .* rating=NAME, or declare the scale t"
+    ):
+        read(path, scale="1:5:1")
+    with pytest.raises(DataError, match="there is no column 'stars'"):
+        read(path, scale=THERE, columns={"rating": "stars"})
+    path.write_text("user,item,rating\n1,2,1.0\n1,3,1.0\n")
+    with pytest.raises(DataError, match=r"all ratings are 1\).*or --scale there for interactions"):
+        read(path)
+    path.write_text("user,item,rating\n1,2,inf\n1,3,1.0\n")
+    with pytest.raises(DataError, match="line 2: rating 'inf' is not a number"):
+        read(path, scale=THERE)
+
+
+def test_two_of_one_pair_are_one_interaction(tmp_path, notices):
+    path = tmp_path / "made.csv"
+    path.write_text(TEXT + "7,20\n7,20\n")
+    assert sorted(pairs(read(path, scale=THERE, notify=notices.append))) == sorted(PAIRS)
+    assert "2 repeated (user, item) rows were dropped" in notices[0]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("truth", [[0, 1, 0], [False, True, False], [" FALSE", "True ", "0"]])
+def test_a_published_split_is_read_where_it_is_asked_for(tmp_path, kind, truth):
+    if kind == "parquet" and isinstance(truth[0], str):
+        truth = [False, True, False]
+    frame = pl.read_csv(TEXT.encode()).with_columns(test=pl.Series(truth))
+    path = written(tmp_path, frame, kind)
+    ratings = read(path, held_out="test", notify=lambda _: None)
+    assert pairs(ratings) == PAIRS
+    assert ratings.held_out.tolist() == [False, True, False]
+    assert ratings.where(ratings.users == 1).held_out.tolist() == [False, False]
+    assert ratings.by_person().held_out.tolist() == [True, False, False]
+    assert ratings.with_catalogue([10, 11]).held_out.tolist() == [True, False]
+    assert ratings.with_people([7, 8]).held_out.tolist() == [False, False]
+    if kind == "parquet":
+        assert read(path, scale=THERE).held_out is None
+
+
+def test_a_split_survives_beside_stars_and_goes_with_the_row_that_stays(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_text("user,item,rating,part\n1,1,5,1\n2,1,3,1\n1,1,4,0\n")
+    ratings = read(path, scale="1:5:1", held_out="part", notify=lambda _: None)
+    assert ratings.values.tolist() == [3, 4]
+    assert ratings.held_out.tolist() == [True, False]
+
+
+def test_what_says_nothing_of_a_split_is_refused(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_text(SPLIT.replace("10,1", "10,2"))
+    with pytest.raises(DataError, match="line 3: '2' does not say whether the row is held out"):
+        read(path, held_out="test")
+    with pytest.raises(DataError, match="row 2: the column of the split holds another value"):
+        from_frame(pl.read_csv(path), held_out="test")
+    with pytest.raises(DataError, match=r"no column 'part' among .* name the one that says what"):
+        read(path, held_out="part")
+    with pytest.raises(DataError, match="'test' is String; it needs to be 0 and 1"):
+        from_frame(pl.read_csv(path).cast({"test": pl.String}), held_out="test")
+    with pytest.raises(RequestError, match="'item' holds the item, and cannot say"):
+        read(path, held_out="item")
+    (tmp_path / "u.data").write_text("1\t2\t3\t4\n1\t3\t1\t4\n")
+    with pytest.raises(DataError, match="read as movielens-100k, which has no column test"):
+        read(tmp_path / "u.data", held_out="test")
+
+
+def test_made_up_interactions_are_those_of_the_made_up_ratings():
+    made, rated = (synthetic(50, 80, 1500, scale, rng=4) for scale in (THERE, "1:5:1"))
+    assert made.scale.has_one_level
+    assert not made.levels.any()
+    assert (made.items == rated.items).all()
+    assert (np.diff(made.times) >= 0).all()
