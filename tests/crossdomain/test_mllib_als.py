@@ -43,7 +43,7 @@ def test_ratings_of_rank_one_are_found_again_and_a_stranger_gets_the_mean(hidden
     ratings = trial.domains.ratings
     without = replace(trial, domains=trial.domains.where(ratings.users != stranger))
     with Spark("local[2]") as engine:
-        system = MllibALS(factors=2, rounds=20, ridge=0.001)
+        system = MllibALS(factors=2, rounds=60, ridge=0.001)
         told = system.predict(without, engine=engine, epsilon=None).predicted
     theirs = trial.users == stranger
     assert (told.covered == ~theirs).all()

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 LOG = Path(__file__).with_name("spark-log.properties")
 MASTER = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?|yarn|(spark|k8s)://.+")
+STACK = "-Xss16m"
+"""Of a thread of Java's: the plan of a loop of Spark's library is as deep as it has rounds, and is
+written down recursively. Where that overflows, Spark waits for ever."""
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -132,7 +135,8 @@ def _settings(master: str, memory: str) -> dict[str, str]:
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={LOG}"',
+        "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={LOG}" {STACK}',
+        "spark.executor.extraJavaOptions": STACK,
         "spark.driver.memory": memory,
         "spark.driver.maxResultSize": "0",  # results are what was asked for, whatever their size
         "spark.rpc.message.maxSize": "2047",  # MiB: a block travels inside its task
