@@ -13,6 +13,8 @@ from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.collection.sample import Sample
 from tacit.crossdomain.domains import Domains
+from tacit.device.client import Client
+from tacit.device.transport import Answer
 from tacit.errors import DataError, RequestError
 from tacit.metrics.accuracy import relevant_from
 from tacit.models import MODELS, fit
@@ -139,15 +141,52 @@ def test_systems_across_domains_and_star_metrics_refuse_interactions(interaction
         relevant_from(ONE)
 
 
-def test_a_task_on_it_is_refused_with_a_sentence():
-    """As by every device before; the page's refusal is among the recipes of hostile documents."""
-    known = {"name": "Visits", "plan": "catalogue", "items": (1, 2), "start": 0}
+def visits(**changes) -> Task:
+    """A question about who went where."""
+    known = {"name": "Visits", "items": (1, 2), "start": 0, "plan": "catalogue", "scale": ONE}
+    return Task(**known | {"channels": (hiding(), hiding("2"))} | changes)
+
+
+@pytest.mark.parametrize("provider", [None, "https://films.example"])
+@pytest.mark.parametrize("plan", ["catalogue", "sample:1", "sample:9"])
+def test_a_task_on_it_is_read_as_it_was_written(plan, provider):
+    task = visits(plan=plan, provider=provider)
+    assert b'"scale":"there"' in task.document
+    assert loads(task.document, task.address) == task
+    assert task.choose("1.5") == hiding()
+    assert loads((task.predecessor or task).document).address == task.question
+
+
+def test_a_task_that_would_show_everything_is_refused_with_a_sentence():
+    """The page's refusals are among the tasks and the recipes of hostile documents."""
     stars = RatingScale.parse("1:5:1")
+    bare = Channel(ONE.levels, (Decimal(1),), ((1 << 64,),), "1")
     five = compile_channel("randomized-response", epsilon="1", scale=stars, missing=True)
-    with pytest.raises(RequestError, match="its scale there has one level, and devices answer"):
-        Task(scale=ONE, channels=(hiding(),), **known)
-    sound = Task(scale=stars, channels=(five,), **known).document
-    old, new = (wire_channel.dumps(each).encode() for each in (five, hiding()))
-    forged = sound.replace(old, new).replace(b'"scale":"1:5:1"', b'"scale":"there"')
-    with pytest.raises(DataError, match=r"task is malformed: .* its scale there has one level"):
+    shows = r"scale there the plan rated shows all .* ask for catalogue or sample:K"
+    for channel in (bare, hiding()):
+        with pytest.raises(RequestError, match=shows):
+            visits(plan="rated", channels=(channel,))
+    with pytest.raises(RequestError, match="a channel has other levels"):
+        visits(channels=(five,))
+    with pytest.raises(RequestError, match="need channels with missing"):
+        visits(channels=(bare,))
+    forged = visits().document.replace(b'"plan":"catalogue"', b'"plan":"rated"')
+    with pytest.raises(DataError, match=f"task is malformed: .* {shows}"):
         loads(forged)
+
+
+def test_a_person_says_that_it_is_there_or_not():
+    def transport(method: str, path: str, body: bytes | None = None, longest: int = 0) -> Answer:
+        return Answer(200, visits().document)
+
+    terms = {"most_epsilon": "1", "lifetime": "9", "task": visits().address}
+    with Client(":memory:", "https://films.example", transport=transport, **terms) as me:
+        for said in (1, "1", "1.0", Decimal(1)):
+            me.rate(2, said)
+            assert me.ratings == {2: "1"}
+            me.rate(2, None)
+            assert me.ratings == {}
+        for said in (0, 2, 5, "there", "missing", "-1", ""):
+            with pytest.raises(RequestError, match=r"is there, given as 1, or it is not, .* None"):
+                me.rate(1, said)
+        assert me.ratings == {}

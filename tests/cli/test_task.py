@@ -36,6 +36,20 @@ def test_who_asks_has_to_be_said_and_how_is_told(films, run, tmp_path, given, to
     assert not (tmp_path / "task.json").exists()
 
 
+def test_a_task_may_ask_who_did_what(films, run, tmp_path):
+    asked = (*films, "--provider", "https://films.example", "--scale", "there")
+    status, _, said = run(*asked)
+    assert status == 1
+    assert "On the scale there presence is all there is to hide" in said
+    assert not (tmp_path / "task.json").exists()
+    for plan in ("catalogue", "sample:1"):
+        assert run(*asked, "--plan", plan)[0] == 0
+        task = loads((tmp_path / "task.json").read_bytes())
+        assert (str(task.scale), task.plan, task.name) == ("there", plan, "What you did")
+        assert task.channels[0].outputs == (None, 1)
+        (tmp_path / "task.json").unlink()
+
+
 @pytest.mark.parametrize(
     ("host", "url"),
     [

@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from array import array
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 
@@ -13,8 +14,11 @@ from tacit.collector.http.app import application
 from tacit.collector.http.server import configured
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.published_models import PublishedModels
 from tacit.device.client import Client
 from tacit.errors import RequestError
+from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.wire.list_model import MOST_BYTES, ItemNeighbours, ListModel
 
 
 @pytest.fixture
@@ -25,10 +29,9 @@ def port():
 
 
 @contextmanager
-def served(folder, port, *tasks):
-    server = uvicorn.Server(
-        configured(application(str(folder / "reports.db"), tasks), "127.0.0.1", port)
-    )
+def served(folder, port, *tasks, published=None):
+    app = application(str(folder / "reports.db"), tasks, published=published)
+    server = uvicorn.Server(configured(app, "127.0.0.1", port))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
@@ -120,3 +123,19 @@ def test_an_erasure_waits_for_the_collector(ask, tmp_path, port):
         assert me.sync().erasing == 0
     with pytest.raises(RequestError, match="Nobody has reported"):
         learnt(tmp_path, task)
+
+
+@pytest.mark.long
+def test_a_list_model_as_large_as_they_may_be_goes_through(ask, tmp_path, port):
+    task, n = replace(ask(), provider=f"http://127.0.0.1:{port}"), 4_090
+    zeros, weights = array("f", bytes(4 * n)), bytearray(2 * n * n)
+    weights[2 * n + 6 : 2 * n + 8] = b"\x00\x3c"  # from the second item to the fourth, 1
+    near = ItemNeighbours(n, b"", bytes(weights))
+    model = ListModel(tuple(range(100, 100 + n)), zeros, NO_PRIVACY, neighbours=near)
+    assert 0.99 * MOST_BYTES < len(model.to_bytes()) <= MOST_BYTES
+    published = PublishedModels(tmp_path / "models")
+    published.publish(task.address, model)
+    with served(tmp_path, port, task, published=published), closing(device(tmp_path, port)) as me:
+        me.rate(101, "4")
+        me.fetch_model()
+        assert me.recommend(2) == [(103, 1.0), (100, 0.0)]

@@ -7,7 +7,9 @@ from dataclasses import replace
 from hashlib import sha256
 
 import pytest
+from list_models import drawn
 
+from tacit.device.list_profile import ListProfile
 from tacit.device.transport import Answer
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.models import evidence, item_model, model
@@ -217,6 +219,28 @@ def test_recommendations_are_made_at_home(collector, device, published, ask):
     asks.tasks.insert(0, ask(items=ids, name="Books"))
     mine.sync()
     with pytest.raises(RequestError, match="No item model has been fetched"):
+        mine.recommend(3)
+
+
+def test_a_list_is_made_at_home_from_what_was_rated_however_it_was(collector, device):
+    made = drawn(6, 2, 3).model
+    asks = collector(items=made.items)
+    publish(asks, made.to_bytes())
+    mine = device(asks)
+    mine.rate(103, 5)
+    mine.rate(100, 1)
+    mine.sync()
+    best = mine.recommend(3)
+    assert best == ListProfile(made, [100, 103]).recommend(3)
+    mine.rate(103, 1)
+    assert mine.recommend(3) == best
+    mine.rate(103, None)
+    assert mine.recommend(3) == ListProfile(made, [100]).recommend(3) != best
+    with pytest.raises(RequestError, match="list model, which predicts no ratings"):
+        mine.predict(101)
+    publish(asks, made.to_bytes()[:-1])
+    mine.sync()
+    with pytest.raises(DataError, match="list model is cut short"):
         mine.recommend(3)
 
 

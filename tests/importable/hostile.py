@@ -6,9 +6,11 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
+from tacit.device.list_profile import ListProfile
 from tacit.errors import TacitError
 from tacit.wire import replies
-from tacit.wire.item_model import MAGIC, ItemModel
+from tacit.wire.item_model import ItemModel
+from tacit.wire.list_model import ListModel
 from tacit.wire.task import loads
 
 Recipe = dict[str, Any]
@@ -35,8 +37,8 @@ def _part(part: Any) -> bytes:
 def document(recipe: Recipe, bases: Recipe) -> bytes:
     """The document: its base with the first place of each text replaced by another one.
 
-    Of an item model that is the header; `block` holds bytes to put at a place, to `append`, or how
-    many to `cut`, and `length` what the header is said to have.
+    Of a published model that is the header; `block` holds bytes to put at a place, to `append`, or
+    how many to `cut`, and `length` what the header is said to have.
     """
     base = bases[recipe["base"]]
     is_model = isinstance(base, dict)
@@ -47,7 +49,7 @@ def document(recipe: Recipe, bases: Recipe) -> bytes:
     if not is_model:
         return text
     length = recipe.get("length", len(text)).to_bytes(4, "little")
-    whole = recipe.get("magic", MAGIC.decode()).encode() + length + text + _block(base, recipe)
+    whole = recipe.get("magic", base["magic"]).encode() + length + text + _block(base, recipe)
     return whole[: recipe.get("first", len(whole))]
 
 
@@ -60,9 +62,15 @@ def _block(base: Recipe, recipe: Recipe) -> bytes:
     return bytes(block[: len(block) - change.get("cut", 0)])
 
 
+def ranked(model: ListModel) -> list[Any]:
+    """The best of somebody who has every other item, with their scores."""
+    return [list(pair) for pair in ListProfile(model, model.items[::2]).recommend(4)]
+
+
 READERS: dict[str, Callable[[bytes], Any]] = {
     "task": lambda data: loads(data, sha256(data).hexdigest()).question,
     "model": lambda data: len(ItemModel.from_bytes(data).items),
+    "list": lambda data: ranked(ListModel.from_bytes(data)),
     "tasks": replies.first_task,
     "newest": replies.newest_model,
     "refusals": replies.refused,

@@ -8,8 +8,6 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from tacit.wire.item_model import MAGIC
-
 ATOMS: tuple[Any, ...] = (
     None, True, False, 0, -0.0, 1, -1, 2, 5, 64, 65, 1.5, 5.0, 1e3, 1e300, -1e-7, 1 << 53,
     (1 << 53) - 1, -(1 << 53), 10**30, 10**400, float("nan"), float("inf"), "", "0", "1", "5", "-1",
@@ -40,16 +38,17 @@ class Mutator:
         return written.encode(errors="surrogatepass")
 
     def model(self, good: dict[str, str]) -> bytes:
-        """An item model like the parts of a good one."""
+        """A published model like the parts of a good one."""
         header = self.text(good["header"], spaced=True)
         block = bytearray(base64.b64decode(good["block"]))
         for _ in range(self.random.choice((0, 0, 0, 1, 2))):
             at = 4 * self.random.randrange(max(1, len(block) // 4))
-            block[at : at + 4] = struct.pack("<f", self.random.choice(FLOATS))
+            put = struct.pack("<f", self.random.choice(FLOATS))
+            block[at : at + 4] = put if self.random.random() < 0.7 else self.random.randbytes(4)
         if self.random.random() < 0.1:
             block = block[: self.random.randrange(len(block) + 1)]
         length = len(header) + (self.random.random() < 0.05) * self.random.randrange(-5, 6)
-        return MAGIC + max(length, 0).to_bytes(4, "little") + header + bytes(block)
+        return good["magic"].encode() + max(length, 0).to_bytes(4, "little") + header + bytes(block)
 
     def _changed(self, value: Any) -> Any:
         """The value with something in it replaced, left out, repeated, moved or put in."""

@@ -12,41 +12,20 @@ from random import Random
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, sync_playwright
+from film_questions import STARS, TITLES, question
+from playwright.sync_api import Browser, Page, Request, sync_playwright
 from processes import free_port
+from visits import AXE, PHONE
 
-from tacit.channels import compile_channel
 from tacit.collector.http.app import application
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.server import configured
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.privacy.guarantee import NO_PRIVACY
-from tacit.scale import RatingScale
 from tacit.wire.item_model import ItemDraw, ItemModel
 from tacit.wire.task import Task
 
 CHROMIUM = shutil.which("chromium")
-AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
-STARS = RatingScale.parse("1:5:1")
-TITLES = (
-    "Metropolis", "The General", "Sunrise", "Nosferatu", "Faust", "Potemkin", "The Gold Rush",
-    "City Lights", "M", "It Happened One Night", "The 39 Steps", "Modern Times", "Stagecoach",
-    "The Rules of the Game", "Rebecca", "His Girl Friday", "Citizen Kane", "Casablanca",
-    "Brief Encounter", "Les Enfants du paradis", "Notorious", "The Third Man", "Rashômon",
-    "Vertigo",
-)  # fmt: skip
-
-
-def question(plan: str = "rated", mechanism: str = "duchi") -> Task:
-    """24 films; Duchi's tables have the symbols 0 and 1 alone, and no rating from 2 up is one."""
-    tables = tuple(
-        compile_channel(mechanism, epsilon=e, scale=STARS, missing=plan != "rated")
-        for e in ("0.5", "1")
-    )
-    items = tuple(range(len(TITLES)))
-    return Task(
-        name="Films", scale=STARS, plan=plan, items=items, titles=TITLES, channels=tables, start=0
-    )
 
 
 def published() -> ItemModel:
@@ -60,7 +39,8 @@ def published() -> ItemModel:
 
 
 class Provider:
-    """A collector of one task on a port of its own, with a model of it already published.
+    """A collector of one task on a port of its own, with a model of it already published where it
+    asks for stars.
 
     The task is asked by its origin. `tokens`: who may send; everybody unless given.
     """
@@ -69,11 +49,14 @@ class Provider:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}/"
         self.task = task = replace(task, provider=self.url.rstrip("/"))
-        models = PublishedModels(folder / "models")
-        models.publish(task.address, published())
+        self.models = PublishedModels(folder / "models")
+        if not task.scale.has_one_level:
+            self.models.publish(task.address, published())
         digests = [sha256(token.encode()).hexdigest() for token in tokens]
         enrolment = Enrolment(digests, most=100) if tokens else None
-        app = application(str(folder / "reports.db"), [task], published=models, enrolment=enrolment)
+        app = application(
+            str(folder / "reports.db"), [task], published=self.models, enrolment=enrolment
+        )
         self.server = uvicorn.Server(configured(app, "127.0.0.1", port))
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
@@ -116,3 +99,25 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def asked() -> list[Request]:
+    """Every request that the page made."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, provider, asked) -> Iterator[Page]:
+    """An empty tab at the provider's address; whatever the console complains of fails the test."""
+    context = browser.new_context(viewport=PHONE)
+    context.set_default_timeout(5_000)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(provider.url)
+    yield page
+    context.close()
+    assert not [said for said in complaints if "Failed to load resource" not in said]

@@ -6,7 +6,9 @@
 import { TacitError } from "../../src/tacit/page/device/errors.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
 import { fromBytes } from "../../src/tacit/page/device/documents/item_model.js";
+import * as listModel from "../../src/tacit/page/device/documents/list_model.js";
 import { firstTask, newestModel, problemOf } from "../../src/tacit/page/device/documents/replies.js";
+import { ListProfile } from "../../src/tacit/page/device/recommending/list_profile.js";
 import * as wireTask from "../../src/tacit/page/device/documents/task.js";
 
 /** @typedef {string | { hex: string } | { numbers: number } | { text: string, times: number }} Part */
@@ -15,7 +17,7 @@ import * as wireTask from "../../src/tacit/page/device/documents/task.js";
  *   length?: number, magic?: string, first?: number,
  *   block?: { at?: number, hex?: string, append?: string, cut?: number } }} Recipe
  */
-/** @typedef {{ [name: string]: string | { header: string, block: string } }} Bases */
+/** @typedef {{ [name: string]: string | { magic: string, header: string, block: string } }} Bases */
 
 /**
  * @param {Part} part
@@ -48,7 +50,7 @@ export function document(recipe, bases) {
   if (typeof base === "string") return Uint8Array.from(text);
   const length = Buffer.alloc(4);
   length.writeUInt32LE(recipe.length ?? text.length);
-  const magic = Buffer.from(recipe.magic ?? "tacit-item-model-1\n");
+  const magic = Buffer.from(recipe.magic ?? base.magic);
   const whole = Buffer.concat([magic, length, text, blockOf(base.block, recipe.block ?? {})]);
   return Uint8Array.from(whole.subarray(0, recipe.first ?? whole.length));
 }
@@ -64,10 +66,20 @@ function blockOf(block, { at, hex = "", append = "", cut = 0 }) {
   return whole.subarray(0, whole.length - cut);
 }
 
+/**
+ * The best of somebody who has every other item, with their scores.
+ * @param {listModel.ListModel} model
+ */
+function ranked(model) {
+  const own = model.items.filter((_, place) => place % 2 === 0);
+  return new ListProfile(model, own).recommend(4).map(({ item, score }) => [item, score]);
+}
+
 /** @type {{ [kind: string]: (data: Uint8Array<ArrayBuffer>) => unknown }} */
 const READERS = {
   task: async (data) => (await wireTask.loads(data, await address(data))).question,
   model: (data) => fromBytes(data).items.length,
+  list: (data) => ranked(listModel.fromBytes(data)),
   tasks: firstTask,
   newest: newestModel,
   refusals: (data) => {

@@ -3,20 +3,21 @@
 import json
 import re
 import time
-from collections.abc import Iterator
+from array import array
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect
+from playwright.sync_api import Browser, Page, expect
+from visits import DESK, PHONE, erase, posts, reports, send, start, violations
 
+from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.wire.list_model import ListModel
 from tacit.wire.task import loads
 
 STORES = Path(__file__).with_name("stores")
-AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
-PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 LEVELS = ("5", "4", "2", "3")
 REPORT = re.compile(
     r'\{"id":"[0-9a-f]{32}","mech":"[0-9a-f]{64}","schema":1,"epoch":\d+,"person":"[0-9a-f]{32}",'
@@ -26,34 +27,6 @@ REPORT = re.compile(
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def asked() -> list[Request]:
-    """Every request that the page made."""
-    return []
-
-
-@pytest.fixture
-def page(browser: Browser, provider, asked) -> Iterator[Page]:
-    """An empty tab at the provider's address; whatever the console complains of fails the test."""
-    context = browser.new_context(viewport=PHONE)
-    context.set_default_timeout(5_000)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("request", lambda request: asked.append(request))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text))
-    page.goto(provider.url)
-    yield page
-    context.close()
-    assert not [said for said in complaints if "Failed to load resource" not in said]
-
-
-def start(page: Page, maximum: str = "1", limit: str = "50") -> None:
-    page.get_by_label("Your maximum").fill(maximum)
-    page.get_by_label("Your lifetime limit").fill(limit)
-    page.get_by_role("button", name="Start").click()
-
-
 def rate(page: Page, count: int = 12) -> list[str]:
     """Rates the first items; the levels it chose."""
     levels = [LEVELS[k % len(LEVELS)] for k in range(count)]
@@ -61,26 +34,6 @@ def rate(page: Page, count: int = 12) -> list[str]:
         control = page.locator("#catalogue li").nth(place)
         control.get_by_role("radio", name=level, exact=True).click()
     return levels
-
-
-def send(page: Page) -> None:
-    page.get_by_role("button", name="Send answers").click()
-    expect(page.locator("#status")).to_contain_text("sent and stored")
-
-
-def erase(page: Page) -> None:
-    page.get_by_role("button", name="Erase …").click()
-    page.get_by_role("button", name="Erase", exact=True).click()
-
-
-def posts(asked: list[Request], kind: str = "reports") -> list[Request]:
-    return [one for one in asked if one.method != "GET" and one.url.endswith(f"/{kind}")]
-
-
-def reports(asked: list[Request]) -> list[str]:
-    bodies = ((one.post_data or "") for one in posts(asked))
-    bodies = (body.removeprefix('{"reports":[').removesuffix("]}") for body in bodies)
-    return [report for body in bodies for report in re.split(r',(?=\{"id")', body)]
 
 
 def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) -> None:
@@ -120,6 +73,20 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) 
     page.get_by_role("button", name="Send answers").click()
     expect(page.locator("#status")).to_contain_text("1 rating not answered")
     assert len(posts(asked)) == 1
+
+
+def test_a_list_comes_without_stars(page: Page, provider) -> None:
+    items, popularity = provider.task.items, array("f", range(len(provider.task.items)))
+    provider.models.publish(provider.task.address, ListModel(items, popularity, NO_PRIVACY))
+    page.reload()
+    start(page)
+    expect(page.locator("#recommendations")).to_contain_text("these are the most popular")
+    rate(page, 1)
+    expect(page.locator("#recommendations")).to_contain_text(
+        "From your true ratings, which stay here"
+    )
+    titles = page.locator("#recommendations li")
+    expect(titles).to_have_text([provider.task.titles[-1 - place] for place in range(8)])
 
 
 @pytest.mark.parametrize(
@@ -419,10 +386,3 @@ def test_axe_finds_nothing(page: Page, size, colours) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     page.get_by_role("button", name="Erase …").click()
     assert violations(page) == []
-
-
-def violations(page: Page) -> list[str]:
-    page.wait_for_timeout(200)  # colours fade in
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run()")["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]

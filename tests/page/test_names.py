@@ -26,12 +26,16 @@ BESIDE = {
     "answering/pseudonym.js": ["wire.pseudonym"],
     "answering/schedule.js": ["wire.schedule"],
     "client.js": ["device.client"],
+    "documents/binary.js": ["wire.binary"],
     "documents/certificate.js": ["channels.certificate"],
     "documents/channel.js": ["wire.channel", "channels.table"],
     "documents/decimals.js": ["scale"],
     "documents/hashing.js": ["channels.thresholds"],
     "documents/item_model.js": ["wire.item_model"],
     "documents/item_model_header.js": ["wire.item_model_header"],
+    "documents/list_model.js": ["wire.list_model"],
+    "documents/list_model_header.js": ["wire.list_model_header"],
+    "documents/model_header.js": ["wire.model_header"],
     "documents/origin.js": ["wire.origin"],
     "documents/replies.js": ["wire.replies"],
     "documents/report.js": ["wire.report"],
@@ -39,6 +43,7 @@ BESIDE = {
     "documents/strict.js": ["wire.strict"],
     "documents/task.js": ["wire.task"],
     "errors.js": ["errors"],
+    "recommending/list_profile.js": ["device.list_profile"],
     "recommending/profile.js": ["device.profile"],
     "recommending/solve.js": ["device.solve"],
 }
@@ -47,6 +52,8 @@ ALONE = {
     # the client, and parts of `sync`.
     "client.js": {"ownerOf", "Client.read", "Client.enrol", "Client.meet", "Client.admit",
                   "Client.resend"},
+    # Python's bytes have it.
+    "documents/binary.js": {"startsWith"},
     # `UNRATED` is how a row of the browser's store says it, where Python has None.
     "documents/channel.js": {"UNRATED"},
     # Python has Decimal, sha256 and hmac.

@@ -11,9 +11,11 @@ import { erfc } from "../../src/tacit/page/device/recommending/erfc.js";
 import { CertificateError, DataError, TacitError } from "../../src/tacit/page/device/errors.js";
 import { address, hashId, hexadecimal, key } from "../../src/tacit/page/device/documents/hashing.js";
 import { fromBytes } from "../../src/tacit/page/device/documents/item_model.js";
+import * as listModel from "../../src/tacit/page/device/documents/list_model.js";
 import { nano, nats } from "../../src/tacit/page/device/answering/ledger.js";
 import { fetchModel } from "../../src/tacit/page/device/recommending/published_model.js";
 import { isOrigin } from "../../src/tacit/page/device/documents/origin.js";
+import { ListProfile } from "../../src/tacit/page/device/recommending/list_profile.js";
 import { posterior } from "../../src/tacit/page/device/recommending/posterior.js";
 import { Profile } from "../../src/tacit/page/device/recommending/profile.js";
 import { erasureKey, person, reportId } from "../../src/tacit/page/device/answering/pseudonym.js";
@@ -179,6 +181,43 @@ test("profiles, to 1e-9", () => {
   }
 });
 
+test("lists, to the last digit", () => {
+  for (const { model, profiles } of vectors("lists")) {
+    const read = listModel.fromBytes(Uint8Array.from(Buffer.from(model, "base64")));
+    for (const { own, scores, recommended } of profiles) {
+      const profile = new ListProfile(read, own);
+      assert.equal(profile.scores.length, scores.length);
+      profile.scores.forEach((score, k) => assert(score === scores[k], `${score}, ${scores[k]}`));
+      const best = profile.recommend(20);
+      assert.deepEqual(
+        best.map((one) => [one.item, one.score + 0]), // no zero has a sign
+        recommended.map((/** @type {[unknown, number]} */ [item, score]) => [item, score + 0]),
+      );
+      assert.deepEqual(profile.recommend(2), best.slice(0, 2));
+    }
+  }
+});
+
+test("places of more than 65,536 items take four bytes, and a list model has its own most", () => {
+  const n = 65_537;
+  const items = JSON.stringify(Array.from({ length: n }, (_, item) => item));
+  const promise = '{"epsilon":null,"unit":"none","trust":"everybody","released":"all"}';
+  const header = bytes(`{"items":${items},"factors":0,"neighbours":1,"guarantee":${promise}}`);
+  const length = new Uint8Array(Uint32Array.of(header.length).buffer);
+  const places = new Uint8Array(Uint32Array.from({ length: n }, () => n - 1).buffer);
+  const weights = new Uint8Array(Uint16Array.from({ length: n }, () => 0x3c00).buffer);
+  const parts = [bytes("tacit-list-model-1\n"), length, header, new Uint8Array(4 * n), places];
+  const whole = Uint8Array.from(Buffer.concat([...parts, weights]));
+  const best = new ListProfile(listModel.fromBytes(whole), [0, 7]).recommend(2);
+  assert.deepEqual(best, [
+    { item: n - 1, score: 2 },
+    { item: 1, score: 0 },
+  ]);
+  const vast = new Uint8Array(listModel.MOST_BYTES + 1);
+  vast.set(whole);
+  assert.throws(() => listModel.fromBytes(vast), /is larger than 33554432/);
+});
+
 test("a model that is fetched is the one of its address, and for the task's scale", async () => {
   const [{ model }] = vectors("profiles");
   const data = Uint8Array.from(Buffer.from(model, "base64"));
@@ -196,6 +235,16 @@ test("a model that is fetched is the one of its address, and for the task's scal
   await assert.rejects(fetched(data, "0:9:1"), DataError);
 });
 
+test("a list model is for every scale", async () => {
+  const [{ model }] = vectors("lists");
+  const data = Uint8Array.from(Buffer.from(model, "base64"));
+  const newest = await address(data);
+  const collector = { newestModel: async () => newest, model: async () => data };
+  const task = { address: "a", scale: { text: "there" } };
+  const fetched = await fetchModel(/** @type {never} */ (collector), /** @type {never} */ (task));
+  assert.deepEqual(fetched, listModel.fromBytes(data));
+});
+
 test("a model that was cut, or is none, is refused", () => {
   const [{ model }] = vectors("profiles");
   const whole = Uint8Array.from(Buffer.from(model, "base64"));
@@ -206,6 +255,6 @@ test("a model that was cut, or is none, is refused", () => {
   const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");
   assert.throws(() => fromBytes(empty), /unknown or missing keys: scale/);
   for (const more of [[0], [0, 0, 0, 0]]) {
-    assert.throws(() => fromBytes(Uint8Array.from([...whole, ...more])), /longer than it says/);
+    assert.throws(() => fromBytes(Uint8Array.from([...whole, ...more])), /longer than its header says/);
   }
 });

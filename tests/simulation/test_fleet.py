@@ -1,17 +1,13 @@
 """A fleet against a real collector, over real HTTP."""
 
-import threading
-import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 import pytest
-import uvicorn
+from serving import served
 
-from tacit.collector.http.app import application
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
@@ -22,24 +18,6 @@ from tacit.models import at_home, evidence, item_model, model
 from tacit.simulation.fleet import Fleet
 
 STARTED = 1_700_000_000
-
-
-@contextmanager
-def served(folder: Path, task, **settings):
-    """A collector on a port of its own; gives its URL."""
-    app = application(str(folder / "reports.db"), [task], **settings)
-    # Uvicorn's own way with logs would close the streams of other handlers in this process.
-    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="on", log_config=None))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ A recipe says how its document differs from a base, so that a large one is a sho
 import json
 from pathlib import Path
 
-from hostile_recipes import answers, bases, models, scales, tables, taken, tasks
+from hostile_recipes import answers, bases, lists, models, scales, tables, taken, tasks
 
 HERE = Path(__file__).parent
 REFUSED = (
     scales.scales, scales.times, scales.providers, tasks.shapes, tasks.catalogues, tables.tables,
-    models.headers, models.promises, models.blocks, answers.answers,
+    models.headers, models.promises, models.blocks, lists.headers, lists.blocks,
+    answers.answers,
 )  # fmt: skip
 
 

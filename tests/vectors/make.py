@@ -8,6 +8,7 @@ Everything is what Python says today, from fixed seeds; a test holds the files t
 import base64
 import json
 import math
+import struct
 from array import array
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +23,7 @@ from tacit.channels.certificate import exp_lower
 from tacit.channels.draw import draw
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import hash_id, threshold_mix
+from tacit.device.list_profile import ListProfile
 from tacit.device.profile import Profile
 from tacit.errors import TacitError
 from tacit.privacy.guarantee import NO_PRIVACY
@@ -31,6 +33,7 @@ from tacit.wire import channel as wire_channel
 from tacit.wire import report as wire_report
 from tacit.wire import task as wire_task
 from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
+from tacit.wire.list_model import ItemNeighbours, ListModel, LowRank
 from tacit.wire.origin import is_origin
 from tacit.wire.pseudonym import erasure_key, person, report_id
 from tacit.wire.report import Report
@@ -40,6 +43,8 @@ from tacit.wire.task import Task
 HERE = Path(__file__).parent
 STARS = RatingScale.parse("1:5:1")
 HALVES = RatingScale.parse("0.5:5:0.5")
+ITEMS: tuple[int | str, ...] = (0, "b", 2, "d", 4, 5, 6, 7, "ü", 9, 10, "11")
+ONE = RatingScale.parse("there")
 SECRETS = (bytes(range(32)), bytes(32), b"\xff" * 32)
 
 
@@ -58,6 +63,8 @@ def chosen() -> list[Channel]:
         compile_channel("piecewise", epsilon="7", scale=STARS),
         low,
         high,
+        compile_channel("randomized-response", epsilon="1", scale=ONE, missing=True),
+        compile_channel("optimal", epsilon="3.5", scale=ONE, missing=True, word_bits=12),
     ]
 
 
@@ -154,7 +161,7 @@ def _drawn(channel: Channel, row: int, rng: Random) -> dict[str, Any]:
 def posteriors() -> list[dict[str, Any]]:
     """P(input | symbol) under a uniform prior, by the naive formula."""
     found = []
-    for channel in chosen()[:4]:
+    for channel in (*chosen()[:4], *chosen()[-2:]):
         columns = list(zip(*channel.likelihood, strict=True))[:6]
         shares = [[p / sum(column) for p in column] for column in columns]
         found.append({"channel": wire_channel.dumps(channel), "shares": shares})
@@ -192,6 +199,15 @@ def asking(plan: str, **changes: Any) -> Task:
     return Task(**fields | changes)
 
 
+def marking(plan: str, **changes: Any) -> Task:
+    """The same on the scale of one level, which has nothing to hide under "rated"."""
+    tables = tuple(
+        compile_channel("randomized-response", epsilon=e, scale=ONE, missing=True)
+        for e in ("0.5", "2", "1")
+    )
+    return asking(plan, name="Seen", scale=ONE, channels=tables, **changes)
+
+
 def tasks() -> list[dict[str, Any]]:
     good = [
         asking("rated"),
@@ -203,6 +219,8 @@ def tasks() -> list[dict[str, Any]]:
         asking("rated", provider="https://films.example"),
         asking("catalogue", provider="http://127.0.0.1:8000"),
         asking("sample:3", provider="https://[2001:db8::1]:8443"),
+        marking("catalogue"),
+        marking("sample:3", provider="https://films.example"),
     ]
     documents = [task.document.decode() for task in good]
     documents += [*_forged_tasks(documents[0]), "[]", "{"]
@@ -263,7 +281,32 @@ def _forged_tasks(good: str) -> list[str]:
         "\ufeff" + good,
         good + "\n",
     ]
-    return [spelled(fields | change) for change in changes] + spellings + _forged_providers()
+    forged = [spelled(fields | change) for change in changes]
+    return forged + spellings + _forged_providers() + _forged_marks()
+
+
+def _forged_marks() -> list[str]:
+    """Tasks of one level that show all, spell the scale otherwise, or have tables of stars."""
+    good = json.loads(marking("catalogue").document)
+    bare = Channel(ONE.levels, (Decimal(1),), ((1 << 64,),), "1")
+    changes = [
+        {"plan": "rated"},
+        {"plan": "rated", "channels": [json.loads(wire_channel.dumps(bare))]},
+        {"scale": "There"},
+        *(
+            {"scale": other, "channels": [table | {"scale": other} for table in good["channels"]]}
+            for other in ("There", "there ", "1:1:1")
+        ),
+        {"scale": " there"},
+        {"scale": "1:1:1"},
+        {"scale": "there:1:1"},
+        {"scale": "1:5:1"},
+        {"channels": json.loads(asking("catalogue").document)["channels"]},
+        {"channels": [table | {"scale": "1:1:1"} for table in good["channels"]]},
+        {"channels": [table | {"levels": ["2"]} for table in good["channels"]]},
+        {"channels": [table | {"missing": False} for table in good["channels"]]},
+    ]
+    return [spelled(good | change) for change in changes]
 
 
 def _forged_providers() -> list[str]:
@@ -368,8 +411,7 @@ def profiles() -> list[dict[str, Any]]:
 def published(scale: RatingScale, link: str, *, presence: bool) -> ItemModel:
     """A small item model out of thin air, with numbers of a natural size."""
     rng = Random(f"{scale}{link}{presence}")
-    items: tuple[int | str, ...] = (0, "b", 2, "d", 4, 5, 6, 7, "ü", 9, 10, "11")
-    n, K, d = len(items), 3, 2
+    n, K, d = len(ITEMS), 3, 2
 
     def normal(count: int, spread: float) -> "array[float]":
         return array("f", [spread * _bell(rng) for _ in range(count)])
@@ -382,7 +424,7 @@ def published(scale: RatingScale, link: str, *, presence: bool) -> ItemModel:
     draws = tuple(item_side() for _ in range(2))
     recipe = ItemPresence(normal(n * d, 0.3), normal(d, 0.1), 1.4, 0.7, 2.0) if presence else None
     sigma = 0.85 if link == "cells" else 0.0
-    return ItemModel(scale, items, K, link, sigma, draws, replace(NO_PRIVACY), recipe)
+    return ItemModel(scale, ITEMS, K, link, sigma, draws, replace(NO_PRIVACY), recipe)
 
 
 def _bell(rng: Random) -> float:
@@ -401,6 +443,57 @@ def _solved(model: ItemModel, ratings: dict[int | str, float]) -> dict[str, Any]
     }
 
 
+def lists() -> list[dict[str, Any]]:
+    """Models of every shape, and one in which all items are tied but for their neighbours."""
+    shapes = [(0, 0), (3, 0), (0, 2), (0, 12), (3, 2), (3, 12)]
+    owns: list[list[int | str]] = [
+        [], ["b", 9, 2], [2, "gone", 9, "b", 2, "2"], list(ITEMS[1:]), list(ITEMS),
+    ]  # fmt: skip
+    return [
+        {
+            "model": base64.b64encode(model.to_bytes()).decode(),
+            "profiles": [_ranked(model, own) for own in owns],
+        }
+        for model in (*(a_list(*shape) for shape in shapes), _tied())
+    ]
+
+
+def a_list(factors: int, neighbours: int) -> ListModel:
+    """A small list model out of thin air; numbers of so many sizes that the order of a sum
+    is seen in its digits."""
+    rng = Random(f"{factors} {neighbours}")
+    n = len(ITEMS)
+
+    def singles(count: int) -> "array[float]":
+        return array("f", [rng.uniform(-1, 1) * 2.0 ** rng.randint(-9, 9) for _ in range(count)])
+
+    def halves(count: int) -> bytes:
+        sizes = [rng.uniform(-1, 1) * 2.0 ** rng.randint(-24, 3) for _ in range(count)]
+        return struct.pack(f"<{count}e", *sizes)
+
+    popularity, low, near = singles(n), None, None
+    if factors:
+        low = LowRank(singles(n), singles(n), singles(factors), halves(n * factors))
+    if neighbours:
+        listed = neighbours if neighbours < n else 0
+        rows = [sorted(rng.sample(range(n), listed)) for _ in range(n)]
+        places = struct.pack(f"<{n * listed}H", *(place for row in rows for place in row))
+        near = ItemNeighbours(neighbours, places, halves(n * neighbours))
+    return ListModel(ITEMS, popularity, NO_PRIVACY, low, near)
+
+
+def _tied() -> ListModel:
+    n = len(ITEMS)
+    near = ItemNeighbours(1, struct.pack(f"<{n}H", *[7] * n), struct.pack(f"<{n}e", *[0.1] * n))
+    return ListModel(ITEMS, array("f", [-0.0, 0.0] * (n // 2)), NO_PRIVACY, None, near)
+
+
+def _ranked(model: ListModel, own: list[int | str]) -> dict[str, Any]:
+    profile = ListProfile(model, own)
+    best = [list(pair) for pair in profile.recommend(20)]
+    return {"own": own, "scores": profile.scores, "recommended": best}
+
+
 VECTORS: dict[str, Callable[[], Any]] = {
     "channels": channels,
     "draws": draws,
@@ -410,6 +503,7 @@ VECTORS: dict[str, Callable[[], Any]] = {
     "origins": origins,
     "reports": reports,
     "profiles": profiles,
+    "lists": lists,
 }
 
 

@@ -23,8 +23,17 @@ HERE = Path(__file__).parent
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 BASES = json.loads((HERE / "hostile.json").read_text(encoding="utf-8"))["bases"]
 SEED = int(os.environ.get("TACIT_FUZZ_SEED", "1"))
-COUNTS = {"task": 9_000, "model": 15_000, "tasks": 3_000, "newest": 2_000, "refusals": 5_000}
+COUNTS = {
+    "task": 9_000, "model": 15_000, "list": 10_000, "tasks": 3_000, "newest": 2_000,
+    "refusals": 5_000,
+}  # fmt: skip
 """Documents of each kind: about a minute of work together."""
+NAMED = {
+    "task": ("task", "former", "sample"),
+    "model": ("linear", "cells"),
+    "list": ("sparse", "dense"),
+}
+"""What the documents of a kind begin with, where it is not the kind's own name."""
 
 
 class Page:
@@ -45,7 +54,8 @@ class Page:
     def verdict(self, kind: str, data: bytes) -> list:
         self.node.stdin.write(f"{kind} ".encode() + base64.b64encode(data) + b"\n")
         self.node.stdin.flush()
-        return json.loads(self.node.stdout.readline())
+        # JavaScript writes a double of 3e20 as a whole number, which Python would read as another.
+        return json.loads(self.node.stdout.readline(), parse_int=float)
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +70,10 @@ def page():
 def documents(kind, count):
     """So many of a kind: every base of it in turn."""
     mutator = Mutator(SEED)
-    named = {"task": ("task", "former", "sample"), "model": ("linear", "cells")}.get(kind, (kind,))
+    named = NAMED.get(kind, (kind,))
     for number in range(count):
         base = BASES[named[number % len(named)]]
-        if kind == "model":
+        if isinstance(base, dict):
             yield mutator.model(base)
         else:
             yield mutator.text(base, spaced=kind != "task")

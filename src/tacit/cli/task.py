@@ -23,8 +23,16 @@ def task(
         str | None,
         typer.Option(help="Who asks: the origin of the collector, as in https://films.example."),
     ] = None,
-    name: Annotated[str, typer.Option(help="What people are asked to rate.")] = "Ratings",
-    scale: Annotated[str, typer.Option(help="The rating scale, low:high:step.")] = "1:5:1",
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="What people are asked about. [Ratings; What you did on the scale there]"
+        ),
+    ] = None,
+    scale: Annotated[
+        str,
+        typer.Option(help="The rating scale, low:high:step; there, to ask who did what."),
+    ] = "1:5:1",
     channel: Annotated[str, typer.Option(help="A channel, or auto.")] = "auto",
     plan: options.PlanName = "rated",
     epoch: Annotated[int, typer.Option(min=1, help="Seconds of an epoch.")] = 86_400,
@@ -46,6 +54,9 @@ def task(
         tacit task films.csv --provider https://films.example --epsilon 1,2,4 -o task.json
 
         tacit task u.item --provider http://127.0.0.1:8000 --plan sample:200 --epsilon 2 -o t.json
+
+        tacit task films.csv --provider https://films.example --scale there --plan sample:200
+        --epsilon 4 -o seen.json
     """
     who = _origin(provider)
     options.writable(output)
@@ -62,7 +73,7 @@ def task(
     if titles is not None:
         named = _titles(titles, ids)
     asked = Task(
-        name=name,
+        name=name or ("What you did" if on.has_one_level else "Ratings"),
         provider=who,
         scale=on,
         plan=plan,

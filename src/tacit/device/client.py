@@ -23,6 +23,7 @@ from tacit.device.answering import Question, answer
 from tacit.device.documents import Documents
 from tacit.device.erasing import Erasures, erase
 from tacit.device.export import export
+from tacit.device.list_profile import ListProfile
 from tacit.device.outbox import Outbox, SyncOutcome, some_share
 from tacit.device.profile import Item, Profile
 from tacit.device.provider import Chance, Provider
@@ -30,7 +31,9 @@ from tacit.device.store import Store
 from tacit.device.transport import Http, Transport
 from tacit.errors import BudgetError, RequestError
 from tacit.privacy.ledger import Ledger, nano
-from tacit.scale import shortest
+from tacit.scale import RatingScale, shortest
+from tacit.wire.item_model import ItemModel
+from tacit.wire.list_model import ListModel
 from tacit.wire.task import Task, is_address
 
 NOT_BEGUN = "This task has not begun: nothing is answered yet."
@@ -118,7 +121,7 @@ class Client:
 
     @property
     def ratings(self) -> dict[Item, str]:
-        """The person's true ratings of the task's items, as decimals."""
+        """The person's true ratings of the task's items, as decimals; "1" where one is there."""
         task, number, _ = self._task()
         levels = task.scale.levels
         found = self._store.ratings(number).items()
@@ -126,6 +129,9 @@ class Client:
 
     def rate(self, item: Item, rating: str | int | Decimal | None) -> None:
         """Keep the person's true rating of an item at home, or forget it (None). Tells nobody.
+
+        Where the task is on the scale `there`, 1 says that the item is there, and None that it is
+        not: that is all a person can say of it.
 
         Raises `RequestError` for an item that is not in the catalogue and a rating off its scale.
         The sentences name neither: they may end up in a log.
@@ -136,7 +142,7 @@ class Client:
         try:
             level = None if rating is None else task.scale.levels.index(Decimal(rating))
         except (ValueError, InvalidOperation):
-            raise RequestError(f"This rating is not on the scale {task.scale}.") from None
+            raise RequestError(_off(task.scale)) from None
         self._store.rate(number, place, level)
 
     def sync(self) -> SyncOutcome:
@@ -177,19 +183,35 @@ class Client:
         self._documents.fetch_model(self.task)
 
     def predict(self, item: Item) -> float:
-        """The rating the person would give, worked out here from their true ratings."""
+        """The rating the person would give, worked out here from their true ratings; raises what
+        `profile` raises."""
         return self.profile().predict(item)
 
     def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
-        """The n best unrated items, with the ratings the person would give them, best first."""
-        return self.profile().recommend(n)
-
-    def profile(self) -> Profile:
-        """The person's row under the item model fetched last, from true ratings, which stay here.
+        """The n best items that the person has not rated, best first, with the ratings they would
+        give; under a list model, which reads what they rated and not how, with its scores.
 
         Raises `RequestError` while there is no model, `DataError` for one that is malformed.
         """
         model = self._documents.model(self.task)
+        if isinstance(model, ListModel):
+            return ListProfile(model, self.ratings).recommend(n)
+        return self._profile(model).recommend(n)
+
+    def profile(self) -> Profile:
+        """The person's row under the item model fetched last, from true ratings, which stay here.
+
+        Raises `RequestError` while there is no model and under a list model, which has no such
+        row, `DataError` for one that is malformed.
+        """
+        model = self._documents.model(self.task)
+        if isinstance(model, ListModel):
+            raise RequestError(
+                "The provider publishes a list model, which predicts no ratings; use recommend."
+            )
+        return self._profile(model)
+
+    def _profile(self, model: ItemModel) -> Profile:
         return Profile(model, {item: float(rating) for item, rating in self.ratings.items()})
 
     def export(self) -> dict[str, Any]:
@@ -228,6 +250,12 @@ class Client:
         if self._known is None:
             raise RequestError("No task is known yet; sync when the collector can be reached.")
         return self._known
+
+
+def _off(scale: RatingScale) -> str:
+    if scale.has_one_level:
+        return f"On the scale {scale} an item is there, given as 1, or it is not, given as None."
+    return f"This rating is not on the scale {scale}."
 
 
 def _with_erasures(outcome: SyncOutcome, erasures: Erasures) -> SyncOutcome:

@@ -11,6 +11,7 @@ from tacit.errors import CertificateError, DataError, RequestError
 from tacit.wire import replies
 from tacit.wire import task as wire_task
 from tacit.wire.item_model import ItemModel
+from tacit.wire.list_model import ListModel, is_list_model
 from tacit.wire.task import Task
 
 LONGEST_MODEL = 1 << 28
@@ -68,15 +69,17 @@ class Documents:
                     raise CertificateError("The item model was changed on the way; not kept.")
                 self._provider.keep_model(address, document)
 
-    def model(self, task: Task) -> ItemModel:
-        """The item model that is kept.
+    def model(self, task: Task) -> ItemModel | ListModel:
+        """The model that is kept, of ratings or of lists.
 
-        Raises `RequestError` when there is none, `DataError` when it is malformed or for another
-        scale than the task's.
+        Raises `RequestError` when there is none, `DataError` when it is malformed or of ratings on
+        another scale than the task's.
         """
         known = self._provider.model
         if known is None:
             raise RequestError("No item model has been fetched yet; sync later.")
+        if is_list_model(known[1]):
+            return ListModel.from_bytes(known[1])
         model = ItemModel.from_bytes(known[1])
         if model.scale != task.scale:
             raise DataError(f"The item model has scale {model.scale}, the task {task.scale}.")

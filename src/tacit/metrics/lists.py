@@ -1,8 +1,8 @@
 """How good lists are: what people had held out, found among what is recommended to them.
 
 A list is of the whole catalogue less what the person had in training, best first, ties by item code
-(lower first), as `tacit.kernels.topk` makes them. All of it is arithmetic on places: no table of
-people by items is ever laid out.
+(lower first), as `tacit.kernels.lists.topk` makes them. All of it is arithmetic on places: no table
+of people by items is ever laid out.
 """
 
 from collections.abc import Iterator
@@ -115,13 +115,13 @@ def _hits(lists: Codes, users: Codes, items: Codes, n_items: int) -> Iterator[tu
     if lists.shape[1] == 0:
         return
     pairs = np.sort(users.astype(np.int64) * n_items + items)
+    pairs = np.append(pairs, -2)  # nobody asks for it, and a pair beyond the last one meets it
     size = max(1, BLOCK // lists.shape[1])
     for start in range(0, len(lists), size):
         block = lists[start : start + size]
         people = np.arange(start, start + len(block), dtype=np.int64)[:, None]
         asked = np.where(block >= 0, people * n_items + block, -1)
-        at = np.searchsorted(pairs, asked)
-        hit = np.append(pairs, -2)[at] == asked
+        hit = pairs[np.searchsorted(pairs[:-1], asked)] == asked
         yield slice(start, start + len(block)), hit
 
 

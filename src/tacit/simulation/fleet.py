@@ -97,8 +97,10 @@ class Fleet:
         """Play `devices` devices that tell nothing: each fetches the published model, and predicts
         what its owner `held_out` from the ratings that are `known` to it alone.
 
-        Both tables have one vocabulary. Interrupts and errors as `report` has them.
+        Both tables have one vocabulary. Interrupts and errors as `report` has them;
+        `RequestError` also for interactions, of which there is nothing to predict.
         """
+        held_out.scale.require_stars("The error of predictions")
         self._check(known)
         home, away = _profiles(known), _profiles(held_out)
         return self._all(

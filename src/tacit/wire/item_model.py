@@ -9,24 +9,17 @@ A device reads it as it reads anything of a provider's: sizes are compared with 
 there before anything is built, and a number that is none is refused.
 """
 
-import json
-import sys
-from array import array
 from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
-from tacit.wire import item_model_header
+from tacit.wire import binary, item_model_header
+from tacit.wire.binary import Floats, Numbers
 from tacit.wire.item_model_header import Header
 
 MAGIC = b"tacit-item-model-1\n"
-if TYPE_CHECKING:
-    Floats = array[float]  # subscripting it at run time needs a later Python
-else:
-    Floats = array
 
 
 @dataclass(frozen=True)
@@ -80,21 +73,15 @@ class ItemModel:
             blocks += [draw.item_bias, draw.item_factors, draw.precision, draw.prior_weights]
         if self.presence is not None:
             blocks += [self.presence.vectors, self.presence.centre]
-        header = json.dumps(self._header()).encode()
-        body = b"".join(_little(block).tobytes() for block in blocks)
-        return MAGIC + len(header).to_bytes(4, "little") + header + body
+        return binary.joined(MAGIC, self._header(), blocks)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else."""
-        if not data.startswith(MAGIC):
-            raise DataError(f"This is not an item model: it begins with {data[:18]!r}.")
-        at = len(MAGIC) + 4
-        end = at + int.from_bytes(data[len(MAGIC) : at], "little")
-        if len(data) < end or (len(data) - end) % 4:
-            raise _cut()
-        header = item_model_header.loads(data[at:end])
-        return cls._of(header, _Reader(memoryview(data)[end:], header.floats))
+        text, numbers = binary.parted(MAGIC, data, "item model")
+        header = item_model_header.loads(text)
+        numbers.require(4 * header.floats)
+        return cls._of(header, numbers)
 
     def _header(self) -> dict[str, Any]:
         presence = self.presence
@@ -116,52 +103,24 @@ class ItemModel:
         }
 
     @classmethod
-    def _of(cls, header: Header, block: "_Reader") -> Self:
+    def _of(cls, header: Header, numbers: Numbers) -> Self:
         n, K, features = len(header.items), header.factors, header.features
         draws = tuple(
-            ItemDraw(mu, block.take(n), block.take(n * K), block.take(1 + K),
-                     block.take(features * (1 + K)))
+            ItemDraw(
+                mu,
+                numbers.floats(n),
+                numbers.floats(n * K),
+                numbers.floats(1 + K),
+                numbers.floats(features * (1 + K)),
+            )
             for mu in header.mu
-        )  # fmt: skip
+        )
         if any(min(draw.precision) <= 0 for draw in draws):
             raise DataError("A precision of this item model is not above 0.")
         presence = header.presence and ItemPresence(
-            block.take(n * (features - 1)), block.take(features - 1), *header.presence
+            numbers.floats(n * (features - 1)), numbers.floats(features - 1), *header.presence
         )
         return cls(
             header.scale, header.items, K, header.link, header.sigma, draws, header.guarantee,
             presence,
         )  # fmt: skip
-
-
-class _Reader:
-    """Takes a block of `count` floats apart from the front; raises `DataError` when it is short or
-    long, and for a number that is none."""
-
-    def __init__(self, block: memoryview, count: int) -> None:
-        if len(block) < 4 * count:
-            raise _cut()
-        if len(block) > 4 * count:
-            raise DataError("This item model is longer than its header says; download it again.")
-        self._block, self._at = block, 0
-
-    def take(self, count: int) -> Floats:
-        part = array("f")
-        part.frombytes(self._block[self._at : self._at + 4 * count])
-        self._at += 4 * count
-        floats = _little(part)
-        if not isfinite(sum(floats)):  # in doubles, which no sum of singles leaves
-            raise DataError("A number of this item model is infinite, or none.")
-        return floats
-
-
-def _cut() -> DataError:
-    return DataError("This item model is cut short; download it again.")
-
-
-def _little(floats: Floats) -> Floats:
-    if sys.byteorder == "little":
-        return floats
-    swapped = array("f", floats)
-    swapped.byteswap()
-    return swapped

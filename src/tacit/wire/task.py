@@ -48,9 +48,11 @@ _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A question to people: rate `items`, each known by its *place* in that list.
+    """A question to people: rate `items`, each known by its *place* in that list; or, on the scale
+    `there`, which of them they did something with.
 
-    `plan`: "rated", "catalogue" or "sample:K". `channels`: certified tables over `scale`, with
+    `plan`: "rated", "catalogue" or "sample:K"; the scale `there` goes with the last two alone,
+    because "rated" shows who did what. `channels`: certified tables over `scale`, with
     "missing" exactly where the plan hides presence; each person chooses one by their own epsilon.
     `start` (Unix seconds) begins epoch 0; an epoch lasts `epoch_seconds`; reports are taken up to
     `window` epochs late, and deleted `retention_days` after their epoch closed. `provider`: the
@@ -183,9 +185,9 @@ class Task:
             ),
             (self.plan != "rated" and not slotted, f"the plan '{self.plan[:40]}' is none"),
             (
-                self.scale.has_one_level,
-                f"its scale {self.scale} has one level, and devices answer with ratings; give one "
-                "such as 1:5:1",
+                self.scale.has_one_level and not self.hides_presence,
+                f"on the scale {self.scale} the plan rated shows all that there is to hide; ask "
+                "for catalogue or sample:K",
             ),
             (not 0 < n <= MOST_ITEMS, f"a catalogue of {n} items is not among 1 to {MOST_ITEMS}"),
             (not all(map(_is_item, self.items)), ITEM),

@@ -31,6 +31,8 @@ def bases() -> dict[str, Any]:
     models = {
         "linear": MAKE["published"](scale, "linear", presence=False).to_bytes(),
         "cells": MAKE["published"](scale, "cells", presence=True).to_bytes(),
+        "sparse": MAKE["a_list"](3, 2).to_bytes(),
+        "dense": MAKE["a_list"](0, 12).to_bytes(),
     }
     named = {
         "tasks": json.dumps({"tasks": [ADDRESS, "cd" * 32]}, separators=(",", ":")),
@@ -52,7 +54,11 @@ def bases() -> dict[str, Any]:
 def parted(model: bytes) -> dict[str, str]:
     at = model.index(b"\n") + 5
     end = at + int.from_bytes(model[at - 4 : at], "little")
-    return {"header": model[at:end].decode(), "block": base64.b64encode(model[end:]).decode()}
+    return {
+        "magic": model[: at - 4].decode(),
+        "header": model[at:end].decode(),
+        "block": base64.b64encode(model[end:]).decode(),
+    }
 
 
 def task(why: str, old: str, new: Any, base: str = "task") -> dict[str, Any]:
@@ -64,6 +70,12 @@ def model(
 ) -> dict[str, Any]:
     edits = [[old, new]] if old else []
     return {"why": f"model: {why}", "kind": "model", "base": base, "edits": edits, **more}
+
+
+def list_model(
+    why: str, old: str = "", new: Any = "", base: str = "sparse", **more: Any
+) -> dict[str, Any]:
+    return {**model(why, old, new, base, **more), "why": f"list: {why}", "kind": "list"}
 
 
 def parts(text: Any) -> list[Any]:

@@ -3,10 +3,13 @@
 import json
 from typing import Any
 
-from hostile_recipes.bases import DIGITS, HUGE, LONG, SAMPLE, model, parts, task
+from hostile_recipes.bases import DIGITS, HUGE, LONG, bases, model, parts, task
 from tacit.channels import compile_channel
+from tacit.channels.table import Channel
 from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
+
+ONE = RatingScale.parse("there")
 
 
 def scales() -> list[dict[str, Any]]:
@@ -51,18 +54,33 @@ def scales() -> list[dict[str, Any]]:
     for text in texts[:8]:
         old = '"scale": "1:5:1"'
         found.append(model("scale", old, ['"scale": "', *parts(text), '"']))
-    return [*found, interactions(), model("scale there", '"scale": "1:5:1"', '"scale": "there"')]
+    return [*found, *marks(), model("scale there", '"scale": "1:5:1"', '"scale": "there"')]
 
 
-def interactions() -> dict[str, Any]:
-    """A task that asks who did what, sound in all but that devices answer with ratings."""
-    there = compile_channel(
-        "randomized-response", epsilon="1", scale=RatingScale.parse("there"), missing=True
-    )
-    channels = json.dumps(json.loads(SAMPLE)["channels"], separators=(",", ":"))
-    recipe = task("scale there", channels, f"[{wire_channel.dumps(there)}]", "sample")
-    recipe["edits"].append(['"scale":"1:5:1"', '"scale":"there"'])
+def interactions(scale: str, channel: Channel, base: str = "sample") -> dict[str, Any]:
+    """A task that asks who did what, through one channel, its scale so spelled."""
+    document = json.loads(bases()[base])
+    channels = json.dumps(document["channels"], separators=(",", ":"))
+    recipe = task(f"scale {scale}", channels, f"[{wire_channel.dumps(channel)}]", base)
+    recipe["edits"].append(['"scale":"1:5:1","plan"', f'"scale":"{scale}","plan"'])
     return recipe
+
+
+def hiding() -> Channel:
+    """What hides presence, and there is nothing else to hide."""
+    return compile_channel("randomized-response", epsilon="1", scale=ONE, missing=True)
+
+
+def marks() -> list[dict[str, Any]]:
+    """Tasks of one level that show who did what, or spell their scale otherwise."""
+    bare = Channel(ONE.levels, (ONE.low,), ((1 << 64,),), "1")
+    spellings = ("There", "THERE", "there ", "thеre", "1:1:1", "1:5:1")
+    return [
+        interactions("there", bare, "task"),
+        interactions("there", hiding(), "task"),
+        interactions("there", bare),
+        *(interactions(scale, hiding()) for scale in spellings),
+    ]
 
 
 def quoted(key: str, text: Any) -> list[Any]:

@@ -3,7 +3,9 @@
 import json
 from typing import Any
 
-from hostile_recipes.bases import NAMES, TASK, bases, model, task
+from hostile_recipes.bases import NAMES, TASK, bases, list_model, model, task
+from hostile_recipes.lists import WEIGHTS
+from hostile_recipes.scales import hiding, interactions
 from tacit.channels.table import Channel
 from tacit.scale import RatingScale
 from tacit.wire.channel import dumps
@@ -38,6 +40,8 @@ def taken() -> list[dict[str, Any]]:
             ("task", "sample"),
             ("model", "linear"),
             ("model", "cells"),
+            ("list", "sparse"),
+            ("list", "dense"),
             ("tasks", "tasks"),
             ("newest", "newest"),
             ("refusals", "refusals"),
@@ -54,6 +58,7 @@ def taken() -> list[dict[str, Any]]:
             "no titles", TASK[TASK.index('"titles"') : TASK.index(',"channels"')], '"titles":null'
         ),
         wide(),
+        interactions("there", hiding()),
     ]
     models = [
         model("spelled otherwise", '"factors": 3', '"factors"  :\t3.0'),
@@ -69,6 +74,16 @@ def taken() -> list[dict[str, Any]]:
             "what is not covered", '"exact": false', '"exact": false, "uncovered": ["the scale"]'
         ),
         model("an escape", '"released": "every', '"released": "\\u0065very'),
+    ]
+    lists = [
+        list_model("spelled otherwise", '"neighbours": 2', '"neighbours"  :\t2.0'),
+        list_model("spelled otherwise", '"factors": 3', '"factors":30e-1'),
+        list_model(
+            "in another order", '"factors": 3, "neighbours": 2', '"neighbours": 2, "factors": 3'
+        ),
+        list_model("a largest half", block={"at": WEIGHTS, "hex": "ff7bfffb01000080"}),
+        list_model("the last place", block={"at": WEIGHTS - 2, "hex": "0b00"}),
+        list_model("a promise that does not hold", '"fails": null', '"fails": "it says so"'),
     ]
     models[5]["edits"].append(['"factors"', '"scale": "1:5:1", "factors"'])
     answers = [
@@ -96,4 +111,4 @@ def taken() -> list[dict[str, Any]]:
             ],
         },
     ]
-    return [*plain, *tasks, *models, *answers]
+    return [*plain, *tasks, *models, *lists, *answers]

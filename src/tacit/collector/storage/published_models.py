@@ -1,4 +1,4 @@
-"""Published item models: files that never change, and one line that says which is newest."""
+"""Published models: files that never change, and one line that says which is newest."""
 
 import os
 import re
@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from tacit.wire.item_model import ItemModel
+from tacit.wire.list_model import ListModel
 
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
@@ -16,7 +17,7 @@ class PublishedModels:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def publish(self, task: str, model: ItemModel) -> str:
+    def publish(self, task: str, model: ItemModel | ListModel) -> str:
         """Add the model and make it the task's newest; returns its address, the SHA-256 of its
         bytes."""
         content = model.to_bytes()

@@ -17,6 +17,7 @@ import { round } from "./answering/round.js";
 import { Sender } from "./sending/sender.js";
 import * as wireTask from "./documents/task.js";
 import { choose, refuseAnothers } from "./documents/task.js";
+import { hasOneLevel } from "./documents/scale.js";
 import { decimal, shortest } from "./documents/decimals.js";
 
 /** @typedef {import("./documents/channel.js").Channel} Channel */
@@ -127,7 +128,8 @@ export class Client {
   }
 
   /**
-   * Keep the person's true rating of an item at home, or forget it (null). Tells nobody.
+   * Keep the person's true rating of an item at home, or forget it (null). Tells nobody. On the
+   * scale `there` 1 says that the item is there, and null that it is not.
    *
    * Throws `RequestError` for an item that is not in the catalogue and a rating off its scale. The
    * sentences name neither: they may end up in a log.
@@ -144,7 +146,7 @@ export class Client {
     const read = decimal(String(rating));
     const level = read === undefined ? "" : shortest(read);
     if (!task.scale.levels.includes(level))
-      throw new RequestError(`This rating is not on the scale ${task.scale.text}.`);
+      throw new RequestError(off(task.scale));
     return this.#store.commit({ put: { ratings: [{ ...key, level }] } });
   }
 
@@ -241,6 +243,12 @@ export class Client {
 export function ownerOf({ owner: [owner] }) {
   if (owner === undefined) throw new RequestError("You have not agreed to answer anything yet.");
   return owner;
+}
+
+/** @param {import("./documents/scale.js").Scale} scale */
+function off(scale) {
+  if (!hasOneLevel(scale)) return `This rating is not on the scale ${scale.text}.`;
+  return `On the scale ${scale.text} an item is there, given as 1, or it is not, given as null.`;
 }
 
 /**

@@ -1,8 +1,9 @@
-/** What one symbol tells: a bar for each possible rating, with its share in words. */
+/** What one symbol tells: a bar for each possible value, with its share in words. */
 
 import { UNRATED } from "../device/documents/channel.js";
 import { make } from "./dom.js";
 import { posterior } from "../device/recommending/posterior.js";
+import { valueInWords } from "./vocabulary.js";
 
 /**
  * @param {import("../device/documents/channel.js").Channel} channel
@@ -17,12 +18,11 @@ export function barsView(channel, symbol, truth) {
     const share = shares[row] ?? 0;
     const bar = make("span", { class: "bar", "aria-hidden": "true" });
     bar.style.setProperty("--share", String(share));
-    const name = value === UNRATED ? "not rated" : value;
     const mark = value === truth ? make("span", { class: "yours" }, "true") : "";
     return make(
       "li",
       { class: value === truth ? "true" : "" },
-      make("span", { class: "level" }, name),
+      make("span", { class: "level" }, valueInWords(channel, value)),
       bar,
       make("span", { class: "share" }, percent(share)),
       mark,

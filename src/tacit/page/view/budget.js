@@ -2,7 +2,9 @@
 
 import { make } from "./dom.js";
 import { left, nano, nats } from "../device/answering/ledger.js";
+import { hasOneLevel } from "../device/documents/scale.js";
 import { choose } from "../device/documents/task.js";
+import { vocabulary } from "./vocabulary.js";
 import { count, together, unit } from "./words.js";
 
 /**
@@ -39,7 +41,7 @@ export function budgetView(task, owner, spent) {
       `Epsilon ${together(task)}, over your whole life${besides(task)}. ` +
         `${nats(left(ledger))} is left${more}. ` +
         `Each costs epsilon = ${cost} per ${unit(task)}, once: ` +
-        "the same rating is never answered for twice.",
+        `the same ${vocabulary(task).noun} is never answered for twice.`,
     ),
   );
 }
@@ -48,8 +50,10 @@ export function budgetView(task, owner, spent) {
  * What the sum does not bound.
  * @param {import("../device/documents/task.js").Task} task
  */
-function besides({ hidesPresence }) {
-  return hidesPresence
+function besides(task) {
+  if (task.hidesPresence && hasOneLevel(task.scale))
+    return ", as long as every question hides what you do, and you change no mark";
+  return task.hidesPresence
     ? ", as long as every question hides what you rate, and you rate nothing anew"
     : "; which things you rated is public";
 }

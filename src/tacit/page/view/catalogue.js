@@ -1,7 +1,10 @@
-/** The catalogue: found by words of a title, rated in place. */
+/** The catalogue: found by words of a title, rated or marked in place. */
 
 import { make } from "./dom.js";
+import { markView } from "./mark.js";
 import { ratingView } from "./rating.js";
+import { hasOneLevel } from "../device/documents/scale.js";
+import { vocabulary } from "./vocabulary.js";
 import { count, titleOf } from "./words.js";
 
 const AT_ONCE = 12;
@@ -44,7 +47,7 @@ export class CatalogueView {
         { class: "find" },
         make("label", { for: "search" }, "Find"),
         this.#search,
-        make("label", { class: "mine" }, this.#mine, "only what I rated"),
+        make("label", { class: "mine" }, this.#mine, `only what I ${vocabulary(task).did}`),
       ),
       this.#found,
       this.#list,
@@ -70,10 +73,11 @@ export class CatalogueView {
   /** Shows the next few; the first of them takes the focus when the button was pressed. */
   #grow() {
     const pressed = document.activeElement === this.#more;
+    const itemView = hasOneLevel(this.#task.scale) ? markView : ratingView;
     const next = this.#waiting
       .splice(0, AT_ONCE)
       .map((place) =>
-        ratingView(this.#task, place, this.#levels.get(place), (...change) =>
+        itemView(this.#task, place, this.#levels.get(place), (...change) =>
           this.#changed(...change),
         ),
       );

@@ -1,4 +1,4 @@
-/** The ledger: for each rating what was true, what left, and what can be inferred from it. */
+/** The ledger: for each item that was rated or marked what was true, what left, and what can be inferred from it. */
 
 import { barsView } from "./bars.js";
 import { UNRATED } from "../device/documents/channel.js";
@@ -6,7 +6,9 @@ import { make } from "./dom.js";
 import { pastOf } from "../device/answering/due.js";
 import { entriesOf } from "../device/answering/entries.js";
 import { nano, nats } from "../device/answering/ledger.js";
+import { valueInWords, vocabulary } from "./vocabulary.js";
 import { count, short, titleOf, unit } from "./words.js";
+import { hasOneLevel } from "../device/documents/scale.js";
 
 /** @typedef {import("../device/documents/channel.js").Channel} Channel */
 /** @typedef {import("../device/store.js").Answer} Answer */
@@ -33,7 +35,7 @@ export function ledgerView(task, rows, shown, more) {
     "div",
     {},
     entries.length === 0
-      ? make("p", { class: "quiet" }, "You have rated nothing yet.")
+      ? make("p", { class: "quiet" }, `You have ${vocabulary(task).did} nothing yet.`)
       : make("ul", { class: "entries" }, ...list),
     rest > 0 ? button : "",
     others > 0 ? make("p", { class: "quiet" }, othersInWords(task, others)) : "",
@@ -51,7 +53,10 @@ function entryView(task, { place, level, last, answers, waits }, begun) {
     ({ channel: id, value }) => id === last?.channel && value === last.value,
   );
   const title = make("h3", {}, titleOf(task, place));
-  const truth = level ?? (task.hidesPresence ? "not rated" : "cleared");
+  const truth =
+    level === undefined && !task.hidesPresence
+      ? "cleared"
+      : valueInWords(task.scale, level ?? UNRATED);
   if (channel === undefined || answer === undefined) {
     const left =
       begun && task.hidesPresence ? "nothing: you are not asked about it" : "nothing yet";
@@ -72,7 +77,7 @@ function entryView(task, { place, level, last, answers, waits }, begun) {
   ]);
   const current = level ?? (task.hidesPresence ? UNRATED : answer.value);
   const changed =
-    current === answer.value ? "" : make("p", { class: "quiet" }, changedInWords(answer.value));
+    current === answer.value ? "" : make("p", { class: "quiet" }, changedInWords(task, answer.value));
   return make(
     "li",
     { class: "entry" },
@@ -83,19 +88,24 @@ function entryView(task, { place, level, last, answers, waits }, begun) {
   );
 }
 
-/** @param {string} value */
-function changedInWords(value) {
-  const was = value === UNRATED ? "not rated" : value;
-  return `This answered for your earlier “${was}”. A changed rating is answered in a later period.`;
+/**
+ * @param {Task} task
+ * @param {string} value
+ */
+function changedInWords(task, value) {
+  const was = valueInWords(task.scale, value);
+  const { noun } = vocabulary(task);
+  return `This answered for your earlier “${was}”. A changed ${noun} is answered in a later period.`;
 }
 
 /**
  * @param {Channel} channel
  * @param {number} symbol
  */
-function outputInWords({ outputs }, symbol) {
-  const output = outputs[symbol];
-  const stands = output === null || output === undefined ? "“not rated”" : short(Number(output));
+function outputInWords(channel, symbol) {
+  const output = channel.outputs[symbol] ?? UNRATED;
+  const quoted = output === UNRATED || (hasOneLevel(channel) && output === channel.levels[0]);
+  const stands = quoted ? `“${valueInWords(channel, output)}”` : short(Number(output));
   return `symbol ${symbol}, which stands for ${stands}`;
 }
 
@@ -124,6 +134,7 @@ function facts(pairs) {
  * @param {Task} task
  * @param {number} others
  */
-function othersInWords({ items }, others) {
-  return `${count(others, "other place")} of ${items.length} left too, as an answer for “not rated”.`;
+function othersInWords(task, others) {
+  const places = `${count(others, "other place")} of ${task.items.length}`;
+  return `${places} left too, as an answer for “${vocabulary(task).none}”.`;
 }

@@ -15,6 +15,7 @@ import { recommendationsView } from "./recommendations.js";
 import { openStore } from "../device/store.js";
 import * as wireTask from "../device/documents/task.js";
 import { modestTerms, questionView, termsForm } from "./terms.js";
+import { reword, vocabulary } from "./vocabulary.js";
 import { count, duration, erasedInWords, together } from "./words.js";
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
@@ -23,7 +24,7 @@ import { count, duration, erasedInWords, together } from "./words.js";
 const ENTRIES = 12;
 
 class Page {
-  /** @type {import("../device/documents/item_model.js").ItemModel | null} */
+  /** @type {import("./recommendations.js").Model | null} */
   #model = null;
   #entries = ENTRIES;
   #timer = 0;
@@ -48,6 +49,8 @@ class Page {
   async show() {
     const { task } = this;
     find("name", HTMLElement).textContent = task.name;
+    const worded = document.querySelectorAll("[data-there]");
+    reword(task, /** @type {NodeListOf<HTMLElement>} */ (worded));
     document.title = `${task.name} – Tacit`;
     const agreed = await this.client.meet(task);
     const [owner] = (await this.client.read()).owner;
@@ -136,7 +139,7 @@ class Page {
     if (stored === 0 && givenUp === 0 && waiting === 0 && erasing === 0)
       said.push("Nothing new to answer in this period.");
     if (refused > 0)
-      said.push(`${count(refused, "rating")} not answered: your lifetime limit allows no more.`);
+      said.push(`${count(refused, vocabulary(this.task).noun)} not answered: your lifetime limit allows no more.`);
     if (late > 0) said.push(`${count(late, "report")} became too old to be taken.`);
     if (again === null && waiting > 0)
       said.push(`${count(waiting, "report")} kept on this device.`);

@@ -4,6 +4,7 @@ import { make } from "./dom.js";
 import { sentence } from "../device/errors.js";
 import { affords, nano } from "../device/answering/ledger.js";
 import { choose } from "../device/documents/task.js";
+import { vocabulary } from "./vocabulary.js";
 import {
   count,
   duration,
@@ -37,7 +38,7 @@ export function questionView(task) {
     ],
     [
       "Hidden",
-      `How you rated, behind noise drawn on this device. On offer: epsilon = ${offered} ` +
+      `${vocabulary(task).hidden}, behind noise drawn on this device. On offer: epsilon = ${offered} ` +
         `per ${unit(task)}, each proved in whole numbers by this page just now.`,
     ],
     [

@@ -1,5 +1,8 @@
 /** Numbers and plans in plain words; no epsilon is said without its unit. */
 
+import { hasOneLevel } from "../device/documents/scale.js";
+import { vocabulary } from "./vocabulary.js";
+
 /** @typedef {import("../device/documents/task.js").Task} Task */
 
 /**
@@ -26,15 +29,17 @@ export function together(task) {
  * @param {Task} task
  * @returns {string}
  */
-export function planInWords({ plan, slots, items }) {
+export function planInWords(task) {
+  const { plan, slots, items } = task;
+  const { did, yours } = vocabulary(task);
   if (plan === "rated") return "One answer for each thing you rate, and none for the others.";
   const many = Math.min(slots ?? items.length, items.length);
   const which =
     many === items.length
       ? `all ${count(many, "thing")} of the catalogue`
       : `${count(many, "thing")} of the catalogue, picked by a public rule ` +
-        "that your ratings have no part in";
-  return `The same answers from everybody: one for each of ${which}, rated or not.`;
+        `that ${yours} no part in`;
+  return `The same answers from everybody: one for each of ${which}, ${hasOneLevel(task.scale) ? "there" : did} or not.`;
 }
 
 /**
@@ -44,9 +49,11 @@ export function planInWords({ plan, slots, items }) {
  */
 export function publicInWords(task) {
   const when = `and, to within ${duration(task.epochSeconds)}, when you answered`;
+  const { did } = vocabulary(task);
+  const how = hasOneLevel(task.scale) ? "" : ", and not how you rate";
   return task.hidesPresence
-    ? `That you take part, ${when}; later, at which things an answer changed, because you rated ` +
-        "them meanwhile. Not what you had rated by your first answer, and not how you rate."
+    ? `That you take part, ${when}; later, at which things an answer changed, because you ${did} ` +
+        `them meanwhile. Not what you had ${did} by your first answer${how}.`
     : `That you take part, which things you rated, ${when}. Not how you rated them.`;
 }
 
@@ -100,7 +107,7 @@ export function epsilonInWords(epsilon, task) {
   const most = times < 10 ? times.toFixed(2) : Math.round(times).toLocaleString("en");
   return (
     `Epsilon = ${epsilon} per ${unit(task)}: no answer is more than ${most} times likelier ` +
-    `for one ${task.hidesPresence ? "rating, or none," : "rating"} than for another.`
+    `${task.hidesPresence ? vocabulary(task).either : "for one rating than for another"}.`
   );
 }
 

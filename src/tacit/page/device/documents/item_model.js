@@ -7,10 +7,11 @@
  * for each of 1 to 32 draws; a prediction is the mean over draws of the link.
  */
 
+import { parted } from "./binary.js";
 import { DataError } from "../errors.js";
 import * as itemModelHeader from "./item_model_header.js";
 
-const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
+const MAGIC = "tacit-item-model-1\n";
 
 /** @typedef {string | number} Item */
 
@@ -41,53 +42,23 @@ const MAGIC = new TextEncoder().encode("tacit-item-model-1\n");
  * @returns {ItemModel}
  */
 export function fromBytes(data) {
-  if (MAGIC.some((byte, at) => data[at] !== byte)) throw new DataError("This is no item model.");
-  const start = MAGIC.length + 4;
-  if (data.length < start) throw cut();
-  const length = new DataView(data.buffer, data.byteOffset).getUint32(MAGIC.length, true);
-  if (data.length < start + length) throw cut();
-  const header = itemModelHeader.loads(data.subarray(start, start + length));
+  const [text, numbers] = parted(MAGIC, data, "item model");
+  const header = itemModelHeader.loads(text);
+  numbers.require(4 * header.floats);
   const { items, factors, features, presence, mu, scale, link, sigma } = header;
   const [n, row, d] = [items.length, 1 + factors, features - 1];
-  const block = data.subarray(start + length);
-  if (block.length !== 4 * header.floats) throw cut();
-  const take = reader(block);
   const draws = mu.map((mu) => ({
     mu,
-    itemBias: take(n),
-    itemFactors: take(n * factors),
-    precision: take(row),
-    priorWeights: take(features * row),
+    itemBias: numbers.floats(n),
+    itemFactors: numbers.floats(n * factors),
+    precision: numbers.floats(row),
+    priorWeights: numbers.floats(features * row),
   }));
   if (draws.some(({ precision }) => precision.some((value) => value <= 0))) {
     throw new DataError("A precision of this item model is not above 0.");
   }
   return {
     ...{ scale, items, factors, link, sigma, draws },
-    presence: presence && { vectors: take(n * d), centre: take(d), ...presence },
+    presence: presence && { vectors: numbers.floats(n * d), centre: numbers.floats(d), ...presence },
   };
-}
-
-/**
- * Takes a block of little-endian floats apart from the front; throws `DataError` for a number that is
- * none.
- * @param {Uint8Array} block
- * @returns {(count: number) => Float32Array}
- */
-function reader(block) {
-  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
-  let at = 0;
-  return (count) => {
-    const part = new Float32Array(count);
-    for (let k = 0; k < count; k++) part[k] = view.getFloat32(4 * (at + k), true);
-    at += count;
-    if (!part.every(Number.isFinite)) {
-      throw new DataError("A number of this item model is infinite, or none.");
-    }
-    return part;
-  };
-}
-
-function cut() {
-  return new DataError("This item model is cut short or longer than it says; download it again.");
 }

@@ -15,12 +15,25 @@ import { DataError } from "../errors.js";
 /** Levels a scale may have: as many as two bytes can number. */
 export const MOST_LEVELS = 1 << 16;
 
+/** How the scale of one level is written: of what somebody did, not of how they liked it. */
+const THERE = "there";
+
 /**
- * Reads `low:high:step`, for example `1:5:1`, in its shortest spelling.
+ * Whether presence is all that an entry tells: what has these levels is on the scale `there`.
+ * @param {{ readonly levels: readonly string[] }} scale or a channel over it
+ * @returns {boolean}
+ */
+export function hasOneLevel({ levels }) {
+  return levels.length === 1;
+}
+
+/**
+ * Reads `low:high:step`, for example `1:5:1`, in its shortest spelling, or `there`.
  * @param {string} text
  * @returns {Scale}
  */
 export function parse(text) {
+  if (text === THERE) return { text, levels: ["1"], values: [1] };
   const [low, high, step, ...rest] = text.split(":").map(decimal);
   if (!low || !high || !step || rest.length > 0) {
     throw new DataError(`The scale '${text.slice(0, 60)}' is not low:high:step, such as 1:5:1.`);

@@ -216,6 +216,30 @@ export function number(value) {
 }
 
 /**
+ * Characters that UTF-8 can write, or undefined.
+ * @param {unknown} value
+ */
+export function text(value) {
+  return typeof value === "string" && value.isWellFormed() ? value : undefined;
+}
+
+/**
+ * A finite number, or undefined.
+ * @param {unknown} value
+ */
+export function real(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/**
+ * A whole number below 2^53 in size, or undefined.
+ * @param {unknown} value
+ */
+export function integral(value) {
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
+}
+
+/**
  * @param {unknown} value
  * @param {string} key
  * @param {string} what

@@ -166,6 +166,10 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
       hidesPresence && plan !== "catalogue" && slots === null,
       `the plan '${plan.slice(0, 40)}' is none`,
     ],
+    [
+      ratingScale.hasOneLevel(scale) && !hidesPresence,
+      `on the scale ${scale.text} the plan rated shows all that there is to hide`,
+    ],
     [!within(n, 1, MOST_ITEMS), `a catalogue of ${n} items is not among 1 to ${MOST_ITEMS}`],
     [new Set(items.map(String)).size !== n, "an item id occurs twice"],
     [

@@ -1,15 +1,19 @@
-/** The newest item model that the provider publishes, checked against its address. */
+/** The newest model that the provider publishes, checked against its address. */
 
 import { CertificateError, DataError } from "../errors.js";
 import { address } from "../documents/hashing.js";
 import { fromBytes } from "../documents/item_model.js";
+import * as listModel from "../documents/list_model.js";
+
+/** @typedef {import("../documents/item_model.js").ItemModel} ItemModel */
+/** @typedef {import("../documents/list_model.js").ListModel} ListModel */
 
 /**
  * Null where there is none yet. Throws `CertificateError` for bytes that are not the ones of the
- * address, `DataError` for a model that is malformed or of another scale.
+ * address, `DataError` for a model that is malformed, or of ratings on another scale.
  * @param {import("../sending/collector.js").Collector} collector
  * @param {import("../documents/task.js").Task} task
- * @returns {Promise<import("../documents/item_model.js").ItemModel | null>}
+ * @returns {Promise<ItemModel | ListModel | null>}
  */
 export async function fetchModel(collector, task) {
   const newest = await collector.newestModel(task.address);
@@ -18,6 +22,7 @@ export async function fetchModel(collector, task) {
   if ((await address(bytes)) !== newest) {
     throw new CertificateError("The item model was changed on the way; nothing is recommended.");
   }
+  if (listModel.isListModel(bytes)) return listModel.fromBytes(bytes);
   const model = fromBytes(bytes);
   if (model.scale.text !== task.scale.text) {
     throw new DataError(

@@ -1,0 +1,54 @@
+"""The last step of a list, at home: what a person would meet next, from what they truly have.
+
+Standard library only. Every sum is of doubles, in the order of places, so that the page's twin
+comes to the same digits.
+"""
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import add, mul
+
+from tacit.device.profile import Item
+from tacit.wire.list_model import ListModel, LowRank
+
+
+class ListProfile:
+    """One person: a list model and their own items, by raw id, whatever they thought of them.
+
+    Items that the model does not know are left out. `scores`: one for each of the model's items, in
+    its order, own ones too; a secret, as the items are. No score can overflow: what a list model
+    holds is too small for that.
+    """
+
+    def __init__(self, model: ListModel, own_items: Iterable[Item]) -> None:
+        places = {item: place for place, item in enumerate(model.items)}
+        self._items = model.items
+        # Sorted, so that the order in which the person came by them changes no digit.
+        self._own = sorted({places[item] for item in own_items if item in places})
+        self.scores = model.popularity.tolist()
+        if model.low_rank is not None:
+            self._add_factors(model.low_rank)
+        self._add_neighbours(model)
+
+    def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
+        """The n best items that are not the person's own, with their scores, best first, ties in
+        the model's item order. Scores order items; they are no ratings."""
+        own = set(self._own)
+        others = (place for place in range(len(self._items)) if place not in own)
+        best = sorted(others, key=lambda place: -self.scores[place])[:n]
+        return [(self._items[place], self.scores[place]) for place in best]
+
+    def _add_factors(self, low: LowRank) -> None:
+        taste = [0.0] * len(low.spectrum)
+        for i in self._own:
+            scale = low.own_scale[i]
+            taste = [k + scale * v for k, v in zip(taste, low.vector(i), strict=True)]
+        taste = list(map(mul, taste, low.spectrum))
+        for j, scale in enumerate(low.score_scale):
+            # `sum` rounds otherwise from one version of Python to another.
+            self.scores[j] += scale * reduce(add, map(mul, low.vector(j), taste), 0.0)
+
+    def _add_neighbours(self, model: ListModel) -> None:
+        for i in self._own:
+            for j, weight in zip(*model.weights_of(i), strict=True):
+                self.scores[j] += weight

@@ -1,0 +1,1 @@
+"""Kernels of lists: sums of sparse rows, and the best items."""

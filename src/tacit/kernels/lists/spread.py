@@ -1,0 +1,32 @@
+"""Products of two sparse matrices, added to a dense one: what each item of a person adds to the
+scores of all others."""
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Floats = NDArray[np.float32]
+
+
+def spread(rows: csr_array, weights: csr_array, scores: Floats) -> None:
+    """Add rows @ weights to `scores`, shape (rows, columns of the weights)."""
+    left, right = rows.astype(np.float32), weights.astype(np.float32)
+    _spread(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores)
+
+
+@njit(parallel=True, cache=True)
+def _spread(
+    start: NDArray[np.int32],
+    item: NDArray[np.int32],
+    x: Floats,
+    first: NDArray[np.int32],
+    other: NDArray[np.int32],
+    weight: Floats,
+    scores: Floats,
+) -> None:
+    for row in prange(len(scores)):
+        mine = scores[row]
+        for t in range(start[row], start[row + 1]):
+            for s in range(first[item[t]], first[item[t] + 1]):
+                mine[other[s]] += x[t] * weight[s]

@@ -1,0 +1,153 @@
+/**
+ * A document of numbers: a magic line, the length of a header, a JSON header and a block.
+ *
+ * What a stranger sends is compared with the bytes that are there before anything is built.
+ */
+
+import { DataError } from "../errors.js";
+
+/** All 65,536 halves, by their bits; those of a full exponent are never asked for. */
+const HALVES = Float32Array.from({ length: 1 << 16 }, (_, bits) => half(bits));
+const FULL = 0x7c; // all bits of a half's exponent, in its high byte
+
+/**
+ * Whether bytes begin with a magic line.
+ * @param {string} magic
+ * @param {Uint8Array} data
+ * @returns {boolean}
+ */
+export function startsWith(magic, data) {
+  return new TextEncoder().encode(magic).every((byte, at) => data[at] === byte);
+}
+
+/**
+ * The header's JSON and the block of `what`; throws `DataError` for something else.
+ * @param {string} magic
+ * @param {Uint8Array} data
+ * @param {string} what
+ * @returns {[text: Uint8Array, numbers: Numbers]}
+ */
+export function parted(magic, data, what) {
+  if (!startsWith(magic, data)) throw new DataError(`This is no ${what}.`);
+  const start = magic.length + 4;
+  if (data.length < start) throw cut(what);
+  const end = start + new DataView(data.buffer, data.byteOffset).getUint32(magic.length, true);
+  if (data.length < end) throw cut(what);
+  return [data.subarray(start, end), new Numbers(data.subarray(end), what)];
+}
+
+/** A block, taken apart from the front. */
+export class Numbers {
+  #block;
+  #what;
+  #at = 0;
+
+  /**
+   * @param {Uint8Array} block
+   * @param {string} what names the document in sentences
+   */
+  constructor(block, what) {
+    this.#block = block;
+    this.#what = what;
+  }
+
+  /**
+   * Throws `DataError` for a block of another number of bytes.
+   * @param {number} size
+   */
+  require(size) {
+    if (this.#block.length < size) throw cut(this.#what);
+    if (this.#block.length > size) {
+      throw new DataError(`This ${this.#what} is longer than its header says; download it again.`);
+    }
+  }
+
+  /**
+   * The next so many bytes, which are not copied.
+   * @param {number} size
+   * @returns {Uint8Array}
+   */
+  take(size) {
+    this.#at += size;
+    return this.#block.subarray(this.#at - size, this.#at);
+  }
+
+  /**
+   * The next so many singles; throws `DataError` where one is infinite, or none.
+   * @param {number} count
+   * @returns {Float32Array}
+   */
+  floats(count) {
+    const part = this.take(4 * count);
+    const view = new DataView(part.buffer, part.byteOffset, part.length);
+    const numbers = new Float32Array(count);
+    for (let k = 0; k < count; k++) numbers[k] = view.getFloat32(4 * k, true);
+    if (!numbers.every(Number.isFinite)) throw this.#infinite();
+    return numbers;
+  }
+
+  /**
+   * The bytes of the next so many halves; throws `DataError` where one is infinite, or none.
+   * @param {number} count
+   * @returns {Uint8Array}
+   */
+  halves(count) {
+    const part = this.take(2 * count);
+    for (let high = 1; high < part.length; high += 2) {
+      if (((part[high] ?? 0) & FULL) === FULL) throw this.#infinite();
+    }
+    return part;
+  }
+
+  #infinite() {
+    return new DataError(`A number of this ${this.#what} is infinite, or none.`);
+  }
+}
+
+/**
+ * So many of a block of little-endian halves, from number `first` on.
+ * @param {Uint8Array} block
+ * @param {number} first
+ * @param {number} count
+ * @returns {Float32Array}
+ */
+export function halves(block, first, count) {
+  const numbers = new Float32Array(count);
+  for (let k = 0, at = 2 * first; k < count; k++, at += 2) {
+    numbers[k] = HALVES[(block[at] ?? 0) | ((block[at + 1] ?? 0) << 8)] ?? 0;
+  }
+  return numbers;
+}
+
+/**
+ * So many of a block of little-endian whole numbers of `size` bytes, 2 or 4, from number `first` on.
+ * @param {Uint8Array} block
+ * @param {number} first
+ * @param {number} count
+ * @param {number} size
+ * @returns {Uint32Array}
+ */
+export function whole(block, first, count, size) {
+  const view = new DataView(block.buffer, block.byteOffset + size * first, size * count);
+  const numbers = new Uint32Array(count);
+  for (let k = 0; k < count; k++) {
+    numbers[k] = size === 2 ? view.getUint16(2 * k, true) : view.getUint32(4 * k, true);
+  }
+  return numbers;
+}
+
+/**
+ * The number of a sign, an exponent of five bits and a fraction of ten.
+ * @param {number} bits
+ */
+function half(bits) {
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  const size = exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25);
+  return bits < 1 << 15 ? size : -size;
+}
+
+/** @param {string} what */
+function cut(what) {
+  return new DataError(`This ${what} is cut short; download it again.`);
+}

@@ -1,0 +1,123 @@
+/**
+ * The list model: what a device ranks a catalogue by, from the items its owner has.
+ *
+ *     score_j = popularity_j + sum over the owner's items i of W_ij
+ *     W = diag(own_scale) V diag(spectrum) V' diag(score_scale) + S
+ *
+ * V: the vectors, n x K. S: the weights of each item's neighbours. Either may be absent. It has at
+ * most 32 MiB, of which a device decodes the rows that it needs.
+ */
+
+import { DataError } from "../errors.js";
+import { halves, parted, startsWith, whole } from "./binary.js";
+import * as listModelHeader from "./list_model_header.js";
+
+const MAGIC = "tacit-list-model-1\n";
+const WHAT = "list model";
+
+/** Bytes a list model may have. */
+export const MOST_BYTES = 32 << 20;
+
+/**
+ * The factors. `ownScale`, `scoreScale`: n, of an item that the person has and of one that is scored.
+ * `spectrum`: K. `vectors`: n x K halves, little-endian, row by row.
+ * @typedef {{ readonly ownScale: Float32Array, readonly scoreScale: Float32Array,
+ *   readonly spectrum: Float32Array, readonly vectors: Uint8Array }} LowRank
+ */
+
+/**
+ * `count`: E, for every item the same. `places`: where each item's E neighbours are, ascending; empty
+ * where E is n. `weights`: n x E halves, little-endian, row by row.
+ * @typedef {{ readonly count: number, readonly places: Uint8Array,
+ *   readonly weights: Uint8Array }} ItemNeighbours
+ */
+
+/**
+ * `popularity`: n, in the order of the items.
+ * @typedef {{ readonly items: readonly (string | number)[], readonly popularity: Float32Array,
+ *   readonly lowRank: LowRank | null, readonly neighbours: ItemNeighbours | null }} ListModel
+ */
+
+/**
+ * The K numbers of an item's vector.
+ * @param {LowRank} low
+ * @param {number} place
+ * @returns {Float32Array}
+ */
+export function vector({ spectrum, vectors }, place) {
+  return halves(vectors, place * spectrum.length, spectrum.length);
+}
+
+/**
+ * The places of an item's neighbours, and their weights.
+ * @param {ListModel} model
+ * @param {number} place
+ * @returns {[places: Uint32Array, weights: Float32Array]}
+ */
+export function weightsOf({ items, neighbours }, place) {
+  if (neighbours === null) return [new Uint32Array(), new Float32Array()];
+  const weights = halves(neighbours.weights, place * neighbours.count, neighbours.count);
+  if (neighbours.count === items.length) return [Uint32Array.from(items.keys()), weights];
+  return [placesOf(neighbours, items.length, place), weights];
+}
+
+/**
+ * The model in the bytes of a published one; throws `DataError` when they are something else.
+ * @param {import("./hashing.js").Bytes} data
+ * @returns {ListModel}
+ */
+export function fromBytes(data) {
+  if (data.length > MOST_BYTES) {
+    throw new DataError(`A list model of ${data.length} bytes is larger than ${MOST_BYTES}.`);
+  }
+  const [text, numbers] = parted(MAGIC, data, WHAT);
+  const { items, factors, neighbours: E, sizes } = listModelHeader.loads(text);
+  numbers.require(sizes.reduce((sum, size) => sum + size, 0));
+  const n = items.length;
+  const popularity = numbers.floats(n);
+  const lowRank =
+    factors === 0
+      ? null
+      : {
+          ownScale: numbers.floats(n),
+          scoreScale: numbers.floats(n),
+          spectrum: numbers.floats(factors),
+          vectors: numbers.halves(n * factors),
+        };
+  const places = numbers.take(sizes.at(-2) ?? 0);
+  const neighbours = E === 0 ? null : { count: E, places, weights: numbers.halves(n * E) };
+  if (neighbours !== null && E < n) refuseDisorder(neighbours, n);
+  return { items, popularity, lowRank, neighbours };
+}
+
+/**
+ * Whether these are the bytes of a list model, well-formed or not.
+ * @param {Uint8Array} data
+ * @returns {boolean}
+ */
+export function isListModel(data) {
+  return startsWith(MAGIC, data);
+}
+
+/**
+ * @param {ItemNeighbours} neighbours
+ * @param {number} n
+ * @param {number} place
+ */
+function placesOf({ count, places }, n, place) {
+  return whole(places, place * count, count, listModelHeader.placeBytes(n));
+}
+
+/**
+ * @param {ItemNeighbours} neighbours
+ * @param {number} n
+ */
+function refuseDisorder(neighbours, n) {
+  for (let place = 0; place < n; place++) {
+    const row = placesOf(neighbours, n, place);
+    const inOrder = row.every((each, k) => each < (row[k + 1] ?? n));
+    if (!inOrder) {
+      throw new DataError("Neighbours of this list model are out of range, or out of order.");
+    }
+  }
+}

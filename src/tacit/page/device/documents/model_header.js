@@ -1,0 +1,84 @@
+/** What the headers of published models have in common: item ids, counts, and a guarantee. */
+
+import { DataError } from "../errors.js";
+import { fields, integral, listed, text } from "./strict.js";
+import { isItem, MOST_ITEMS } from "./task.js";
+
+const PROMISE = ["epsilon", "unit", "trust", "released"];
+const DETAILS = ["delta", "public", "assumptions", "exact", "fails", "uncovered"]; // or left out
+const UNITS = ["none", "value", "slot", "user"];
+const TRUSTED = ["nobody", "curator", "everybody"];
+
+/** Bytes a header may have. */
+export const LONGEST = 1 << 26;
+export const MOST_FACTORS = 1024;
+
+/** @typedef {import("./strict.js").Fields} Fields */
+
+/**
+ * The items of a header, each once; throws `DataError`.
+ * @param {Fields} known
+ * @param {string} what
+ * @returns {(string | number)[]}
+ */
+export function itemIds(known, what) {
+  const items = listed(known["items"], "items", itemId, what, MOST_ITEMS);
+  if (items.length === 0) throw new DataError(`${what} is malformed: it has no items.`);
+  if (new Set(items.map(String)).size !== items.length) {
+    throw new DataError(`${what} is malformed: an item id occurs twice.`);
+  }
+  return items;
+}
+
+/**
+ * The value of a key, a whole number from 0 to `most`; throws `DataError`.
+ * @param {Fields} known
+ * @param {string} key
+ * @param {number} most
+ * @param {string} what
+ * @returns {number}
+ */
+export function count(known, key, most, what) {
+  const value = one(known, key, integral, what);
+  if (value >= 0 && value <= most) return value;
+  throw new DataError(`${what} is malformed: ${key} are not 0 to ${most}.`);
+}
+
+/**
+ * The value of a key; `read` gives undefined for what it refuses.
+ * @template T
+ * @param {Fields} known
+ * @param {string} key
+ * @param {(value: unknown) => T | undefined} read
+ * @param {string} what
+ * @returns {T}
+ */
+export function one(known, key, read, what) {
+  const [value] = listed([known[key]], key, read, what);
+  return /** @type {T} */ (value);
+}
+
+/**
+ * Throws `DataError` for what is no guarantee. What a training promises is for people to read; it
+ * has to be of its form all the same.
+ * @param {unknown} value
+ * @param {string} what
+ */
+export function guarantee(value, what) {
+  const known = fields(value, `${what}'s guarantee`, PROMISE, DETAILS);
+  const { delta = "", public: open = [], assumptions = [], exact = false, fails = null } = known;
+  const { uncovered = [] } = known;
+  /** @type {Fields} */
+  const all = { ...known, delta, public: open, assumptions, exact, fails, uncovered };
+  for (const key of ["public", "assumptions", "uncovered"]) listed(all[key], key, text, what);
+  for (const key of ["epsilon", "fails"]) if (all[key] !== null) one(all, key, text, what);
+  for (const key of ["released", "delta"]) one(all, key, text, what);
+  one(all, "unit", (unit) => UNITS.find((known) => known === unit), what);
+  one(all, "trust", (trust) => TRUSTED.find((known) => known === trust), what);
+  one(all, "exact", (exact) => (typeof exact === "boolean" ? exact : undefined), what);
+}
+
+/** @param {unknown} value */
+function itemId(value) {
+  return isItem(value) ? value : undefined;
+}

@@ -1,0 +1,94 @@
+/**
+ * The last step of a list, at home: what a person would meet next, from what they truly have.
+ *
+ * Every sum is of doubles, in the order of places, so that Python's twin comes to the same digits.
+ */
+
+import { vector, weightsOf } from "../documents/list_model.js";
+
+/** @typedef {import("../documents/item_model.js").Item} Item */
+/** @typedef {import("../documents/list_model.js").ListModel} ListModel */
+
+/** One person: a list model and their own items, by raw id, whatever they thought of them. */
+export class ListProfile {
+  #items;
+  #own;
+
+  /**
+   * Items that the model does not know are left out.
+   * @param {ListModel} model
+   * @param {Iterable<Item>} ownItems
+   */
+  constructor(model, ownItems) {
+    const places = new Map(model.items.map((item, place) => [item, place]));
+    this.#items = model.items;
+    this.#own = knownPlaces(places, ownItems);
+    /** One for each of the model's items, in its order, own ones too; as secret as the items. */
+    this.scores = Float64Array.from(model.popularity);
+    if (model.lowRank !== null) this.#addFactors(model.lowRank);
+    this.#addNeighbours(model);
+  }
+
+  /**
+   * The n best items that are not the person's own, with their scores, best first, ties in the
+   * model's item order. Scores order items; they are no ratings.
+   * @param {number} [n]
+   * @returns {{ item: Item, score: number }[]}
+   */
+  recommend(n = 10) {
+    const own = new Set(this.#own);
+    return this.#items
+      .map((item, place) => ({ item, place, score: this.scores[place] ?? NaN }))
+      .filter(({ place }) => !own.has(place))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, n)
+      .map(({ item, score }) => ({ item, score }));
+  }
+
+  /** @param {import("../documents/list_model.js").LowRank} low */
+  #addFactors(low) {
+    const taste = new Float64Array(low.spectrum.length);
+    for (const i of this.#own) {
+      const scale = low.ownScale[i] ?? NaN;
+      vector(low, i).forEach((v, k) => (taste[k] = (taste[k] ?? NaN) + scale * v));
+    }
+    low.spectrum.forEach((each, k) => (taste[k] = (taste[k] ?? NaN) * each));
+    low.scoreScale.forEach((scale, j) => this.#add(j, scale * dot(vector(low, j), taste)));
+  }
+
+  /** @param {ListModel} model */
+  #addNeighbours(model) {
+    for (const i of this.#own) {
+      const [places, weights] = weightsOf(model, i);
+      weights.forEach((weight, k) => this.#add(places[k] ?? NaN, weight));
+    }
+  }
+
+  /**
+   * @param {number} place
+   * @param {number} more
+   */
+  #add(place, more) {
+    this.scores[place] = (this.scores[place] ?? NaN) + more;
+  }
+}
+
+/**
+ * @param {Float32Array} a
+ * @param {Float64Array} b
+ */
+function dot(a, b) {
+  let total = 0;
+  for (let k = 0; k < a.length; k++) total += (a[k] ?? NaN) * (b[k] ?? NaN);
+  return total;
+}
+
+/**
+ * Each once, and sorted, so that the order in which the person came by them changes no digit.
+ * @param {ReadonlyMap<Item, number>} places
+ * @param {Iterable<Item>} items
+ * @returns {number[]}
+ */
+function knownPlaces(places, items) {
+  return [...new Set(items)].flatMap((item) => places.get(item) ?? []).sort((a, b) => a - b);
+}

@@ -1,0 +1,151 @@
+"""The list model: what a device ranks a catalogue by, from the items its owner has.
+
+    score_j = popularity_j + sum over the owner's items i of W_ij
+    W = diag(own_scale) V diag(spectrum) V' diag(score_scale) + S
+
+V: the vectors, n x K. S: the weights of each item's neighbours. Either may be absent; without both,
+the list is one of popularity. A provider computes it from reports alone, so publishing it costs
+nobody anything beyond what their reports already did.
+
+It has at most 32 MiB, of which a device decodes the rows that it needs. Standard library only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from operator import lt
+from typing import Self
+
+from tacit.errors import DataError, RequestError
+from tacit.privacy.guarantee import Guarantee
+from tacit.wire import binary, list_model_header
+from tacit.wire.binary import Bytes, Floats
+from tacit.wire.list_model_header import ListHeader, place_bytes
+
+MAGIC = b"tacit-list-model-1\n"
+MOST_BYTES = 32 << 20
+"""Bytes a list model may have."""
+WHAT = "list model"
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """The factors. `own_scale`, `score_scale`: n singles, of an item that the person has and of one
+    that is scored. `spectrum`: K singles. `vectors`: n x K halves, little-endian, row by row, such
+    as `array.astype("<f2").tobytes()`."""
+
+    own_scale: Floats
+    score_scale: Floats
+    spectrum: Floats
+    vectors: Bytes
+
+    def vector(self, place: int) -> tuple[float, ...]:
+        """The K numbers of an item's vector."""
+        K = len(self.spectrum)
+        return binary.halves(self.vectors, place * K, K)
+
+
+@dataclass(frozen=True)
+class ItemNeighbours:
+    """`count`: E, for every item the same. `places`: where each item's E neighbours are, ascending,
+    in two bytes each (four where there are more than 65,536 items), little-endian; empty where E is
+    n. `weights`: n x E halves, little-endian, row by row."""
+
+    count: int
+    places: Bytes
+    weights: Bytes
+
+
+@dataclass(frozen=True)
+class ListModel:
+    """`items`: raw ids, in the order of every array. `popularity`: n singles, such as
+    `array("f", counts)`."""
+
+    items: tuple[int | str, ...]
+    popularity: Floats
+    guarantee: Guarantee
+    low_rank: LowRank | None = None
+    neighbours: ItemNeighbours | None = None
+
+    def weights_of(self, place: int) -> tuple[Sequence[int], Sequence[float]]:
+        """The places of an item's neighbours, and their weights."""
+        near, n = self.neighbours, len(self.items)
+        if near is None:
+            return (), ()
+        weights = binary.halves(near.weights, place * near.count, near.count)
+        if near.count == n:
+            return range(n), weights
+        return binary.whole(near.places, place * near.count, near.count, place_bytes(n)), weights
+
+    def to_bytes(self) -> bytes:
+        """Magic line, length of the header, JSON header, little-endian block.
+
+        Raises `RequestError` for arrays of other lengths than items, factors and neighbours ask
+        for, and for more than 32 MiB; `DataError` for anything else that a device would refuse.
+        """
+        header, parts = self._header(), self._parts()
+        lengths = tuple(memoryview(part).nbytes for part in parts)
+        if lengths != header.sizes:
+            raise RequestError(
+                f"The arrays of this list model have {lengths} bytes; {len(header.items)} items, "
+                f"{header.factors} factors and {header.neighbours} neighbours of each item ask for "
+                f"{header.sizes}."
+            )
+        fields = {
+            "items": list(header.items),
+            "factors": header.factors,
+            "neighbours": header.neighbours,
+            "guarantee": header.guarantee.to_dict(),
+        }
+        data = binary.joined(MAGIC, fields, parts)
+        if len(data) > MOST_BYTES:
+            raise RequestError(
+                f"This list model has {len(data):,} bytes, more than {MOST_BYTES:,}: keep fewer "
+                "factors, or fewer neighbours of each item."
+            )
+        ListModel.from_bytes(data)  # what a device would refuse is not published
+        return data
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else."""
+        if len(data) > MOST_BYTES:
+            raise DataError(f"A list model of {len(data):,} bytes is larger than {MOST_BYTES:,}.")
+        text, numbers = binary.parted(MAGIC, data, WHAT)
+        header = list_model_header.loads(text)
+        numbers.require(sum(header.sizes))
+        n, K, E = len(header.items), header.factors, header.neighbours
+        popularity, low_rank, neighbours = numbers.floats(n), None, None
+        if K:
+            scales = numbers.floats(n), numbers.floats(n)
+            low_rank = LowRank(*scales, numbers.floats(K), numbers.halves(n * K))
+        if E:
+            *_, size, _ = header.sizes
+            neighbours = ItemNeighbours(E, numbers.take(size), numbers.halves(n * E))
+        model = cls(header.items, popularity, header.guarantee, low_rank, neighbours)
+        model._refuse_disorder()
+        return model
+
+    def _refuse_disorder(self) -> None:
+        near, n = self.neighbours, len(self.items)
+        if near is None or near.count == n:
+            return
+        for place in range(n):
+            row = binary.whole(near.places, place * near.count, near.count, place_bytes(n))
+            if row[-1] >= n or not all(map(lt, row, islice(row, 1, None))):
+                raise DataError("Neighbours of this list model are out of range, or out of order.")
+
+    def _header(self) -> ListHeader:
+        factors = len(self.low_rank.spectrum) if self.low_rank else 0
+        count = self.neighbours.count if self.neighbours else 0
+        return ListHeader(self.items, factors, count, self.guarantee)
+
+    def _parts(self) -> tuple[Floats | Bytes, ...]:
+        low, near = self.low_rank, self.neighbours
+        factors = (low.own_scale, low.score_scale, low.spectrum, low.vectors) if low else (b"",) * 4
+        return self.popularity, *factors, *((near.places, near.weights) if near else (b"",) * 2)
+
+
+def is_list_model(data: bytes) -> bool:
+    """Whether these are the bytes of a list model, well-formed or not."""
+    return data.startswith(MAGIC)

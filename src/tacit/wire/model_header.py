@@ -1,0 +1,63 @@
+"""What the headers of published models have in common: item ids, counts, and a guarantee."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, get_args
+
+from tacit.errors import DataError
+from tacit.privacy.guarantee import Guarantee, Trust, Unit
+from tacit.wire import strict
+from tacit.wire.task import MOST_ITEMS, item
+
+PROMISE, DETAILS = (
+    ("epsilon", "unit", "trust", "released"),
+    ("delta", "public", "assumptions", "exact", "fails", "uncovered"),
+)
+"""The keys of a guarantee; the second ones may be left out."""
+LONGEST = 1 << 26
+"""Bytes a header may have."""
+MOST_FACTORS = 1024
+T = TypeVar("T")
+
+
+def item_ids(known: dict[str, Any], what: str) -> tuple[int | str, ...]:
+    """The items of a header, each once; raises `DataError`."""
+    items = strict.listed(known["items"], "items", item_id, what, MOST_ITEMS)
+    if not items:
+        raise DataError(f"{what} is malformed: it has no items.")
+    if len(set(map(str, items))) != len(items):
+        raise DataError(f"{what} is malformed: an item id occurs twice.")
+    return items
+
+
+def item_id(value: Any) -> int | str:
+    """The id of an item, whichever way a whole number is spelled; raises `ValueError`."""
+    return item(strict.text(value) if isinstance(value, str) else strict.integral(value))
+
+
+def count(known: dict[str, Any], key: str, most: int, what: str) -> int:
+    """The value of a key, a whole number from 0 to `most`; raises `DataError`."""
+    value = one(known, key, strict.integral, what)
+    if not 0 <= value <= most:
+        raise DataError(f"{what} is malformed: {key} are not 0 to {most}.")
+    return value
+
+
+def one(known: dict[str, Any], key: str, read: Callable[[Any], T], what: str) -> T:
+    """The value of a key, read; what `read` refuses by `ValueError` is a `DataError`."""
+    return strict.listed([known[key]], key, read, what)[0]
+
+
+def guarantee(value: Any, what: str) -> Guarantee:
+    """What a training promises, for people to read; raises `DataError` for another form."""
+    known = strict.fields(value, f"{what}'s guarantee", PROMISE, DETAILS)
+    for key in known.keys() & {"public", "assumptions", "uncovered"}:
+        strict.listed(known[key], key, strict.text, what)
+    for key in known.keys() & {"epsilon", "fails"}:
+        one(known, key, lambda text: None if text is None else strict.text(text), what)
+    for key in known.keys() & {"released", "delta"}:
+        one(known, key, strict.text, what)
+    if known["unit"] not in get_args(Unit) or known["trust"] not in get_args(Trust):
+        raise DataError(f"{what}'s guarantee has another unit or trust than there are.")
+    if type(known.get("exact", False)) is not bool:
+        raise DataError(f"{what}'s guarantee says neither that it is exact nor that it is not.")
+    return Guarantee.from_dict(known)

@@ -1,0 +1,87 @@
+"""A collector of who did what: what it takes, keeps, gives back and erases."""
+
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from tacit.channels import compile_channel
+from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.stored_reports import reports
+from tacit.device.client import Client
+from tacit.device.transport import Answer
+from tacit.errors import RequestError
+from tacit.models import MODELS, fit
+from tacit.scale import RatingScale
+from tacit.wire.report import Report
+
+ONE = RatingScale.parse("there")
+
+
+@pytest.fixture(params=["catalogue", "sample:3"])
+def task(ask, request):
+    channels = tuple(
+        compile_channel("randomized-response", epsilon=e, scale=ONE, missing=True)
+        for e in ("1", "2")
+    )
+    provider = "https://films.example"
+    return ask(request.param, scale=ONE, channels=channels, provider=provider)
+
+
+@pytest.fixture
+def learnt(tmp_path):
+    """What the store has."""
+
+    def read():
+        with closing(open_reader(str(tmp_path / "reports.db"))) as reader:
+            return reports(reader)
+
+    return read
+
+
+def test_it_takes_two_symbols_and_no_third(task, collector, report, send, learnt):
+    client = collector(task)
+    good: Report = report(task)
+    response = send(client, task, replace(good, symbols=(*good.symbols[:-1], 2)))
+    assert response.status_code == 422
+    assert response.json()["refused"][0]["problem"] == "cells"
+    with pytest.raises(RequestError, match="Nobody has reported"):
+        learnt()
+    told = [report(task, symbols=(symbol,) * task.cells) for symbol in (0, 1)]
+    assert send(client, task, *told).status_code == 200
+    found = learnt()
+    kept = 1 if task.plan == "catalogue" else 2  # "missing" is left out of a whole catalogue
+    assert (found.n_users, len(found)) == (2, kept * task.cells)
+    assert sorted(set(found.symbols.tolist())) == list(range(2 - kept, 2))
+    assert (found.scale, found.plan) == (ONE, task.plan)
+    assert found.channels == task.channels
+
+
+def test_a_model_of_stars_refuses_what_it_stores(
+    task, collector, report, send, learnt, run, tmp_path
+):
+    assert send(collector(task), task, report(task), report(task)).status_code == 200
+    with pytest.raises(RequestError, match="the scale there has one"):
+        fit(next(iter(MODELS)), learnt())
+    status, _, said = run("fit", "--db", tmp_path / "reports.db", "-o", tmp_path / "model")
+    assert (status, "the scale there has one" in said) == (1, True)
+
+
+def test_a_device_reports_to_it_and_is_erased(task, collector, learnt, clock):
+    http = collector(task)
+
+    def transport(method, path, body=None, longest=0):
+        told = http.request(
+            method, path, content=body, headers={"content-type": "application/json"}
+        )
+        return Answer(told.status_code, told.content)
+
+    given = {"most_epsilon": "2", "lifetime": "99", "transport": transport, "clock": clock}
+    with Client(":memory:", "https://films.example", **given) as me:
+        me.rate(100, 1)
+        assert me.sync().stored == 1
+        assert learnt().n_users == 1
+        assert [held["task"] for held in me.export()["tasks"]] == [task.address]
+        assert me.erase().erased == 1
+    with pytest.raises(RequestError, match="Nobody has reported"):
+        learnt()
