@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.collection.rated import Rated as Rated
     from tacit.collection.sample import Sample as Sample
     from tacit.device.client import Client as Client
+    from tacit.device.list_profile import ListProfile as ListProfile
     from tacit.device.profile import Profile as Profile
     from tacit.errors import BudgetError as BudgetError
     from tacit.errors import CertificateError as CertificateError
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from tacit.reports import Reports as Reports
     from tacit.scale import RatingScale as RatingScale
     from tacit.wire.item_model import ItemModel as ItemModel
+    from tacit.wire.list_model import ListModel as ListModel
 
 _HOMES = {
     "BudgetError": "errors",
@@ -48,6 +50,8 @@ _HOMES = {
     "Fitted": "models",
     "Guarantee": "privacy.guarantee",
     "ItemModel": "wire.item_model",
+    "ListModel": "wire.list_model",
+    "ListProfile": "device.list_profile",
     "Profile": "device.profile",
     "Rated": "collection.rated",
     "RatingScale": "scale",

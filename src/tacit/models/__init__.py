@@ -1,11 +1,13 @@
 """Models: declarations over the shared kernels. Each fits reports or ratings into a `Fitted`.
 
+Those of lists (`tacit.models.lists`) learn from who did what alone, into `FittedLists`.
+
 A *model* learns from what was sent already, and adds nothing to its epsilon; a *training*
 (`tacit.training`) takes true ratings, and keeps an epsilon of its own.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, overload
 
 from tacit import registry
 from tacit.models.baselines import Baseline as Baseline
@@ -18,6 +20,10 @@ from tacit.models.least_squares.als_svd import AlternatingSVD as AlternatingSVD
 from tacit.models.least_squares.completion import Completion as Completion
 from tacit.models.least_squares.mf import MF as MF
 from tacit.models.least_squares.mog_mf import MoGMF as MoGMF
+from tacit.models.lists import LIST_MODELS as LIST_MODELS
+from tacit.models.lists import FittedLists as FittedLists
+from tacit.models.lists import interactions as interactions
+from tacit.models.lists.list_model import list_model as list_model
 from tacit.models.simulated_devices import at_home as at_home
 from tacit.models.simulated_devices import device_predict as device_predict
 from tacit.models.svd import SVD as SVD
@@ -67,6 +73,29 @@ def model(name: str, **settings: Any) -> AbstractModel:
     return registry.changed(registry.named(MODELS, name, "model"), name, "model", settings)
 
 
+@overload
+def fit(  # pyright: ignore[reportOverlappingOverload]  # a name of the other kind is a str too
+    name: Literal["popularity", "ease", "graph-filter"],
+    data: Ratings | Reports,
+    *,
+    rng: int = 0,
+    **settings: Any,
+) -> FittedLists:
+    """A model of lists."""
+
+
+@overload
 def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Fitted:
-    """Fit the named model to reports or true ratings."""
+    """A model of ratings."""
+
+
+def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Any:
+    """Fit the named model to reports or true ratings: a `Fitted`, or `FittedLists` of a list model.
+
+    Raises `RequestError` for a name or a setting that does not exist, and for data that the model
+    cannot learn from.
+    """
+    if name in LIST_MODELS:
+        chosen = registry.changed(LIST_MODELS[name], name, "model", settings)
+        return chosen.fit(interactions(data), rng=rng)
     return model(name, **settings).fit(evidence(data), rng=rng)

@@ -82,5 +82,5 @@ def _with_split(frame: pl.DataFrame) -> pl.DataFrame:
     said = frame["held_out"].str.strip_chars().str.to_lowercase()
     held = said.replace_strict(HELD_OUT, default=None, return_dtype=pl.Boolean)
     if held.null_count():
-        raise UnsoundError("a row says not whether it is held out")
+        raise UnsoundError("a row does not say whether it is held out")
     return frame.with_columns(held)

@@ -63,6 +63,13 @@ class PresenceMatrix:
         """Var[C] at a slot not rated, times the share asked about, of each person."""
         return self.unrated * (1 - self.unrated) / (self.rated - self.unrated) ** 2
 
+    def of(self, people: NDArray[np.bool_]) -> "PresenceMatrix":
+        """The rows of some people: a mask of shape (people,)."""
+        asked = None if self.asked is None else self.asked[people]
+        return PresenceMatrix(
+            self.reported[people], self.rated[people], self.unrated[people], asked
+        )
+
     def over_items(self, x: Doubles) -> Doubles:
         """C x for x of shape (items,) or (items, d)."""
         silent = np.broadcast_to(x.sum(0), (self.shape[0], *x.shape[1:]))

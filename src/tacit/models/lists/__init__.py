@@ -1,0 +1,46 @@
+"""Models of lists: what to show somebody next, learnt from who did what."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from tacit.models.lists.ease import EASE as EASE
+from tacit.models.lists.fitted import FittedLists as FittedLists
+from tacit.models.lists.fitted import Where
+from tacit.models.lists.graph_filter import GraphFilter as GraphFilter
+from tacit.models.lists.interactions import Interactions as Interactions
+from tacit.models.lists.interactions import interactions as interactions
+from tacit.models.lists.popularity import Popularity as Popularity
+from tacit.models.lists.random import Random as Random
+from tacit.ratings import Codes, Ratings
+
+
+class Lists(Protocol):
+    """What a model of lists has learnt."""
+
+    def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
+        """Everybody's list, item codes, shape (people, length), as `FittedLists.lists`."""
+        ...
+
+
+class AbstractListModel(Protocol):
+    """Settings of a model of lists; `fit` leaves them untouched."""
+
+    @property
+    def name(self) -> str:
+        """The model's name on the command line."""
+        ...
+
+    def fit(
+        self,
+        data: Interactions,
+        *,
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+    ) -> Lists:
+        """What is learnt; `rng` seeds starts and draws, `advance` hears the share done."""
+        ...
+
+
+LIST_MODELS: dict[str, AbstractListModel] = {
+    model.name: model for model in (Random(), Popularity(), EASE(), GraphFilter())
+}

@@ -1,0 +1,104 @@
+"""Leading directions of debiased presence, each entry divided by the size of its noise.
+
+    B = D_u^-1/2 C D_i^-1/2
+
+with degrees that count a slot's noise as they count what is there (`PresenceMatrix.degrees`), or
+the plain ones where there is no noise. Directions are found by block power iterations (Halko,
+Martinsson and Tropp, "Finding structure with randomness", 2011): a product with C costs as much as
+there are reports, and the people x items cells are never laid out.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.sparse import csr_array
+
+from tacit.kernels.lists.row_sums import row_sums
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+MORE, ROUNDS = 32, 6
+"""Directions looked for beside those wanted, and power iterations."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledPresence:
+    """B as an operator. `people` and `items`: D^-1/2 of each side, shapes (people,), (items,)."""
+
+    presence: PresenceMatrix
+    people: Doubles
+    items: Doubles
+
+    def over_items(self, x: Floats) -> Floats:
+        """B x, shape (people, K)."""
+        scaled = _scaled(x, self.items)
+        asked = self.presence.asked
+        silent = scaled.sum(0)[None] if asked is None else row_sums(asked, scaled)
+        reported = row_sums(self.presence.reported, scaled)
+        return _scaled(reported, self._up) - _scaled(silent, self._down)
+
+    def over_people(self, x: Floats) -> Floats:
+        """B' x, shape (items, K)."""
+        up, down = _scaled(x, self._up), _scaled(x, self._down)
+        silent = down.sum(0)[None] if self._asked is None else row_sums(self._asked, down)
+        return _scaled(row_sums(self._reported, up) - silent, self.items)
+
+    @cached_property
+    def _up(self) -> Doubles:
+        return self.people * self.presence.gain
+
+    @cached_property
+    def _down(self) -> Doubles:
+        return self._up * self.presence.unrated
+
+    @cached_property
+    def _reported(self) -> csr_array:
+        return csr_array(self.presence.reported.T)
+
+    @cached_property
+    def _asked(self) -> csr_array | None:
+        return None if self.presence.asked is None else csr_array(self.presence.asked.T)
+
+
+def leading_items(
+    scaled: ScaledPresence,
+    count: int,
+    *,
+    rng: int = 0,
+    advance: Callable[[float], None] = lambda done: None,
+) -> tuple[Floats, Doubles]:
+    """The first right singular vectors of B, shape (items, K), and its singular values (K,).
+
+    K is `count`, or fewer where B has not so many rows or columns. `rng` draws the start.
+    """
+    m, n = scaled.presence.shape
+    wide = min(count + MORE, m, n)
+    block = np.random.default_rng(rng).standard_normal((n, wide), np.float32)
+    for done in range(ROUNDS):
+        block = _orthonormal(scaled.over_people(scaled.over_items(block)))
+        advance((done + 1) / (ROUNDS + 1))
+    image = scaled.over_items(block)
+    squares, turn = eigh((image.T @ image).astype(np.float64))
+    order = np.argsort(-squares)[: min(count, wide)]
+    return (block @ turn[:, order].astype(np.float32)), np.sqrt(np.maximum(squares[order], 0))
+
+
+def _orthonormal(block: Floats) -> Floats:
+    """A basis of the block's columns: by Cholesky's factor, twice, for once leaves an error."""
+    for _ in range(2):
+        gram = (block.T @ block).astype(np.float64)
+        gram[np.diag_indices(len(gram))] *= 1 + 1e-6  # a rank less than its width has a basis too
+        gram[np.diag_indices(len(gram))] += 1e-30
+        root = cholesky(gram, lower=True, check_finite=False)
+        inverse = solve_triangular(root, np.eye(len(root)), lower=True, check_finite=False)
+        block = block @ inverse.T.astype(np.float32)
+    return block
+
+
+def _scaled(x: Floats, factor: Doubles) -> Floats:
+    return x * factor.astype(np.float32)[:, None]

@@ -1,0 +1,108 @@
+"""A fitted model of lists: what each item says of all others, and the reports it came from."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from tacit.errors import RequestError
+from tacit.kernels.layout import Side, layout
+from tacit.kernels.lists.topk import best_lists
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.lists.interactions import Interactions
+from tacit.models.lists.item_weights import ItemWeights
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Codes, Ratings, Vocabulary
+
+Floats = NDArray[np.float32]
+Where = Literal["provider", "device"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedLists:
+    """`weights`: between the items of `item_ids`. `presence`: what the reports said, debiased; the
+    provider makes lists from its rows, a device from its owner's own."""
+
+    model: str
+    user_ids: Vocabulary
+    item_ids: Vocabulary
+    weights: ItemWeights
+    presence: PresenceMatrix
+    guarantee: Guarantee
+
+    @classmethod
+    def of(cls, model: str, data: Interactions, weights: ItemWeights) -> "FittedLists":
+        """The fitted model of that name, for the people and items of `data`."""
+        return cls(
+            model=model,
+            user_ids=data.user_ids,
+            item_ids=data.item_ids,
+            weights=weights,
+            presence=data.presence,
+            guarantee=data.guarantee,
+        )
+
+    def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
+        """Everybody's list, item codes, best first, -1 from where it is shorter.
+
+        `own`: what everybody truly has, which no list shows again; it shares the vocabularies.
+        `where`: whether scores come from it as well (a device's) or from the debiased reports (the
+        provider's). Shape (people, length). Raises `RequestError` for a length below 1.
+        """
+        seen = layout(own.users, own.items, len(self.user_ids), len(self.item_ids)).users
+        if where == "provider":
+            return best_lists(self._by_reports, seen, len(self.item_ids), length)
+        rows = _rows(seen, len(self.item_ids))
+        return best_lists(lambda some: self.weights.scores(rows[some]), seen, rows.shape[1], length)
+
+    def recommend(
+        self, user: Any, n: int = 10, *, exclude: pl.Series | None = None
+    ) -> list[tuple[Any, float]]:
+        """The n best items of a person by their reports, with scores; best first, ties by item.
+
+        `exclude`: raw ids not to recommend. Raises `RequestError` for a person who sent nothing.
+        """
+        person = self.user_ids.code(user)
+        if person < 0:
+            raise RequestError(
+                f"Nothing was reported of the person {user!r}; recommend to another."
+            )
+        return self._best(self._by_reports(slice(person, person + 1))[0], n, exclude)
+
+    def recommend_to(self, items: pl.Series, n: int = 10) -> list[tuple[Any, float]]:
+        """The n best items for somebody who has `items` (raw ids, unknown ones left out)."""
+        known = self.item_ids.codes(items)
+        row = np.zeros((1, len(self.item_ids)), np.float32)
+        row[0, known[known >= 0]] = 1
+        return self._best(self.weights.scores(csr_array(row))[0], n, items)
+
+    def _best(self, scores: Floats, n: int, exclude: pl.Series | None) -> list[tuple[Any, float]]:
+        ranked = scores.copy()
+        if exclude is not None:
+            known = self.item_ids.codes(exclude)
+            ranked[known[known >= 0]] = -np.inf
+        best = np.lexsort((np.arange(len(ranked)), -ranked))[:n].astype(np.int32)
+        best = best[np.isfinite(ranked[best])]
+        return list(zip(self.item_ids.take(best).to_list(), ranked[best].tolist(), strict=True))
+
+    def _by_reports(self, some: slice) -> Floats:
+        """C W of a slice of people: reports as often as they count, less what was made up."""
+        presence, popularity = self.presence, self.weights.popularity
+        up = presence.gain[some].astype(np.float32)[:, None]
+        reported = self.weights.scores(presence.reported[some].astype(np.float32))
+        scores = (reported - popularity) * up + popularity
+        if not presence.protected:
+            return scores
+        everything = csr_array(np.ones((1, presence.shape[1]), np.float32))
+        asked = everything if presence.asked is None else presence.asked[some].astype(np.float32)
+        silent = self.weights.scores(asked) - popularity
+        down = up * presence.unrated[some].astype(np.float32)[:, None]
+        return np.asarray(scores - silent * down, np.float32)
+
+
+def _rows(seen: Side, n_items: int) -> csr_array:
+    ones = np.ones(len(seen.other), np.float32)
+    return csr_array((ones, seen.other, seen.start), shape=(len(seen.counts), n_items))

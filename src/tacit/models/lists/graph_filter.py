@@ -1,0 +1,92 @@
+"""GF-CF (Shen et al. 2021): scores as signals on the graph of items, its low notes kept.
+
+    W = R~' R~ + strength D_i^-1/2 V V' D_i^1/2,    R~ = D_u^-1/2 A D_i^-1/2
+
+V are the leading right singular vectors of R~. From reports, A is the debiased C and a degree
+counts its noise, so that every entry has noise of about one size; the first term, all pairs of
+items that anybody's reports share, is then mostly noise, and is left out: only directions stay.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from tacit.errors import RequestError
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.lists.directions import ScaledPresence, leading_items
+from tacit.models.lists.fitted import FittedLists
+from tacit.models.lists.interactions import Interactions
+from tacit.models.lists.item_weights import Directions, ItemWeights
+
+Doubles = NDArray[np.float64]
+PART = 8
+"""From reports, at most one direction in so many is kept: all of them filter nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphFilter:
+    """`directions`: of the low-pass filter. `strength`: of it beside the linear one, as published.
+
+    Raises `RequestError` for less than one direction and a strength that is not above 0.
+    """
+
+    directions: int = 256
+    strength: float = 0.3
+    name = "graph-filter"
+
+    def __post_init__(self) -> None:
+        if self.directions < 1 or not self.strength > 0:
+            raise RequestError(
+                f"A graph filter cannot have {self.directions} directions at a strength of "
+                f"{self.strength:g}; give 1 or more, and a strength above 0."
+            )
+
+    def fit(
+        self,
+        data: Interactions,
+        *,
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+    ) -> FittedLists:
+        """The filter of these interactions; `rng` draws where the search for directions starts."""
+        presence = data.presence
+        people, items = _degrees(presence)
+        scaled = ScaledPresence(presence, people**-0.5, items**-0.5)
+        count = min(self.directions, max(1, min(presence.shape) // PART))
+        count = count if _noisy(presence) else self.directions
+        vectors, values = leading_items(scaled, count, rng=rng, advance=advance)
+        low_pass = Directions(
+            vectors=vectors,
+            spectrum=np.full(len(values), self.strength, np.float32),
+            left=(items**-0.5).astype(np.float32),
+            right=(items**0.5).astype(np.float32),
+        )
+        weights = ItemWeights(
+            popularity=np.zeros(data.n_items, np.float32),
+            directions=low_pass,
+            between=None if _noisy(presence) else _shared(scaled),
+        )
+        return FittedLists.of(self.name, data, weights)
+
+
+def _noisy(presence: PresenceMatrix) -> bool:
+    return presence.protected or presence.asked is not None
+
+
+def _degrees(presence: PresenceMatrix) -> tuple[Doubles, Doubles]:
+    """How many items people have and how many people items, with the noise; at least 1."""
+    if _noisy(presence):
+        return presence.degrees
+    m, n = presence.shape
+    people, items = presence.over_items(np.ones(n)), presence.over_people(np.ones(m))
+    return np.maximum(people, 1), np.maximum(items, 1)
+
+
+def _shared(scaled: ScaledPresence) -> csr_array:
+    """R~' R~: sparse, for most pairs of items nobody has."""
+    rows = diags_array(scaled.people) @ scaled.presence.reported @ diags_array(scaled.items)
+    light = csr_array(rows).astype(np.float32)
+    return csr_array(light.T @ light)

@@ -1,0 +1,61 @@
+"""Interactions: what models of lists see of reports and ratings alike: who did what, debiased."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from tacit.errors import RequestError
+from tacit.models.evidence.missing_symbol import hidden, reported
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.ratings import Ratings, Vocabulary
+from tacit.reports import Reports
+from tacit.scale import RatingScale
+
+
+@dataclass(frozen=True, eq=False)
+class Interactions:
+    """`presence`: C with E[C] = A, the 0/1 truth, shape (people, items); A itself where who did
+    what is public. On a scale of stars a rating is an interaction, whichever level it has."""
+
+    presence: PresenceMatrix
+    scale: RatingScale
+    user_ids: Vocabulary
+    item_ids: Vocabulary
+    guarantee: Guarantee
+
+    @property
+    def n_items(self) -> int:
+        """Items of the catalogue."""
+        return len(self.item_ids)
+
+
+def interactions(data: Ratings | Reports) -> Interactions:
+    """The interactions in ratings or reports.
+
+    Raises `RequestError` when there is none: no rows, or a channel at epsilon 0, whose answers
+    do not depend on what is there.
+    """
+    if len(data) == 0:
+        raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
+    presence, promise = _presence(data), NO_PRIVACY
+    if isinstance(data, Reports):
+        promise = data.guarantee
+    if not (presence.rated > presence.unrated).all():
+        raise RequestError(
+            f"A channel of {data.name} answers alike whether something is there or not: its "
+            "reports tell nothing. Learn from reports of another channel."
+        )
+    return Interactions(presence, data.scale, data.user_ids, data.item_ids, promise)
+
+
+def _presence(data: Ratings | Reports) -> PresenceMatrix:
+    missing = hidden(data) if isinstance(data, Reports) else None
+    if missing is not None and isinstance(data, Reports):
+        data = data.where(reported(data))
+    shape = (data.n_users, data.n_items)
+    cells = csr_array((np.ones(len(data), np.float32), (data.users, data.items)), shape=shape)
+    if missing is not None:
+        return PresenceMatrix(cells, missing.rated, missing.unrated, missing.asked)
+    return PresenceMatrix(cells, np.ones(data.n_users), np.zeros(data.n_users))

@@ -1,0 +1,54 @@
+"""Item weights: what one item of a person adds to the scores of all the others.
+
+    s_j = popularity_j + sum_i x_i W_ij,    W = diag(left) V diag(spectrum) V' diag(right) + S
+
+x is a person's row, 1 at what they have; V holds K directions, and S is dense, sparse or absent.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from tacit.kernels.lists.spread import spread
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Directions:
+    """The part of W of low rank. `vectors`: V, shape (items, K). `spectrum`: (K,). `left` and
+    `right`: (items,)."""
+
+    vectors: Floats
+    spectrum: Floats
+    left: Floats
+    right: Floats
+
+    def add(self, rows: csr_array, scores: Floats) -> None:
+        """Add the part to the scores of these rows."""
+        taste = np.asarray(rows @ (self.vectors * self.left[:, None]), np.float32) * self.spectrum
+        scores += taste @ (self.vectors * self.right[:, None]).T
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ItemWeights:
+    """`popularity`: shape (items,), float32. `directions`: of low rank; None for none. `between`:
+    S, shape (items, items), float32, dense or sparse; None for none."""
+
+    popularity: Floats
+    directions: Directions | None = None
+    between: csr_array | Floats | None = None
+
+    def scores(self, rows: csr_array) -> Floats:
+        """The scores of all items for each of some people's rows, shape (rows, items)."""
+        scores = np.zeros(rows.shape, np.float32)
+        if self.directions is not None:
+            self.directions.add(rows, scores)
+        if isinstance(self.between, csr_array):
+            spread(rows, self.between, scores)
+        elif self.between is not None:
+            scores += rows.toarray() @ self.between
+        scores += self.popularity
+        return scores

@@ -1,0 +1,68 @@
+"""From a fitted model of lists to the list model that devices download."""
+
+import json
+from array import array
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from tacit.models.lists.fitted import FittedLists
+from tacit.models.lists.item_weights import Directions
+from tacit.wire.list_model import MOST_BYTES, ItemNeighbours, ListModel, LowRank
+
+Floats = NDArray[np.float32]
+HEADER = 1 << 14
+"""Bytes of a header beside its items, more than any guarantee takes."""
+
+
+def list_model(fitted: FittedLists, most: int = MOST_BYTES) -> ListModel:
+    """What a device ranks the catalogue by; numbers are rounded to halves.
+
+    Of weights between items the largest of each item are kept, as many as fit into `most` bytes
+    beside the rest: all of them up to about 4,000 items. Raises `RequestError` where not even the
+    directions fit.
+    """
+    weights, items = fitted.weights, tuple(fitted.item_ids.ids.to_list())
+    left = most - HEADER - len(json.dumps(items)) - 4 * len(items)
+    low_rank = None if weights.directions is None else _low_rank(weights.directions)
+    if low_rank is not None:
+        left -= len(low_rank.vectors) + 8 * len(items) + 4 * len(low_rank.spectrum)
+    neighbours = None
+    if weights.between is not None:
+        neighbours = _neighbours(weights.between, max(left, 0))
+    popularity = _singles(weights.popularity)
+    return ListModel(items, popularity, fitted.guarantee, low_rank=low_rank, neighbours=neighbours)
+
+
+def _low_rank(directions: Directions) -> LowRank:
+    return LowRank(
+        own_scale=_singles(directions.left),
+        score_scale=_singles(directions.right),
+        spectrum=_singles(directions.spectrum),
+        vectors=directions.vectors.astype("<f2").tobytes(),
+    )
+
+
+def _neighbours(between: csr_array | Floats, room: int) -> ItemNeighbours | None:
+    n = between.shape[0]
+    if 2 * n * n <= room:
+        dense = between.toarray() if isinstance(between, csr_array) else between
+        return ItemNeighbours(n, b"", dense.astype("<f2").tobytes())
+    place = "<u2" if n <= 1 << 16 else "<u4"
+    count = room // (n * (np.dtype(place).itemsize + 2))
+    if count == 0:
+        return None
+    places, kept = np.empty((n, count), place), np.empty((n, count), "<f2")
+    for item in range(n):
+        row = between[[item]].toarray()[0] if isinstance(between, csr_array) else between[item]
+        largest = np.sort(np.argpartition(-np.abs(row), count - 1)[:count])
+        places[item], kept[item] = largest, row[largest]
+    return ItemNeighbours(count, places.tobytes(), kept.tobytes())
+
+
+def _singles(values: NDArray[Any]) -> "array[float]":
+    floats = array("f")
+    floats.frombytes(np.ascontiguousarray(values, "<f4").tobytes())
+    return floats

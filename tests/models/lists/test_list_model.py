@@ -1,0 +1,42 @@
+"""The list model: what is published ranks as the fitted model does, to the rounding of halves."""
+
+import numpy as np
+import pytest
+from lists_world import world
+
+from tacit.device.list_profile import ListProfile
+from tacit.models import fit, list_model
+from tacit.wire.list_model import MOST_BYTES, ListModel
+
+
+@pytest.mark.parametrize("name", ["popularity", "ease", "graph-filter"])
+def test_a_device_scores_as_the_fitted_model_does(name, own, table):
+    fitted = fit(name, own)
+    model = ListModel.from_bytes(list_model(fitted).to_bytes())
+    for person in (0, 17):
+        mine = own.item_ids.take(np.flatnonzero(table[person]).astype(np.int32)).to_list()
+        told = ListProfile(model, mine).recommend(5)
+        expected = fitted.recommend_to(own.item_ids.take(own.items[own.users == person]), 5)
+        assert [score for _, score in told] == pytest.approx(
+            [score for _, score in expected], abs=2e-3
+        )
+
+
+def test_the_largest_weights_are_kept_and_the_bound_is_too():
+    chance = np.random.default_rng(0)
+    fitted = fit("ease", world(chance.random((40, 200)) < 0.2), ridge=5)
+    whole, cut = list_model(fitted), list_model(fitted, 60_000)
+    assert whole.neighbours.count == 200
+    assert len(cut.to_bytes()) <= 60_000 < len(whole.to_bytes()) <= MOST_BYTES
+    count = cut.neighbours.count
+    kept = np.frombuffer(cut.neighbours.places, "<u2").reshape(200, count)
+    for item in (0, 99, 199):
+        sizes = abs(fitted.weights.between[item])
+        assert sizes[kept[item]].min() >= np.delete(sizes, kept[item]).max()
+    assert list_model(fitted, 18_000).neighbours is None
+
+
+def test_sparse_weights_come_out_as_dense_ones_do(own):
+    fitted = fit("graph-filter", own)
+    weights = np.frombuffer(list_model(fitted).neighbours.weights, "<f2").reshape(20, 20)
+    assert weights == pytest.approx(fitted.weights.between.toarray(), abs=1e-3)

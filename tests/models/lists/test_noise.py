@@ -1,0 +1,144 @@
+"""What reports say of pairs of items: unbiased, with noise of the size that is claimed."""
+
+import numpy as np
+import pytest
+from lists_world import world
+
+from tacit.channels import compile_channel
+from tacit.collection.catalogue import Catalogue
+from tacit.collection.perturb import perturb
+from tacit.collection.sample import Sample
+from tacit.errors import RequestError
+from tacit.metrics.lists import list_figures
+from tacit.models import fit
+from tacit.models.lists import EASE, GraphFilter, interactions
+from tacit.models.lists.co_occurrence import co_occurrence, dense_rows, leading
+from tacit.models.lists.directions import ScaledPresence, leading_items
+from tacit.scale import RatingScale
+
+ONE = RatingScale.parse("there")
+ITEMS, DRAWS = 20, 100
+
+
+def plans(epsilon="1"):
+    channel = compile_channel("randomized-response", epsilon=epsilon, scale=ONE, missing=True)
+    return {"catalogue": Catalogue(channel), "sample": Sample(channel, 6)}
+
+
+@pytest.mark.parametrize("plan", ["catalogue", "sample"])
+def test_second_moments_are_unbiased_and_their_noise_is_as_large_as_said(table, plan):
+    """100 draws: each entry's mean within 5 sd, and the deviation of all within a tenth."""
+    asked = plans()[plan]
+    others = (world(table, first=1000 * draw) for draw in range(DRAWS))  # asked about other slots
+    found = [co_occurrence(interactions(perturb(own, asked)).presence) for own in others]
+    grams = np.array([one.gram for one in found])
+    spread = grams.std(0, ddof=1)
+    assert (abs(grams.mean(0) - table.T @ table) < 5 * spread / np.sqrt(DRAWS)).all()
+    off = ~np.eye(ITEMS, dtype=bool)
+    entry = np.mean([one.edge for one in found]) / (2 * np.sqrt(ITEMS))
+    assert entry == pytest.approx(np.sqrt((spread[off] ** 2).mean()), rel=0.1)
+
+
+def test_of_two_slots_a_person_every_pair_is_counted_as_often_as_it_is_asked(table):
+    """All pairs' sum over 100 draws, within 5 sd; without b it is 8 sd too small."""
+    channel = compile_channel("randomized-response", epsilon="6", scale=ONE, missing=True)
+    others = (world(table, first=1000 * draw) for draw in range(DRAWS))
+    found = [
+        co_occurrence(interactions(perturb(own, Sample(channel, 2))).presence) for own in others
+    ]
+    pairs = np.array([one.gram.sum() - np.trace(one.gram) for one in found])
+    true = table.T @ table
+    expected = true.sum() - np.trace(true)
+    error = pairs.std(ddof=1) / np.sqrt(DRAWS)
+    assert abs(pairs.mean() - expected) < 5 * error < 0.4 * expected
+
+
+def test_without_noise_they_are_the_counts_themselves(own, table):
+    found = co_occurrence(interactions(own).presence)
+    assert found.gram == pytest.approx(table.T @ table)
+    assert found.edge == 0
+
+
+def test_noise_alone_has_hardly_a_direction():
+    """Nobody has more than one of 80 items: in 30 draws 0 to 2 directions, at most .48 of the
+    edge."""
+    alone = np.zeros((3000, 80))
+    alone[np.arange(3000), np.arange(3000) % 80] = 1
+    found = co_occurrence(interactions(perturb(world(alone), plans("0.5")["catalogue"])).presence)
+    _, values = leading(found)
+    assert len(values) <= 5
+    assert (values < 0.8 * found.edge).all()
+
+
+@pytest.mark.parametrize("plan", ["catalogue", "sample"])
+def test_directions_are_those_of_the_matrix_laid_out(own, plan):
+    presence = interactions(perturb(own, plans("3")[plan])).presence
+    people, items = (degree**-0.5 for degree in presence.degrees)
+    laid_out = np.vstack(list(dense_rows(presence))) * np.outer(people, items)
+    vectors, values = leading_items(ScaledPresence(presence, people, items), 3)
+    assert values == pytest.approx(np.linalg.svd(laid_out)[1][:3], rel=1e-4)
+    assert np.linalg.norm(laid_out @ vectors, axis=0) == pytest.approx(values, rel=1e-4)
+
+
+@pytest.mark.parametrize("plan", ["catalogue", "sample"])
+def test_both_products_are_of_one_matrix(own, plan):
+    """y' (B x) = (B' y)' x, to the digits of singles."""
+    presence = interactions(perturb(own, plans()[plan])).presence
+    people, items = (degree**-0.5 for degree in presence.degrees)
+    scaled, chance = ScaledPresence(presence, people, items), np.random.default_rng(0)
+    x = chance.standard_normal((ITEMS, 3), np.float32)
+    y = chance.standard_normal((own.n_users, 3), np.float32)
+    assert y.T @ scaled.over_items(x) == pytest.approx(scaled.over_people(y).T @ x, abs=1e-4)
+
+
+def test_the_provider_scores_debiased_rows(own):
+    fitted = EASE(ridge=9).fit(interactions(perturb(own, plans()["sample"])))
+    C = np.vstack(list(dense_rows(fitted.presence)))
+    scores = C @ fitted.weights.between
+    lists = fitted.lists(own, 3, where="provider")
+    for u in range(own.n_users):
+        left = np.delete(np.arange(ITEMS), own.items[own.users == u])
+        told = lists[u][lists[u] >= 0]
+        assert set(told.tolist()) <= set(left.tolist())
+        assert scores[u, told] == pytest.approx(np.sort(scores[u, left])[::-1][:3], abs=1e-4)
+
+
+def test_where_nothing_stands_out_of_the_noise_lists_are_of_what_is_popular(own, monkeypatch):
+    nothing = np.zeros((ITEMS, 0)), np.zeros(0)
+    monkeypatch.setattr("tacit.models.lists.ease.leading", lambda found: nothing)
+    reports = perturb(own, plans("0.1")["catalogue"])
+    told, popular = (fit(name, reports).lists(own, 4) for name in ("ease", "popularity"))
+    assert told.tolist() == popular.tolist()
+
+
+def test_lists_of_people_who_follow_their_taste_are_better_than_what_is_popular():
+    """Two tastes of 30 items each: at epsilon 3 both models see them; popularity cannot."""
+    chance = np.random.default_rng(0)
+    taste = chance.integers(0, 2, 1500)
+    likes = np.repeat([[0.25, 0.02], [0.02, 0.25]], 30, axis=1)[taste]
+    own = world(chance.random((1500, 60)) < likes)
+    held = np.random.default_rng(1).random(len(own)) < 0.3
+    train, test = own.where(~held), own.where(held)
+    reports = perturb(train, plans("3")["catalogue"])
+    counts = np.bincount(train.items, minlength=60)
+    found = {
+        name: list_figures(fit(name, reports).lists(train, 10), test.users, test.items, counts).ndcg
+        for name in ("popularity", "ease", "graph-filter")
+    }
+    assert min(found["ease"], found["graph-filter"]) > 1.3 * found["popularity"]
+
+
+def test_what_cannot_be_learnt_from_is_refused_with_a_sentence(own):
+    with pytest.raises(RequestError, match="holds no rows"):
+        interactions(own.where(np.zeros(len(own), bool)))
+    one = Sample(compile_channel("randomized-response", epsilon="1", scale=ONE, missing=True), 1)
+    with pytest.raises(RequestError, match="One slot a person was asked about"):
+        fit("ease", perturb(own, one))
+    with pytest.raises(RequestError, match="too few to choose a ridge"):
+        fit("ease", world(np.ones((3, 9))))
+    with pytest.raises(RequestError, match=r"EASE of 10,001 items takes 4 GB"):
+        fit("ease", world(np.ones((1, 10_001))))
+    with pytest.raises(RequestError, match="ridge of 0"):
+        EASE(ridge=0)
+    with pytest.raises(RequestError, match="0 directions"):
+        GraphFilter(directions=0)
