@@ -9,7 +9,7 @@ FACTORS, BEST = 64, 10
 
 def ours(path: str) -> Figures:
     from tacit.kernels.layout import layout
-    from tacit.kernels.topk import top_k
+    from tacit.kernels.lists.topk import top_k
 
     users, items, people, catalogue = _load(path)
     seen = layout(users, items, len(people), len(catalogue)).users

@@ -44,6 +44,7 @@ if __name__ == "__main__":
         waiting_after(int(sys.argv[1])),
         tools.train,
         lambda fitted, own, users, items: fitted.predict_codes(users, items),
+        lambda fitted, own, where, length: np.zeros((own.n_users, 1), np.int32),
     )
     tools.check = lambda channels, models, plan: None
     tools.tools = lambda: stubs

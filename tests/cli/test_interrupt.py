@@ -50,7 +50,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path):
     assert not page.exists()
 
     again = subprocess.run(
-        command(5, data, *files), capture_output=True, text=True, timeout=60, check=False
+        command(15, data, *files), capture_output=True, text=True, timeout=60, check=False
     )
     assert again.returncode == 0, again.stderr
     assert "6 rows of an earlier run are kept" in again.stderr

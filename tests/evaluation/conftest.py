@@ -12,7 +12,9 @@ ROW = {
     "delta": 0.0, "unit": "value", "values_epsilon": None, "user_epsilon": None,
     "tight_epsilon": None, "claim_valid": True, "seed": 0, "fold": None, "n_train": 90,
     "n_test": 10, "rmse": 1.0, "mae": 0.8, "precision_at_10": 0.6, "recall_at_10": 0.9,
-    "f_score_at_10": 0.7, "fit_seconds": 1.0, "predict_seconds": 0.1,
+    "f_score_at_10": 0.7, "ndcg_at_20": 0.3, "recall_at_20": 0.2, "mrr": 0.4,
+    "hit_rate_at_20": 0.5, "coverage_at_20": 0.1, "popularity_at_20": 0.05,
+    "fit_seconds": 1.0, "predict_seconds": 0.1,
 }  # fmt: skip
 
 

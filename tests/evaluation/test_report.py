@@ -10,7 +10,7 @@ from tacit.evaluation.comparison.chart import Chart, describe
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
 from tacit.evaluation.comparison.report import report
-from tacit.evaluation.comparison.tables import accuracy, best, lowest, promises, text
+from tacit.evaluation.comparison.tables import accuracy, best, foremost, promises, text
 from tacit.evaluation.html.drawing import html
 
 
@@ -59,7 +59,7 @@ def test_the_report_is_one_file_that_fetches_nothing(rows):
     assert len(checker.ids) == len(set(checker.ids))
     assert checker.fetched == []
     assert "url(http" not in page
-    assert page.count("<svg role") == 4
+    assert page.count("<svg role") == 6
     assert "prefers-color-scheme: dark" in page
     pictures = page[page.index("</style>") :]
     assert not any(colour in pictures for colour in (INK, *map(str.lower, PALETTE)))
@@ -199,8 +199,8 @@ def test_a_device_that_hides_what_was_rated_is_shown_so(rows):
 
 
 def test_the_best_is_the_lowest_mean(rows, make_row):
-    winner = lowest([*rows, make_row(epsilon=1.0, model="new", rmse=0.5)], "provider")
+    winner = foremost([*rows, make_row(epsilon=1.0, model="new", rmse=0.5)], "provider")
     assert (winner.figure, winner.model) == (0.5, "new")
     assert best(rows).lines[0][:2] == ("0.5", "1.160")
     assert best(rows).lines[-1][0] == "no privacy"
-    assert lowest([], "device") is None
+    assert foremost([], "device") is None

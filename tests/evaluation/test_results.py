@@ -12,7 +12,9 @@ from tacit.evaluation.results import KEYS, load, save
 CONTRACT = (
     "dataset, plan, cap, channel, channel_id, model, mode, where, trust, epsilon, delta, unit, "
     "values_epsilon, user_epsilon, tight_epsilon, claim_valid, uncovered, seed, fold, n_train, "
-    "n_test, rmse, mae, precision_at_10, recall_at_10, f_score_at_10, fit_seconds, predict_seconds"
+    "n_test, rmse, mae, precision_at_10, recall_at_10, f_score_at_10, "
+    "ndcg_at_20, recall_at_20, mrr, hit_rate_at_20, coverage_at_20, popularity_at_20, "
+    "fit_seconds, predict_seconds"
 )
 
 

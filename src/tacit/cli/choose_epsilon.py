@@ -77,6 +77,8 @@ def choose_epsilon(
     from tacit.readers import synthetic
 
     tools.check([channel], [model], "rated")
+    if not tools.rates(model):
+        raise RequestError(f"{model} makes lists, and an epsilon is chosen by RMSE; use compare.")
     if private:
         check_place(model, tools.where(model), where or PROVIDER)
     elif data is not None:

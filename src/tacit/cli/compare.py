@@ -15,18 +15,32 @@ if TYPE_CHECKING:
     from tacit.evaluation.results import ResultRow
     from tacit.ratings import Ratings
 
+PRINTED = {
+    "rmse": "RMSE",
+    "f_score_at_10": "F-score of the best 10 test items",
+    "ndcg_at_20": "NDCG of lists of 20",
+    "recall_at_20": "Recall of lists of 20",
+}
+"""What is printed; the result rows have the rest."""
+
 
 def compare(
     data: Data,
     channel: Annotated[str, typer.Option(help="Channels, separated by commas.")] = "auto",
-    model: Annotated[str, typer.Option(help="Models, separated by commas.")] = "channel-mf",
+    model: Annotated[
+        str | None,
+        typer.Option(help="Models, by commas. [channel-mf; on the scale there ease]"),
+    ] = None,
     epsilon: Annotated[
         str, typer.Option(help="Nats per value, slot or user, by commas.")
     ] = "0.5,1,3",
     folds: Annotated[int | None, typer.Option(help="Cross-validate in so many folds.")] = None,
     test_share: Annotated[float | None, typer.Option(help="Hold out this share. [0.1]")] = None,
     seeds: Annotated[int, typer.Option(help="Repeat with splits 0, 1, ..")] = 1,
-    plan: options.PlanName = "rated",
+    plan: Annotated[
+        str | None,
+        typer.Option(help="rated, catalogue or sample:K. [rated; catalogue on the scale there]"),
+    ] = None,
     cap: Annotated[int | None, typer.Option(help="At most so many ratings a person.")] = None,
     mode: Annotated[str, typer.Option(help="strict, faithful or both.")] = "strict",
     delta: Annotated[
@@ -52,7 +66,8 @@ def compare(
     """Compare channels and models at several epsilons, beside no privacy at all.
 
     Every rating goes through each channel; models learn from the reports; errors are measured on
-    true ratings held out. A training (pg-mf) asks devices itself, through no channel. With --json
+    true ratings held out, and lists of 20 beside random ones and popular items. A training (pg-mf)
+    asks devices itself, through no channel. With --json
     an interrupted run goes on where it stopped when it is started again.
 
     Examples:
@@ -62,6 +77,8 @@ def compare(
         tacit compare ratings.csv --scale 1:5:1 --folds 10 --json out.json --report out.html
 
         tacit compare ml-100k/u.data --plan catalogue --epsilon 2,4 --cap 200
+
+        tacit compare clicks.csv --scale there --model ease,graph-filter --epsilon 1,2,4
     """
     if folds is not None and test_share is not None:
         raise typer.BadParameter("give --folds or --test-share, not both")
@@ -69,26 +86,29 @@ def compare(
         raise typer.BadParameter(f"'{mode}' is not strict, faithful or both", param_hint="--mode")
     options.writable(json, report)
 
+    from dataclasses import replace
+
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons
     from tacit.metrics.split import SplitProtocol
+    from tacit.models.lists.ease import MOST_ITEMS
 
     if mode != "strict":
         options.notice("Models that learn from reports have one mode, strict; they run once.")
     protocol = SplitProtocol(kind=split, share=test_share, folds=folds, seeds=seeds)
-    comparison = Comparison(
+    stars = Comparison(
         channels=options.names(channel),
-        models=options.names(model),
+        models=_beside_floors(model or "channel-mf"),
         epsilons=epsilons(epsilon),
         protocol=protocol,
-        plan=plan,
+        plan=plan or "rated",
         cap=cap,
         relevant=relevant,
         mode=mode,
         delta=f"{delta:g}",
         options={} if factors is None else {"factors": factors},
     )
-    tools.check(comparison.channels, comparison.models, plan)
+    tools.check(stars.channels, stars.models, stars.plan)
     ratings = options.load(
         data,
         format,
@@ -99,7 +119,19 @@ def compare(
         people=people,
         held_out=protocol.column,
     )
+    comparison = stars
+    if ratings.scale.has_one_level:
+        default = "ease" if ratings.n_items <= MOST_ITEMS else "graph-filter"
+        models = _beside_floors(model or default)
+        comparison = replace(stars, models=models, plan=plan or "catalogue")
     run(ratings, comparison, json, report)
+
+
+def _beside_floors(models: str) -> tuple[str, ...]:
+    """The models asked for, random lists and what is popular, each once."""
+    from tacit.evaluation.comparison.request import POPULARITY, RANDOM
+
+    return tuple(dict.fromkeys([*options.names(models), RANDOM, POPULARITY]))
 
 
 def run(
@@ -141,9 +173,10 @@ def _print(rows: "Sequence[ResultRow]") -> None:
     from tacit.evaluation.comparison.guarantee_text import sentences
     from tacit.evaluation.comparison.tables import accuracy, promises, text
 
-    for metric, caption in (("rmse", "RMSE"), ("f_score_at_10", "F-score at 10")):
-        if rows:
-            typer.echo(text(accuracy(rows, metric, f"{caption}, mean over splits")) + "\n")
+    for metric, caption in PRINTED.items():
+        table = accuracy(rows, metric, f"{caption}, mean over splits")
+        if table.lines:
+            typer.echo(text(table) + "\n")
     if (losses := promises(rows)).lines:
         typer.echo(text(losses) + "\n")
     typer.echo("\n".join(sentences(rows)))

@@ -11,7 +11,7 @@ from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.models import Fitted
+    from tacit.models import Fitted, FittedLists
     from tacit.reports import Reports
 
 
@@ -70,10 +70,12 @@ def fit(
     options.writable(output)
 
     from tacit.evaluation.comparison import tools
-    from tacit.evaluation.comparison.request import epsilons
+    from tacit.evaluation.comparison.request import RANDOM, epsilons
     from tacit.ratings import Ratings
 
     tools.check([channel], [model], plan)
+    if model == RANDOM:
+        raise RequestError("Random lists are learnt from nothing; choose another model to fit.")
     if epsilon is not None:
         (epsilon,) = epsilons(epsilon)
     from_reports = data is None or is_reports(data)
@@ -96,7 +98,7 @@ def fit(
             source = tools.perturb(source, promised)
         fitted = tools.fit(model, source, **chosen)
     partial = output.with_name(output.name + ".part")
-    fitted.save(partial)
+    _save(fitted, partial)
     partial.replace(output)
     # How many ratings a training saw is no part of what it promises.
     rows = f" from {len(source):,} rows" if not trained else ""
@@ -104,6 +106,16 @@ def fit(
     if publish is not None and db is not None:
         address = _publish(fitted, db, task, publish)
         options.notice(f"Published in {publish} as {address}.")
+
+
+def _save(fitted: "Fitted | FittedLists", path: Path) -> None:
+    """Write a model of ratings, or of one of lists what devices download."""
+    from tacit.models import Fitted, list_model
+
+    if isinstance(fitted, Fitted):
+        fitted.save(path)
+    else:
+        path.write_bytes(list_model(fitted).to_bytes())
 
 
 def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str) -> None:
@@ -139,17 +151,16 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
         return stored_reports.reports(reader, task)
 
 
-def _publish(fitted: "Fitted", db: str, task: str | None, folder: Path) -> str:
+def _publish(fitted: "Fitted | FittedLists", db: str, task: str | None, folder: Path) -> str:
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
     from tacit.collector.storage.published_models import PublishedModels
-    from tacit.models import item_model
+    from tacit.models import Fitted, item_model, list_model
 
+    learnt = item_model(fitted) if isinstance(fitted, Fitted) else list_model(fitted)
     with closing(open_reader(db)) as reader:
         asked = stored_reports.together(reader, task)
-    (address,) = {
-        PublishedModels(folder).publish(each.address, item_model(fitted)) for each in asked
-    }
+    (address,) = {PublishedModels(folder).publish(each.address, learnt) for each in asked}
     return address
 
 

@@ -28,7 +28,8 @@ def recommend(
     """Print a person's best items with their predicted ratings, best first.
 
     Without --profile this is what the provider knows from reports. With it the last step is done
-    on true ratings, as on the person's device, and items in the profile are left out.
+    on true ratings, as on the person's device, and items in the profile are left out. A list model
+    knows nobody, and takes what the person has from --profile.
 
     Examples:
 
@@ -36,8 +37,16 @@ def recommend(
 
         tacit recommend model --user 42 --profile my-ratings.csv --titles ml-100k/u.item
     """
+    from tacit.cli.recommend_list import from_list, is_list
     from tacit.models.fitted import Fitted
 
+    if is_list(model):
+        own = None if profile is None else _own(profile, user, "there")
+        best = from_list(model, own, n)
+        shown = _titles(titles, [item for item, _ in best])
+        for item, score in best:
+            typer.echo(f"{item}\t{score:.4f}{shown.get(item, '')}")
+        return
     fitted = Fitted.load(model)
     if profile is None:
         if fitted.user_ids.code(user) < 0:
@@ -47,7 +56,7 @@ def recommend(
         own = _own(profile, user, str(fitted.scale))
         _say_unknown(fitted, own, profile)
         best = at_their_device(fitted, own, n)
-    shown = _titles(titles, fitted)
+    shown = _titles(titles, [item for item, _ in best])
     for item, rating in best:
         typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
 
@@ -108,11 +117,12 @@ def _header(path: Path) -> list[str]:
         raise DataError(f"{path} cannot be read ({error}); give a csv of item,rating.") from error
 
 
-def _titles(path: Path | None, fitted: "Fitted") -> dict[Any, str]:
+def _titles(path: Path | None, items: list[Any]) -> dict[Any, str]:
     if path is None:
         return {}
     from tacit.readers import titles
 
     table = titles(path)
-    known = table.filter(fitted.item_ids.codes(table["item"]) >= 0)
-    return {item: f"\t{title}" for item, title in known.select("item", "title").iter_rows()}
+    shown = {str(item): item for item in items}
+    pairs = table.select("item", "title").iter_rows()
+    return {shown[str(item)]: f"\t{title}" for item, title in pairs if str(item) in shown}

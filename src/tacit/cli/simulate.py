@@ -70,21 +70,21 @@ def simulate(
             tally = fleet.score(known, held_out, count, progress)
         else:
             tally = fleet.report(known, count, progress)
-    _print(tally)
+    _print(tally, "interactions" if ratings.scale.has_one_level else "ratings")
     if tally.interrupted:
         options.notice(f"Interrupted after {tally.counts['devices']:,} of {count:,} devices.")
         raise typer.Exit(options.INTERRUPTED)
 
 
-def _print(tally: "FleetOutcome") -> None:
+def _print(tally: "FleetOutcome", entries: str) -> None:
     counts = tally.counts
-    typer.echo(f"{counts['devices']:,} devices with {counts['ratings']:,} ratings at home")
+    typer.echo(f"{counts['devices']:,} devices with {counts['ratings']:,} {entries} at home")
     if tally.errors:
         typer.echo(f"RMSE {tally.rmse:.4f} on {len(tally.errors):,} held-out ratings, at home")
     else:
         typer.echo(f"{counts['stored']:,} reports stored, {counts['waiting']:,} not yet")
     for name, meaning in (
-        ("not asked", "ratings of items that the task does not have"),
+        ("not asked", f"{entries} of items that the task does not have"),
         ("given up", "reports refused by the collector"),
         ("refused", "devices whose lifetime limit was too low"),
         ("unreached", "devices that were told no task"),

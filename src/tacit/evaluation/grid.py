@@ -84,6 +84,7 @@ def experiments(
     models: Sequence[str],
     epsilons: Sequence[str],
     trainings: Sequence[tuple[str, str]] = (),
+    floors: Sequence[str] = (),
     plan: str = "rated",
     cap: int | None = None,
     settings: str = "",
@@ -91,11 +92,12 @@ def experiments(
     """The whole grid, the identity always in it and once; models that share reports in a row.
 
     `trainings` (name, mode) choose what leaves themselves: they run once an epsilon and mode, with
-    no channel. Epsilons are in nats per value or slot, or of a training's unit.
+    no channel; `floors` learn nothing, and run without privacy alone. Epsilons are in nats per
+    value or slot, or of a training's unit.
     """
     known = [(name, "strict") for name in models]
     noises: list[tuple[str | None, str | None, Sequence[tuple[str, str]]]] = [
-        (IDENTITY, None, known)
+        (IDENTITY, None, [*known, *((name, "strict") for name in floors)])
     ]
     noises += [(name, e, known) for e in epsilons for name in channels if name != IDENTITY]
     noises += [(None, epsilon, trainings) for epsilon in epsilons]

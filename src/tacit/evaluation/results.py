@@ -40,7 +40,8 @@ class ResultRow:
     true ratings and the published item model, "curator" from true ratings. `unit` is what
     `epsilon` protects. `claim_valid` is False where the claim is known not to hold, and None where
     nothing is claimed. `uncovered`: what the claim leaves out because nobody declared it ("the
-    catalogue, the set of people"); None for nothing. Seconds are wall seconds.
+    catalogue, the set of people"); None for nothing. Seconds are wall seconds, of predicting
+    those of ratings. A figure that a model or a scale does not have is NaN.
     """
 
     dataset: str
@@ -69,6 +70,12 @@ class ResultRow:
     precision_at_10: float
     recall_at_10: float
     f_score_at_10: float
+    ndcg_at_20: float
+    recall_at_20: float
+    mrr: float
+    hit_rate_at_20: float
+    coverage_at_20: float
+    popularity_at_20: float
     fit_seconds: float
     predict_seconds: float
 
@@ -117,7 +124,12 @@ def checked(
 
 
 KEYS = tuple(field.name for field in fields(ResultRow))
-METRICS = ("rmse", "mae", "precision_at_10", "recall_at_10", "f_score_at_10")
+STARS = ("rmse", "mae", "precision_at_10", "recall_at_10", "f_score_at_10")
+"""Figures of predicted ratings, the last three of the papers' rankings of test items."""
+LISTS = ("ndcg_at_20", "recall_at_20", "mrr", "hit_rate_at_20", "coverage_at_20",
+         "popularity_at_20")  # fmt: skip
+"""Figures of lists of 20 from the whole catalogue, as `tacit.metrics.lists` defines them."""
+METRICS = (*STARS, *LISTS)
 TYPES: dict[Any, pl.DataType] = {
     float: pl.Float64(),
     float | None: pl.Float64(),

@@ -13,9 +13,10 @@ from tacit.evaluation.results import ResultRow
 TITLES = {
     "rmse": "RMSE on held-out true ratings (lower is better)",
     "mae": "mean absolute error on held-out true ratings (lower is better)",
-    "f_score_at_10": "F-score of the top 10 (higher is better)",
+    "f_score_at_10": "F-score of the top 10 test items (higher is better)",
     "precision_at_10": "precision of the top 10 (higher is better)",
     "recall_at_10": "recall of the top 10 (higher is better)",
+    "ndcg_at_20": "NDCG of lists of 20 from the whole catalogue (higher is better)",
 }
 ERRORS = ("rmse", "mae")
 

@@ -10,14 +10,26 @@ from tacit.evaluation.comparison import device_sample as sampling
 from tacit.evaluation.comparison.chart import TITLES, Chart
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.guarantee_text import claims
-from tacit.evaluation.comparison.tables import accuracy, best, holding, lowest, promises
+from tacit.evaluation.comparison.tables import (
+    accuracy,
+    best,
+    deciding,
+    foremost,
+    holding,
+    mean,
+    promises,
+)
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.html import drawing
 from tacit.evaluation.html.markup import grouped, plain, winners
 from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
-FIGURES = ("rmse", "f_score_at_10")
+FIGURES = ("rmse", "f_score_at_10", "ndcg_at_20")
+SCORES = {
+    "rmse": "the predictions of the {} have an RMSE",
+    "ndcg_at_20": "the lists of the {} have an NDCG",
+}
 
 
 def report(
@@ -29,16 +41,17 @@ def report(
     ratings; see `DeviceSample` for whose.
     """
     names = ", ".join(dict.fromkeys(row.dataset for row in rows))
+    shown = [metric for metric in FIGURES if any(mean([row], metric) is not None for row in rows)]
     parts = [
         f"<header><h1>Recommendations without revealed ratings</h1><p>{escape(names)}</p></header>",
         _lead(rows),
         _promises(rows),
         "<h2>What it costs</h2>",
         winners(best(holding(rows))),
-        *(drawing.html(chart) for metric in FIGURES if (chart := Chart(rows, metric)).epsilons),
+        *(drawing.html(chart) for metric in shown if (chart := Chart(rows, metric)).epsilons),
         *_device(sample),
         "<h2>Every figure</h2>",
-        *(grouped(accuracy(rows, metric, TITLES[metric])) for metric in FIGURES),
+        *(grouped(accuracy(rows, metric, TITLES[metric])) for metric in shown),
         "<h2>How this was measured</h2>",
         _method(rows, split),
     ]
@@ -69,12 +82,13 @@ def _lead(rows: Sequence[ResultRow]) -> str:
     middle, unit = min(claims, key=lambda claim: abs(math.log(claim[0])))
     here = [row for row in holding(rows) if (row.epsilon, row.unit) == (middle, unit)]
     where = "device" if any(row.where == "device" for row in here) else here[0].where
-    free = lowest([row for row in rows if row.channel == IDENTITY], where)
+    metric = deciding(rows)
+    free = foremost([row for row in rows if row.channel == IDENTITY], where, metric)
     beside = f"; without any privacy, {free.figure:.3f}" if free else ""
-    found = lowest(here, where)
+    found = foremost(here, where, metric)
     return (
-        f"<p class=lead>At epsilon = {middle:g} per {unit} the predictions of the {where} have an "
-        f"RMSE of <strong>{found.figure:.3f}</strong>{beside}.</p>"
+        f"<p class=lead>At epsilon = {middle:g} per {unit} {SCORES[metric].format(where)} of "
+        f"<strong>{found.figure:.3f}</strong>{beside}.</p>"
         if found
         else ""
     )
@@ -147,7 +161,8 @@ def _method(rows: Sequence[ResultRow], split: str) -> str:
         f"{'time' if splits == 1 else 'times'}.{held} The provider predicts from reports alone; "
         f"the device from its own true ratings and the published item model. Predictions are "
         f"clipped to the scale. The F-score is that of each person's ten best predicted test "
-        f"items, ties by item id, over people with a relevant one.</p>\n"
+        f"items, ties by item id, over people with a relevant one; lists of 20 are of the whole "
+        f"catalogue less what the person has in training.</p>\n"
         f"<p>Whatever is not said to be protected is public: under the plan "
         f"<em>{escape(first.plan)}</em> that is {_public(rows)}.</p>"
     )

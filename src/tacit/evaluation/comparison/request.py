@@ -16,6 +16,9 @@ from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings
 from tacit.training import modes
 
+RANDOM, POPULARITY = "random", "popularity"
+"""Models of lists that `tacit compare` sets beside all others; the first learns nothing."""
+
 
 def epsilons(text: str) -> tuple[str, ...]:
     """`0.1,0.5,1` as decimal strings, each once; raises `RequestError` for what is no epsilon."""
@@ -70,13 +73,18 @@ class Comparison:
             ratings,
             self.protocol,
             channels=self.channels,
-            models=[name for name in self.models if not modes(name)],
+            models=self._models,
+            floors=[RANDOM] if RANDOM in self.models else [],
             trainings=[(name, mode) for name in self.models for mode in modes(name, self.mode)],
             epsilons=self.epsilons,
             plan=self.plan,
             cap=self.cap,
             settings=json.dumps(settings, sort_keys=True),
         )
+
+    @property
+    def _models(self) -> list[str]:
+        return [name for name in self.models if not modes(name) and name != RANDOM]
 
     def run(
         self, ratings: Ratings, tools: Tools, journal: Journal[ResultRow], progress: Progress

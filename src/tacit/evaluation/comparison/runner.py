@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from tacit.collection.plan import Plan
 from tacit.errors import RequestError
+from tacit.evaluation.comparison.lists import Lister, list_columns
 from tacit.evaluation.grid import IDENTITY, Experiment
-from tacit.evaluation.results import ResultRow
+from tacit.evaluation.results import STARS, ResultRow
 from tacit.metrics.accuracy import mae, ranking, relevant_from, rmse
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
+from tacit.scale import RatingScale
 
 AUTO = "auto"
 Floats = NDArray[np.floating[Any]]
@@ -48,15 +50,18 @@ class Tools:
     `plan(name, channel, epsilon, scale, cap)`: a plan over a channel, "auto" included.
     `perturb(ratings, plan)`: what leaves the devices. `fit(model, data, rng=.., ..)`,
     `train(model, ratings, epsilon=.., rng=.., ..)` and `device_predict(fitted, own, users, items)`:
-    as in `tacit.models`. `where(model)`: the places where it predicts.
+    as in `tacit.models`. `lists(fitted, own, where, length)`: everybody's list. `where(model)`:
+    the places where it predicts. `rates(model)`: whether it predicts ratings at all.
     """
 
     plan: Callable[[str, str, str, Any, int | None], Plan]
     perturb: Callable[[Ratings, Plan], Reports]
-    fit: Callable[..., Predictor]
+    fit: Callable[..., Any]
     train: Callable[..., Trained]
     device_predict: Callable[[Any, Ratings, Codes, Codes], Floats]
+    lists: Lister
     where: Callable[[str], Sequence[str]] = lambda model: ("provider", "device")
+    rates: Callable[[str], bool] = lambda model: True
 
 
 @dataclass(frozen=True)
@@ -123,27 +128,31 @@ class ComparisonRunner:
         self.ratings = ratings
         self._protocol = protocol
         self._tools = tools
-        self._relevant = relevant_from(ratings.scale) if relevant is None else relevant
+        self._relevant = _relevant(ratings.scale, relevant)
         self._delta = delta
         self._options = options or {}
         self._splits = Latest[tuple[Ratings, Ratings]]()
         self._data = Latest[tuple[Ratings | Reports, Promise]]()
 
     def __call__(self, experiment: Experiment) -> list[ResultRow]:
-        """A row for each place where the model predicts."""
+        """A row for each place where the model predicts, or makes lists."""
         place = (experiment.seed, experiment.fold)
         train, test = self._splits.of(place, lambda: self._split(*place))
         fitted, promise, seconds = self._fitted(experiment, train)
-        places: dict[str, Callable[[], Floats]] = {
-            "provider": lambda: fitted.predict_codes(test.users, test.items),
-            "curator": lambda: fitted.predict_codes(test.users, test.items),
-            "device": lambda: self._tools.device_predict(fitted, train, test.users, test.items),
-        }
         facts = _facts(experiment, promise, len(train), len(test), seconds)
-        shown = self._tools.where(experiment.model)
-        return [self._row(facts, test, where, places[where]) for where in shown]
+        model = experiment.model
+        rates = self._tools.rates(model)
+        return [
+            ResultRow(
+                **facts,
+                where=where,
+                **(self._ratings(model, fitted, train, test, where) if rates else NO_RATINGS),
+                **self._lists(fitted, train, test, where),
+            )
+            for where in self._tools.where(model)
+        ]
 
-    def _fitted(self, experiment: Experiment, train: Ratings) -> tuple[Predictor, Promise, float]:
+    def _fitted(self, experiment: Experiment, train: Ratings) -> tuple[Any, Promise, float]:
         """The model, what is promised, and the seconds of learning alone."""
         settings = {"rng": experiment.seed, **self._options}
         if experiment.channel is None:
@@ -182,27 +191,44 @@ class ComparisonRunner:
         promise = Promise.of(plan, train, self._delta)
         return self._tools.perturb(train, plan), promise
 
-    def _row(
-        self, facts: dict[str, Any], test: Ratings, where: str, predict: Callable[[], Floats]
-    ) -> ResultRow:
+    def _ratings(
+        self, model: str, fitted: Predictor, train: Ratings, test: Ratings, where: str
+    ) -> dict[str, Any]:
+        """The columns of predicted ratings; raises `RequestError` for one that is not finite."""
         began = time.perf_counter()
-        predicted = predict()
+        if where == "device":
+            predicted = self._tools.device_predict(fitted, train, test.users, test.items)
+        else:
+            predicted = fitted.predict_codes(test.users, test.items)
         seconds = time.perf_counter() - began
         if not np.isfinite(predicted).all():
-            raise RequestError(f"Model {facts['model']} predicted a number that is not finite.")
+            raise RequestError(f"Model {model} predicted a number that is not finite.")
         true = test.values
         best = ranking(test.users, test.items, predicted, true >= self._relevant)
         bounded = np.clip(predicted, float(test.scale.low), float(test.scale.high))
-        return ResultRow(
-            **facts,
-            where=where,
-            rmse=rmse(true, bounded),
-            mae=mae(true, bounded),
-            precision_at_10=best.precision,
-            recall_at_10=best.recall,
-            f_score_at_10=best.f_score,
-            predict_seconds=seconds,
-        )
+        return {
+            "rmse": rmse(true, bounded),
+            "mae": mae(true, bounded),
+            "precision_at_10": best.precision,
+            "recall_at_10": best.recall,
+            "f_score_at_10": best.f_score,
+            "predict_seconds": seconds,
+        }
+
+    def _lists(self, fitted: Any, train: Ratings, test: Ratings, where: str) -> dict[str, Any]:
+        """The columns of lists: of stars, a list ought to show what is relevant."""
+        wanted = test.where(test.values >= self._relevant)
+        return list_columns(self._tools.lists, fitted, train, wanted, where)
+
+
+NO_RATINGS: dict[str, Any] = {**dict.fromkeys(STARS, float("nan")), "predict_seconds": 0.0}
+
+
+def _relevant(scale: RatingScale, asked: float | None) -> float:
+    """The rating from which an item is relevant: on a scale of one level, that level."""
+    if scale.has_one_level and asked is None:
+        return scale.values[0]
+    return relevant_from(scale) if asked is None else asked
 
 
 def _facts(

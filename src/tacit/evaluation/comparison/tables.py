@@ -9,6 +9,7 @@ from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
 
 NOTHING = "–"
+DECIDING = {"rmse": "Lowest RMSE", "ndcg_at_20": "Highest NDCG of lists of 20"}
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,18 @@ def holding(rows: Sequence[ResultRow]) -> list[ResultRow]:
 
 
 def accuracy(rows: Sequence[ResultRow], metric: str, caption: str) -> Table:
-    """The metric, mean over splits, of every channel, model and place, at every epsilon."""
+    """The metric, mean over splits, of every channel, model and place, at every epsilon.
+
+    Of those that have a figure; what has none but without privacy stands last.
+    """
+    measured = [row for row in rows if not math.isnan(float(getattr(row, metric)))]
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
-    kinds = dict.fromkeys(
-        (row.via, row.method, row.where) for row in rows if row.epsilon is not None
-    ) or dict.fromkeys((IDENTITY, row.method, row.where) for row in rows)
+    private = dict.fromkeys(
+        (row.via, row.method, row.where) for row in measured if row.epsilon is not None
+    )
+    known = {(model, where) for _, model, where in private}
+    free = dict.fromkeys((IDENTITY, row.method, row.where) for row in measured)
+    kinds = [*private, *(kind for kind in free if kind[1:] not in known)]
     return Table(
         f"{caption}; epsilon per {units(rows)}" if epsilons else caption,
         ("channel", "model", "where", *(f"{epsilon:g}" for epsilon in epsilons), "no privacy"),
@@ -85,8 +93,10 @@ def _line(
 def best(rows: Sequence[ResultRow]) -> Table:
     """The lowest RMSE at each epsilon, at the provider and on the device, and who reached it.
 
-    Epsilons of different units are different promises, and nobody wins over another promise.
+    Where no model predicts ratings, the highest NDCG of lists. Epsilons of different units are
+    different promises, and nobody wins over another promise.
     """
+    metric = deciding(rows)
     claims = sorted({(row.epsilon, row.unit) for row in rows if row.epsilon is not None})
     several = len({unit for _, unit in claims}) > 1
     places = list(dict.fromkeys(row.where for row in rows))
@@ -94,17 +104,22 @@ def best(rows: Sequence[ResultRow]) -> Table:
     lines = [
         (
             f"{epsilon:g} per {unit}" if several else f"{epsilon:g}",
-            *_winners([r for r in rows if (r.epsilon, r.unit) == (epsilon, unit)], places),
+            *_winners([r for r in rows if (r.epsilon, r.unit) == (epsilon, unit)], places, metric),
         )
         for epsilon, unit in claims
     ]
     free = [row for row in rows if row.channel == IDENTITY]
-    lines += [("no privacy", *_winners(free, places))] if free else []
-    return Table("Lowest RMSE, mean over splits", names, tuple(lines))
+    lines += [("no privacy", *_winners(free, places, metric))] if free else []
+    return Table(f"{DECIDING[metric]}, mean over splits", names, tuple(lines))
 
 
-def _winners(rows: Sequence[ResultRow], places: Sequence[str]) -> list[str]:
-    found = [lowest(rows, place) for place in places]
+def deciding(rows: Sequence[ResultRow]) -> str:
+    """The metric by which the best is told: RMSE, or NDCG where nothing predicts ratings."""
+    return "rmse" if any(not math.isnan(row.rmse) for row in rows) else "ndcg_at_20"
+
+
+def _winners(rows: Sequence[ResultRow], places: Sequence[str], metric: str) -> list[str]:
+    found = [foremost(rows, place, metric) for place in places]
     return [
         cell
         for winner in found
@@ -114,7 +129,7 @@ def _winners(rows: Sequence[ResultRow], places: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, order=True)
 class Winner:
-    """The lowest mean RMSE among some rows, and the channel and model that reached it."""
+    """The best mean of a metric among some rows, and the channel and model that reached it."""
 
     figure: float
     channel: str
@@ -126,14 +141,16 @@ class Winner:
         return self.model if self.channel == IDENTITY else f"{self.channel} + {self.model}"
 
 
-def lowest(rows: Sequence[ResultRow], where: str) -> Winner | None:
-    """The winner at one place; None where there is no row."""
+def foremost(rows: Sequence[ResultRow], where: str, metric: str = "rmse") -> Winner | None:
+    """The winner at one place; None where there is no row with a figure."""
     mine = [row for row in rows if row.where == where]
     kinds: dict[tuple[str, str], list[ResultRow]] = {}
     for row in mine:
         kinds.setdefault((row.via, row.method), []).append(row)
-    means = ((mean(group, "rmse"), *kind) for kind, group in kinds.items())
-    return min((Winner(m, c, n) for m, c, n in means if m is not None), default=None)
+    means = ((mean(group, metric), *kind) for kind, group in kinds.items())
+    winners = [Winner(m, c, n) for m, c, n in means if m is not None]
+    choose = min if metric == "rmse" else max
+    return choose(winners, default=None)
 
 
 def text(table: Table) -> str:

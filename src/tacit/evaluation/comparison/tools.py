@@ -9,9 +9,11 @@ from tacit.collection import plans
 from tacit.collection.perturb import perturb as perturb
 from tacit.collection.plan import Plan
 from tacit.errors import RequestError
+from tacit.evaluation.comparison.request import POPULARITY, RANDOM
 from tacit.evaluation.comparison.runner import AUTO, Tools
 from tacit.evaluation.grid import IDENTITY
-from tacit.ratings import Ratings
+from tacit.models.lists.by_rating import lists_by_rating
+from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale
 
@@ -35,9 +37,10 @@ def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | N
     return plans.plan(name, channel(through, epsilon, scale, missing=missing), cap)
 
 
-def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> models.Fitted:
+def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> Any:
     """The fitted model; `options` that it has no setting for are left out."""
-    return models.fit(model, data, rng=rng, **_had(models.model(model), options))
+    chosen = models.LIST_MODELS.get(model) or models.model(model)
+    return models.fit(model, data, rng=rng, **_had(chosen, options))
 
 
 def train(
@@ -55,22 +58,37 @@ def train(
     return chosen.fit(ratings, epsilon=epsilon, delta=delta, rng=rng)
 
 
+def lists(fitted: Any, own: Ratings, where: str, length: int) -> Codes:
+    """Everybody's list: by what a model of lists learnt, or by predicted ratings."""
+    place = "device" if where == "device" else "provider"
+    if isinstance(fitted, models.Fitted):
+        return lists_by_rating(fitted, own, length, where=place)
+    return fitted.lists(own, length, where=place)
+
+
+def rates(model: str) -> bool:
+    """Whether a model predicts ratings."""
+    return model not in models.LIST_MODELS
+
+
 def where(model: str) -> tuple[str, ...]:
-    """The places where a model predicts."""
+    """The places where a model predicts, or makes lists."""
+    if model in (RANDOM, POPULARITY):  # they say the same everywhere
+        return ("provider",)
     had = training.modes(model)
     return training.training(model, had[0]).where if had else ("provider", "device")
 
 
 def tools() -> Tools:
     """The tools that `tacit compare` runs on."""
-    return Tools(plan, perturb, fit, train, models.device_predict, where)
+    return Tools(plan, perturb, fit, train, models.device_predict, lists, where, rates)
 
 
 def check(channel_names: Sequence[str], model_names: Sequence[str], plan_name: str) -> None:
     """Raise `RequestError` for a name that does not exist, or does not serve the plan, before any
     work is done."""
     _among("channel", channel_names, [AUTO, IDENTITY, *channels.MECHANISMS])
-    _among("model", model_names, [*models.MODELS, *training.names()])
+    _among("model", model_names, [*models.MODELS, *models.LIST_MODELS, *training.names()])
     missing = plans.protects_presence(plan_name)
     fit = [name for name in channels.MECHANISMS if channels.serves(name, missing=missing)]
     for name in channel_names:

@@ -1,0 +1,69 @@
+"""Lists on the command line: the same verbs, for who did what."""
+
+import json
+
+import numpy as np
+import pytest
+from lists_world import world
+
+
+@pytest.fixture
+def clicks(tmp_path):
+    """A file of two columns; ids are not codes."""
+    path = tmp_path / "clicks.csv"
+    table = world(np.random.default_rng(0).random((40, 30)) < 0.3).to_polars()
+    table.select("user", item="item").write_csv(path)
+    return path
+
+
+def test_compare_is_the_same_command(run, clicks, tmp_path):
+    out, page = tmp_path / "out.json", tmp_path / "out.html"
+    status, printed, said = run(
+        "compare", clicks, "--scale", "there", "--epsilon", "2", "--json", out, "--report", page
+    )
+    assert status == 0, said
+    rows = json.loads(out.read_text())
+    assert {(row["model"], row["channel"], row["plan"]) for row in rows} == {
+        ("ease", "identity", "catalogue"), ("ease", "auto", "catalogue"),
+        ("popularity", "identity", "catalogue"), ("popularity", "auto", "catalogue"),
+        ("random", "identity", "catalogue"),
+    }  # fmt: skip
+    assert all(row["rmse"] is None and 0 <= row["ndcg_at_20"] <= 1 for row in rows)
+    assert "NDCG of lists of 20" in printed
+    assert "RMSE" not in printed
+    assert "the lists of the device have an NDCG" in page.read_text()
+
+
+def test_a_list_model_is_fitted_and_recommends(run, clicks, tmp_path):
+    model, mine = tmp_path / "model", tmp_path / "mine.csv"
+    fitted = ("fit", clicks, "--scale", "there", "--model", "ease", "--epsilon", "4")
+    assert run(*fitted, "--plan", "catalogue", "-o", model)[0] == 0
+    mine.write_text("item\n3\n5\n999\n")
+    status, printed, said = run("recommend", model, "--user", "me", "--profile", mine, "-n", 4)
+    assert status == 0, said
+    shown = [line.split("\t")[0] for line in printed.splitlines()]
+    assert len(shown) == len(set(shown)) == 4
+    assert not {"3", "5", "999"} & set(shown)
+    assert "lacks 1 of the 3 items" in said
+    assert run("recommend", model, "--user", "me")[0] == 1
+    mine.write_text("item\n999\n")
+    status, _, said = run("recommend", model, "--user", "me", "--profile", mine)
+    assert (status, "has none of the 1 items" in said) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("verb", "sentence"),
+    [
+        (("fit", "--model", "random", "--epsilon", "1", "-o", "model"), "learnt from nothing"),
+        (("fit", "--model", "mf", "-o", "model"), "scale there"),
+        (("compare", "--plan", "rated", "--epsilon", "1"), "catalogue or sample:K"),
+        (("compare", "--model", "mf", "--epsilon", "1"), "scale there"),
+    ],
+)
+def test_what_makes_no_sense_is_a_sentence(run, clicks, tmp_path, monkeypatch, verb, sentence):
+    monkeypatch.chdir(tmp_path)
+    status, _, said = run(verb[0], clicks, "--scale", "there", *verb[1:])
+    assert status == 1
+    assert sentence in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "model").exists()
