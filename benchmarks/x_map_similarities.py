@@ -6,19 +6,18 @@ A pair of items counts where its similarity is not 0. The ratings are those know
 0, nothing kept) at each share of people who link the domains. Undamped, as printed.
 """
 
-import argparse
 from collections.abc import Iterator
 
 import numpy as np
 
 from followed import followed
-from tacit import read
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.x_map.baseliner import baseline, compare_items
 from tacit.crossdomain.x_map.extender import extend
 from tacit.engines.local import Local
 from tacit.kernels.similar import Wanted
+from two_domains import two_domains
 
 
 def counted(domains: Domains, k: int) -> tuple[int, int, int]:
@@ -45,16 +44,7 @@ def rows(domains: Domains, overlaps: list[float], k: int) -> Iterator[str]:
 
 def main() -> None:
     """Print a line for each share."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("ratings", nargs=2)
-    parser.add_argument("--names", type=lambda text: text.split(","), default=[None, None])
-    parser.add_argument("--overlaps", default="0.05,0.2,1")
-    parser.add_argument("--scale", default="1:5:1")
-    parser.add_argument("--k", type=int, default=50)
-    asked = parser.parse_args()
-    files = zip(asked.ratings, asked.names, strict=True)
-    domains = Domains.join([read(path, scale=asked.scale, name=name) for path, name in files])
-    print(*rows(domains, [float(part) for part in asked.overlaps.split(",")], asked.k), sep="\n")
+    print(*rows(*two_domains(__doc__)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -7,14 +7,12 @@ the MAE of NX-Map by items as printed. A trial (seed 0, nothing kept) at each sh
 link the domains; one of few people first, so that nothing is compiled on the clock.
 """
 
-import argparse
 import time
 from collections.abc import Iterator
 
 import numpy as np
 
 from followed import followed
-from tacit import read
 from tacit.crossdomain import XMap, changed
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import HeldOut, Holdout
@@ -25,6 +23,7 @@ from tacit.crossdomain.x_map.generator import NOTHING, best
 from tacit.crossdomain.x_map.staged import extend_by_stages
 from tacit.engines.local import Local
 from tacit.kernels.similar import Wanted
+from two_domains import two_domains
 
 
 def extended(domains: Domains, k: int, *, stages: bool) -> tuple[Extension, float]:
@@ -65,17 +64,9 @@ def rows(domains: Domains, overlaps: list[float], k: int) -> Iterator[str]:
 
 def main() -> None:
     """Print the lines."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("ratings", nargs=2)
-    parser.add_argument("--names", type=lambda text: text.split(","), default=[None, None])
-    parser.add_argument("--overlaps", default="0.05,0.2,1")
-    parser.add_argument("--scale", default="1:5:1")
-    parser.add_argument("--k", type=int, default=50)
-    asked = parser.parse_args()
-    files = zip(asked.ratings, asked.names, strict=True)
-    domains = Domains.join([read(path, scale=asked.scale, name=name) for path, name in files])
+    domains, overlaps, k = two_domains(__doc__)
     list(rows(domains, [0.001], 2))
-    for line in rows(domains, [float(part) for part in asked.overlaps.split(",")], asked.k):
+    for line in rows(domains, overlaps, k):
         print(line, flush=True)
 
 

@@ -3,10 +3,21 @@
 import numpy as np
 import pytest
 
-from tacit.crossdomain.x_map.baseliner import BB, NB, NN, Edges, SimilarityGraph
+from tacit.crossdomain import XMap
+from tacit.crossdomain.x_map.baseliner import (
+    BB,
+    NB,
+    NN,
+    Edges,
+    SimilarityGraph,
+    baseline,
+    compare_items,
+)
+from tacit.crossdomain.x_map.draws import Draws
 from tacit.crossdomain.x_map.extender import extend
 from tacit.crossdomain.x_map.staged import extend_by_stages
 from tacit.engines.local import Local
+from tacit.kernels.similar import Wanted
 
 WIDTH = 5  # items of each of six layers
 ITEMS = 6 * WIDTH
@@ -98,3 +109,13 @@ def test_a_graph_without_an_edge_has_no_x_sim():
     extension = extend_by_stages(base, IN_TARGET, 3, Local())
     assert sims(extension) == {}
     assert extension.found.start.tolist() == [0] * (ITEMS // 2 + 1)
+
+
+@pytest.mark.parametrize("stages", [False, True])
+def test_x_map_extends_as_it_is_told(trial, stages):
+    k, engine, in_target = 2, Local(), trial.domains.of_item == trial.target
+    base = baseline(compare_items(trial.domains.ratings), in_target, engine, Wanted(k))
+    either = (extend(base, in_target, engine), extend_by_stages(base, in_target, k, engine))
+    found = XMap(k=k, stages=stages).map(trial, engine, None, Draws.secret()).extension
+    assert sims(found) == sims(either[stages])
+    assert sims(found) != sims(either[not stages])
