@@ -17,7 +17,7 @@ from tacit.metrics.accuracy import rmse
 from tacit.models import at_home, device_predict, evidence, item_model, model
 from tacit.models.evidence.debiased import decode
 from tacit.models.evidence.evidence import Evidence
-from tacit.models.evidence.presence_matrix import PresenceMatrix, public
+from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.evidence.presence_mixture import GROUPS, presence_mixture
 from tacit.models.evidence.presence_spectrum import shrunk, spectrum
 from tacit.ratings import Ratings, Vocabulary
@@ -112,9 +112,7 @@ def test_decoding_is_unbiased_by_the_tables_own_algebra(ratings: Ratings) -> Non
 
 def test_noise_has_no_direction_and_structure_has(ratings: Ratings) -> None:
     rng = np.random.default_rng(0)
-    nobody = PresenceMatrix(
-        public(evidence(ratings).layout.users, ITEMS).reported, np.ones(PEOPLE), np.zeros(PEOPLE)
-    )
+    nobody = evidence(ratings).presence
     assert len(spectrum(nobody, 5).values) == 5
     groups = np.kron(np.eye(2), np.full((PEOPLE // 2, ITEMS // 2), 0.3)) + 0.02
     for truth, directions in ((np.full(groups.shape, 0.16), 0), (groups, 1)):

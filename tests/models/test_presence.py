@@ -10,23 +10,23 @@ from scipy.sparse import csr_array
 from tacit.kernels.layout import Layout, layout
 from tacit.models import at_home, evidence, model
 from tacit.models.evidence.presence_features import Presence, presence
-from tacit.models.evidence.presence_matrix import PresenceMatrix, public
+from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
 from tacit.models.evidence.presence_spectrum import Spectrum, shrunk, spectrum
 from tacit.readers.synthetic import synthetic
 
 QUICK = {"burn_in": 2, "draws": 4, "every": 1}
 
 
-def known_presence(cells: Layout, items: int, directions: int) -> Presence:
-    matrix = public(cells.users, items)
+def known_presence(known: Layout, items: int, directions: int) -> Presence:
+    matrix = public(cells(known.users, items))
     return presence(matrix, spectrum(matrix, directions))
 
 
 def test_a_device_computes_the_features_the_provider_computed() -> None:
     ratings = synthetic(n_users=120, n_items=90, n_ratings=4000, rng=2)
-    cells = layout(ratings.users, ratings.items, 120, 90)
-    known = known_presence(cells, 90, 6)
-    provider = known.people(cells.users)
+    rated = layout(ratings.users, ratings.items, 120, 90)
+    known = known_presence(rated, 90, 6)
+    provider = known.people(rated.users)
     for person in (0, 50, 119):
         mine = ratings.items[ratings.users == person]
         alone = known.people(layout(np.zeros(len(mine), np.int32), mine, 1, 90).users)
@@ -73,7 +73,7 @@ def test_features_behind_noise_are_what_is_to_be_expected_of_the_true_ones() -> 
     for _ in range(5):
         rated = who_rated(chance)
         matrix = matrix_of(reports_of(rated, 0.7, chance), 0.7)
-        known = presence(matrix, spectrum(public(layout_of(rated).users, 120), 3))
+        known = presence(matrix, spectrum(public(cells(layout_of(rated).users, 120)), 3))
         # The first direction is popularity, by which these people hardly differ.
         supposed.append(known.supposed(matrix)[:, 2:])
         true.append(known.people(layout_of(rated).users)[:, 2:])

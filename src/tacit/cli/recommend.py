@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
+from tacit.cli.unknown_items import say_unknown
 from tacit.errors import DataError
 
 if TYPE_CHECKING:
@@ -54,27 +55,12 @@ def recommend(
         best = fitted.recommend(user, n)
     else:
         own = _own(profile, user, str(fitted.scale))
-        _say_unknown(fitted, own, profile)
+        rated = own.item_ids.take(own.items)
+        say_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), own.name)
         best = at_their_device(fitted, own, n)
     shown = _titles(titles, [item for item, _ in best])
     for item, rating in best:
         typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
-
-
-def _say_unknown(fitted: "Fitted", own: "Ratings", profile: Path) -> None:
-    """Count the rated items that the model does not have; raise where it has none of them."""
-    rated = own.item_ids.take(own.items)
-    unknown = rated.filter(fitted.item_ids.codes(rated) < 0)
-    if len(unknown) == len(rated):
-        raise DataError(
-            f"The model has none of the {len(rated)} items in {profile} (the first is "
-            f"'{unknown[0]}'); give ratings of its own catalogue, under the same ids."
-        )
-    if len(unknown):
-        options.notice(
-            f"The model lacks {len(unknown)} of the {len(rated)} items in {profile}, "
-            f"'{unknown[0]}' first; their ratings are left out."
-        )
 
 
 def at_their_device(fitted: "Fitted", own: "Ratings", n: int) -> list[tuple[Any, float]]:

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli import options
-from tacit.errors import DataError, RequestError
+from tacit.cli.unknown_items import say_unknown
+from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.ratings import Ratings
@@ -34,16 +34,6 @@ def from_list(path: Path, own: "Ratings | None", n: int) -> list[tuple[int | str
         raise RequestError(f"{path} is a list model, which knows nobody; give --profile.")
     had = own.item_ids.take(own.items).to_list()
     known = {str(item): item for item in model.items}
+    say_unknown(had, [str(item) in known for item in had], own.name)
     mine = [known[str(item)] for item in had if str(item) in known]
-    if not mine:
-        raise DataError(
-            f"The model has none of the {len(had)} items of the profile (the first is "
-            f"'{had[0]}'); give items of its own catalogue, under the same ids."
-        )
-    if len(mine) < len(had):
-        unknown = next(item for item in had if str(item) not in known)
-        options.notice(
-            f"The model lacks {len(had) - len(mine)} of the {len(had)} items of the profile, "
-            f"'{unknown}' first; they are left out."
-        )
     return ListProfile(model, mine).recommend(n)

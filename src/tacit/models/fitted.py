@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tacit.errors import RequestError
 from tacit.kernels.predict import bilinear, median, predict
 from tacit.models.evidence.presence_features import Presence
+from tacit.models.ranking import ranked
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Vocabulary
 from tacit.scale import RatingScale
@@ -164,12 +165,7 @@ class Fitted:
         """
         codes = np.arange(len(self.item_ids), dtype=np.int32)
         scores = self.predict_codes(np.full(len(codes), self.user_ids.code(user), np.int32), codes)
-        if exclude is not None:
-            known = self.item_ids.codes(exclude)
-            scores[known[known >= 0]] = -np.inf
-        best = np.lexsort((codes, -scores))[:n].astype(np.int32)
-        best = best[np.isfinite(scores[best])]
-        return list(zip(self.item_ids.take(best).to_list(), scores[best].tolist(), strict=True))
+        return ranked(self.item_ids, scores, n, exclude)
 
     def save(self, path: Path | str) -> None:
         """Write the model to one file; no pickle."""

@@ -1,13 +1,10 @@
 """From a fitted model to the item model that devices download."""
 
-from array import array
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.models.evidence.presence_features import DAMPING, Presence
 from tacit.models.fitted import Fitted
+from tacit.models.singles import singles
 from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
 
 
@@ -29,24 +26,18 @@ def _draw(fitted: Fitted, d: int) -> ItemDraw:
     weights = np.empty(0) if fitted.prior_weights is None else fitted.prior_weights[d]
     return ItemDraw(
         mu=float(fitted.mu[d]),
-        item_bias=_floats(fitted.items[d, :, 0]),
-        item_factors=_floats(fitted.items[d, :, 1:]),
-        precision=_floats(fitted.precision[d]),
-        prior_weights=_floats(weights),
+        item_bias=singles(fitted.items[d, :, 0]),
+        item_factors=singles(fitted.items[d, :, 1:]),
+        precision=singles(fitted.precision[d]),
+        prior_weights=singles(weights),
     )
 
 
 def _presence(presence: Presence) -> ItemPresence:
     return ItemPresence(
-        vectors=_floats(presence.vectors),
-        centre=_floats(presence.centre),
+        vectors=singles(presence.vectors),
+        centre=singles(presence.centre),
         log_mean=presence.log_mean,
         log_scale=presence.log_scale,
         damping=DAMPING,
     )
-
-
-def _floats(values: NDArray[Any]) -> "array[float]":
-    floats = array("f")
-    floats.frombytes(np.ascontiguousarray(values, "<f4").tobytes())
-    return floats

@@ -25,7 +25,7 @@ def list_columns(
     most = max(1, MOST_SCORES // max(1, train.n_items))
     step = -(-train.n_users // most)
     own, held = _of(train, step), _of(test, step)
-    lists = lister(fitted, own, "provider" if where == "curator" else where, LENGTH)
+    lists = lister(fitted, own, where, LENGTH)
     counts = np.bincount(train.items, minlength=train.n_items)
     found = list_figures(lists, held.users, held.items, counts)
     return {

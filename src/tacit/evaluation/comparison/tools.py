@@ -60,7 +60,7 @@ def train(
 
 def lists(fitted: Any, own: Ratings, where: str, length: int) -> Codes:
     """Everybody's list: by what a model of lists learnt, or by predicted ratings."""
-    place = "device" if where == "device" else "provider"
+    place = "device" if where == "device" else "provider"  # a curator lists as a provider does
     if isinstance(fitted, models.Fitted):
         return lists_by_rating(fitted, own, length, where=place)
     return fitted.lists(own, length, where=place)

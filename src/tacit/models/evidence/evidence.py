@@ -16,7 +16,7 @@ from tacit.models.evidence.missing_symbol import (
     likelihood,
     reported,
 )
-from tacit.models.evidence.presence_matrix import PresenceMatrix, public
+from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Ratings, Vocabulary
 from tacit.reports import Reports
@@ -65,9 +65,8 @@ class Evidence:
     @cached_property
     def presence(self) -> PresenceMatrix:
         """Who rated what, as far as the reports say."""
-        if self.hidden is None:
-            return public(self.layout.users, len(self.item_ids))
-        return self.hidden.matrix(self.layout.users, len(self.item_ids))
+        found = cells(self.layout.users, len(self.item_ids))
+        return public(found) if self.hidden is None else self.hidden.matrix(found)
 
     def where(self, mask: NDArray[np.bool_]) -> "Evidence":
         """The reports where `mask` (canonical order) holds."""

@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
-from tacit.kernels.layout import Side
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.reports import Reports
 
@@ -32,10 +31,8 @@ class PresenceChannel:
     made_up: Doubles
     asked: csr_array | None
 
-    def matrix(self, side: Side, items: int) -> PresenceMatrix:
-        """The debiased presence matrix of the reports whose cells are `side`."""
-        cells = (np.ones(len(side.other)), side.other, side.start)
-        reported = csr_array(cells, shape=(len(side.counts), items))
+    def matrix(self, reported: csr_array) -> PresenceMatrix:
+        """The debiased matrix of who rated what; `reported`: 1 at each slot reported."""
         return PresenceMatrix(reported, self.rated, self.unrated, self.asked)
 
 

@@ -63,12 +63,10 @@ class PresenceMatrix:
         """Var[C] at a slot not rated, times the share asked about, of each person."""
         return self.unrated * (1 - self.unrated) / (self.rated - self.unrated) ** 2
 
-    def of(self, people: NDArray[np.bool_]) -> "PresenceMatrix":
+    def where(self, keep: NDArray[np.bool_]) -> "PresenceMatrix":
         """The rows of some people: a mask of shape (people,)."""
-        asked = None if self.asked is None else self.asked[people]
-        return PresenceMatrix(
-            self.reported[people], self.rated[people], self.unrated[people], asked
-        )
+        asked = None if self.asked is None else self.asked[keep]
+        return PresenceMatrix(self.reported[keep], self.rated[keep], self.unrated[keep], asked)
 
     def over_items(self, x: Doubles) -> Doubles:
         """C x for x of shape (items,) or (items, d)."""
@@ -147,10 +145,15 @@ class PresenceMatrix:
         )
 
 
-def public(side: Side, items: int) -> PresenceMatrix:
-    """The matrix of who rated what when that is public: a person's cells in `side`."""
-    people = len(side.counts)
-    reported = csr_array((np.ones(len(side.other)), side.other, side.start), shape=(people, items))
+def cells(side: Side, items: int) -> csr_array:
+    """1 at each person's cells in `side`, shape (people, items)."""
+    ones = np.ones(len(side.other))
+    return csr_array((ones, side.other, side.start), shape=(len(side.counts), items))
+
+
+def public(reported: csr_array) -> PresenceMatrix:
+    """The matrix of who rated what when that is public: 1 at each rating."""
+    people = reported.shape[0]
     return PresenceMatrix(reported, np.ones(people), np.zeros(people))
 
 

@@ -37,16 +37,14 @@ BLOCK_BYTES = 64 << 20
 @dataclass(frozen=True, eq=False)
 class CoOccurrence:
     """`gram`: G, shape (items, items). `edge`: 2 s sqrt(n), beyond which few directions are noise,
-    0 where there is none. `people`: of how many it is made."""
+    0 where there is none."""
 
     gram: Doubles
     edge: float
-    people: int
 
     def __add__(self, other: "CoOccurrence") -> "CoOccurrence":
         """Of both sets of people; their noise is independent."""
-        edge = float(np.hypot(self.edge, other.edge))
-        return CoOccurrence(self.gram + other.gram, edge, self.people + other.people)
+        return CoOccurrence(self.gram + other.gram, float(np.hypot(self.edge, other.edge)))
 
 
 def co_occurrence(presence: PresenceMatrix) -> CoOccurrence:
@@ -62,7 +60,7 @@ def co_occurrence(presence: PresenceMatrix) -> CoOccurrence:
     found = gram.astype(np.float64) / together
     counts = presence.over_people(np.ones(m))
     np.fill_diagonal(found, counts)
-    return CoOccurrence(found, _edge(presence, found, counts), m)
+    return CoOccurrence(found, _edge(presence, found, counts))
 
 
 def dense_rows(presence: PresenceMatrix) -> Iterator[Floats]:

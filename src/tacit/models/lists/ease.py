@@ -108,7 +108,7 @@ def _chosen(data: Interactions, rng: int) -> tuple[CoOccurrence, float]:
     held = np.random.default_rng(rng).permutation(people) % HELD_OUT == 0
     if people < HELD_OUT:
         raise RequestError(f"{people} people are too few to choose a ridge by; give ridge.")
-    known, other = (co_occurrence(data.presence.of(who)) for who in (~held, held))
+    known, other = (co_occurrence(data.presence.where(who)) for who in (~held, held))
     inverse = _inverse(known)
 
     @cache

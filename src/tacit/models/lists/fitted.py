@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
-from tacit.kernels.layout import Side, layout
+from tacit.kernels.layout import layout
 from tacit.kernels.lists.topk import best_lists
-from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
+from tacit.models.ranking import ranked
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings, Vocabulary
 
@@ -55,7 +56,7 @@ class FittedLists:
         seen = layout(own.users, own.items, len(self.user_ids), len(self.item_ids)).users
         if where == "provider":
             return best_lists(self._by_reports, seen, len(self.item_ids), length)
-        rows = _rows(seen, len(self.item_ids))
+        rows = cells(seen, len(self.item_ids)).astype(np.float32)
         return best_lists(lambda some: self.weights.scores(rows[some]), seen, rows.shape[1], length)
 
     def recommend(
@@ -70,23 +71,15 @@ class FittedLists:
             raise RequestError(
                 f"Nothing was reported of the person {user!r}; recommend to another."
             )
-        return self._best(self._by_reports(slice(person, person + 1))[0], n, exclude)
+        scores = self._by_reports(slice(person, person + 1))[0]
+        return ranked(self.item_ids, scores, n, exclude)
 
     def recommend_to(self, items: pl.Series, n: int = 10) -> list[tuple[Any, float]]:
         """The n best items for somebody who has `items` (raw ids, unknown ones left out)."""
         known = self.item_ids.codes(items)
         row = np.zeros((1, len(self.item_ids)), np.float32)
         row[0, known[known >= 0]] = 1
-        return self._best(self.weights.scores(csr_array(row))[0], n, items)
-
-    def _best(self, scores: Floats, n: int, exclude: pl.Series | None) -> list[tuple[Any, float]]:
-        ranked = scores.copy()
-        if exclude is not None:
-            known = self.item_ids.codes(exclude)
-            ranked[known[known >= 0]] = -np.inf
-        best = np.lexsort((np.arange(len(ranked)), -ranked))[:n].astype(np.int32)
-        best = best[np.isfinite(ranked[best])]
-        return list(zip(self.item_ids.take(best).to_list(), ranked[best].tolist(), strict=True))
+        return ranked(self.item_ids, self.weights.scores(csr_array(row))[0], n, items)
 
     def _by_reports(self, some: slice) -> Floats:
         """C W of a slice of people: reports as often as they count, less what was made up."""
@@ -101,8 +94,3 @@ class FittedLists:
         silent = self.weights.scores(asked) - popularity
         down = up * presence.unrated[some].astype(np.float32)[:, None]
         return np.asarray(scores - silent * down, np.float32)
-
-
-def _rows(seen: Side, n_items: int) -> csr_array:
-    ones = np.ones(len(seen.other), np.float32)
-    return csr_array((ones, seen.other, seen.start), shape=(len(seen.counts), n_items))

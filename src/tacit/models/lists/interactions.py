@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
 from tacit.models.evidence.missing_symbol import hidden, reported
-from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.evidence.presence_matrix import PresenceMatrix, public
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Ratings, Vocabulary
 from tacit.reports import Reports
@@ -55,7 +55,5 @@ def _presence(data: Ratings | Reports) -> PresenceMatrix:
     if missing is not None and isinstance(data, Reports):
         data = data.where(reported(data))
     shape = (data.n_users, data.n_items)
-    cells = csr_array((np.ones(len(data), np.float32), (data.users, data.items)), shape=shape)
-    if missing is not None:
-        return PresenceMatrix(cells, missing.rated, missing.unrated, missing.asked)
-    return PresenceMatrix(cells, np.ones(data.n_users), np.zeros(data.n_users))
+    found = csr_array((np.ones(len(data), np.float32), (data.users, data.items)), shape=shape)
+    return public(found) if missing is None else missing.matrix(found)

@@ -1,8 +1,6 @@
 """From a fitted model of lists to the list model that devices download."""
 
 import json
-from array import array
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +8,7 @@ from scipy.sparse import csr_array
 
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import Directions
+from tacit.models.singles import singles
 from tacit.wire.list_model import MOST_BYTES, ItemNeighbours, ListModel, LowRank
 
 Floats = NDArray[np.float32]
@@ -32,15 +31,15 @@ def list_model(fitted: FittedLists, most: int = MOST_BYTES) -> ListModel:
     neighbours = None
     if weights.between is not None:
         neighbours = _neighbours(weights.between, max(left, 0))
-    popularity = _singles(weights.popularity)
+    popularity = singles(weights.popularity)
     return ListModel(items, popularity, fitted.guarantee, low_rank=low_rank, neighbours=neighbours)
 
 
 def _low_rank(directions: Directions) -> LowRank:
     return LowRank(
-        own_scale=_singles(directions.left),
-        score_scale=_singles(directions.right),
-        spectrum=_singles(directions.spectrum),
+        own_scale=singles(directions.left),
+        score_scale=singles(directions.right),
+        spectrum=singles(directions.spectrum),
         vectors=directions.vectors.astype("<f2").tobytes(),
     )
 
@@ -60,9 +59,3 @@ def _neighbours(between: csr_array | Floats, room: int) -> ItemNeighbours | None
         largest = np.sort(np.argpartition(-np.abs(row), count - 1)[:count])
         places[item], kept[item] = largest, row[largest]
     return ItemNeighbours(count, places.tobytes(), kept.tobytes())
-
-
-def _singles(values: NDArray[Any]) -> "array[float]":
-    floats = array("f")
-    floats.frombytes(np.ascontiguousarray(values, "<f4").tobytes())
-    return floats

@@ -1,0 +1,25 @@
+"""Items of a person's profile that a model does not have: said, never dropped in silence."""
+
+from collections.abc import Sequence
+
+from tacit.cli import options
+from tacit.errors import DataError
+
+
+def say_unknown(items: Sequence[object], known: Sequence[bool], profile: str) -> None:
+    """Tell how many of a profile's items a model lacks, and the first of them.
+
+    `known`: whether the model has each item; `profile`: what the profile is called. Raises
+    `DataError` where it has none.
+    """
+    unknown = [item for item, has in zip(items, known, strict=True) if not has]
+    if len(unknown) == len(items):
+        raise DataError(
+            f"The model has none of the {len(items)} items in {profile} (the first is "
+            f"'{items[0]}'); give items of its own catalogue, under the same ids."
+        )
+    if unknown:
+        options.notice(
+            f"The model lacks {len(unknown)} of the {len(items)} items in {profile}, "
+            f"'{unknown[0]}' first; they are left out."
+        )
