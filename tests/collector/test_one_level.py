@@ -57,6 +57,18 @@ def test_it_takes_two_symbols_and_no_third(task, collector, report, send, learnt
     assert found.channels == task.channels
 
 
+def test_whoever_says_missing_everywhere_has_been_promised_as_much(
+    task, collector, report, send, learnt
+):
+    """Under a catalogue no cell of theirs is left, and the promise is of what was sent."""
+    client, silent = collector(task), (0,) * task.cells
+    weaker = report(task, mech=task.channels[1].id, symbols=silent)
+    assert send(client, task, weaker).status_code == 200
+    assert (learnt().n_users, learnt().guarantee.epsilon) == (1, "2")
+    assert send(client, task, report(task, symbols=(1,) * task.cells)).status_code == 200
+    assert (learnt().n_users, learnt().guarantee.epsilon) == (2, "2")
+
+
 def test_a_model_of_stars_refuses_what_it_stores(
     task, collector, report, send, learnt, run, tmp_path
 ):

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.thresholds import hash_id
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Codes, Ratings, Vocabulary
+from tacit.wire.schedule import ASK
 
 KEEP = 0xD1B54A32D192ED03
 """The odd multiplier behind a cap: every use has its own, or one would decide for another."""
@@ -33,3 +34,14 @@ def row_keys(ratings: Ratings, multiplier: int) -> Hashes:
     """`pair_key` of every row of `ratings`, from the raw ids, shape (n,)."""
     people, items = hashes(ratings.user_ids)[ratings.users], hashes(ratings.item_ids)[ratings.items]
     return pair_keys(people, items, multiplier)
+
+
+def asked_places(people: Hashes, items: Hashes, slots: int) -> Codes:
+    """The places that people are asked about under "sample:K", `tacit.wire.schedule.asked` in bulk.
+
+    `people`: shape (people,), `items`: (items,), more than `slots` of them. Places of the items,
+    ascending, shape (people, slots).
+    """
+    keys = pair_keys(people[:, None], items, ASK)
+    smallest = np.argpartition(keys, slots - 1, axis=1)[:, :slots]
+    return np.sort(smallest, axis=1).astype(np.int32)

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from tacit.collection.keystream import BulkWords
 from tacit.collection.plan import Plan
-from tacit.collection.public_hash import KEEP, Hashes, hashes, pair_keys
+from tacit.collection.public_hash import KEEP, Hashes, asked_places, hashes, pair_keys
 from tacit.collection.sampler import BulkSampler
 from tacit.errors import RequestError
 from tacit.kernels.slots import count_reported, take_reported
 from tacit.ratings import Codes, Ratings
-from tacit.wire.schedule import ASK
 
 BLOCK = 1 << 22
 """Slots a round; what is laid out of them takes some 40 MiB."""
@@ -127,16 +126,11 @@ class _Asked:
         inputs[self._users[mine] - people.start, self._items[mine]] = self._levels[mine] + 1
         items = np.broadcast_to(np.arange(self._n_items, dtype=np.int32), inputs.shape)
         if self.slots < self._n_items:
-            items = self._sample(people)
+            items = asked_places(self._people_hashes[people], self._item_hashes, self.slots)
             inputs = np.take_along_axis(inputs, items, 1)
         if self._cap is not None:
             self._keep(self._people_hashes[people], items, inputs, self._cap)
         return items, inputs
-
-    def _sample(self, people: slice) -> Codes:
-        keys = pair_keys(self._people_hashes[people, None], self._item_hashes, ASK)
-        smallest = np.argpartition(keys, self.slots - 1, axis=1)[:, : self.slots]
-        return np.sort(smallest, axis=1).astype(np.int32)
 
     def _keep(self, people: Hashes, items: Codes, inputs: Inputs, cap: int) -> None:
         """Make "missing" of all but each person's `cap` ratings of the smallest public hashes."""

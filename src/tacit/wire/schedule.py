@@ -10,8 +10,8 @@ ASK = 0x8CB92BA72F3D8DD7
 def asked(task: Task, person: str) -> tuple[int, ...]:
     """The places that a report of `person` covers, ascending, under a plan over slots.
 
-    Under "sample:K" the K places of the smallest `pair_key`; `tacit.collection.slots` finds the
-    same ones in bulk. Under "rated" a report covers one place of the device's choice.
+    Under "sample:K" the K places of the smallest `pair_key`; `tacit.collection.public_hash`
+    finds the same ones in bulk. Under "rated" a report covers one place of the device's choice.
     """
     slots = task.slots
     if slots is None or slots >= len(task.items):

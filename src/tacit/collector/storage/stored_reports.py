@@ -8,17 +8,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tacit.channels.thresholds import hash_id
 from tacit.collection.plans import plan
+from tacit.collection.public_hash import asked_places
 from tacit.collector.storage.slot_codec import unpack_rated, unpack_slots
 from tacit.collector.storage.store import Held, Reader, StoredReport
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Vocabulary
 from tacit.reports import Reports
-from tacit.wire.schedule import asked
 from tacit.wire.task import Task, loads
 
-Integers = NDArray[np.integer]
+BLOCK = 1 << 22
+"""Of people times items, how many keys are sorted at a time; they take some 60 MiB."""
 
 
 class StoredEntries(NamedTuple):
@@ -57,10 +59,11 @@ def reports(reader: Reader, address: str | None = None) -> Reports:
     held, task = find(reader, address)
     people: dict[bytes, int] = {}
     scan = reader.scan(held.number)
-    cells = _slots(scan, task, people) if task.hides_presence else _rated(scan, task, people)
+    read = _slots if task.hides_presence else _rated
+    cells, used = read(scan, task, people)
     if not people:
         raise RequestError(f"Nobody has reported to the task {task.address} yet.")
-    return _reports(task, [name.hex() for name in people], cells)
+    return _reports(task, [name.hex() for name in people], cells, used)
 
 
 def guarantee(task: Task, used: Iterable[int]) -> Guarantee:
@@ -73,7 +76,7 @@ def guarantee(task: Task, used: Iterable[int]) -> Guarantee:
 
 def _rated(
     scan: Iterable[list[StoredReport]], task: Task, people: dict[bytes, int]
-) -> StoredEntries:
+) -> tuple[StoredEntries, set[int]]:
     """One cell a report: of equal (person, place) the latest epoch counts."""
     blocks: list[tuple[Codes, Codes, NDArray[np.uint16], NDArray[np.uint8], Codes]] = []
     for rows in scan:
@@ -83,38 +86,62 @@ def _rated(
         epochs = np.array([row.epoch for row in rows], np.int32)
         blocks.append((who, places.astype(np.int32), symbols, mechs, epochs))
     if not blocks:
-        return _none()
+        return _none(), set()
     who, places, symbols, mechs, epochs = (np.concatenate(c) for c in zip(*blocks, strict=True))
     order = np.lexsort((epochs, places, who))
     last = np.append((np.diff(who[order]) != 0) | (np.diff(places[order]) != 0), True)
     kept = order[last]
-    return StoredEntries(who[kept], places[kept], symbols[kept], mechs[kept])
+    used = set(mechs[kept].tolist())
+    return StoredEntries(who[kept], places[kept], symbols[kept], mechs[kept]), used
 
 
 def _slots(
     scan: Iterable[list[StoredReport]], task: Task, people: dict[bytes, int]
-) -> StoredEntries:
+) -> tuple[StoredEntries, set[int]]:
     """All asked places in one report: of a person the latest epoch counts."""
     latest: dict[bytes, StoredReport] = {}
     for rows in scan:
         for row in rows:
             if row.person not in latest or row.epoch > latest[row.person].epoch:
                 latest[row.person] = row
-    blocks: list[StoredEntries] = []
-    for name, row in latest.items():
-        people[name] = len(people)
-        symbols = unpack_slots(row.cells)
-        places = np.array(asked(task, name.hex()), np.int32)
-        if task.plan == "catalogue":  # a provider that leaves "missing" out has lost nothing
-            rated = symbols != task.channels[row.mech].outputs.index(None)
-            places, symbols = places[rated], symbols[rated]
-        who = np.full(len(places), people[name], np.int32)
-        blocks.append(StoredEntries(who, places, symbols, np.full(len(places), row.mech, np.uint8)))
-    return (
-        StoredEntries(*(np.concatenate(c) for c in zip(*blocks, strict=True)))
-        if blocks
-        else _none()
-    )
+    people.update((name, number) for number, name in enumerate(latest))
+    each, size = list(latest.values()), max(1, BLOCK // len(task.items))
+    blocks = [_block(task, each[at : at + size], at) for at in range(0, len(each), size)]
+    return _joined(blocks), {row.mech for row in each}
+
+
+def _block(task: Task, rows: Sequence[StoredReport], first: int) -> StoredEntries:
+    """The cells of some people's rows; `first`: the number of the first person."""
+    places = _asked(task, [row.person.hex() for row in rows])
+    symbols = np.stack([unpack_slots(row.cells) for row in rows])
+    mechs = np.array([row.mech for row in rows], np.uint8)
+    shown = np.ones(symbols.shape, np.bool_)
+    if task.plan == "catalogue":  # a provider that leaves "missing" out has lost nothing
+        shown = symbols != _silent(task)[mechs, None]
+    row_of = shown.nonzero()[0]
+    who = (first + row_of).astype(np.int32)
+    return StoredEntries(who, places[shown], symbols[shown], mechs[row_of])
+
+
+def _asked(task: Task, names: Sequence[str]) -> Codes:
+    """`schedule.asked` of many people, shape (people, slots)."""
+    every = np.arange(len(task.items), dtype=np.int32)
+    if task.slots is None or task.slots >= len(every):
+        return np.broadcast_to(every, (len(names), len(every)))
+    people = np.array([hash_id(name) for name in names], np.uint64)
+    return asked_places(people, np.array(task.item_hashes, np.uint64), task.slots)
+
+
+def _silent(task: Task) -> NDArray[np.int64]:
+    """Each channel's symbol "missing", -1 where it has none; shape (channels,)."""
+    outputs = [channel.outputs for channel in task.channels]
+    return np.array([each.index(None) if None in each else -1 for each in outputs])
+
+
+def _joined(blocks: Sequence[StoredEntries]) -> StoredEntries:
+    if not blocks:
+        return _none()
+    return StoredEntries(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
 
 
 def _none() -> StoredEntries:
@@ -122,8 +149,13 @@ def _none() -> StoredEntries:
     return StoredEntries(none, none, none.astype(np.uint16), none.astype(np.uint8))
 
 
-def _reports(task: Task, names: Sequence[str], cells: StoredEntries) -> Reports:
-    """Items in the order of their ids, people in that of their names, as everywhere else."""
+def _reports(
+    task: Task, names: Sequence[str], cells: StoredEntries, used: Iterable[int]
+) -> Reports:
+    """Items in the order of their ids, people in that of their names, as everywhere else.
+
+    `used`: the channels that people reported by, whether or not a cell of theirs is left.
+    """
     user_ids, user_of = Vocabulary.of(pl.Series("id", names))
     item_ids, item_of = Vocabulary.of(pl.Series("id", task.items))
     widest = max(len(channel.outputs) for channel in task.channels)
@@ -138,7 +170,7 @@ def _reports(task: Task, names: Sequence[str], cells: StoredEntries) -> Reports:
         scale=task.scale,
         user_ids=user_ids,
         item_ids=item_ids,
-        guarantee=guarantee(task, cells.mechs.tolist()),
+        guarantee=guarantee(task, used),
         plan=task.plan,
         name=task.name,
     )
