@@ -128,10 +128,14 @@ def compare(
 
 
 def _beside_floors(models: str) -> tuple[str, ...]:
-    """The models asked for, random lists and what is popular, each once."""
+    """The models asked for, random lists and what is popular, each once; beside a training of
+    lists what is popular at its own budget, too."""
     from tacit.evaluation.comparison.request import POPULARITY, RANDOM
+    from tacit.training import LIST_TRAININGS, DPPopularity
 
-    return tuple(dict.fromkeys([*options.names(models), RANDOM, POPULARITY]))
+    asked = options.names(models)
+    floors = [DPPopularity.name] if any(name in LIST_TRAININGS for name in asked) else []
+    return tuple(dict.fromkeys([*asked, RANDOM, POPULARITY, *floors]))
 
 
 def run(

@@ -131,13 +131,14 @@ def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str)
 def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
     """Whether the name is a training's; raises `RequestError` where it has no epsilon, or is
     given reports instead of ratings."""
-    from tacit.training import names
+    from tacit.training import LIST_TRAININGS, names
 
-    if model in names() and from_reports:
+    trained = model in names() or model in LIST_TRAININGS
+    if trained and from_reports:
         raise RequestError(f"{model} looks at ratings itself: give it ratings, not reports.")
-    if model in names() and epsilon is None:
+    if trained and epsilon is None:
         raise RequestError(f"{model} keeps an epsilon of its own: say which, as in --epsilon 8.")
-    return model in names()
+    return trained
 
 
 def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":

@@ -15,5 +15,6 @@ from tacit.testing.models import check_model as check_model
 from tacit.testing.stores import STORE_CLAIMS as STORE_CLAIMS
 from tacit.testing.stores import StoreOpeners as StoreOpeners
 from tacit.testing.stores import check_store as check_store
+from tacit.testing.trainings import LIST_TRAINING_CLAIMS as LIST_TRAINING_CLAIMS
 from tacit.testing.trainings import TRAINING_CLAIMS as TRAINING_CLAIMS
 from tacit.testing.trainings import check_training as check_training

@@ -3,15 +3,18 @@
 A curator holds everybody's ratings; in rounds nobody does, and each device answers for its own.
 """
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from tacit import registry
-from tacit.models import Fitted
+from tacit.models import Fitted, FittedLists
 from tacit.ratings import Ratings
+from tacit.training.lists.ease import DPEase as DPEase
+from tacit.training.lists.popularity import DPPopularity as DPPopularity
 from tacit.training.papers.berlioz import Berlioz as Berlioz
 from tacit.training.papers.xian import FaithfulSVD as FaithfulSVD
 from tacit.training.person.covariance import DPCovariance as DPCovariance
 from tacit.training.person.dpals import DPALS as DPALS
+from tacit.training.protocol import AbstractListTraining as AbstractListTraining
 from tacit.training.protocol import AbstractTraining as AbstractTraining
 from tacit.training.rounds.pg_mf import PGMF as PGMF
 from tacit.training.value.private_svd import PrivateSVD as PrivateSVD
@@ -49,15 +52,22 @@ TRAININGS: dict[tuple[str, str], AbstractTraining] = {
 }
 """Every training by name and mode."""
 
+LIST_TRAININGS: dict[str, AbstractListTraining] = {
+    training.name: training for training in (DPEase(), DPPopularity())
+}
+"""Trainings of lists, whose promises hold: they learn who did what, and no ratings."""
+
 
 def names(mode: str = "strict") -> tuple[str, ...]:
-    """The names of the trainings that have a mode, "strict" or "faithful"."""
+    """The names of the trainings on ratings that have a mode, "strict" or "faithful"."""
     return tuple(name for name, its in TRAININGS if its == mode)
 
 
 def modes(name: str, wanted: str = "strict") -> tuple[str, ...]:
     """The modes a training runs in when `wanted` is strict, faithful or both: those it has, and the
     only one it has where it lacks the wanted one; none for what is no training."""
+    if name in LIST_TRAININGS:
+        return ("strict",)
     had = tuple(mode for known, mode in TRAININGS if known == name)
     return tuple(mode for mode in had if wanted in (mode, "both")) or had[:1]
 
@@ -72,6 +82,30 @@ def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraini
     return registry.changed(known, name, "training", settings)
 
 
+def list_training(name: str, **settings: Any) -> AbstractListTraining:
+    """The named training of lists with some settings changed.
+
+    Raises `RequestError` for a name or a setting that does not exist.
+    """
+    known = registry.named(LIST_TRAININGS, name, "training")
+    return registry.changed(known, name, "training", settings)
+
+
+@overload
+def train(  # pyright: ignore[reportOverlappingOverload]  # a name of the other kind is a str too
+    name: Literal["dp-ease", "dp-popularity"],
+    ratings: Ratings,
+    *,
+    epsilon: str,
+    delta: str = "1e-6",
+    mode: str = "strict",
+    rng: int = 0,
+    **settings: Any,
+) -> FittedLists:
+    """A training of lists."""
+
+
+@overload
 def train(
     name: str,
     ratings: Ratings,
@@ -82,10 +116,25 @@ def train(
     rng: int = 0,
     **settings: Any,
 ) -> Fitted:
+    """A training on ratings."""
+
+
+def train(
+    name: str,
+    ratings: Ratings,
+    *,
+    epsilon: str,
+    delta: str = "1e-6",
+    mode: str = "strict",
+    rng: int = 0,
+    **settings: Any,
+) -> Any:
     """Run the named training on everybody's true ratings.
 
     `epsilon`: nats of the unit that the training's guarantee names, and `delta` for those that
-    need one; decimal strings. Raises as `training` does, and as the training's own `fit`.
+    need one; decimal strings. A `Fitted`, or `FittedLists` of a training of lists. Raises as
+    `training` does, and as the training's own `fit`.
     """
-    member = training(name, mode, **settings)
+    lists = name in LIST_TRAININGS
+    member = list_training(name, **settings) if lists else training(name, mode, **settings)
     return member.fit(ratings, epsilon=epsilon, delta=delta, rng=rng)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from tacit.models.fitted import Fitted
+from tacit.models.lists.fitted import FittedLists
 from tacit.ratings import Ratings
 
 
@@ -35,5 +36,34 @@ class AbstractTraining(Protocol):
         """A fitted model; `epsilon` is in nats of the unit that its guarantee names.
 
         `delta`: a decimal string, for those whose promise has one; the others leave it.
+        """
+        ...
+
+
+class AbstractListTraining(Protocol):
+    """Settings of a training of lists: the same, but for what is learnt."""
+
+    @property
+    def name(self) -> str:
+        """The training's name on the command line, among those of the models."""
+        ...
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """Where its lists are made."""
+        ...
+
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        epsilon: str,
+        delta: str = "0",
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+    ) -> FittedLists:
+        """A fitted model of lists; `epsilon` is in nats of the unit that its guarantee names.
+
+        Of ratings on a scale of stars, each is an interaction.
         """
         ...

@@ -52,10 +52,11 @@ def train(
     mode: str = "strict",
     delta: str = "0",
     **options: Any,
-) -> models.Fitted:
+) -> Any:
     """The model of a training at `epsilon`, in nats of the unit that its guarantee names."""
-    chosen = training.training(model, mode, **_had(training.training(model, mode), options))
-    return chosen.fit(ratings, epsilon=epsilon, delta=delta, rng=rng)
+    known = training.LIST_TRAININGS.get(model) or training.training(model, mode)
+    spent = {"epsilon": epsilon, "delta": delta, "mode": mode, "rng": rng}
+    return training.train(model, ratings, **spent, **_had(known, options))
 
 
 def lists(fitted: Any, own: Ratings, where: str, length: int) -> Codes:
@@ -68,13 +69,15 @@ def lists(fitted: Any, own: Ratings, where: str, length: int) -> Codes:
 
 def rates(model: str) -> bool:
     """Whether a model predicts ratings."""
-    return model not in models.LIST_MODELS
+    return model not in models.LIST_MODELS and model not in training.LIST_TRAININGS
 
 
 def where(model: str) -> tuple[str, ...]:
     """The places where a model predicts, or makes lists."""
     if model in (RANDOM, POPULARITY):  # they say the same everywhere
         return ("provider",)
+    if model in training.LIST_TRAININGS:
+        return training.LIST_TRAININGS[model].where
     had = training.modes(model)
     return training.training(model, had[0]).where if had else ("provider", "device")
 
@@ -88,7 +91,11 @@ def check(channel_names: Sequence[str], model_names: Sequence[str], plan_name: s
     """Raise `RequestError` for a name that does not exist, or does not serve the plan, before any
     work is done."""
     _among("channel", channel_names, [AUTO, IDENTITY, *channels.MECHANISMS])
-    _among("model", model_names, [*models.MODELS, *models.LIST_MODELS, *training.names()])
+    _among(
+        "model",
+        model_names,
+        [*models.MODELS, *models.LIST_MODELS, *training.names(), *training.LIST_TRAININGS],
+    )
     missing = plans.protects_presence(plan_name)
     fit = [name for name in channels.MECHANISMS if channels.serves(name, missing=missing)]
     for name in channel_names:

@@ -67,7 +67,7 @@ class EASE:
             found, ridge = _chosen(data, rng)
         else:
             found, ridge = co_occurrence(data.presence), self.ridge
-        weights = _weights(_inverse(found)(ridge))
+        weights = ease_weights(found, ridge)
         # Where nothing stands out of the noise all weights are 0, and counts are what is left.
         counts = np.diag(found.gram).astype(np.float32)
         popularity = np.zeros_like(counts) if weights.any() else counts
@@ -87,6 +87,11 @@ def _inverse(found: CoOccurrence) -> Inverse:
         return inverse / ridge
 
     return low_rank
+
+
+def ease_weights(found: CoOccurrence, ridge: float) -> NDArray[np.float32]:
+    """B at a ridge (in people), shape (items, items); without directions beyond the noise, 0."""
+    return _weights(_inverse(found)(ridge))
 
 
 def _weights(inverse: Doubles) -> NDArray[np.float32]:

@@ -18,6 +18,7 @@ from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
+from tacit.training.person.noisy_counts import noisy_counts
 from tacit.training.person.posterior import item_rows
 
 Doubles = NDArray[np.float64]
@@ -49,14 +50,8 @@ def counted(canonical: CanonicalRatings, account: Account) -> Counted:
     weights = contributions.weights(
         canonical, _even(canonical), _labels(canonical, mu), _bound(canonical)
     )
-    bound = contributions.count_grid(account.multiplier("counts"))
-    steps = contributions.whole(weights, canonical.person, canonical.people, bound)
-    ones = np.ones((canonical.people, 1), np.int32)
-    totals = weighted_sums(canonical.items, steps, ones)[:, 0]
-    sensitivity = contributions.count_sensitivity(bound)
-    noisy = account.gaussian("counts", totals, sensitivity=sensitivity)
-    noise = account.multiplier("counts") * sensitivity / bound
-    return Counted(mu, raters, np.maximum(noisy / bound, noise / 2), noise)
+    found = noisy_counts("counts", canonical, weights, account)
+    return Counted(mu, raters, np.maximum(found.values, found.noise / 2), found.noise)
 
 
 def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -> float:

@@ -1,0 +1,1 @@
+"""Trainings of lists whose unit is a person: dp-ease and dp-popularity."""

@@ -1,0 +1,46 @@
+"""dp-popularity: what most people have, from one noisy count of each item, per *person*."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.models.lists.fitted import FittedLists
+from tacit.models.lists.item_weights import ItemWeights
+from tacit.ratings import Ratings
+from tacit.training.lists.published import published
+from tacit.training.mechanism.accounting import Account
+from tacit.training.mechanism.contributions import CanonicalRatings
+from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
+from tacit.training.person.noisy_counts import even_weights, noisy_counts
+
+
+@dataclass(frozen=True)
+class DPPopularity:
+    """The floor under every training of lists at the same budget."""
+
+    name = "dp-popularity"
+    where = ("device",)
+
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        epsilon: str,
+        delta: str = "1e-6",
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        releases: NoisyReleases | None = None,
+    ) -> FittedLists:
+        """Release counts at `epsilon` nats per person and `delta`, decimal strings.
+
+        Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
+        Raises `RequestError` for no rows and for a promise that is none.
+        """
+        account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
+        ratings.require_rows()
+        canonical = CanonicalRatings.of(ratings)
+        account.allot({"counts": 1.0})
+        found = noisy_counts("counts", canonical, even_weights(canonical), account)
+        weights = ItemWeights(popularity=found.values.astype(np.float32))
+        return published(self.name, ratings, weights, account)
