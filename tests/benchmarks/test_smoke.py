@@ -31,6 +31,7 @@ SCRIPTS = {
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
     "linkage": ("{csv}", "--epsilons", "2"),
+    "lists_over_http": ("--people", "60", "--draws", "2", "--plan", "sample:50"),
     "made": ("{csv}", "{folder}/made.npz"),
     "neera_figure_2": ("{folder}/f.svg", "--draws", "2000"),
     "neera_figures_3_4_7_8": (
@@ -78,7 +79,7 @@ SPARK = {
         "{folder}/f.svg",
     ),
 }
-BARS = ("collector", "dawdlers", "end_to_end", "sample_flood")
+BARS = ("collector", "dawdlers", "end_to_end", "lists_over_http", "sample_flood")
 """Scripts that exit 1 when a bar is missed; at this size they well may."""
 
 

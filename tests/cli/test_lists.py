@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from lists_world import world
 
+from tacit.wire.list_model import is_list_model
+
 
 @pytest.fixture
 def clicks(tmp_path):
@@ -49,6 +51,18 @@ def test_a_list_model_is_fitted_and_recommends(run, clicks, tmp_path):
     mine.write_text("item\n999\n")
     status, _, said = run("recommend", model, "--user", "me", "--profile", mine)
     assert (status, "has none of the 1 items" in said) == (1, True)
+
+
+def test_fit_needs_no_more_words_than_compare(run, clicks, tmp_path):
+    """Of who did what, ease and the catalogue, and of its reports the model alone."""
+    model, sent = tmp_path / "model", tmp_path / "reports.parquet"
+    status, _, said = run("fit", clicks, "--epsilon", "4", "-o", model)
+    assert (status, "ease from" in said, "one symbol per slot" in said) == (0, True, True), said
+    asked = ("--scale", "there", "--channel", "auto", "--epsilon", "4", "--plan", "sample:9")
+    assert run("perturb", clicks, *asked, "-o", sent)[0] == 0
+    status, _, said = run("fit", sent, "-o", model)
+    assert (status, "ease from" in said, "per asked slot" in said) == (0, True, True), said
+    assert is_list_model(model.read_bytes())
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@ import pytest
 
 from tacit.channels import compile_channel
 from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
 from tacit.device.client import Client
+from tacit.device.list_profile import ListProfile
 from tacit.device.transport import Answer
 from tacit.errors import RequestError
-from tacit.models import MODELS, fit
+from tacit.models import MODELS, fit, list_model
 from tacit.scale import RatingScale
 from tacit.wire.report import Report
 
@@ -79,17 +81,25 @@ def test_a_model_of_stars_refuses_what_it_stores(
     assert (status, "the scale there has one" in said) == (1, True)
 
 
-def test_a_device_reports_to_it_and_is_erased(task, collector, learnt, clock):
-    http = collector(task)
+@pytest.fixture
+def device(clock):
+    """A person's client of a collector in this process."""
 
-    def transport(method, path, body=None, longest=0):
-        told = http.request(
-            method, path, content=body, headers={"content-type": "application/json"}
-        )
-        return Answer(told.status_code, told.content)
+    def opened(http):
+        def transport(method, path, body=None, longest=0):
+            told = http.request(
+                method, path, content=body, headers={"content-type": "application/json"}
+            )
+            return Answer(told.status_code, told.content)
 
-    given = {"most_epsilon": "2", "lifetime": "99", "transport": transport, "clock": clock}
-    with Client(":memory:", "https://films.example", **given) as me:
+        given = {"most_epsilon": "2", "lifetime": "99", "transport": transport, "clock": clock}
+        return Client(":memory:", "https://films.example", **given)
+
+    return opened
+
+
+def test_a_device_reports_to_it_and_is_erased(task, collector, learnt, device):
+    with device(collector(task)) as me:
         me.rate(100, 1)
         assert me.sync().stored == 1
         assert learnt().n_users == 1
@@ -97,3 +107,31 @@ def test_a_device_reports_to_it_and_is_erased(task, collector, learnt, clock):
         assert me.erase().erased == 1
     with pytest.raises(RequestError, match="Nobody has reported"):
         learnt()
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "best"),
+    [("popularity", {5}, 105), ("ease", set(), 101), ("graph-filter", set(), 101)],
+)
+def test_what_is_learnt_from_it_is_published_and_makes_lists_at_home(
+    task, collector, report, send, learnt, device, run, tmp_path, name, more, best
+):
+    """Half of the people have the first three items, half the others; `more` is everybody's."""
+    client = collector(task, published=PublishedModels(tmp_path / "models"))
+    sent = [report(task, mech=task.channels[1].id) for _ in range(200)]
+    for k, each in enumerate(sent):
+        had = {0, 1, 2} | more if k % 2 else {3, 4, 5}
+        sent[k] = replace(each, symbols=tuple(int(place in had) for place in each.places))
+    assert send(client, task, *sent).status_code == 200
+    given = ("--model", name, "--publish", tmp_path / "models", "-o", tmp_path / "model")
+    status, _, said = run("fit", "--db", tmp_path / "reports.db", *given)
+    assert (status, "psilon = 2 per slot" in said) == (0, True)
+    with device(client) as me:
+        for item in (100, 102):
+            me.rate(item, 1)
+        me.fetch_model()
+        shown = me.recommend(3)
+        with pytest.raises(RequestError, match="list model, which predicts no ratings"):
+            me.predict(101)
+    assert shown[0][0] == best
+    assert shown == ListProfile(list_model(fit(name, learnt())), [100, 102]).recommend(3)

@@ -2,16 +2,19 @@
 
 from contextlib import closing
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
+from tacit.channels.table import Channel
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.wire.item_model import ItemModel
+from tacit.wire.schedule import asked
 
 
 def learnt(path, address=None):
@@ -59,6 +62,44 @@ def test_slots(ask, collector, report, send, tmp_path, plan):
     assert found.plan == plan
     assert found.n_users == 21
     assert (np.diff(found.users) >= 0).all()
+
+
+@pytest.mark.parametrize("plan", ["sample:7", "sample:40", "sample:99", "catalogue"])
+@pytest.mark.parametrize("block", [1, 100, 1 << 22])
+def test_places_found_in_bulk_are_those_that_devices_are_asked(
+    ask, collector, report, send, tmp_path, monkeypatch, plan, block
+):
+    """In blocks of one person, of two with a rest, or all at once: each symbol at its own place."""
+    task = ask(plan, ("1", "2"), items=[f"item {k}" for k in range(40)])
+    client, shown = collector(task), len(task.channels[0].outputs) - 1
+    sent = [report(task, mech=task.channels[k % 2].id) for k in range(9)]
+    sent = [replace(each, symbols=tuple(p % shown + 1 for p in each.places)) for each in sent]
+    assert send(client, task, *sent).status_code == 200
+    monkeypatch.setattr(stored_reports, "BLOCK", block)
+    assert cells(learnt(tmp_path / "reports.db")) == {
+        (each.person, task.items[place]): (place % shown + 1, k % 2)
+        for k, each in enumerate(sent)
+        for place in asked(task, each.person)
+    }
+
+
+@pytest.mark.parametrize("plan", ["catalogue", "sample:3"])
+def test_a_table_without_the_symbol_missing_is_read_whole(
+    ask, collector, report, send, tmp_path, plan
+):
+    """It has the input "missing" and says something of every slot; so nothing is left out."""
+    stars = tuple(Decimal(k) for k in range(1, 6))
+    best = (0, 0, 1, 1, 2, 2)
+    rows = tuple(tuple(1 << 63 if x == y else 1 << 62 for y in range(3)) for x in best)
+    table = Channel(stars, stars[::2], rows, "0.7", missing=True)
+    task = ask(plan, channels=(table, *ask(plan).channels))
+    client = collector(task)
+    sent = [report(task, mech=mech.id, symbols=(0,) * task.cells) for mech in task.channels]
+    assert send(client, task, *sent).status_code == 200
+    found = learnt(tmp_path / "reports.db")
+    shown = cells(found)
+    assert sum(person == sent[0].person for person, _ in shown) == task.cells
+    assert (found.n_users, found.guarantee.epsilon) == (2, "1")
 
 
 def test_items_keep_their_ids_in_any_order_of_the_catalogue(ask, collector, report, send, tmp_path):

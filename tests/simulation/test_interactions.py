@@ -1,5 +1,6 @@
 """A fleet that tells who did what: what a collector stores of it, and by what law."""
 
+import re
 from contextlib import closing
 from dataclasses import replace
 
@@ -10,9 +11,13 @@ from serving import served
 
 from tacit.channels import compile_channel
 from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
+from tacit.device.list_profile import ListProfile
 from tacit.errors import RequestError
+from tacit.metrics.lists import list_figures
 from tacit.metrics.split import at_random
+from tacit.models import fit, list_model
 from tacit.readers import from_frame
 from tacit.readers.synthetic import synthetic
 from tacit.scale import RatingScale
@@ -75,15 +80,44 @@ def test_who_did_what_is_played_from_a_file_of_two_columns(asking, tmp_path, run
     with served(tmp_path, asking("catalogue", people.item_ids.ids.to_list())) as url:
         given = ("simulate", tmp_path / "seen.csv", "--url", url, "--most-epsilon", 16)
         status, out, _ = run(*given, "--test-share", 0.3, "--seed", 5)
-        scored = run(*given, "--score")
     with closing(open_reader(str(tmp_path / "reports.db"))) as reader:
         found = reports(reader)
     assert status == 0
     assert f"40 devices with {len(kept)} interactions at home" in out
     assert shown(found) == sorted(map(sorted, homes))
     assert (found.plan, found.scale, found.guarantee.unit) == ("catalogue", ONE, "slot")
-    assert scored[0] == 1
-    assert "needs ratings of several levels, and the scale there has one" in scored[2]
+
+
+@pytest.mark.parametrize(("plan", "name"), [("sample:25", "ease"), ("catalogue", "graph-filter")])
+def test_lists_at_home_are_as_good_as_those_of_the_same_reports_in_memory(
+    asking, tmp_path, run, plan, name
+):
+    made = synthetic(n_users=90, n_items=60, n_ratings=2000, scale="there", rng=2)
+    frame = made.to_polars().select("user", "item")
+    few = frame.head(9).with_columns(user=pl.arange(901, 910))  # of whom most hold nothing out
+    people = from_frame(pl.concat([frame, few]), scale="there")
+    people.to_polars().write_csv(tmp_path / "seen.csv")
+    held = at_random(len(people), 0.2, 3)
+    known, rest = people.where(~held), people.where(held)
+    folder, ids = tmp_path / "models", people.item_ids.ids
+    task = asking(plan, ids.to_list()[::-1], "2")  # a place is not a code
+    with served(tmp_path, task, published=PublishedModels(folder)) as url:
+        given = ("simulate", tmp_path / "seen.csv", "--url", url, "--most-epsilon", 2)
+        given += ("--test-share", 0.2, "--seed", 3)
+        assert "99 reports stored" in run(*given)[1]
+        store = ("fit", "--db", tmp_path / "reports.db", "--publish", folder)
+        assert run(*store, "--model", name, "-o", tmp_path / "model")[0] == 0
+        status, out, said = run(*given, "--score")
+    assert status == 0, said
+    with closing(open_reader(str(tmp_path / "reports.db"))) as reader:
+        model = list_model(fit(name, reports(reader)))
+    homes = [ids.gather(known.items[known.users == who]) for who in range(99)]
+    shown = [[item for item, _ in ListProfile(model, mine).recommend(20)] for mine in homes]
+    lists = np.array([people.item_ids.codes(pl.Series(mine)) for mine in shown], np.int32)
+    truth = list_figures(lists, rest.users, rest.items, np.ones(60))
+    measured = re.search(r"NDCG (\S+) of lists of 20 of (\d+) people, at home", out)
+    assert int(measured[2]) == truth.people < 99
+    assert float(measured[1]) == pytest.approx(truth.ndcg, abs=2e-4)
 
 
 def test_a_sample_says_of_what_it_was_asked_and_of_nothing_else(asking, stored):

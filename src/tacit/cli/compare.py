@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options
+from tacit.cli.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
 
@@ -91,17 +92,16 @@ def compare(
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons
     from tacit.metrics.split import SplitProtocol
-    from tacit.models.lists.ease import MOST_ITEMS
 
     if mode != "strict":
         options.notice("Models that learn from reports have one mode, strict; they run once.")
     protocol = SplitProtocol(kind=split, share=test_share, folds=folds, seeds=seeds)
     stars = Comparison(
         channels=options.names(channel),
-        models=_beside_floors(model or "channel-mf"),
+        models=_beside_floors(model or STARS_MODEL),
         epsilons=epsilons(epsilon),
         protocol=protocol,
-        plan=plan or "rated",
+        plan=plan or STARS_PLAN,
         cap=cap,
         relevant=relevant,
         mode=mode,
@@ -119,11 +119,8 @@ def compare(
         people=people,
         held_out=protocol.column,
     )
-    comparison = stars
-    if ratings.scale.has_one_level:
-        default = "ease" if ratings.n_items <= MOST_ITEMS else "graph-filter"
-        models = _beside_floors(model or default)
-        comparison = replace(stars, models=models, plan=plan or "catalogue")
+    models = _beside_floors(model or model_for(ratings))
+    comparison = replace(stars, models=models, plan=plan or plan_for(ratings))
     run(ratings, comparison, json, report)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
+from tacit.cli.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
@@ -34,12 +35,18 @@ def fit(
             help="Put the item model where a collector serves it.", rich_help_panel="Store"
         ),
     ] = None,
-    model: Annotated[str, typer.Option(help="The model to fit.")] = "channel-mf",
+    model: Annotated[
+        str | None,
+        typer.Option(help="The model to fit. [channel-mf; on the scale there ease]"),
+    ] = None,
     epsilon: Annotated[
         str | None, typer.Option(help="Send ratings through a channel, or train, at this epsilon.")
     ] = None,
     channel: Annotated[str, typer.Option(help="Which channel, for ratings.")] = "auto",
-    plan: options.PlanName = "rated",
+    plan: Annotated[
+        str | None,
+        typer.Option(help="rated, catalogue or sample:K. [rated; catalogue on the scale there]"),
+    ] = None,
     factors: Annotated[int | None, typer.Option(help="Factors, where the model has them.")] = None,
     mode: Annotated[str, typer.Option(help="strict or faithful, of a training.")] = "strict",
     delta: Annotated[float, typer.Option(help="Delta, of a training that needs one.")] = 1e-6,
@@ -65,6 +72,8 @@ def fit(
         tacit fit ml-100k/u.data --model pg-mf --epsilon 8 -o model
 
         tacit fit --db reports.db --publish models -o model
+
+        tacit fit clicks.csv --scale there --epsilon 2 -o model
     """
     _checked(data, db, publish, mode)
     options.writable(output)
@@ -73,13 +82,13 @@ def fit(
     from tacit.evaluation.comparison.request import RANDOM, epsilons
     from tacit.ratings import Ratings
 
-    tools.check([channel], [model], plan)
+    tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN)
     if model == RANDOM:
         raise RequestError("Random lists are learnt from nothing; choose another model to fit.")
     if epsilon is not None:
         (epsilon,) = epsilons(epsilon)
     from_reports = data is None or is_reports(data)
-    trained = is_training(model, epsilon, from_reports)
+    trained = model is not None and is_training(model, epsilon, from_reports)
     chosen: dict[str, Any] = {"rng": seed} | ({} if factors is None else {"factors": factors})
     if data is None or from_reports:
         if catalogue is not None or people is not None:
@@ -89,12 +98,13 @@ def fit(
         source = options.load(
             data, format, scale, columns, rounding, catalogue=catalogue, people=people
         )
+    model = model or model_for(source)
     if trained and epsilon and isinstance(source, Ratings):
         spent = {"mode": mode, "delta": f"{delta:g}", "epsilon": epsilon}
         fitted = tools.train(model, source, **spent, **chosen)
     else:
         if epsilon and isinstance(source, Ratings):
-            promised = tools.plan(plan, channel, epsilon, source.scale, None)
+            promised = tools.plan(plan or plan_for(source), channel, epsilon, source.scale, None)
             source = tools.perturb(source, promised)
         fitted = tools.fit(model, source, **chosen)
     partial = output.with_name(output.name + ".part")

@@ -23,7 +23,8 @@ def simulate(
     ] = None,
     seed: Annotated[int, typer.Option(help="The split.")] = 0,
     score: Annotated[
-        bool, typer.Option("--score", help="Tell nothing: predict what is held out, at home.")
+        bool,
+        typer.Option("--score", help="Tell nothing: predict, or list, what is held out, at home."),
     ] = False,
     most_epsilon: Annotated[str, typer.Option(help="What one answer may cost, in nats.")] = "8",
     lifetime: Annotated[str, typer.Option(help="What all answers of one may cost.")] = "1000000",
@@ -81,6 +82,8 @@ def _print(tally: "FleetOutcome", entries: str) -> None:
     typer.echo(f"{counts['devices']:,} devices with {counts['ratings']:,} {entries} at home")
     if tally.errors:
         typer.echo(f"RMSE {tally.rmse:.4f} on {len(tally.errors):,} held-out ratings, at home")
+    elif tally.gains:
+        typer.echo(f"NDCG {tally.ndcg:.4f} of lists of 20 of {len(tally.gains):,} people, at home")
     else:
         typer.echo(f"{counts['stored']:,} reports stored, {counts['waiting']:,} not yet")
     for name, meaning in (

@@ -6,7 +6,7 @@ ledger, and goes through HTTP as any other would; its store is gone when it is d
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import islice
@@ -21,6 +21,7 @@ from tacit.device.store import MEMORY
 from tacit.errors import BudgetError, RequestError
 from tacit.evaluation.grid import Progress
 from tacit.metrics.accuracy import rmse
+from tacit.metrics.lists import LENGTH, list_figures
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 
@@ -37,21 +38,29 @@ class FleetOutcome:
     `counts`: "devices", "ratings" at home, ratings of items "not asked", reports "stored", "given
     up" and "waiting", devices that were "refused" something by their own lifetime limit, and those
     "unreached" by the task. `errors`: prediction minus truth of held-out ratings, in stars.
+    `gains`: on the scale `there`, the NDCG of each list of 20, of owners with something held out.
     """
 
     counts: Counter[str] = field(default_factory=Counter[str])
     errors: list[float] = field(default_factory=list[float])
+    gains: list[float] = field(default_factory=list[float])
     interrupted: bool = False
 
     def add(self, other: "FleetOutcome") -> None:
         """Take in another part of the fleet."""
         self.counts.update(other.counts)
         self.errors += other.errors
+        self.gains += other.gains
 
     @property
     def rmse(self) -> float:
         """Root mean square error, in units of the scale; NaN where nothing was predicted."""
         return rmse(np.asarray(self.errors), np.zeros(1)) if self.errors else float("nan")
+
+    @property
+    def ndcg(self) -> float:
+        """Mean NDCG of lists of 20 (`tacit.metrics.lists`); NaN where there is none."""
+        return float(np.mean(self.gains)) if self.gains else float("nan")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,17 +104,15 @@ class Fleet:
         progress: Progress = lambda label, done, total: None,
     ) -> FleetOutcome:
         """Play `devices` devices that tell nothing: each fetches the published model, and predicts
-        what its owner `held_out` from the ratings that are `known` to it alone.
+        what its owner `held_out` from the ratings that are `known` to it alone; on the scale
+        `there`, it makes a list, which ought to show what was held out.
 
-        Both tables have one vocabulary. Interrupts and errors as `report` has them;
-        `RequestError` also for interactions, of which there is nothing to predict.
+        Both tables have one vocabulary. Interrupts and errors as `report` has them.
         """
-        held_out.scale.require_stars("The error of predictions")
         self._check(known)
         home, away = _profiles(known), _profiles(held_out)
-        return self._all(
-            devices, known.n_users, lambda who: self._predict(home(who), away(who)), progress
-        )
+        guess = self._list if held_out.scale.has_one_level else self._predict
+        return self._all(devices, known.n_users, lambda who: guess(home(who), away(who)), progress)
 
     def _report(self, mine: Profile) -> FleetOutcome:
         with self._open() as me:
@@ -122,16 +129,27 @@ class Fleet:
         tally.counts["refused"] = int(outcomes[-1].refusal is not None)
         return tally
 
-    def _predict(self, mine: Profile, asked: Profile) -> FleetOutcome:
+    def _predict(self, mine: Profile, held_out: Profile) -> FleetOutcome:
         with self._open() as me:
             tally = _at_home(me, mine)
             if tally.counts["unreached"]:
                 return tally
             me.fetch_model()
             profile = me.profile()
-            items = {str(item) for item in me.task.items}
-        wanted = {item: rating for item, rating in asked.items() if str(item) in items}
+            wanted = _asked(me, held_out)
         tally.errors = [profile.predict(item) - float(rating) for item, rating in wanted.items()]
+        return tally
+
+    def _list(self, mine: Profile, held_out: Profile) -> FleetOutcome:
+        with self._open() as me:
+            tally = _at_home(me, mine)
+            if tally.counts["unreached"]:
+                return tally
+            me.fetch_model()
+            places = {str(item): place for place, item in enumerate(me.task.items)}
+            shown = [places[str(item)] for item, _ in me.recommend(LENGTH)]
+            wanted = [places[str(item)] for item in _asked(me, held_out)]
+        tally.gains = [_ndcg(shown, wanted, len(places))] if wanted else []
         return tally
 
     def _syncs(self, me: Client) -> Iterator[SyncOutcome]:
@@ -200,19 +218,27 @@ def _profiles(ratings: Ratings) -> Callable[[int], Profile]:
     return of
 
 
+def _ndcg(shown: Sequence[int], wanted: Sequence[int], places: int) -> float:
+    """That of one list against what its owner held out."""
+    mine, held = np.array([shown], np.int32), np.array(wanted, np.int32)
+    return list_figures(mine, np.zeros_like(held), held, np.zeros(places)).ndcg
+
+
+def _asked(me: Client, ratings: Profile) -> Profile:
+    """Those of items that the task has."""
+    items = {str(item) for item in me.task.items}
+    return {item: rating for item, rating in ratings.items() if str(item) in items}
+
+
 def _at_home(me: Client, mine: Profile) -> FleetOutcome:
     """Rate what the task asks about; nothing is sent."""
     tally = FleetOutcome(Counter(devices=1))
     try:
-        asked = me.task
+        known = _asked(me, mine)
     except RequestError:
         tally.counts["unreached"] = 1
         return tally
-    items = {str(item) for item in asked.items}
-    for item, rating in mine.items():
-        if str(item) in items:
-            me.rate(item, rating)
-            tally.counts["ratings"] += 1
-        else:
-            tally.counts["not asked"] += 1
+    for item, rating in known.items():
+        me.rate(item, rating)
+    tally.counts.update({"ratings": len(known), "not asked": len(mine) - len(known)})
     return tally

@@ -112,7 +112,11 @@ def _chosen(data: Interactions, rng: int) -> tuple[CoOccurrence, float]:
     people = data.presence.shape[0]
     held = np.random.default_rng(rng).permutation(people) % HELD_OUT == 0
     if people < HELD_OUT:
-        raise RequestError(f"{people} people are too few to choose a ridge by; give ridge.")
+        who = "1 person is" if people == 1 else f"{people} people are"
+        raise RequestError(
+            f"{who} too few to choose a ridge by, which takes {HELD_OUT}; choose graph-filter or "
+            "popularity, or give EASE a ridge."
+        )
     known, other = (co_occurrence(data.presence.where(who)) for who in (~held, held))
     inverse = _inverse(known)
 
