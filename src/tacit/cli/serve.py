@@ -2,6 +2,8 @@
 
 import signal
 import time
+from dataclasses import replace
+from decimal import Decimal
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options
+from tacit.cli.defaults import model_for
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from tacit.wire.task import Task
 
 EPSILONS = ("1", "2", "4")
+PEOPLE, EACH = 600, 40
+"""How many are made up, and what each of them rates."""
 
 
 def serve(
@@ -29,7 +34,7 @@ def serve(
 
     The people are devices that report over HTTP, as anybody's would; a model is learnt from what
     they sent and published, and the page recommends with it. A second run goes on from the folder,
-    at the same address: its question names who asks.
+    at the same address: its question names who asks. A task of your own in it is asked instead.
 
     Example: tacit serve
     """
@@ -53,30 +58,51 @@ def serve(
 
 
 def populate(folder: Path, url: str) -> None:
-    """Play the made-up people against the collector at `url`, learn from its store, publish."""
+    """Play made-up people against the collector at `url`, learn from its store, publish.
+
+    A task that they cannot answer is served all the same, with a notice.
+    """
     # Ctrl-C ends the server, and the server ends this.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
+    from tacit.wire.task import loads
+
+    task = loads((folder / "task.json").read_bytes())
+    try:
+        _report(task, url)
+        options.notice(_learn(folder, task))
+    except RequestError as error:
+        options.notice(f"Nobody made up has answered: {error}")
+
+
+def _report(task: "Task", url: str) -> None:
+    from tacit.simulation.fleet import Fleet
+
+    people = people_for(task)
+    most = max((channel.epsilon for channel in task.channels), key=Decimal)
+    fleet = Fleet(
+        url=url, most_epsilon=most, lifetime="1000000", insecure=True, threads=4
+    )  # of this machine, whatever name it goes by
+    fleet.report(people, people.n_users)
+
+
+def _learn(folder: Path, task: "Task") -> str:
+    """What was learnt and published."""
     from contextlib import closing
 
     from tacit import models
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
     from tacit.collector.storage.published_models import PublishedModels
-    from tacit.simulation.fleet import Fleet
-    from tacit.wire.task import loads
+    from tacit.evaluation.comparison import tools
 
-    task = loads((folder / "task.json").read_bytes())
-    people = made_up_people()
-    fleet = Fleet(
-        url=url, most_epsilon=EPSILONS[-1], lifetime="1000000", insecure=True, threads=4
-    )  # of this machine, whatever name it goes by
-    fleet.report(people, people.n_users)
     with closing(open_reader(str(folder / "reports.db"))) as reader:
         reports = stored_reports.reports(reader, task.address)
-    fitted = models.fit("channel-mf", reports, rng=0)
-    address = PublishedModels(folder / "models").publish(task.address, models.item_model(fitted))
-    options.notice(f"Learnt from {len(reports):,} reports; item model {address[:12]} is published.")
+    fitted = tools.fit(model_for(reports), reports, rng=0)
+    stars = isinstance(fitted, models.Fitted)
+    learnt = models.item_model(fitted) if stars else models.list_model(fitted)
+    address = PublishedModels(folder / "models").publish(task.address, learnt)
+    return f"Learnt from {len(reports):,} reports; item model {address[:12]} is published."
 
 
 def _url(host: str, port: int) -> str:
@@ -108,7 +134,19 @@ def made_up_people() -> "Ratings":
     """What 600 people think of 300 films: the same people every time."""
     from tacit.readers import synthetic
 
-    return synthetic(n_users=600, n_items=300, n_ratings=24_000)
+    return synthetic(n_users=PEOPLE, n_items=300, n_ratings=EACH * PEOPLE)
+
+
+def people_for(task: "Task") -> "Ratings":
+    """What 600 made-up people would answer the task; raises `RequestError` below 40 items."""
+    import polars as pl
+
+    from tacit.ratings import Vocabulary
+    from tacit.readers import synthetic
+
+    n = len(task.items)
+    people = synthetic(PEOPLE, n, min(EACH, n // 2) * PEOPLE, task.scale)
+    return replace(people, item_ids=Vocabulary(pl.Series("id", task.items).sort()))
 
 
 def made_up_task(people: "Ratings", provider: str) -> "Task":

@@ -9,9 +9,12 @@ from tacit.models import fit, list_model
 from tacit.wire.list_model import MOST_BYTES, ListModel
 
 
-@pytest.mark.parametrize("name", ["popularity", "ease", "graph-filter"])
-def test_a_device_scores_as_the_fitted_model_does(name, own, table):
-    fitted = fit(name, own)
+@pytest.mark.parametrize(
+    ("name", "settings"), [("popularity", {}), ("ease", {}), ("graph-filter", {"directions": 5})]
+)
+def test_a_device_scores_as_the_fitted_model_does(name, settings, own, table):
+    """Of fewer directions than items, or what scales either side of them would cancel out."""
+    fitted = fit(name, own, **settings)
     model = ListModel.from_bytes(list_model(fitted).to_bytes())
     for person in (0, 17):
         mine = own.item_ids.take(np.flatnonzero(table[person]).astype(np.int32)).to_list()
@@ -34,6 +37,13 @@ def test_the_largest_weights_are_kept_and_the_bound_is_too():
         sizes = abs(fitted.weights.between[item])
         assert sizes[kept[item]].min() >= np.delete(sizes, kept[item]).max()
     assert list_model(fitted, 18_000).neighbours is None
+
+
+def test_directions_count_towards_the_bound():
+    fitted = fit("graph-filter", world(np.random.default_rng(0).random((90, 200)) < 0.2))
+    cut = list_model(fitted, 70_000)
+    assert 69_000 - (1 << 14) < len(cut.to_bytes()) <= 70_000
+    assert len(cut.low_rank.spectrum) == 90 > cut.neighbours.count
 
 
 def test_sparse_weights_come_out_as_dense_ones_do(own):

@@ -53,6 +53,32 @@ def test_of_two_slots_a_person_every_pair_is_counted_as_often_as_it_is_asked(tab
     assert abs(pairs.mean() - expected) < 5 * error < 0.4 * expected
 
 
+@pytest.mark.parametrize("plan", ["catalogue", "sample"])
+def test_of_two_sets_of_people_moments_are_added_and_noise_as_independent(own, plan):
+    presence = interactions(perturb(own, plans()[plan])).presence
+    some = np.arange(own.n_users) % 3 == 0
+    both = co_occurrence(presence.where(some)) + co_occurrence(presence.where(~some))
+    whole = co_occurrence(presence)
+    assert both.gram == pytest.approx(whole.gram, abs=1e-3)
+    assert both.edge == pytest.approx(whole.edge, rel=0.1)  # their sum is 1.4 times as much
+
+
+@pytest.mark.parametrize("plan", ["catalogue", "sample"])
+def test_popularity_from_reports_is_debiased(own, plan):
+    """Items that fewer people happened to be asked about are no less popular for that."""
+    reports = perturb(own, plans()[plan])
+    laid_out = np.vstack(list(dense_rows(interactions(reports).presence)))
+    counts = fit("popularity", reports).weights.popularity
+    assert counts == pytest.approx(laid_out.sum(0), abs=1e-3)
+
+
+def test_a_graph_filter_of_reports_keeps_directions_alone(own):
+    """The linear term would be of pairs that noise made up."""
+    fitted = fit("graph-filter", perturb(own, plans("4")["catalogue"]))
+    assert fitted.weights.between is None
+    assert fit("graph-filter", own).weights.between is not None
+
+
 def test_without_noise_they_are_the_counts_themselves(own, table):
     found = co_occurrence(interactions(own).presence)
     assert found.gram == pytest.approx(table.T @ table)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from lists_world import world
 from scipy.sparse import csr_array, random_array
 
 from tacit.kernels.lists.spread import spread
@@ -41,6 +42,31 @@ def test_ease_minimises_its_loss_in_each_column(own, table):
         column = np.linalg.solve(X.T @ X + 3 * np.eye(ITEMS - 1), X.T @ table[:, j])
         assert fitted.weights.between[others, j] == pytest.approx(column, abs=1e-5)
         assert fitted.weights.between[j, j] == 0
+
+
+@pytest.mark.parametrize("seed", [3, 9, 17])
+def test_the_ridge_is_the_least_that_keeps_nearly_all_of_the_gain_on_people_held_out(seed):
+    """Every ridge in turn, by the squared error of the rows of one person in five; some items are
+    thirty times as popular as others, so that an error is weighed by the right ones."""
+    chance = np.random.default_rng(seed)
+    likes = np.where(chance.random((60, 1)) < 0.5, [[0.9, 0.1]], [[0.1, 0.9]]).repeat(10, axis=1)
+    table = (chance.random((60, ITEMS)) < likes * np.linspace(0.03, 1, ITEMS)).astype(float)
+    own = world(table)
+    held = np.random.default_rng(0).permutation(len(table)) % 5 == 0
+    known, other = table[~held], table[held]
+
+    def loss(step):
+        ridge = np.trace(known.T @ known) / ITEMS * 2 ** (step / 2)
+        inverse = np.linalg.inv(known.T @ known + ridge * np.eye(ITEMS))
+        return ((other @ inverse / np.diag(inverse)) ** 2).sum()
+
+    losses = {step: loss(step) for step in range(-20, 21)}
+    best = min(losses.values())
+    bound = best + 0.01 * ((other**2).sum() - best)
+    step = min(step for step, found in losses.items() if found <= bound)
+    chosen = EASE(ridge=np.trace(table.T @ table) / ITEMS * 2 ** (step / 2))
+    expected = chosen.fit(interactions(own)).weights.between
+    assert fit("ease", own).weights.between == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_graph_filter_is_the_published_one(own, table):
