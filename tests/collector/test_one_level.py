@@ -77,7 +77,8 @@ def test_a_model_of_stars_refuses_what_it_stores(
     assert send(collector(task), task, report(task), report(task)).status_code == 200
     with pytest.raises(RequestError, match="the scale there has one"):
         fit(next(iter(MODELS)), learnt())
-    status, _, said = run("fit", "--db", tmp_path / "reports.db", "-o", tmp_path / "model")
+    asked = ("fit", "--db", tmp_path / "reports.db", "--model", "mf", "-o", tmp_path / "model")
+    status, _, said = run(*asked)
     assert (status, "the scale there has one" in said) == (1, True)
 
 

@@ -139,7 +139,8 @@ def test_where_nothing_stands_out_of_the_noise_lists_are_of_what_is_popular(own,
 
 @pytest.fixture(scope="module")
 def ndcg():
-    """NDCG@10 of a model, an epsilon a slot and a place: 1,500 people, two tastes of 30 items."""
+    """NDCG@10 of a model, an epsilon a slot and a place, mean of five draws: 1,500 people have two
+    tastes, of 30 items each."""
     chance = np.random.default_rng(0)
     taste = chance.integers(0, 2, 1500)
     likes = np.repeat([[0.25, 0.02], [0.02, 0.25]], 30, axis=1)[taste]
@@ -148,12 +149,14 @@ def ndcg():
     train, test = own.where(~held), own.where(held)
     counts = np.bincount(train.items, minlength=60)
 
-    def figure(name, epsilon, where="device"):
+    def figure(name, epsilon, where):
         fitted = fit(name, perturb(train, plans(epsilon)["catalogue"]))
         lists = fitted.lists(train, 10, where=where)
         return list_figures(lists, test.users, test.items, counts).ndcg
 
-    return figure
+    return lambda name, epsilon, where="device": np.mean(
+        [figure(name, epsilon, where) for _ in range(5)]
+    )
 
 
 @pytest.mark.parametrize("name", ["ease", "graph-filter"])
@@ -164,7 +167,7 @@ def test_lists_of_people_who_follow_their_taste_are_better_than_what_is_popular(
 
 @pytest.mark.parametrize("name", ["ease", "graph-filter"])
 def test_lists_from_a_person_s_own_reports_are_worse_than_those_made_at_home(name, ndcg):
-    """By 1.35 and 1.45 times."""
+    """By 1.35 and 1.4 times; of single draws one in forty is below 1.15."""
     assert ndcg(name, "1") > 1.15 * ndcg(name, "1", "provider")
 
 
