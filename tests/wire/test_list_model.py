@@ -100,6 +100,7 @@ def test_what_a_device_would_refuse_is_not_published():
         replace(good, low_rank=replace(low, spectrum=array("f", [1, 2, 1e39]))),
         replace(good, low_rank=replace(low, vectors=infinite)),
         replace(good, neighbours=replace(near, places=bytes(28))),
+        replace(good, neighbours=replace(near, places=bytes([0, 0, 7, 0] * 7))),  # 7 is beyond
         replace(good, items=(*range(6), 0)),
         flat(3, 1025),
     ):

@@ -102,7 +102,7 @@ def _learn(folder: Path, task: "Task") -> str:
     stars = isinstance(fitted, models.Fitted)
     learnt = models.item_model(fitted) if stars else models.list_model(fitted)
     address = PublishedModels(folder / "models").publish(task.address, learnt)
-    return f"Learnt from {len(reports):,} reports; item model {address[:12]} is published."
+    return f"Learnt from {len(reports):,} reports; model {address[:12]} is published."
 
 
 def _url(host: str, port: int) -> str:
