@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,14 +50,23 @@ class Bench:
     bars: list[Bar] = field(default_factory=list[Bar])
 
     def run(
-        self, comparison: str, case: str, party: str, *arguments: object, environment: str = ""
+        self,
+        comparison: str,
+        case: str,
+        party: str,
+        *arguments: object,
+        environment: str = "",
+        judge: Callable[[], dict[str, float]] = dict[str, float],
     ) -> dict[str, float] | None:
-        """The figures of `python COMPARISON.py PARTY ARGUMENTS`, peak memory with them."""
+        """The figures of `python COMPARISON.py PARTY ARGUMENTS`, peak memory with them.
+
+        `judge` adds those that are taken of what the party wrote, by one code for all.
+        """
         print(f"{comparison}, {case}: {party} ..", file=sys.stderr, flush=True)
         try:
             ours = party.startswith(OURS)
             python = sys.executable if ours else interpreter(environment or party)
-            said = _run([python, HERE / f"{comparison}.py", party, *arguments], ours)
+            said = _run([python, HERE / f"{comparison}.py", party, *arguments], ours) | judge()
         except (subprocess.CalledProcessError, OSError) as error:
             self._keep(Row(comparison, case, party, skipped=f"failed: {error}", failed=True))
             return None
@@ -86,14 +96,20 @@ def line(row: Row) -> str:
     return f"{row.comparison:9} {row.case:22} {row.party:13} {said}"
 
 
-def made(what: str) -> Path:
-    """The data file of a shape or of a rating file, made where it is not there yet."""
+def made(what: str, held_out: str = "") -> Path:
+    """The data file of a shape or of a rating file, made where it is not there yet.
+
+    `held_out`: the column of a table that says what a published split keeps for the test.
+    """
     DATA.mkdir(exist_ok=True)
     source = Path(what)
     stamp = f"-{source.stat().st_mtime_ns}" if source.exists() else ""
     out = DATA / f"{source.name}{stamp}.npz"
     if not out.exists():
-        subprocess.run([sys.executable, HERE / "made.py", what, out], check=True)
+        subprocess.run(
+            [sys.executable, HERE / "made.py", what, out, *([held_out] if held_out else [])],
+            check=True,
+        )
     return out
 
 

@@ -13,18 +13,18 @@ from measure import Clock, Figures, speak
 SCALE = "0.5:5:0.5"
 
 
-def ours(path: str, epsilon: str) -> Figures:
+def ours(path: str, epsilon: str, scale: str = SCALE) -> Figures:
     from tacit import Catalogue, compile_channel, from_frame, synthetic
     from tacit.collection.report_file import write_perturbed
 
-    ratings = from_frame(_frame(path), scale=SCALE)
+    ratings = from_frame(_frame(path), scale=scale)
     table = compile_channel(
         "randomized-response", epsilon=epsilon, scale=ratings.scale, missing=True
     )
     plan = Catalogue(table)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "reports.parquet"
-        write_perturbed(synthetic(50, 40, 1000, SCALE), plan, file)  # compiles the kernels
+        write_perturbed(synthetic(50, 40, 1000, scale), plan, file)  # compiles the kernels
         with Clock() as clock:
             written = write_perturbed(ratings, plan, file)
         slots = ratings.n_users * ratings.n_items

@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from statistics import mean
 
 from bench import OURS, Bench, made
+from list_comparison import compare_lists
 
 
 @dataclass(frozen=True)
 class Request:
-    """`data`: the rating file for accuracy. `ml_1m`: the one for speed at its size."""
+    """`data`: the rating file for accuracy. `ml_1m`: the one for speed at its size. `split`: a
+    table of what people did, whose column `test` is a published split."""
 
     data: str | None = None
     ml_1m: str | None = None
     seeds: int = 5
+    split: str | None = None
 
 
 def reports(bench: Bench, request: Request) -> None:
@@ -36,6 +39,12 @@ def catalogue(bench: Bench, request: Request) -> None:
             case = f"catalogue, epsilon {epsilon} per slot"
             bench.least(f"{case}: slots a second", ours["slots_per_second"], 100e6)
             bench.most(f"{case}: peak GB", ours["peak_gb"], 2)
+
+    ours = bench.run("catalogue", "gowalla, epsilon 4", OURS, made("gowalla"), "4", "there")
+    if ours:
+        case = "catalogue of lists, epsilon 4 per slot"
+        bench.least(f"{case}: slots a second", ours["slots_per_second"], 100e6)
+        bench.most(f"{case}: peak GB", ours["peak_gb"], 2)
 
 
 def als(bench: Bench, request: Request) -> None:
@@ -154,6 +163,14 @@ def similar(bench: Bench, request: Request) -> None:
             bench.most(f"similar {shape}: peak GB", ours["peak_gb"], 4)
 
 
+def lists(bench: Bench, request: Request) -> None:
+    """Lists of 20 for everybody beside implicit's, on a published split."""
+    if request.split is None:
+        bench.skip("lists", "", OURS, "no split was given: --split PATH")
+        return
+    compare_lists(bench, request.split)
+
+
 COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
     "reports": reports,
     "catalogue": catalogue,
@@ -164,4 +181,5 @@ COMPARISONS: dict[str, Callable[[Bench, Request], None]] = {
     "completion": completion,
     "svdpp": svdpp,
     "similar": similar,
+    "lists": lists,
 }

@@ -18,7 +18,7 @@ from comparisons import COMPARISONS, Request
 def main() -> int:
     """Run what is asked for; the exit status."""
     asked = _parser().parse_args()
-    request = Request(asked.data, asked.ml_1m, asked.seeds)
+    request = Request(asked.data, asked.ml_1m, asked.seeds, asked.split)
     bench = Bench()
     try:
         for name in asked.only:
@@ -52,6 +52,9 @@ def _parser() -> argparse.ArgumentParser:
         "--data", metavar="PATH", help="rating file for `accuracy`, `completion` and `svdpp`"
     )
     parser.add_argument("--ml-1m", metavar="PATH", help="MovieLens 1M for `channel` and `svdpp`")
+    parser.add_argument(
+        "--split", metavar="PATH", help="who did what for `lists`, its column `test` the split"
+    )
     parser.add_argument("--seeds", type=int, default=5, help="splits of `accuracy` and `svdpp`")
     parser.add_argument("--json", type=Path, metavar="PATH", help="where the figures go")
     return parser

@@ -18,6 +18,7 @@ PARTIES = {
     "catalogue": ("ours", "{npz}", "4"),
     "channel": ("ours", "{csv}", "optimal", "1"),
     "completion": ("ours", "{npz}"),
+    "lists": ("ours", "{split}", "held", "{folder}/lists.npy"),
     "reports": ("ours", "1000"),
     "similar": ("ours", "{npz}"),
     "svdpp": ("ours", "{csv}", "0", "0"),
@@ -39,7 +40,7 @@ SCRIPTS = {
         "--rows", "{folder}/neera", "--figure", "{folder}/f.svg",
     ),
     "neera_figures_5_6": ("{csv}", "{folder}/f.svg", "--epsilons", "1"),
-    "peers": ("--only", "accuracy,completion"),
+    "peers": ("--only", "accuracy,completion,lists"),
     "pg_mf_million": ("--people", "100", "--items", "100", "--ratings", "2500"),
     "read_memory": ("--rows", "3000000", "--kind", "parquet"),
     "sample_flood": ("--items", "20000", "--uploads", "3", "--seconds", "0.3"),
@@ -93,6 +94,8 @@ def made(tmp_path_factory):
     frame.write_csv(files["csv"])
     columns = {"users": ratings.users, "items": ratings.items, "ratings": ratings.values}
     np.savez(files["npz"], **columns)
+    files["split"] = folder / "split.npz"
+    np.savez(files["split"], **columns, test=np.arange(len(ratings.users)) % 5 == 0)
     for number, side in enumerate(SIDES):
         files[side] = folder / f"{side}.csv"
         frame.filter((frame["item"] > 80) == bool(number)).write_csv(files[side])

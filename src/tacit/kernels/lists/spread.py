@@ -11,7 +11,7 @@ Floats = NDArray[np.float32]
 
 def spread(rows: csr_array, weights: csr_array, scores: Floats) -> None:
     """Add rows @ weights to `scores`, shape (rows, columns of the weights)."""
-    left, right = rows.astype(np.float32), weights.astype(np.float32)
+    left, right = (side.astype(np.float32, copy=False) for side in (rows, weights))
     _spread(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores)
 
 

@@ -37,7 +37,7 @@ def top_k(people: Floats, items: Floats, seen: Side, k: int = 10) -> tuple[Codes
     """
     codes = np.full((len(people), k), -1, np.int32)
     scores = np.full((len(people), k), -np.inf, np.float32)
-    _scan(people, _panels(items), len(items), seen.start, seen.other, codes, scores)
+    _scan(people, panels(items), len(items), seen.start, seen.other, codes, scores)
     return codes, scores
 
 
@@ -76,34 +76,34 @@ def _scan_scores(
     k = codes.shape[1]
     for r in prange(len(scores)):
         row = scores[r].copy()
-        sound[r] = _all_finite(row)
+        sound[r] = all_finite(row)
         for t in range(start[r], start[r + 1]):
             row[seen[t]] = -np.inf
         best = np.empty(k, np.float32)
         best[:] = -np.inf
-        _keep_best(row, 0, codes[r], best)
+        keep_best(row, 0, codes[r], best)
 
 
 @njit(cache=True)
-def _all_finite(row: Floats) -> bool:
+def all_finite(row: Floats) -> bool:
     odd = 0
     for score in row:
         odd |= not np.isfinite(score)
     return odd == 0
 
 
-def _panels(items: Floats) -> Floats:
+def panels(items: Floats) -> Floats:
     """The items in panels, factors by items, shape (panels, K, PANEL); the last filled up."""
     n, K = items.shape
-    panels = np.zeros((-(-n // PANEL), PANEL, K), np.float32)
-    panels.reshape(-1, K)[:n] = items
-    return np.ascontiguousarray(panels.transpose(0, 2, 1))
+    filled = np.zeros((-(-n // PANEL), PANEL, K), np.float32)
+    filled.reshape(len(filled) * PANEL, K)[:n] = items
+    return np.ascontiguousarray(filled.transpose(0, 2, 1))
 
 
 @njit(parallel=True, cache=True)
 def _scan(
     people: Floats,
-    panels: Floats,
+    factors_of: Floats,
     n: int,
     start: NDArray[np.int64],
     seen: Codes,
@@ -113,20 +113,20 @@ def _scan(
     for block in prange((len(people) + PEOPLE - 1) // PEOPLE):
         some = slice(block * PEOPLE, min((block + 1) * PEOPLE, len(people)))
         bounds = start[some.start : some.stop + 1]
-        _scan_block(people[some], panels, n, bounds, seen, codes[some], scores[some])
+        _scan_block(people[some], factors_of, n, bounds, seen, codes[some], scores[some])
 
 
 @njit(cache=True)
 def _scan_block(
     people: Floats,
-    panels: Floats,
+    factors_of: Floats,
     n: int,
     start: NDArray[np.int64],
     seen: Codes,
     codes: Codes,
     scores: Floats,
 ) -> None:
-    K = panels.shape[1]
+    K = factors_of.shape[1]
     factors = np.zeros((K, PEOPLE), np.float32)
     factors[:, : len(people)] = people.T
     products = np.empty((PEOPLE, STRIP), np.float32)
@@ -135,17 +135,17 @@ def _scan_block(
         products[:] = 0
         for j in range(0, min(STRIP, n - a), PANEL):
             for i in range(0, len(people), HIGH):
-                _add_products(products, i, j, 1.0, factors, i, panels[(a + j) // PANEL], 0, K)
+                _add_products(products, i, j, 1.0, factors, i, factors_of[(a + j) // PANEL], 0, K)
         for r in range(len(people)):
             row = products[r, : n - a]
             while at[r] < start[r + 1] and seen[at[r]] < a + len(row):
                 row[seen[at[r]] - a] = -np.inf
                 at[r] += 1
-            _keep_best(row, a, codes[r], scores[r])
+            keep_best(row, a, codes[r], scores[r])
 
 
 @njit(cache=True)
-def _keep_best(row: Floats, a: int, codes: Codes, scores: Floats) -> None:
+def keep_best(row: Floats, a: int, codes: Codes, scores: Floats) -> None:
     """Put items a, a + 1, .. with the scores in `row` in their places among the best."""
     for b in range(0, len(row), STRIDE):
         run = row[b : b + STRIDE]

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
 from tacit.kernels.layout import layout
+from tacit.kernels.lists.linked import linked_lists
 from tacit.kernels.lists.topk import best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
 from tacit.models.lists.interactions import Interactions
@@ -57,6 +58,9 @@ class FittedLists:
         if where == "provider":
             return best_lists(self._by_reports, seen, len(self.item_ids), length)
         rows = cells(seen, len(self.item_ids)).astype(np.float32)
+        links = self.weights.links(rows)
+        if links is not None:
+            return linked_lists(seen, links, length)
         return best_lists(lambda some: self.weights.scores(rows[some]), seen, rows.shape[1], length)
 
     def recommend(

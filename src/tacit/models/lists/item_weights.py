@@ -6,11 +6,14 @@ x is a person's row, 1 at what they have; V holds K directions, and S is dense, 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from tacit.kernels.lists.linked import Links
+from tacit.kernels.lists.row_sums import row_sums
 from tacit.kernels.lists.spread import spread
 
 Floats = NDArray[np.float32]
@@ -28,8 +31,22 @@ class Directions:
 
     def add(self, rows: csr_array, scores: Floats) -> None:
         """Add the part to the scores of these rows."""
-        taste = np.asarray(rows @ (self.vectors * self.left[:, None]), np.float32) * self.spectrum
-        scores += taste @ (self.vectors * self.right[:, None]).T
+        taste = np.asarray(rows @ self._of_own, np.float32) * self.spectrum
+        scores += taste @ self.of_items.T
+
+    def tastes(self, own: csr_array) -> Floats:
+        """What `of_items` is multiplied by for people who have `own` and nothing else, (people,
+        K)."""
+        return row_sums(own, self._of_own) * self.spectrum
+
+    @cached_property
+    def of_items(self) -> Floats:
+        """diag(right) V, shape (items, K)."""
+        return self.vectors * self.right[:, None]
+
+    @cached_property
+    def _of_own(self) -> Floats:
+        return self.vectors * self.left[:, None]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,3 +69,19 @@ class ItemWeights:
             scores += rows.toarray() @ self.between
         scores += self.popularity
         return scores
+
+    def links(self, own: csr_array) -> Links | None:
+        """What lists of people who have `own`, 1 at each cell, are ranked by in one pass; None
+        where S is dense. Shape of `own`: (people, items)."""
+        m, n = own.shape
+        if self.between is None:
+            between = csr_array((n, n), dtype=np.float32)
+        elif isinstance(self.between, csr_array):
+            between = self.between
+            between.sort_indices()
+        else:
+            return None
+        tastes, items = np.zeros((m, 0), np.float32), np.zeros((n, 0), np.float32)
+        if self.directions is not None:
+            tastes, items = self.directions.tastes(own), self.directions.of_items
+        return Links(self.popularity, tastes, items, between)

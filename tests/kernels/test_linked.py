@@ -1,0 +1,52 @@
+"""Lists in one pass beside scores laid out whole and sorted."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, random_array
+
+from tacit.errors import RequestError
+from tacit.kernels.layout import layout
+from tacit.kernels.lists import linked
+from tacit.kernels.lists.linked import Links, linked_lists
+
+
+def world(people, items, K):
+    """Small integers, so that scores are exact, and many of them tie."""
+    chance = np.random.default_rng(people + items + K)
+    own = chance.random((people, items)) < 0.1
+    own[1] = True  # somebody has everything, and somebody nothing
+    own[2] = False
+    level, tastes, factors = (
+        chance.integers(-2, 3, shape).astype(np.float32)
+        for shape in (items, (people, K), (items, K))
+    )
+    links = random_array((items, items), density=0.2, rng=chance).tocsr()
+    links.data = chance.integers(-3, 4, links.nnz).astype(np.float32)
+    links.sort_indices()
+    users, codes = np.nonzero(own)
+    side = layout(users.astype(np.int32), codes.astype(np.int32), people, items).users
+    return own, side, Links(level, tastes, factors, csr_array(links))
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 0), (70, 1100, 3), (130, 2048, 1), (64, 1025, 0)])
+def test_lists_are_a_stable_sort_of_the_sums_without_what_people_have(shape):
+    own, side, by = world(*shape)
+    scores = by.level + by.tastes @ by.items.T + own.astype(np.float32) @ by.links.toarray()
+    found = linked_lists(side, by, 30)
+    for u, row in enumerate(np.where(own, -np.inf, scores)):
+        best = np.argsort(-row, kind="stable")[: min(30, int((~own[u]).sum()))]
+        assert found[u].tolist() == best.tolist() + [-1] * (30 - len(best))
+
+
+def test_the_shapes_cross_the_borders_of_strips_and_blocks():
+    assert linked.STRIP < 1100 and 2048 % linked.STRIP == 0 and 64 % linked.PEOPLE == 0
+
+
+def test_a_score_that_is_not_finite_and_an_empty_list_are_refused():
+    _, side, by = world(70, 1100, 3)
+    for bad in (np.nan, np.inf):
+        by.level[1099] = bad  # of the last strip
+        with pytest.raises(RequestError, match="not finite"):
+            linked_lists(side, by, 4)
+    with pytest.raises(RequestError, match="A list of 0"):
+        linked_lists(side, by, 0)
