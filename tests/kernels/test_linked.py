@@ -39,13 +39,16 @@ def test_lists_are_a_stable_sort_of_the_sums_without_what_people_have(shape):
 
 
 def test_the_shapes_cross_the_borders_of_strips_and_blocks():
-    assert linked.STRIP < 1100 and 2048 % linked.STRIP == 0 and 64 % linked.PEOPLE == 0
+    assert linked.STRIP < 1100
+    assert 2048 % linked.STRIP == 0
+    assert 64 % linked.PEOPLE == 0
 
 
 def test_a_score_that_is_not_finite_and_an_empty_list_are_refused():
     _, side, by = world(70, 1100, 3)
-    for bad in (np.nan, np.inf):
-        by.level[1099] = bad  # of the last strip
+    for bad, item in ((np.nan, 0), (np.inf, 1099)):  # of the first strip, of the last
+        by.level[:] = 0
+        by.level[item] = bad
         with pytest.raises(RequestError, match="not finite"):
             linked_lists(side, by, 4)
     with pytest.raises(RequestError, match="A list of 0"):

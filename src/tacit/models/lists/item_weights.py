@@ -75,7 +75,7 @@ class ItemWeights:
         where S is dense. Shape of `own`: (people, items)."""
         m, n = own.shape
         if self.between is None:
-            between = csr_array((n, n), dtype=np.float32)
+            between: csr_array = csr_array((n, n), dtype=np.float32)
         elif isinstance(self.between, csr_array):
             between = self.between
             between.sort_indices()
