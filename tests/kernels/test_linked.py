@@ -1,4 +1,4 @@
-"""Lists in one pass beside scores laid out whole and sorted."""
+"""Lists by links and factors beside scores laid out whole and sorted."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from scipy.sparse import csr_array, random_array
 
 from tacit.errors import RequestError
 from tacit.kernels.layout import layout
-from tacit.kernels.lists import linked
 from tacit.kernels.lists.linked import Links, linked_lists
 
 
@@ -20,6 +19,7 @@ def world(people, items, K):
         chance.integers(-2, 3, shape).astype(np.float32)
         for shape in (items, (people, K), (items, K))
     )
+    factors *= 2 ** chance.integers(0, 8, (items, 1)).astype(np.float32)  # panels to leave out
     links = random_array((items, items), density=0.2, rng=chance).tocsr()
     links.data = chance.integers(-3, 4, links.nnz).astype(np.float32)
     links.sort_indices()
@@ -38,18 +38,30 @@ def test_lists_are_a_stable_sort_of_the_sums_without_what_people_have(shape):
         assert found[u].tolist() == best.tolist() + [-1] * (30 - len(best))
 
 
-def test_the_shapes_cross_the_borders_of_strips_and_blocks():
-    assert linked.STRIP < 1100
-    assert 2048 % linked.STRIP == 0
-    assert 64 % linked.PEOPLE == 0
+def test_a_panel_is_judged_by_its_longest_item():
+    """Of 64 items one has a factor, and it is the best: no panel is left because others are 0."""
+    _, side, by = world(3, 64, 1)
+    by = Links(by.level * 0, by.tastes * 0 + 1, by.items * 0, by.links * 0)
+    by.level[0], by.items[63] = 5, 10
+    assert linked_lists(side, by, 1)[2] == [63]  # of whoever has nothing
 
 
 def test_a_score_that_is_not_finite_and_an_empty_list_are_refused():
     _, side, by = world(70, 1100, 3)
-    for bad, item in ((np.nan, 0), (np.inf, 1099)):  # of the first strip, of the last
+    for bad, item in ((np.nan, 0), (np.inf, 1099)):
         by.level[:] = 0
         by.level[item] = bad
         with pytest.raises(RequestError, match="not finite"):
             linked_lists(side, by, 4)
+    by.level[:] = 0
+    for bad in (by.tastes, by.items, by.links.data):
+        kept = bad.copy()
+        bad.flat[0] = np.nan
+        with pytest.raises(RequestError, match="not finite"):
+            linked_lists(side, by, 4)
+        bad[:] = kept
+    by.tastes[0], by.items[:] = 1e30, 1e30  # each is finite, and their product is not
+    with pytest.raises(RequestError, match="not finite"):
+        linked_lists(side, by, 4)
     with pytest.raises(RequestError, match="A list of 0"):
         linked_lists(side, by, 0)

@@ -1,9 +1,9 @@
-"""Everybody's best items by weights between items, in one pass: scores never leave the caches.
+"""Everybody's best items by links between items and factors, where most items need no product.
 
-A person's scores are sums over what they have, of low rank and over sparse links. Items are taken
-in strips and people in blocks, so that a block's scores of a strip lie in a second-level cache
-while products, links and the search for the best pass over them, and a strip's links and factors
-in a third-level one while all people do.
+A person's score of an item is what the links from their items add up to, plus a product of factors.
+Links are few and are all added. Of the product one knows beforehand that it is at most the lengths'
+product (Cauchy and Schwarz): items lie in panels by length, longest first, and a panel whose best
+sum of links with the largest product there could be does not reach a person's k-th best is left.
 """
 
 from typing import NamedTuple
@@ -15,23 +15,23 @@ from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
 from tacit.kernels.layout import Side
-from tacit.kernels.lists.topk import HIGH, PANEL, all_finite, keep_best, panels
+from tacit.kernels.lists.topk import PANEL, all_finite, largest, panels
 from tacit.kernels.tile import tile
 
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int32]
 Places = NDArray[np.int64]
 
-PEOPLE, STRIP = 8 * HIGH, 32 * PANEL  # whose scores lie in a second-level cache until scanned
+ROUNDED = np.float32(1 + 1e-4)
+"""By so much a product may be larger than the lengths' for having been summed in singles."""
 
-_add_products = tile(HIGH, 2)
+_add_product = tile(1, 2)
 
 
 class Links(NamedTuple):
     """Scores of item j for a person: level_j + taste . items_j + sum of links_ij over their i.
 
-    `level`: shape (n,). `tastes`: (people, K). `items`: (n, K), K may be 0. `links`: (n, n),
-    columns ascending in every row.
+    `level`: shape (n,). `tastes`: (people, K). `items`: (n, K). `links`: (n, n). All single.
     """
 
     level: Floats
@@ -43,98 +43,99 @@ class Links(NamedTuple):
 def linked_lists(own: Side, by: Links, k: int) -> Codes:
     """Each person's k items of the largest scores, without their own, best first, ties by code.
 
-    `own`: what people have, grouped by person, items ascending. Shape (people, k), -1 where fewer
-    items are left. Raises `RequestError` for k below 1 and for a score that is not finite.
+    `own`: what people have, grouped by person. Shape (people, k), -1 where fewer items are left.
+    Raises `RequestError` for k below 1 and for a score that is not finite.
     """
     if k < 1:
         raise RequestError(f"A list of {k} items is none; ask for 1 or more.")
-    n = len(by.level)
     codes = np.full((len(own.counts), k), -1, np.int32)
-    best = np.full(codes.shape, -np.inf, np.float32)
+    squares = np.einsum("nk,nk->n", by.items, by.items, dtype=np.float64)
+    lengths = np.sqrt(squares).astype(np.float32)
+    order = np.argsort(-lengths, kind="stable").astype(np.int32)
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order), dtype=np.int32)
     sound = np.ones(len(codes), np.bool_)
-    bounds = _bounds(by.links.indptr.astype(np.int64), by.links.indices, n)
-    seen = own.start[:-1].copy()
-    factors = panels(by.items)
-    for strip in range(len(bounds) - 1):
-        _scan(
-            strip, by.level, by.tastes, factors,
-            bounds[strip], bounds[strip + 1], by.links.indices, by.links.data,
-            own.start, own.other, seen, codes, best, sound,
-        )  # fmt: skip
-    if not sound.all():
+    _scan(
+        own.start, own.other,
+        by.links.indptr.astype(np.int64), places[by.links.indices], by.links.data,
+        by.level[order], by.tastes, panels(by.items[order]), lengths[order[::PANEL]] * ROUNDED,
+        places, order, codes, sound,
+    )  # fmt: skip
+    if not (sound.all() and np.isfinite(lengths).all()):
         raise RequestError("A model scored an item with a number that is not finite.")
     return codes
 
 
 @njit(parallel=True, cache=True)
-def _bounds(start: Places, column: Codes, n: int) -> Places:
-    """Where each row's links into each strip begin, and where the last end: (strips + 1, n)."""
-    strips = (n + STRIP - 1) // STRIP
-    bounds = np.empty((strips + 1, n), np.int64)
-    for i in prange(n):
-        t = start[i]
-        for strip in range(strips + 1):
-            while t < start[i + 1] and column[t] < strip * STRIP:
-                t += 1
-            bounds[strip, i] = t
-    return bounds
-
-
-@njit(parallel=True, cache=True)
 def _scan(
-    strip: int,
+    start: Places,
+    other: Codes,
+    first: Places,
+    place: Codes,
+    weight: Floats,
     level: Floats,
     tastes: Floats,
     factors: Floats,
-    first: Places,
-    last: Places,
-    column: Codes,
-    weight: Floats,
-    start: Places,
-    other: Codes,
-    seen: Places,
+    lengths: Floats,
+    places: Codes,
+    order: Codes,
     codes: Codes,
-    best: Floats,
     sound: NDArray[np.bool_],
 ) -> None:
-    a = strip * STRIP
-    width = min(STRIP, len(level) - a)
-    for block in prange((len(codes) + PEOPLE - 1) // PEOPLE):
-        low = block * PEOPLE
-        high = min(low + PEOPLE, len(codes))
-        scores = np.empty((PEOPLE, STRIP), np.float32)
-        scores[:, :width] = level[a : a + width]
-        _add_low_rank(scores, tastes[low:high], factors[a // PANEL :], width)
-        for u in range(low, high):
-            row = scores[u - low, :width]
-            _add_links(row, a, other[start[u] : start[u + 1]], first, last, column, weight)
-            sound[u] &= all_finite(row)
-            while seen[u] < start[u + 1] and other[seen[u]] < a + width:
-                row[other[seen[u]] - a] = -np.inf
-                seen[u] += 1
-            keep_best(row, a, codes[u], best[u])
+    for u in prange(len(codes)):
+        own, taste = other[start[u] : start[u + 1]], tastes[u]
+        row = np.zeros(len(factors) * PANEL, np.float32)
+        row[: len(level)] = level
+        for item in own:
+            for t in range(first[item], first[item + 1]):
+                row[place[t]] += weight[t]
+        sound[u] = all_finite(row) and all_finite(taste)
+        row[len(level) :] = -np.inf
+        for item in own:
+            row[places[item]] = -np.inf
+        best = np.full(codes.shape[1], -np.inf, np.float32)
+        _search(row, taste, factors, lengths, order, codes[u], best)
+        sound[u] &= not best[0] > np.finfo(np.float32).max
 
 
 @njit(cache=True)
-def _add_low_rank(scores: Floats, tastes: Floats, factors: Floats, width: int) -> None:
-    K = tastes.shape[1]
-    by_factor = np.zeros((K, PEOPLE), np.float32)
-    by_factor[:, : len(tastes)] = tastes.T
-    for j in range(0, width, PANEL):
-        for i in range(0, len(tastes), HIGH):
-            _add_products(scores, i, j, 1.0, by_factor, i, factors[j // PANEL], 0, K)
-
-
-@njit(cache=True)
-def _add_links(
+def _search(
     row: Floats,
-    a: int,
-    own: Codes,
-    first: Places,
-    last: Places,
-    column: Codes,
-    weight: Floats,
+    taste: Floats,
+    factors: Floats,
+    lengths: Floats,
+    order: Codes,
+    codes: Codes,
+    best: Floats,
 ) -> None:
-    for item in own:
-        for s in range(first[item], last[item]):
-            row[column[s] - a] += weight[s]
+    long = np.sqrt((taste * taste).sum())
+    by_factor = taste.copy().reshape(len(taste), 1)
+    sums = np.empty((1, PANEL), np.float32)
+    for panel in range(len(lengths)):
+        run = row[panel * PANEL : (panel + 1) * PANEL]
+        if largest(run) + long * lengths[panel] < best[-1]:
+            continue
+        sums[:] = 0
+        _add_product(sums, 0, 0, 1.0, by_factor, 0, factors[panel], 0, len(taste))
+        for j in range(PANEL):
+            score = run[j] + sums[0, j]
+            if score >= best[-1] and score > -np.inf:
+                _insert(codes, best, order[panel * PANEL + j], score)
+
+
+@njit(cache=True)
+def _insert(codes: Codes, best: Floats, code: int, score: np.float32) -> None:
+    """Put an item in its place, before those of a lower score and those of its own of a higher
+    code; nowhere when it is after the last."""
+    place = len(codes)
+    while place > 0 and _before(score, code, best[place - 1], codes[place - 1]):
+        place -= 1
+    if place == len(codes):
+        return
+    codes[place + 1 :], best[place + 1 :] = codes[place:-1].copy(), best[place:-1].copy()
+    codes[place], best[place] = code, score
+
+
+@njit(cache=True)
+def _before(score: np.float32, code: int, other: np.float32, other_code: int) -> bool:
+    return bool(score > other or (score == other and code < other_code))

@@ -149,14 +149,14 @@ def keep_best(row: Floats, a: int, codes: Codes, scores: Floats) -> None:
     """Put items a, a + 1, .. with the scores in `row` in their places among the best."""
     for b in range(0, len(row), STRIDE):
         run = row[b : b + STRIDE]
-        if _largest(run) > scores[-1]:
+        if largest(run) > scores[-1]:
             for j in range(len(run)):
                 if run[j] > scores[-1]:
                     _insert(codes, scores, a + b + j, run[j])
 
 
 @njit(cache=True, fastmath=FAST | {"reassoc"})
-def _largest(run: Floats) -> np.float32:
+def largest(run: Floats) -> np.float32:
     best = np.float32(-3e38)
     for j in range(len(run)):
         best = max(best, run[j])

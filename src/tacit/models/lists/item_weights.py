@@ -72,16 +72,11 @@ class ItemWeights:
 
     def links(self, own: csr_array) -> Links | None:
         """What lists of people who have `own`, 1 at each cell, are ranked by in one pass; None
-        where S is dense. Shape of `own`: (people, items)."""
-        m, n = own.shape
-        if self.between is None:
-            between: csr_array = csr_array((n, n), dtype=np.float32)
-        elif isinstance(self.between, csr_array):
-            between = self.between
-            between.sort_indices()
-        else:
+        where S is not sparse. Shape of `own`: (people, items)."""
+        if not isinstance(self.between, csr_array):
             return None
+        m, n = own.shape
         tastes, items = np.zeros((m, 0), np.float32), np.zeros((n, 0), np.float32)
         if self.directions is not None:
             tastes, items = self.directions.tastes(own), self.directions.of_items
-        return Links(self.popularity, tastes, items, between)
+        return Links(self.popularity, tastes, items, self.between)
