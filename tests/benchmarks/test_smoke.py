@@ -32,6 +32,7 @@ SCRIPTS = {
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
     "linkage": ("{csv}", "--epsilons", "2"),
+    "list_accuracy": ("{frame}", "--seeds", "1", "--split", "test"),
     "lists_over_http": ("--people", "60", "--draws", "2", "--plan", "sample:50"),
     "made": ("{csv}", "{folder}/made.npz"),
     "neera_figure_2": ("{folder}/f.svg", "--draws", "2000"),
@@ -96,6 +97,8 @@ def made(tmp_path_factory):
     np.savez(files["npz"], **columns)
     files["split"] = folder / "split.npz"
     np.savez(files["split"], **columns, test=np.arange(len(ratings.users)) % 5 == 0)
+    files["frame"] = folder / "split.csv"
+    frame.with_columns(test=frame["item"] % 5 == 0).write_csv(files["frame"])
     for number, side in enumerate(SIDES):
         files[side] = folder / f"{side}.csv"
         frame.filter((frame["item"] > 80) == bool(number)).write_csv(files[side])
