@@ -44,6 +44,7 @@ SCRIPTS = {
     "peers": ("--only", "accuracy,completion,lists"),
     "pg_mf_million": ("--people", "100", "--items", "100", "--ratings", "2500"),
     "read_memory": ("--rows", "3000000", "--kind", "parquet"),
+    "stars_and_presence": ("--seeds", "1"),
     "sample_flood": ("--items", "20000", "--uploads", "3", "--seconds", "0.3"),
     "store_memory": ("--millions", "0.05"),
     "x_map_figures": (

@@ -168,7 +168,8 @@ test("reports, to the byte", async () => {
 });
 
 test("profiles, to 1e-9", () => {
-  for (const { model, ratings, rows, predictions, recommended } of vectors("profiles")) {
+  for (const example of vectors("profiles")) {
+    const { model, ratings, rows, predictions, recommended } = example;
     const read = fromBytes(Uint8Array.from(Buffer.from(model, "base64")));
     const profile = new Profile(read, new Map(ratings));
     for (const [draw, row] of profile.rows.entries()) close(row, rows[draw]);
@@ -177,6 +178,17 @@ test("profiles, to 1e-9", () => {
     assert.deepEqual(
       best.map((one) => one.item),
       recommended.map((/** @type {unknown[]} */ pair) => pair[0]),
+    );
+    const listed = listModel.fromBytes(Uint8Array.from(Buffer.from(example.list_model, "base64")));
+    const own = ratings.map((/** @type {unknown[]} */ pair) => pair[0]);
+    const gains = new ListProfile(listed, own).recommend(20, profile);
+    assert.deepEqual(
+      gains.map((one) => one.item),
+      example.liked.map((/** @type {unknown[]} */ pair) => pair[0]),
+    );
+    close(
+      gains.map((one) => one.score),
+      example.liked.map((/** @type {unknown[]} */ pair) => pair[1]),
     );
   }
 });

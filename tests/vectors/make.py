@@ -434,7 +434,10 @@ def _bell(rng: Random) -> float:
 
 def _solved(model: ItemModel, ratings: dict[int | str, float]) -> dict[str, Any]:
     profile = Profile(model, ratings)
+    listed = a_list(3, 12)
     return {
+        "list_model": base64.b64encode(listed.to_bytes()).decode(),
+        "liked": [list(pair) for pair in ListProfile(listed, ratings).recommend(20, profile)],
         "model": base64.b64encode(model.to_bytes()).decode(),
         "ratings": [list(pair) for pair in ratings.items()],
         "rows": profile.rows,

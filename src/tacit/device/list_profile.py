@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import add, mul
 
-from tacit.device.profile import Item
+from tacit.device.profile import Item, Profile
 from tacit.wire.list_model import ListModel, LowRank
 
 
@@ -30,13 +30,22 @@ class ListProfile:
             self._add_factors(model.low_rank)
         self._add_neighbours(model)
 
-    def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
+    def recommend(self, n: int = 10, stars: Profile | None = None) -> list[tuple[Item, float]]:
         """The n best items that are not the person's own, with their scores, best first, ties in
-        the model's item order. Scores order items; they are no ratings."""
+        the model's item order. Scores order items; they are no ratings.
+
+        `stars`: what the same person would rate them. Then a score above zero is multiplied by how
+        far up the scale that is: what they would meet *and* like.
+        """
         own = set(self._own)
         others = (place for place in range(len(self._items)) if place not in own)
-        best = sorted(others, key=lambda place: -self.scores[place])[:n]
-        return [(self._items[place], self.scores[place]) for place in best]
+        scored = [(place, self._score(place, stars)) for place in others]
+        best = sorted(scored, key=lambda one: -one[1])[:n]
+        return [(self._items[place], score) for place, score in best]
+
+    def _score(self, place: int, stars: Profile | None) -> float:
+        score = self.scores[place]
+        return score if stars is None or score <= 0 else score * stars.gain(self._items[place])
 
     def _add_factors(self, low: LowRank) -> None:
         taste = [0.0] * len(low.spectrum)

@@ -43,6 +43,11 @@ class Profile:
         """The rating the person would give; an unknown item gets their own average."""
         return self._predict(self._places.get(item))
 
+    def gain(self, item: Item) -> float:
+        """How far up the scale the person would rate the item, from 0 to 1."""
+        low, high = self._levels[0], self._levels[-1]
+        return (self.predict(item) - low) / (high - low)
+
     def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
         """The n best items the person has not rated, best first, ties in the model's item order."""
         mine = {place for place, _ in self._known}

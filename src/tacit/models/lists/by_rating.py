@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.layout import layout
-from tacit.kernels.lists.topk import best_lists
+from tacit.kernels.lists.topk import Scorer, best_lists
 from tacit.models.fitted import Fitted
 from tacit.models.lists.fitted import Where
 from tacit.models.simulated_devices import at_home
@@ -21,17 +21,24 @@ def lists_by_rating(
     Of those who have something in `own`; the others' lists are empty. `where`: whether a person's
     row comes from their own ratings or from what they reported.
     """
-    known = at_home(fitted, own) if where == "device" else fitted
     n_items, whose = len(fitted.item_ids), np.unique(own.users)
     order = np.searchsorted(whose, own.users).astype(np.int32)
     seen = layout(order, own.items, len(whose), n_items).users
+    predicted = predictions(fitted, own, whose, where)
+    codes = np.full((len(fitted.user_ids), length), -1, np.int32)
+    codes[whose] = best_lists(predicted, seen, n_items, length)
+    return codes
+
+
+def predictions(fitted: Fitted, own: Ratings, whose: Codes, where: Where) -> Scorer:
+    """What each of these people would rate every item, for a slice of them: a scorer of lists."""
+    known = at_home(fitted, own) if where == "device" else fitted
+    n_items = len(fitted.item_ids)
     everything = np.arange(n_items, dtype=np.int32)
 
-    def score(some: slice) -> Floats:
+    def predicted(some: slice) -> Floats:
         people = whose[some]
         users, items = np.repeat(people, n_items), np.tile(everything, len(people))
         return known.predict_codes(users, items).reshape(len(people), n_items)
 
-    codes = np.full((len(fitted.user_ids), length), -1, np.int32)
-    codes[whose] = best_lists(score, seen, n_items, length)
-    return codes
+    return predicted

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
-from tacit.kernels.layout import layout
+from tacit.kernels.layout import Side, layout
 from tacit.kernels.lists.linked import linked_lists
-from tacit.kernels.lists.topk import best_lists
+from tacit.kernels.lists.topk import Scorer, best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
@@ -55,13 +55,16 @@ class FittedLists:
         provider's). Shape (people, length). Raises `RequestError` for a length below 1.
         """
         seen = layout(own.users, own.items, len(self.user_ids), len(self.item_ids)).users
-        if where == "provider":
-            return best_lists(self._by_reports, seen, len(self.item_ids), length)
-        rows = cells(seen, len(self.item_ids)).astype(np.float32)
-        links = self.weights.links(rows)
-        if links is not None:
+        if where == "device" and (links := self.weights.links(self._rows(seen))) is not None:
             return linked_lists(seen, links, length)
-        return best_lists(lambda some: self.weights.scores(rows[some]), seen, rows.shape[1], length)
+        return best_lists(self.scorer(seen, where), seen, len(self.item_ids), length)
+
+    def scorer(self, seen: Side, where: Where) -> Scorer:
+        """All items' scores for a slice of the people, of whom `seen` says what they truly have."""
+        if where == "provider":
+            return self._by_reports
+        rows = self._rows(seen)
+        return lambda some: self.weights.scores(rows[some])
 
     def recommend(
         self, user: Any, n: int = 10, *, exclude: pl.Series | None = None
@@ -84,6 +87,9 @@ class FittedLists:
         row = np.zeros((1, len(self.item_ids)), np.float32)
         row[0, known[known >= 0]] = 1
         return ranked(self.item_ids, self.weights.scores(csr_array(row))[0], n, items)
+
+    def _rows(self, seen: Side) -> csr_array:
+        return cells(seen, len(self.item_ids)).astype(np.float32)
 
     def _by_reports(self, some: slice) -> Floats:
         """C W of a slice of people: reports as often as they count, less what was made up."""

@@ -8,6 +8,7 @@ import { vector, weightsOf } from "../documents/list_model.js";
 
 /** @typedef {import("../documents/item_model.js").Item} Item */
 /** @typedef {import("../documents/list_model.js").ListModel} ListModel */
+/** @typedef {import("./profile.js").Profile} Profile */
 
 /** One person: a list model and their own items, by raw id, whatever they thought of them. */
 export class ListProfile {
@@ -32,17 +33,27 @@ export class ListProfile {
   /**
    * The n best items that are not the person's own, with their scores, best first, ties in the
    * model's item order. Scores order items; they are no ratings.
+   *
+   * `stars`: what the same person would rate them. Then a score above zero is multiplied by how far
+   * up the scale that is: what they would meet *and* like.
    * @param {number} [n]
+   * @param {Profile | null} [stars]
    * @returns {{ item: Item, score: number }[]}
    */
-  recommend(n = 10) {
+  recommend(n = 10, stars = null) {
     const own = new Set(this.#own);
     return this.#items
-      .map((item, place) => ({ item, place, score: this.scores[place] ?? NaN }))
+      .map((item, place) => ({ item, place }))
       .filter(({ place }) => !own.has(place))
+      .map(({ item, place }) => ({ item, score: this.#score(item, place, stars) }))
       .sort((a, b) => b.score - a.score)
-      .slice(0, n)
-      .map(({ item, score }) => ({ item, score }));
+      .slice(0, n);
+  }
+
+  /** @param {Item} item @param {number} place @param {Profile | null} stars */
+  #score(item, place, stars) {
+    const score = this.scores[place] ?? NaN;
+    return stars === null || score <= 0 ? score : score * stars.gain(item);
   }
 
   /** @param {import("../documents/list_model.js").LowRank} low */

@@ -42,6 +42,17 @@ export class Profile {
   }
 
   /**
+   * How far up the scale the person would rate the item, from 0 to 1.
+   * @param {Item} item
+   * @returns {number}
+   */
+  gain(item) {
+    const levels = this.#model.scale.values;
+    const low = Math.min(...levels);
+    return (this.predict(item) - low) / (Math.max(...levels) - low);
+  }
+
+  /**
    * The n best items the person has not rated, best first, ties in the model's item order.
    * @param {number} [n]
    * @returns {{ item: Item, score: number }[]}

@@ -1,0 +1,54 @@
+"""Lists of what somebody would meet *and* like: presence and stars together.
+
+    gain_j = s_j (r_j - lo) / (hi - lo)    where s_j > 0, and s_j elsewhere
+
+s_j: how strongly a model of lists expects that they meet item j. r_j: what a model of ratings says
+that they would rate it, lo and hi the ends of the scale. With s_j a chance this is what showing the
+item is expected to gain, an item met being worth as much as it is high on the scale; nothing is
+chosen, by anything. `ListProfile.recommend` does the same at home.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import RequestError
+from tacit.kernels.layout import layout
+from tacit.kernels.lists.topk import best_lists
+from tacit.models.fitted import Fitted
+from tacit.models.lists.by_rating import predictions
+from tacit.models.lists.fitted import FittedLists, Where
+from tacit.ratings import Codes, Ratings
+
+Floats = NDArray[np.float32]
+
+
+def lists_by_gain(
+    presence: FittedLists, stars: Fitted, own: Ratings, length: int = 20, *, where: Where = "device"
+) -> Codes:
+    """Everybody's list, as `FittedLists.lists` gives one by presence alone.
+
+    Both models know the people and items of `own`, in its order. Shape (people, length). Raises
+    `RequestError` for models of other people or items, and for a length below 1.
+    """
+    people, items = len(presence.user_ids), len(presence.item_ids)
+    if (len(stars.user_ids), len(stars.item_ids)) != (people, items):
+        raise RequestError(
+            f"The model of lists knows {people:,} people and {items:,} items, that of ratings "
+            f"{len(stars.user_ids):,} and {len(stars.item_ids):,}; learn both "
+            "from the same reports."
+        )
+    seen = layout(own.users, own.items, people, items).users
+    expected = presence.scorer(seen, where)
+    predicted = predictions(stars, own, np.arange(people, dtype=np.int32), where)
+    low, high = stars.levels[0], stars.levels[-1]
+
+    def gain(some: slice) -> Floats:
+        share = (predicted(some) - np.float32(low)) / np.float32(high - low)
+        return _gained(expected(some), share)
+
+    return best_lists(gain, seen, items, length)
+
+
+def _gained(scores: Floats, share: Floats) -> Floats:
+    """A score below zero says that the item is unlikely: being liked does not make it likelier."""
+    return np.where(scores > 0, scores * share, scores)

@@ -1,0 +1,42 @@
+"""Lists by presence and stars together, beside sorting each person's gains."""
+
+import numpy as np
+import pytest
+
+from tacit import Catalogue, compile_channel, fit, perturb, synthetic
+from tacit.errors import RequestError
+from tacit.kernels.layout import layout
+from tacit.models import at_home
+from tacit.models.lists.by_gain import lists_by_gain
+
+
+@pytest.fixture
+def reports(ratings):
+    channel = compile_channel("randomized-response", epsilon="4", scale=ratings.scale, missing=True)
+    return perturb(ratings, Catalogue(channel))
+
+
+@pytest.mark.parametrize("where", ["device", "provider"])
+def test_a_list_is_of_the_most_of_score_times_share_of_the_scale(ratings, reports, where):
+    presence, stars = fit("ease", reports), fit("mf", reports)
+    own = ratings.where(np.arange(len(ratings)) % 2 == 0)
+    lists = lists_by_gain(presence, stars, own, own.n_items, where=where)
+    known = at_home(stars, own) if where == "device" else stars
+    seen = layout(own.users, own.items, own.n_users, own.n_items).users
+    scores = presence.scorer(seen, where)(slice(0, own.n_users))
+    assert (scores < 0).any()
+    for person in range(own.n_users):
+        left = np.setdiff1d(np.arange(own.n_items), own.items[own.users == person])
+        predicted = known.predict_codes(np.full(len(left), person), left)
+        gain = np.array(
+            [s * ((r - 1) / 4) if s > 0 else s
+             for s, r in zip(scores[person, left], predicted, strict=True)], np.float32
+        )  # fmt: skip
+        order = np.lexsort((left, -gain))
+        assert lists[person, : len(left)].tolist() == left[order].tolist()
+
+
+def test_models_of_other_items_are_refused(ratings, reports):
+    other = fit("mf", synthetic(90, 60, 2_000))
+    with pytest.raises(RequestError, match="learn both from the same reports"):
+        lists_by_gain(fit("popularity", reports), other, ratings)
