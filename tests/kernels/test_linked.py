@@ -6,7 +6,7 @@ from scipy.sparse import csr_array, random_array
 
 from tacit.errors import RequestError
 from tacit.kernels.layout import layout
-from tacit.kernels.lists.linked import Links, linked_lists
+from tacit.kernels.lists.linked import LinkedScores, linked_lists
 
 
 def world(people, items, K):
@@ -25,7 +25,7 @@ def world(people, items, K):
     links.sort_indices()
     users, codes = np.nonzero(own)
     side = layout(users.astype(np.int32), codes.astype(np.int32), people, items).users
-    return own, side, Links(level, tastes, factors, csr_array(links))
+    return own, side, LinkedScores(level, tastes, factors, csr_array(links))
 
 
 @pytest.mark.parametrize("shape", [(3, 5, 0), (70, 1100, 3), (130, 2048, 1), (64, 1025, 0)])
@@ -41,7 +41,7 @@ def test_lists_are_a_stable_sort_of_the_sums_without_what_people_have(shape):
 def test_a_panel_is_judged_by_its_longest_item():
     """Of 64 items one has a factor, and it is the best: no panel is left because others are 0."""
     _, side, by = world(3, 64, 1)
-    by = Links(by.level * 0, by.tastes * 0 + 1, by.items * 0, by.links * 0)
+    by = LinkedScores(by.level * 0, by.tastes * 0 + 1, by.items * 0, by.links * 0)
     by.level[0], by.items[63] = 5, 10
     assert linked_lists(side, by, 1)[2] == [63]  # of whoever has nothing
 

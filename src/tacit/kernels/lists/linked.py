@@ -28,7 +28,7 @@ ROUNDED = np.float32(1 + 1e-4)
 _add_product = tile(1, 2)
 
 
-class Links(NamedTuple):
+class LinkedScores(NamedTuple):
     """Scores of item j for a person: level_j + taste . items_j + sum of links_ij over their i.
 
     `level`: shape (n,). `tastes`: (people, K). `items`: (n, K). `links`: (n, n). All single.
@@ -40,7 +40,7 @@ class Links(NamedTuple):
     links: csr_array
 
 
-def linked_lists(own: Side, by: Links, k: int) -> Codes:
+def linked_lists(own: Side, by: LinkedScores, k: int) -> Codes:
     """Each person's k items of the largest scores, without their own, best first, ties by code.
 
     `own`: what people have, grouped by person. Shape (people, k), -1 where fewer items are left.

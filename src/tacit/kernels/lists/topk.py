@@ -86,6 +86,7 @@ def _scan_scores(
 
 @njit(cache=True)
 def all_finite(row: Floats) -> bool:
+    """Whether no score is infinite or nan; without a branch, so that it runs in wide registers."""
     odd = 0
     for score in row:
         odd |= not np.isfinite(score)
@@ -157,6 +158,7 @@ def keep_best(row: Floats, a: int, codes: Codes, scores: Floats) -> None:
 
 @njit(cache=True, fastmath=FAST | {"reassoc"})
 def largest(run: Floats) -> np.float32:
+    """The largest of scores that are not nan; of none, less than any."""
     best = np.float32(-3e38)
     for j in range(len(run)):
         best = max(best, run[j])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.kernels.lists.linked import Links
+from tacit.kernels.lists.linked import LinkedScores
 from tacit.kernels.lists.row_sums import row_sums
 from tacit.kernels.lists.spread import spread
 
@@ -70,7 +70,7 @@ class ItemWeights:
         scores += self.popularity
         return scores
 
-    def links(self, own: csr_array) -> Links | None:
+    def links(self, own: csr_array) -> LinkedScores | None:
         """What lists of people who have `own`, 1 at each cell, are ranked by in one pass; None
         where S is not sparse. Shape of `own`: (people, items)."""
         if not isinstance(self.between, csr_array):
@@ -79,4 +79,4 @@ class ItemWeights:
         tastes, items = np.zeros((m, 0), np.float32), np.zeros((n, 0), np.float32)
         if self.directions is not None:
             tastes, items = self.directions.tastes(own), self.directions.of_items
-        return Links(self.popularity, tastes, items, self.between)
+        return LinkedScores(self.popularity, tastes, items, self.between)
