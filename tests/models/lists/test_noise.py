@@ -12,8 +12,10 @@ from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures
 from tacit.models import fit
 from tacit.models.lists import EASE, GraphFilter, interactions
-from tacit.models.lists.co_occurrence import co_occurrence, dense_rows, leading
+from tacit.models.lists.co_occurrence import co_occurrence, dense_rows
+from tacit.models.lists.denoised import denoised, emphasised, widened
 from tacit.models.lists.directions import ScaledPresence, leading_items
+from tacit.models.lists.ease import ease_weights
 from tacit.scale import RatingScale
 
 ONE = RatingScale.parse("there")
@@ -91,9 +93,68 @@ def test_noise_alone_has_hardly_a_direction():
     alone = np.zeros((3000, 80))
     alone[np.arange(3000), np.arange(3000) % 80] = 1
     found = co_occurrence(interactions(perturb(world(alone), plans("0.5")["catalogue"])).presence)
-    _, values = leading(found)
+    values = (denoised(found) ** 2).sum(0)
     assert len(values) <= 5
     assert (values < 0.8 * found.edge).all()
+
+
+def test_the_edge_of_weighted_noise_is_where_its_spectrum_ends():
+    """1,000 items, 300 of them four times as heavy: a draw's largest eigenvalue lies within 2 %
+    of it."""
+    chance = np.random.default_rng(0)
+    weights = np.where(np.arange(1000) < 300, 2.0, 0.5)
+    noise = chance.standard_normal((1000, 1000))
+    noise = weights[:, None] * (noise + noise.T) / np.sqrt(2) * weights
+    largest = np.linalg.eigvalsh(noise)[-1] / (2 * np.sqrt(1000))
+    assert widened(weights) == pytest.approx(largest, rel=0.02)
+    assert widened(np.ones(1000)) == pytest.approx(1, abs=1e-6)
+    assert widened(weights * 3) == pytest.approx(9 * widened(weights), rel=1e-6)
+
+
+@pytest.mark.parametrize("emphasis", [0.0, 0.25])
+def test_what_stands_out_of_the_noise_is_shrunk(own, emphasis):
+    """As a twin of it laid out: eigenvalues e of W G W beyond the edge become sqrt(e^2 - edge^2),
+    and the weights are taken off again."""
+    found = co_occurrence(interactions(perturb(own, plans("4")["catalogue"])).presence)
+    counts = np.diag(found.gram)
+    heavy = np.diag([max(count / max(counts.mean(), 1), 0.05) ** emphasis for count in counts])
+    assert np.diag(heavy) == pytest.approx(emphasised(counts, emphasis))
+    edge = found.edge * widened(np.diag(heavy))
+    values, vectors = np.linalg.eigh(heavy @ found.gram @ heavy)
+    expected = sum(
+        np.sqrt(e**2 - edge**2) * np.outer(v, v)
+        for e, v in zip(values, vectors.T, strict=True)
+        if e > edge
+    )
+    light = np.linalg.inv(heavy)
+    factors = denoised(found, emphasis)
+    assert factors @ factors.T == pytest.approx(light @ expected @ light, rel=1e-6, abs=1e-6)
+
+
+def test_popular_items_are_emphasised_where_people_held_out_say_so():
+    """Eight draws at .5 nats a slot, at which either choice wins about as often: weights are those
+    of the emphasis with the lesser loss, by every ridge tried."""
+    chance = np.random.default_rng(1)
+    taste = chance.integers(0, 3, 1500)
+    likes = np.where(np.arange(60) % 3 == taste[:, None], 1.6, 0.5) * np.geomspace(0.6, 0.02, 60)
+    own = world(chance.random((1500, 60)) < likes)
+    held = np.random.default_rng(0).permutation(1500) % 5 == 0
+    for _ in range(8):
+        data = interactions(perturb(own, plans("0.5")["catalogue"]))
+        known, other = (co_occurrence(data.presence.where(some)) for some in (~held, held))
+        mean = np.diag(known.gram).mean()
+
+        def loss(emphasis, step, known=known, other=other, mean=mean):
+            wrong = np.eye(60) - ease_weights(known, mean * 2 ** (step / 2), emphasis)
+            return np.trace(wrong.T @ other.gram @ wrong)
+
+        least = {e: min(loss(e, step) for step in range(-20, 21)) for e in (0.0, 0.25)}
+        best = min(least, key=least.__getitem__)
+        bound = least[best] + 0.01 * (np.trace(other.gram) - least[best])
+        step = min(step for step in range(-20, 21) if loss(best, step) <= bound)
+        both = known + other
+        expected = ease_weights(both, np.diag(both.gram).mean() * 2 ** (step / 2), best)
+        assert EASE().fit(data).weights.between == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("plan", ["catalogue", "sample"])
@@ -130,8 +191,9 @@ def test_the_provider_scores_debiased_rows(own):
 
 
 def test_where_nothing_stands_out_of_the_noise_lists_are_of_what_is_popular(own, monkeypatch):
-    nothing = np.zeros((ITEMS, 0)), np.zeros(0)
-    monkeypatch.setattr("tacit.models.lists.ease.leading", lambda found: nothing)
+    monkeypatch.setattr(
+        "tacit.models.lists.ease.denoised", lambda found, emphasis: np.zeros((ITEMS, 0))
+    )
     reports = perturb(own, plans("0.1")["catalogue"])
     told, popular = (fit(name, reports).lists(own, 4) for name in ("ease", "popularity"))
     assert told.tolist() == popular.tolist()

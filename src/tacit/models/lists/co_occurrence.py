@@ -8,13 +8,7 @@ replacement, two of them are asked together a little less often than if each wer
 
     E[asked_i asked_j] = (K / n)^2 b,    b = n (K - 1) / (K (n - 1)),
 
-and G is divided by b. Its entries have noise of about one size s. If that were independent from
-entry to entry, none of its eigenvalues would lie beyond 2 s sqrt(n) (Wigner), and an eigenvalue e
-of G would stand for sqrt(e^2 - 4 n s^2) of the truth: the shrinkage of least squared error (Gavish
-and Donoho, "Optimal shrinkage of singular values", 2017, for the symmetric case). Entries share
-their people, so that a few directions of noise, the more the fewer people there are to an item,
-lie up to sqrt(n / m) / 2 of that bound beyond it and keep a small value. The bound for sums over
-people (Marchenko and Pastur) would drop them, and more of what is true.
+and G is divided by b.
 """
 
 from collections.abc import Iterator
@@ -22,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
@@ -36,8 +29,8 @@ BLOCK_BYTES = 64 << 20
 
 @dataclass(frozen=True, eq=False)
 class CoOccurrence:
-    """`gram`: G, shape (items, items). `edge`: 2 s sqrt(n), beyond which few directions are noise,
-    0 where there is none."""
+    """`gram`: G, shape (items, items). `edge`: 2 s sqrt(n) for entries with noise of size s,
+    beyond which few directions are noise; 0 where there is none."""
 
     gram: Doubles
     edge: float
@@ -74,12 +67,6 @@ def dense_rows(presence: PresenceMatrix) -> Iterator[Floats]:
         rows = _dense(presence.reported[some]) * up[some, None]
         asked = 1.0 if presence.asked is None else _dense(presence.asked[some])
         yield np.asarray(rows - asked * down[some, None], np.float32)
-
-
-def leading(found: CoOccurrence) -> tuple[Doubles, Doubles]:
-    """Eigenvectors beyond the noise, shape (items, d), and what their values are without it."""
-    values, vectors = eigh(found.gram, subset_by_value=(found.edge, np.inf), driver="evr")
-    return vectors, np.sqrt(values * values - found.edge**2)
 
 
 def _dense(rows: csr_array) -> Floats:

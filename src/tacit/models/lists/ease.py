@@ -9,13 +9,15 @@ truth does: unbiased, and freed of what noise alone would show.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import inv
 
 from tacit.errors import RequestError
-from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence, leading
+from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence
+from tacit.models.lists.denoised import denoised
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
@@ -31,13 +33,16 @@ START, STEPS = 6, 20
 """Ridges tried: 2^(k / 2) mean counts of an item, k from 6 on either way, at most 20 from 0."""
 HELD_OUT = 5
 """One person in so many is held out when a ridge is chosen."""
+EMPHASES = (0.0, 0.25)
+"""Of popular items; without noise they make no difference."""
 KEPT = 0.99
 """Of the gain of the best ridge, what the chosen one keeps at least."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EASE:
-    """`ridge`: in people, as G is; None to choose it from the reports.
+    """`ridge`: in people, as G is; None to choose it, and how far popular items are emphasised
+    while noise is taken out, from the reports.
 
     Raises `RequestError` for a ridge that is not above 0.
     """
@@ -64,34 +69,40 @@ class EASE:
         """
         _bounded(data.n_items)
         if self.ridge is None:
-            found, ridge = _chosen(data, rng)
+            found, ridge, emphasis = _chosen(data, rng)
         else:
-            found, ridge = co_occurrence(data.presence), self.ridge
-        weights = ease_weights(found, ridge)
+            found, ridge, emphasis = co_occurrence(data.presence), self.ridge, EMPHASES[0]
+        weights = ease_weights(found, ridge, emphasis)
         # Where nothing stands out of the noise all weights are 0, and counts are what is left.
         counts = np.diag(found.gram).astype(np.float32)
         popularity = np.zeros_like(counts) if weights.any() else counts
         return FittedLists.of(self.name, data, ItemWeights(popularity=popularity, between=weights))
 
 
-def _inverse(found: CoOccurrence) -> Inverse:
+def _inverse(found: CoOccurrence, emphasis: float) -> Inverse:
     """P for any ridge: of G itself, or of the directions of it that stand out of the noise."""
     n = len(found.gram)
     if found.edge == 0:
         return lambda ridge: inv(found.gram + ridge * np.eye(n), check_finite=False)
-    vectors, values = leading(found)
+    factors = denoised(found, emphasis)
+    inner = factors.T @ factors
 
     def low_rank(ridge: float) -> Doubles:
-        inverse = (vectors * (-values / (values + ridge))) @ vectors.T
+        """(I - F (F' F + ridge I)^-1 F') / ridge (Woodbury)."""
+        small = inv(inner + ridge * np.eye(len(inner)), check_finite=False)
+        inverse = (factors @ small) @ -factors.T
         inverse[np.diag_indices(n)] += 1
         return inverse / ridge
 
     return low_rank
 
 
-def ease_weights(found: CoOccurrence, ridge: float) -> NDArray[np.float32]:
-    """B at a ridge (in people), shape (items, items); without directions beyond the noise, 0."""
-    return _weights(_inverse(found)(ridge))
+def ease_weights(found: CoOccurrence, ridge: float, emphasis: float = 0.0) -> NDArray[np.float32]:
+    """B at a ridge (in people), shape (items, items); without directions beyond the noise, 0.
+
+    `emphasis`: of popular items, where noise is told from the rest (`denoised`).
+    """
+    return _weights(_inverse(found, emphasis)(ridge))
 
 
 def _weights(inverse: Doubles) -> NDArray[np.float32]:
@@ -101,13 +112,19 @@ def _weights(inverse: Doubles) -> NDArray[np.float32]:
     return weights
 
 
-def _chosen(data: Interactions, rng: int) -> tuple[CoOccurrence, float]:
-    """Everybody's second moments, and the ridge for them.
+class _Choice(NamedTuple):
+    """`loss`: the least at an emphasis, over all ridges. `step`: the ridge that is taken."""
 
-    Learnt from four people of five, a ridge is judged by the squared error of x - x B on the
-    others: tr((I - B)' G (I - B)), of which their debiased G is an unbiased estimate. Squared
-    error counts an error of a popular item for more than a list does, and asks for more ridge: the
-    least one is taken that keeps 99 % of the best one's gain over B = 0.
+    loss: float
+    emphasis: float
+    step: int
+
+
+def _chosen(data: Interactions, rng: int) -> tuple[CoOccurrence, float, float]:
+    """Everybody's second moments, and the ridge and the emphasis for them.
+
+    Learnt from four people of five, both are judged by the squared error of x - x B on the others:
+    tr((I - B)' G (I - B)), of which their debiased G is an unbiased estimate.
     """
     people = data.presence.shape[0]
     held = np.random.default_rng(rng).permutation(people) % HELD_OUT == 0
@@ -118,18 +135,28 @@ def _chosen(data: Interactions, rng: int) -> tuple[CoOccurrence, float]:
             "popularity, or give EASE a ridge."
         )
     known, other = (co_occurrence(data.presence.where(who)) for who in (~held, held))
-    inverse = _inverse(known)
+    emphases = EMPHASES if known.edge else EMPHASES[:1]
+    best = min(_judged(known, other.gram, emphasis) for emphasis in emphases)
+    everybody = known + other
+    return everybody, _ridge(everybody, best.step), best.emphasis
+
+
+def _judged(known: CoOccurrence, other: Doubles, emphasis: float) -> _Choice:
+    """The ridge for an emphasis. Squared error counts an error of a popular item for more than a
+    list does, and asks for more ridge: the least one is taken that keeps 99 % of the best one's
+    gain over B = 0."""
+    inverse = _inverse(known, emphasis)
 
     @cache
     def loss(step: int) -> float:
-        return _loss(inverse(_ridge(known, step)), other.gram)
+        return _loss(inverse(_ridge(known, step)), other)
 
-    best = _lowest(loss)
-    bound = loss(best) + (1 - KEPT) * (float(np.trace(other.gram)) - loss(best))
-    while best > -STEPS and loss(best - 1) <= bound:
-        best -= 1
-    everybody = known + other
-    return everybody, _ridge(everybody, best)
+    step = _lowest(loss)
+    least = loss(step)
+    bound = least + (1 - KEPT) * (float(np.trace(other)) - least)
+    while step > -STEPS and loss(step - 1) <= bound:
+        step -= 1
+    return _Choice(least, emphasis, step)
 
 
 def _ridge(found: CoOccurrence, step: int) -> float:
