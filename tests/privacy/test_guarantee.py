@@ -13,7 +13,7 @@ def test_a_claim_that_fails_says_so_before_it_says_anything_else():
     fails = replace(HOLDS, fails="the mean has no noise")
     assert fails.sentence == (
         "Claimed, and it does not hold (the mean has no noise): epsilon = 1 per value, trusting "
-        "the curator: a mean protects the value of one rating; who rated what is public."
+        "the curator: releasing a mean protects the value of one rating; who rated what is public."
     )
     assert HOLDS.sentence.startswith("Epsilon = 1 per value")
 
@@ -29,7 +29,8 @@ def test_a_guarantee_survives_json_and_old_files_make_no_excuses():
 def test_a_sentence_states_its_delta_and_what_is_public():
     whole = replace(HOLDS, delta="1e-6", unit="user", public=("the catalogue", "the scale"))
     assert whole.sentence == (
-        "Epsilon = 1 per user, delta = 1e-6, trusting the curator: a mean protects everything one "
+        "Epsilon = 1 per user, delta = 1e-6, trusting the curator: "
+        "releasing a mean protects everything one "
         "person contributed. Public: the catalogue, the scale."
     )
 

@@ -211,7 +211,8 @@ def test_it_learns_tastes_where_the_budget_bears_them_and_means_where_not():
 def test_the_promise_is_said_in_full():
     promise = DPALS().fit(SMALL, epsilon="2.50", delta="1e-5").guarantee
     assert promise.sentence.startswith(
-        "Epsilon = 2.5 per user, delta = 1e-5, trusting the curator: 3 noisy totals protects"
+        "Epsilon = 2.5 per user, delta = 1e-5, trusting the curator: "
+        "releasing 3 noisy totals protects"
     )
     assert not promise.exact
     assert any("replaced" in words for words in promise.assumptions)

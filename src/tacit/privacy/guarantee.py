@@ -50,7 +50,7 @@ class Guarantee:
         trusted = "the curator" if self.trust == "curator" else self.trust
         return (
             f"{holds}psilon = {self.epsilon} per {self.unit}{spread}, trusting {trusted}: "
-            f"{self.released} protects {PROTECTS[self.unit]}.{public}{self._gap}"
+            f"releasing {self.released} protects {PROTECTS[self.unit]}.{public}{self._gap}"
         )
 
     @property
