@@ -114,7 +114,9 @@ def test_the_export_says_what_is_there(page, provider, asked):
 
 def test_it_is_marked_from_the_keyboard(page, provider):
     start(page)
+    expect(page.get_by_label("Find")).to_be_focused()
     page.get_by_label("Find").fill("rashomon")
+    expect(page.locator("#catalogue li")).to_have_count(1)
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     box = page.get_by_role("checkbox", name="Rashômon")
