@@ -23,7 +23,8 @@ from tacit.readers import from_frame, synthetic
 CONTRACT = (
     "model, variant, mode, epsilon, replacement_epsilon, neighbour_epsilon, delta, unit, trust, "
     "claim_valid, promise, source, target, test_share, overlap, keep, k, damping, decay, seed, "
-    "n_train, n_test, people, mae, mae_rounded, coverage, seconds"
+    "n_train, n_test, people, mae, mae_rounded, coverage, ndcg_at_20, recall_at_20, mrr, "
+    "hit_rate_at_20, coverage_at_20, popularity_at_20, seconds"
 )
 
 
