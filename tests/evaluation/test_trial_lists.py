@@ -16,6 +16,7 @@ from tacit.engines.local import Local
 from tacit.errors import DataError, RequestError
 from tacit.evaluation.comparison.tables import text
 from tacit.evaluation.crossdomain import lists
+from tacit.evaluation.crossdomain.floors import list_floors
 from tacit.evaluation.crossdomain.lists import AskedCatalogue
 from tacit.evaluation.crossdomain.report import report
 from tacit.evaluation.crossdomain.request import TrialExperiment, TrialRequest, TrialRunner
@@ -211,6 +212,32 @@ def test_floors_have_lists_and_no_errors_and_run_once_a_trial(domains):
     assert len(rows) - len(floors) == 4 * (2 + 2)
 
 
+def test_lists_at_random_follow_the_seed_of_the_trial(domains):
+    trial = AskedCatalogue.of(SPLIT.hide(domains, 1, 0).trial).trial
+    drawn, again, other = (
+        list_floors(seed)[0].predict(trial, engine=Local(), epsilon=None).predicted.values
+        for seed in (0, 0, 1)
+    )
+    assert (drawn == again).all()
+    assert (drawn != other).all()
+
+
+def test_a_runner_may_be_asked_with_lists_and_without(domains, told):
+    crossing = [TrialRequest(models=("told",), lists=lists) for lists in (False, True, False)]
+    runner = TrialRunner(domains, Local())
+    rows = [runner(asked.experiments(domains)[0])[0] for asked in crossing]
+    assert [row.coverage_at_20 is not None for row in rows] == [False, True, False]
+    assert len({row.mae for row in rows}) == 1
+
+
+def test_a_mean_is_of_all_figures_that_there_are_and_0_is_one(domains):
+    rows = rows_of(domains, models=("item-average", "remote-user"), lists=True)
+    told = [row.coverage for row in rows if row.coverage is not None]
+    assert 0 in told
+    assert mean(rows, "coverage") == pytest.approx(sum(told) / len(told))
+    assert math.isnan(mean(rows[-1:]))
+
+
 def test_floors_are_in_the_table_of_lists_alone(domains):
     rows = rows_of(domains, keeps=(0, 2), lists=True)
     assert {line[0] for line in table(rows).lines} == {"item-average"}
@@ -233,9 +260,10 @@ def test_the_report_has_both_tables_and_its_lead_and_figures_no_floor(domains):
     rows = rows_of(domains, keeps=(0, 2), lists=True)
     page = report(rows)
     assert all(name in page for name in ("NDCG@20", "hit rate", "predict no rating"))
-    lead = page[page.index("<p class=lead>") :].split("</p>")[0]
-    assert "item-average" in lead
-    assert "popularity" not in lead
+    for ordered in (rows, rows[::-1]):
+        lead = report(ordered).split("<p class=lead>")[1].split("</p>")[0]
+        assert "item-average" in lead
+        assert "popularity" not in lead
     figure = page[page.index("<figure>") : page.index("</figure>")]
     assert "item-average" in figure
     assert "popularity" not in figure
