@@ -1,10 +1,14 @@
-"""Result rows that are unremarkable but for what a test says."""
+"""Result rows that are unremarkable but for what a test says; two domains of the same people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import polars as pl
 import pytest
 
+from tacit.crossdomain.domains import Domains
 from tacit.evaluation.results import ResultRow
+from tacit.readers import from_frame, synthetic
 
 ROW = {
     "dataset": "made-up", "plan": "rated", "cap": None, "channel": "even", "channel_id": "ab",
@@ -29,3 +33,24 @@ def make_row() -> Callable[..., ResultRow]:
         return ResultRow(**{**ROW, **values})
 
     return make
+
+
+def parts() -> Iterator[tuple[str, pl.DataFrame]]:
+    """Ratings of 40 books and of 40 films by 60 people."""
+    made = synthetic(60, 80, 1800).to_polars()
+    yield "books", made.filter(pl.col("item") <= 40)
+    yield "films", made.filter(pl.col("item") > 40)
+
+
+@pytest.fixture
+def domains() -> Domains:
+    """Books and films, the target last."""
+    return Domains.join([from_frame(f, scale="1:5:1", name=name) for name, f in parts()])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """The same as two tables."""
+    for name, frame in parts():
+        frame.write_csv(tmp_path / f"{name}.csv")
+    return [str(tmp_path / f"{name}.csv") for name in ("books", "films")]

@@ -18,7 +18,8 @@ ROW = {
     "target": "films & more", "test_share": 0.2, "overlap": 1.0, "keep": 0, "k": None,
     "damping": None, "decay": None, "seed": 0,
     "n_train": 900, "n_test": 100, "people": 10, "mae": 0.8,
-    "mae_rounded": 0.7, "coverage": 0.5, "seconds": 0.1,
+    "mae_rounded": 0.7, "coverage": 0.5, "ndcg_at_20": None, "recall_at_20": None, "mrr": None,
+    "hit_rate_at_20": None, "coverage_at_20": None, "popularity_at_20": None, "seconds": 0.1,
 }  # fmt: skip
 STRICT = {"mode": "strict", "delta": 1e-6, "unit": "user", "trust": "curator", "claim_valid": True}
 

@@ -9,7 +9,6 @@ import pytest
 
 from tacit import crossdomain
 from tacit.cli import main
-from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.trial import Predicted, TrialPredictions
 from tacit.engines.local import Local
 from tacit.errors import RequestError
@@ -18,12 +17,12 @@ from tacit.evaluation.crossdomain.request import TrialRequest
 from tacit.evaluation.crossdomain.rows import TrialRow, promises, table
 from tacit.evaluation.journal import Journal
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
-from tacit.readers import from_frame, synthetic
 
 CONTRACT = (
     "model, variant, mode, epsilon, replacement_epsilon, neighbour_epsilon, delta, unit, trust, "
     "claim_valid, promise, source, target, test_share, overlap, keep, k, damping, decay, seed, "
-    "n_train, n_test, people, mae, mae_rounded, coverage, seconds"
+    "n_train, n_test, people, mae, mae_rounded, coverage, ndcg_at_20, recall_at_20, mrr, "
+    "hit_rate_at_20, coverage_at_20, popularity_at_20, seconds"
 )
 
 
@@ -67,24 +66,6 @@ def guess(monkeypatch):
     declared = (Guess(), Guess(mode="strict"), Guess(mode="faithful"))
     monkeypatch.setitem(crossdomain.SYSTEMS, "guess", declared)
     monkeypatch.setattr(Guess, "patience", 10**6)
-
-
-def parts():
-    made = synthetic(60, 80, 1800).to_polars()
-    yield "books", made.filter(pl.col("item") <= 40)
-    yield "films", made.filter(pl.col("item") > 40)
-
-
-@pytest.fixture
-def domains():
-    return Domains.join([from_frame(f, scale="1:5:1", name=name) for name, f in parts()])
-
-
-@pytest.fixture
-def files(tmp_path):
-    for name, frame in parts():
-        frame.write_csv(tmp_path / f"{name}.csv")
-    return [str(tmp_path / f"{name}.csv") for name in ("books", "films")]
 
 
 def run(crossing, domains):

@@ -113,6 +113,14 @@ def test_nobody_to_ask_and_nothing_to_recommend_are_no_numbers():
     assert list_figures(np.empty((1, 0), np.int32), one, one, np.ones(1)).recall == 0
 
 
+def test_popularity_is_among_those_who_were_counted():
+    lists, one = np.array([[0, 1]], np.int32), np.zeros(1, np.int32)
+    counts = np.array([3, 1, 9])
+    assert list_figures(lists, one, one, counts, counted=8).popularity == 2 / 8
+    assert list_figures(lists, one, one, counts).popularity == 2
+    assert list_figures(lists, one, one, counts * 0, counted=0).popularity == 0
+
+
 def test_a_request_that_makes_no_list_is_refused():
     one, lists = np.ones(1, np.int32), np.zeros((1, 1), np.int32)
     with pytest.raises(RequestError, match="A list of 0 items is none"):

@@ -58,6 +58,9 @@ def crossdomain(
     ] = None,
     test_share: Annotated[float, typer.Option(help="Share of shared people who are tested.")] = 0.2,
     seeds: Annotated[int, typer.Option(help="Repeat with draws 0, 1, ..")] = 1,
+    lists: Annotated[
+        bool, typer.Option("--lists", help="Measure lists of the target's catalogue, too.")
+    ] = False,
     user: Annotated[
         str | None, typer.Option(help="Try nothing: show what X-Map makes of this person.")
     ] = None,
@@ -117,6 +120,7 @@ def crossdomain(
         damping=damping,
         decays=options.numbers(decay, float, "--decay 0,0.03") if decay else None,
         seeds=seeds,
+        lists=lists,
     )
     known = domains(data, format, scale, columns, rounding, catalogues=catalogue, people=people)
     with _engine(place) as chosen:
@@ -219,7 +223,8 @@ def _report(rows: "Sequence[TrialRow]", path: Path) -> None:
 
 def _print(rows: "Sequence[TrialRow]") -> None:
     from tacit.evaluation.comparison.tables import text
-    from tacit.evaluation.crossdomain.rows import promises, table
+    from tacit.evaluation.crossdomain.rows import list_table, listed, promises, table
 
     if rows:
-        typer.echo(text(table(rows)) + "\n\n" + "\n".join(promises(rows)))
+        shown = [table(rows), *([list_table(rows)] if listed(rows) else [])]
+        typer.echo("\n\n".join([*map(text, shown), "\n".join(promises(rows))]))

@@ -24,8 +24,7 @@ def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale)
 
     `hidden`: shape (n,).
     """
-    if not np.isfinite(predicted.values).all():
-        raise RequestError("A system predicted a rating that is not finite.")
+    require_finite(predicted)
     low, high, step = (float(part) for part in (scale.low, scale.high, scale.step))
     clipped = np.clip(predicted.values, low, high)
     nearest = low + step * np.floor((clipped - low) / step + 0.5)
@@ -35,3 +34,9 @@ def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale)
         mae_rounded=float(np.abs(true - np.minimum(nearest, high)).mean()),
         coverage=float(predicted.covered.mean()),
     )
+
+
+def require_finite(predicted: Predicted) -> None:
+    """Raise `RequestError` where a prediction is infinite or nan."""
+    if not np.isfinite(predicted.values).all():
+        raise RequestError("A system predicted a rating that is not finite.")

@@ -53,14 +53,21 @@ class ListFigures:
 
 
 def list_figures(
-    lists: Codes, users: Codes, items: Codes, counts: NDArray[Any], *, length: int = LENGTH
+    lists: Codes,
+    users: Codes,
+    items: Codes,
+    counts: NDArray[Any],
+    *,
+    length: int = LENGTH,
+    counted: int | None = None,
 ) -> ListFigures:
     """The figures of `lists`, cut after `length`, against the test rows.
 
     `lists`: item codes, best first, no item twice, -1 from where a list is shorter, shape (people,
     any). `users`, `items`: the test rows, each pair once, shape (n,). `counts`: in how many
-    people's training parts each item is, shape (items,). Raises `RequestError` for a length below
-    1 and for a test row of nobody's list.
+    people's training parts each item is, shape (items,); `counted`: of how many people, where it is
+    not as many as there are lists. Raises `RequestError` for a length below 1 and for a test row of
+    nobody's list.
     """
     if length < 1:
         raise RequestError(f"A list of {length} items is none; ask for 1 or more.")
@@ -76,13 +83,14 @@ def list_figures(
     cut = lists[:, :length]
     shown = np.bincount(cut[cut >= 0], minlength=len(counts))
     places = int(shown.sum())
+    known = max(1, len(lists) if counted is None else counted)
     return ListFigures(
         recall=_mean(found.hits[some] / wanted[some]),
         ndcg=_mean(found.gain[some] / ideal),
         mrr=_mean(found.reciprocal[some]),
         hit_rate=_mean((found.hits[some] > 0).astype(np.float64)),
         coverage=int(np.count_nonzero(shown)) / max(1, len(counts)),
-        popularity=int(shown @ counts) / places / len(lists) if places else float("nan"),
+        popularity=int(shown @ counts) / places / known if places else float("nan"),
         people=int(some.sum()),
         left_out=int((~some).sum()),
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.metrics.lists import LENGTH, list_figures
+from tacit.metrics.lists import LENGTH, ListFigures, list_figures
 from tacit.ratings import Codes, Ratings
 
 MOST_SCORES = 1 << 27
@@ -27,7 +27,11 @@ def list_columns(
     own, held = _of(train, step), _of(test, step)
     lists = lister(fitted, own, where, LENGTH)
     counts = np.bincount(train.items, minlength=train.n_items)
-    found = list_figures(lists, held.users, held.items, counts)
+    return figure_columns(list_figures(lists, held.users, held.items, counts))
+
+
+def figure_columns(found: ListFigures) -> dict[str, float]:
+    """Figures of lists of 20 by the names that they have in result rows."""
     return {
         "ndcg_at_20": found.ndcg,
         "recall_at_20": found.recall,

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from tacit.evaluation.comparison.figures import INK, MARKERS, PALETTE, PANEL, dress
-from tacit.evaluation.crossdomain.rows import TrialRow
+from tacit.evaluation.crossdomain.rows import TrialRow, rated
 from tacit.evaluation.crossdomain.sweeps import AXES, Surface, Sweep, SweepLine, surfaces, sweeps
 from tacit.evaluation.html.drawing import entry, inline
 
@@ -36,7 +36,7 @@ class Styles:
 
 def html(rows: Sequence[TrialRow]) -> list[str]:
     """The figures in which the rows have something to say."""
-    drawn = [_against(found, Styles(rows))] if (found := sweeps(rows)) else []
+    drawn = [_against(found, Styles(rated(rows)))] if (found := sweeps(rows)) else []
     return drawn + ([_surfaces(grids)] if (grids := surfaces(rows)) else [])
 
 

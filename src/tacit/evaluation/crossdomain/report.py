@@ -5,8 +5,27 @@ from html import escape
 
 from tacit.evaluation.comparison.report import page
 from tacit.evaluation.crossdomain import figures
-from tacit.evaluation.crossdomain.rows import SWEPT, TrialRow, mean, promises, table, varied
+from tacit.evaluation.crossdomain.rows import (
+    SWEPT,
+    TrialRow,
+    list_table,
+    listed,
+    mean,
+    promises,
+    rated,
+    table,
+    varied,
+)
 from tacit.evaluation.html.markup import plain
+
+LISTS_MEASURED = (
+    "<p>Lists are the 20 highest predictions out of the whole target less what a person kept "
+    "there, ties by item code. They ought to show hidden ratings of three quarters up the scale or "
+    "more; who has none is left out of NDCG, recall, MRR and the hit rate. Coverage of lists is "
+    "the share of the target's items that are in somebody's list, popularity the mean share of "
+    "those with known ratings of the target who rated what is listed. Lists at random, and by "
+    "popularity with no privacy, are floors: they predict no rating.</p>"
+)
 
 
 def report(rows: Sequence[TrialRow]) -> str:
@@ -14,11 +33,12 @@ def report(rows: Sequence[TrialRow]) -> str:
     names = " and ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows))
     parts = [
         f"<header><h1>Recommendations across domains</h1><p>{escape(names)}</p></header>",
-        _lead(rows),
+        _lead(rated(rows)),
         _promises(rows),
         "<h2>What is predicted, and how well</h2>",
         *figures.html(rows),
         plain(table(rows)),
+        *([plain(list_table(rows))] if listed(rows) else []),
         "<h2>How this was measured</h2>",
         _method(rows),
     ]
@@ -69,4 +89,5 @@ def _method(rows: Sequence[TrialRow]) -> str:
         "people, one in the target and one elsewhere. Errors are those of predictions "
         "clipped to the scale, as they are and rounded to the nearest level. Coverage is the share "
         "of ratings where a system could tell more than an item's mean.</p>"
+        + (LISTS_MEASURED if listed(rows) else "")
     )

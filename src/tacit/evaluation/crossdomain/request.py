@@ -11,15 +11,18 @@ from typing import Protocol as Interface
 from tacit import crossdomain
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import HeldOut, Holdout
-from tacit.crossdomain.scoring import score
-from tacit.crossdomain.trial import System, TrialPredictions
+from tacit.crossdomain.scoring import require_finite, score
+from tacit.crossdomain.trial import Predicted, System, Trial
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.evaluation import grid
 from tacit.evaluation.comparison.runner import Latest
-from tacit.evaluation.crossdomain.rows import TrialRow
+from tacit.evaluation.crossdomain.floors import ListFloor, list_floors
+from tacit.evaluation.crossdomain.lists import AskedCatalogue
+from tacit.evaluation.crossdomain.rows import FIGURES, TrialRow
 from tacit.evaluation.grid import Progress, fingerprint
 from tacit.evaluation.journal import Journal
+from tacit.privacy.guarantee import Guarantee
 
 
 @runtime_checkable
@@ -40,7 +43,7 @@ class Parted(Interface):
 @dataclass(frozen=True, kw_only=True)
 class TrialExperiment:
     """One system on one trial. `data`: a fingerprint of the ratings, so that no row of another run
-    is taken for one of this."""
+    is taken for one of this. `lists`: whether its lists are measured, too."""
 
     data: str
     names: tuple[str, ...]
@@ -49,6 +52,7 @@ class TrialExperiment:
     epsilon: str | None
     protocol: Holdout
     seed: int
+    lists: bool = False
 
     @property
     def key(self) -> str:
@@ -63,6 +67,7 @@ class TrialExperiment:
             "epsilon": self.epsilon,
             "protocol": asdict(self.protocol),
             "seed": self.seed,
+            "lists": self.lists,
         }
         return json.dumps(facts, sort_keys=True)
 
@@ -82,7 +87,8 @@ class TrialRequest:
     latter on neighbours, every pair of them; without, they part each epsilon themselves. `ks`:
     neighbours, `damping`: of similarities, and `decays`: of older ratings, of those that have them;
     None for each one's own.
-    `target`: the number of the domain; the last by default.
+    `target`: the number of the domain; the last by default. `lists`: measure lists of the target's
+    catalogue, too, beside lists at random and by popularity.
 
     Raises `RequestError` for a name, a share or a number that is none.
     """
@@ -100,6 +106,7 @@ class TrialRequest:
     decays: Sequence[float] | None = None
     seeds: int = 1
     target: int = -1
+    lists: bool = False
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
@@ -124,10 +131,11 @@ class TrialRequest:
                 epsilon=epsilon,
                 protocol=protocol,
                 seed=seed,
+                lists=self.lists,
             )
             for seed in range(self.seeds)
             for protocol in self._protocols()
-            for system, epsilon in self._claims()
+            for system, epsilon in (*self._claims(), *self._floors(seed))
         ]
 
     def run(
@@ -152,6 +160,10 @@ class TrialRequest:
                 yield system, None
             else:
                 yield from product(self._parted(system), self.epsilons)
+
+    def _floors(self, seed: int) -> list[tuple[System, None]]:
+        """What lists are held against, where they are measured."""
+        return [(floor, None) for floor in list_floors(seed)] if self.lists else []
 
     def _parted(self, system: System) -> list[System]:
         """The system at every second epsilon, where its claim has two parts."""
@@ -182,27 +194,46 @@ class TrialRunner:
     def __init__(self, domains: Domains, engine: Engine) -> None:
         self._domains = domains
         self._engine = engine
-        self._trials = Latest[HeldOut]()
+        self._trials = Latest[tuple[HeldOut, AskedCatalogue | None]]()
 
     def __call__(self, experiment: TrialExperiment) -> list[TrialRow]:
-        """The experiment's one row."""
-        place = (experiment.protocol, experiment.target, experiment.seed)
-        hidden = self._trials.of(
-            place,
-            lambda: experiment.protocol.hide(self._domains, experiment.target, experiment.seed),
-        )
+        """The experiment's one row; the system is asked once for all that is measured."""
+        place = (experiment.protocol, experiment.target, experiment.seed, experiment.lists)
+        hidden, catalogue = self._trials.of(place, lambda: self._asked(experiment))
+        asked = hidden.trial if catalogue is None else catalogue.trial
         began = time.perf_counter()
         predictions = experiment.system.predict(
-            hidden.trial, engine=self._engine, epsilon=experiment.epsilon
+            asked, engine=self._engine, epsilon=experiment.epsilon
         )
-        return [_row(experiment, hidden, predictions, time.perf_counter() - began)]
+        seconds = time.perf_counter() - began
+        found = _figures(experiment.system, hidden, catalogue, predictions.predicted)
+        return [_row(experiment, hidden.trial, predictions.guarantee, found, seconds)]
+
+    def _asked(self, experiment: TrialExperiment) -> tuple[HeldOut, AskedCatalogue | None]:
+        hidden = experiment.protocol.hide(self._domains, experiment.target, experiment.seed)
+        return hidden, AskedCatalogue.of(hidden.trial) if experiment.lists else None
+
+
+def _figures(
+    system: System, hidden: HeldOut, catalogue: AskedCatalogue | None, predicted: Predicted
+) -> dict[str, float | None]:
+    """The columns that say how good it is: None for what was not measured."""
+    require_finite(predicted)
+    found: dict[str, float | None] = dict.fromkeys(FIGURES)
+    if not isinstance(system, ListFloor):
+        told = predicted if catalogue is None else catalogue.of_hidden(predicted)
+        found |= score(hidden.values, told, hidden.trial.domains.ratings.scale)._asdict()
+    return found | (catalogue.figures(hidden, predicted) if catalogue else {})
 
 
 def _row(
-    experiment: TrialExperiment, hidden: HeldOut, predictions: TrialPredictions, seconds: float
+    experiment: TrialExperiment,
+    trial: Trial,
+    claim: Guarantee,
+    found: dict[str, float | None],
+    seconds: float,
 ) -> TrialRow:
-    trial, claim, system = hidden.trial, predictions.guarantee, experiment.system
-    found = score(hidden.values, predictions.predicted, trial.domains.ratings.scale)
+    system = experiment.system
     parts = (system.budget(experiment.epsilon) if isinstance(system, Parted) else None) or (
         None,
         None,
@@ -234,7 +265,7 @@ def _row(
         n_test=len(trial.users),
         people=len(trial.people),
         seconds=seconds,
-        **found._asdict(),
+        **found,
     )
 
 

@@ -1,16 +1,19 @@
 """Result rows of cross-domain trials, and their table."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Self
 
 from tacit.evaluation.comparison.guarantee_text import either
 from tacit.evaluation.comparison.tables import NOTHING, Table
-from tacit.evaluation.results import checked, plain
+from tacit.evaluation.results import LISTS, checked, plain
 from tacit.privacy.guarantee import Trust, Unit
 
 METRICS = ("mae", "mae_rounded", "coverage")
+"""Figures of predicted ratings."""
+FIGURES = (*METRICS, *LISTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +26,9 @@ class TrialRow:
     to neighbours. `promise`: the guarantee as a sentence. `source`: the sources' names. `k`:
     neighbours, `damping`: co-raters from which a similarity counts in full, 0 where all do,
     `decay`: of older ratings; None where a system has none. `people`: who is tested.
-    Seconds are wall seconds.
+    Seconds are wall seconds of learning and predicting. Figures of predicted ratings are None for a
+    floor of lists, and figures of lists of 20, as `tacit.metrics.lists` defines them, where none
+    were asked for or nobody has anything that they ought to show.
     """
 
     model: str
@@ -49,9 +54,15 @@ class TrialRow:
     n_train: int
     n_test: int
     people: int
-    mae: float
-    mae_rounded: float
-    coverage: float
+    mae: float | None
+    mae_rounded: float | None
+    coverage: float | None
+    ndcg_at_20: float | None
+    recall_at_20: float | None
+    mrr: float | None
+    hit_rate_at_20: float | None
+    coverage_at_20: float | None
+    popularity_at_20: float | None
     seconds: float
 
     @property
@@ -76,15 +87,31 @@ class TrialRow:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The row that `to_dict` wrote; raises `DataError` for other keys."""
-        return cls(**checked(cls, values, METRICS))
+        return cls(**checked(cls, values, ()))
 
 
 SWEPT = ("source", "target", "overlap", "keep", "k", "decay")
 
 
+def rated(rows: Sequence[TrialRow]) -> list[TrialRow]:
+    """The rows of what predicts ratings: all but the floors of lists."""
+    return [row for row in rows if row.mae is not None]
+
+
+def listed(rows: Sequence[TrialRow]) -> list[TrialRow]:
+    """The rows of which lists were measured."""
+    return [row for row in rows if row.coverage_at_20 is not None]
+
+
+def measured(rows: Sequence[TrialRow], metric: str = "mae") -> list[float]:
+    """A metric of those rows that have it."""
+    return [float(value) for row in rows if (value := getattr(row, metric)) is not None]
+
+
 def mean(rows: Sequence[TrialRow], metric: str = "mae") -> float:
-    """The mean of a metric over rows."""
-    return fmean(float(getattr(row, metric)) for row in rows)
+    """The mean of a metric over those rows that have it; NaN where none has."""
+    values = measured(rows, metric)
+    return fmean(values) if values else math.nan
 
 
 def varied(rows: Sequence[TrialRow]) -> list[str]:
@@ -95,17 +122,29 @@ def varied(rows: Sequence[TrialRow]) -> list[str]:
 def table(rows: Sequence[TrialRow]) -> Table:
     """Every system at every place of the sweep, means over seeds; what does not vary is left out
     of the columns."""
-    swept = varied(rows)
+    heading = ("system", "epsilon", *varied(rows), "MAE", "rounded", "coverage")
+    lines = _lines(rated(rows), varied(rows), METRICS)
+    return Table(_caption(rows, "mean absolute error"), heading, tuple(lines))
+
+
+def list_table(rows: Sequence[TrialRow]) -> Table:
+    """As `table`, of lists, with their floors."""
+    mine = listed(rows)
+    named = ("NDCG@20", "Recall@20", "MRR", "hit rate", "coverage", "popularity")
+    heading = ("system", "epsilon", *varied(mine), *named)
+    lines = _lines(mine, varied(mine), LISTS)
+    return Table(_caption(mine, "lists of 20"), heading, tuple(lines))
+
+
+def _lines(
+    rows: Sequence[TrialRow], swept: Sequence[str], metrics: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
     kinds: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
         place = tuple(getattr(row, name) for name in swept)
         kinds.setdefault((row.method, row.claim, *place), []).append(row)
-    lines = [
-        (*map(_cell, kind), *(f"{mean(group, metric):.3f}" for metric in METRICS))
-        for kind, group in kinds.items()
-    ]
-    heading = ("system", "epsilon", *swept, "MAE", "rounded", "coverage")
-    return Table(_caption(rows), heading, tuple(lines))
+    for kind, group in kinds.items():
+        yield (*map(_cell, kind), *(_figure(mean(group, metric)) for metric in metrics))
 
 
 def promises(rows: Sequence[TrialRow]) -> list[str]:
@@ -128,14 +167,18 @@ def _promise(rows: Sequence[TrialRow]) -> str:
     return nearest.promise + alike
 
 
-def _caption(rows: Sequence[TrialRow]) -> str:
+def _caption(rows: Sequence[TrialRow], what: str) -> str:
     if not rows:
         return "No trial was finished."
     first, seeds = rows[0], len({row.seed for row in rows})
     over = "" if seeds == 1 else f", mean over {seeds} draws of who is tested"
     units = " or ".join(dict.fromkeys(row.unit for row in rows if row.epsilon is not None))
     per = f"; epsilon per {units}" if units else ""
-    return f"{first.source} to {first.target}: mean absolute error{over}{per}"
+    return f"{first.source} to {first.target}: {what}{over}{per}"
+
+
+def _figure(value: float) -> str:
+    return NOTHING if math.isnan(value) else f"{value:.3f}"
 
 
 def _cell(value: object) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, pstdev
 
-from tacit.evaluation.crossdomain.rows import TrialRow
+from tacit.evaluation.crossdomain.rows import TrialRow, mean, measured, rated
 from tacit.evaluation.html.axis import beyond, limits
 
 AXES = {
@@ -105,7 +105,8 @@ class Sweep:
     def _line(self, method: str, mode: str, rows: Sequence[TrialRow]) -> SweepLine:
         even = all(getattr(row, self.axis) is None for row in rows)
         places = self.places if even else Sweep(self.axis, rows).places
-        found = {p: [r.mae for r in rows if getattr(r, self.axis) in (None, p)] for p in places}
+        at = {p: [r for r in rows if getattr(r, self.axis) in (None, p)] for p in places}
+        found = {p: measured(here) for p, here in at.items()}
         points = tuple((place, fmean(maes), pstdev(maes)) for place, maes in found.items())
         return SweepLine(method, mode, points, even)
 
@@ -148,13 +149,13 @@ class Surface:
 
     def entries(self) -> dict[tuple[int, int], float]:
         """The mean at every pair that was run, by place among `replacements` and `neighbours`."""
-        found: dict[tuple[int, int], list[float]] = {}
+        found: dict[tuple[int, int], list[TrialRow]] = {}
         for row in self.rows:
             if row.replacement_epsilon and row.neighbour_epsilon:
                 x = self.replacements.index(row.replacement_epsilon)
                 y = self.neighbours.index(row.neighbour_epsilon)
-                found.setdefault((x, y), []).append(row.mae)
-        return {place: fmean(values) for place, values in sorted(found.items())}
+                found.setdefault((x, y), []).append(row)
+        return {place: mean(rows) for place, rows in sorted(found.items())}
 
     def describe(self) -> str:
         """The surface in words."""
@@ -169,7 +170,11 @@ class Surface:
 
 
 def sweeps(rows: Sequence[TrialRow]) -> list[Sweep]:
-    """A sweep along every axis that varies; against epsilon without those that have a surface."""
+    """A sweep along every axis that varies; against epsilon without those that have a surface.
+
+    Of what predicts ratings: floors of lists have no error.
+    """
+    rows = rated(rows)
     parted = {surface.method for surface in surfaces(rows)}
     whole = [row for row in rows if row.method not in parted]
     found = (Sweep(axis, whole if axis == "epsilon" else rows) for axis in AXES)
