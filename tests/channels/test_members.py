@@ -33,6 +33,16 @@ def test_tables_are_complete(member):
     assert member("1").id == channel.id
 
 
+def test_a_scale_may_be_written():
+    """As whoever reads or makes ratings writes it; one that cannot be is refused in a sentence."""
+    for name in ("randomized-response", "optimal"):
+        written = compile_channel(name, epsilon="1", scale="1:10:1")
+        assert written == compile_channel(name, epsilon="1", scale=TENS)
+    assert choose(epsilon="1", scale="1:5:1") == choose(epsilon="1", scale=STARS)
+    with pytest.raises(RequestError, match="5:1:1"):
+        compile_channel("randomized-response", epsilon="1", scale="5:1:1")
+
+
 def test_information_is_that_of_the_joint_law(member):
     rows = np.array(member("1").likelihood)
     prior = np.arange(1, len(rows) + 1) / (len(rows) * (len(rows) + 1) / 2)

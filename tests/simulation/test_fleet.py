@@ -48,6 +48,14 @@ def table(data):
     return sorted(zip(items, levels.tolist(), strict=True))
 
 
+def test_to_hold_out_none_is_no_share(file, run):
+    """Nor is it the share that `--score` takes where none is given; nobody is asked anything."""
+    given = ("simulate", file, "--url", "http://127.0.0.1:9", "--scale", "1:5:1")
+    status, _, err = run(*given, "--test-share", 0)
+    assert status == 1
+    assert "The test share 0 is not between 0 and 1." in err
+
+
 def test_the_people_of_a_file_report_its_training_rows(asked, ratings, file, tmp_path, run):
     task = asked(epsilons=("16",))  # at which symbols are levels, but for one in a million
     train = ratings.where(~at_random(len(ratings), 0.3, 5))

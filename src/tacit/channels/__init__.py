@@ -71,9 +71,10 @@ def serves(name: str, *, missing: bool) -> bool:
 
 
 def compile_channel(
-    name: str, *, epsilon: str, scale: "RatingScale", missing: bool = False, **options: Any
+    name: str, *, epsilon: str, scale: "RatingScale | str", missing: bool = False, **options: Any
 ) -> "Channel":
-    """The certified channel of a mechanism at `epsilon` (a decimal string) over a public scale.
+    """The certified channel of a mechanism at `epsilon` (a decimal string) over a public scale
+    ("1:5:1" serves as well as a `RatingScale`).
 
     `missing` asks for a table that protects presence too; `options` are the mechanism's own
     settings. Raises `RequestError` for settings that the mechanism does not have, and
@@ -81,24 +82,26 @@ def compile_channel(
 
     Epsilon is in nats: per value, or per slot where the table has an input "missing".
 
-    >>> from tacit.scale import RatingScale
-    >>> stars = RatingScale.parse("1:5:1")
-    >>> compile_channel("randomized-response", epsilon="1", scale=stars).weights[0][:2]
+    >>> compile_channel("randomized-response", epsilon="1", scale="1:5:1").weights[0][:2]
     (7463731128007847912, 2745753236425425926)
     """
     from tacit.channels.certificate import certify
+    from tacit.scale import RatingScale
 
+    grid = RatingScale.parse(scale) if isinstance(scale, str) else scale
     member = settings_of(name)
     settings = {**options, "missing": True} if missing else options
     unknown = sorted(set(settings) - set(member.__dataclass_fields__))
     if unknown:
         raise RequestError(f"The channel {name} has no setting {', '.join(unknown)}; leave it out.")
-    channel = member(epsilon=epsilon, scale=scale, **settings).table()
+    channel = member(epsilon=epsilon, scale=grid, **settings).table()
     certify(channel)
     return channel
 
 
-def choose(*, epsilon: str, scale: "RatingScale", missing: bool = False) -> "tuple[str, Channel]":
+def choose(
+    *, epsilon: str, scale: "RatingScale | str", missing: bool = False
+) -> "tuple[str, Channel]":
     """The name and table of the channel that tells most about theta: `--channel auto`.
 
     The criterion, `fisher_information` averaged over a public prior, reads no rating. Where

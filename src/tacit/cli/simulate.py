@@ -64,7 +64,9 @@ def simulate(
     count = devices if devices is not None else ratings.n_users
     known, held_out = ratings, None
     if score or test_share is not None:
-        mask = SplitProtocol(share=test_share or 0.1).test(ratings, seed, None)
+        mask = SplitProtocol(share=0.1 if test_share is None else test_share).test(
+            ratings, seed, None
+        )
         known, held_out = ratings.where(~mask), ratings.where(mask)
     with bar("simulating") as progress:
         if score and held_out is not None:
