@@ -45,6 +45,19 @@ def test_rows_are_in_order_of_time_and_the_same_for_the_same_rng(ratings):
     assert not (synthetic(rng=1).levels == ratings.levels).all()
 
 
+def test_people_may_rate_few_items_and_no_digit_of_others_changes():
+    few = synthetic(1000, 800, 4000, fewest=2, rng=3)
+    counts = np.bincount(few.users, minlength=1000)
+    assert (counts.min(), counts.sum()) == (2, 4000)
+    assert np.bincount(synthetic(50, 80, 150, fewest=3).users).tolist() == [3] * 50
+    named, plain = synthetic(50, 80, 1500, fewest=20), synthetic(50, 80, 1500)
+    assert named.items.tolist() == plain.items.tolist()
+    with pytest.raises(RequestError, match="cannot give 1999 ratings with 2 to 400 each"):
+        synthetic(1000, 800, 1999, fewest=2)
+    with pytest.raises(RequestError, match="with 0 ratings"):
+        synthetic(10, 80, 100, fewest=0)
+
+
 def test_other_shapes_and_scales():
     wide = synthetic(300, 500, 9000, "1:10:1", rng=3)
     assert len(wide) == 9000

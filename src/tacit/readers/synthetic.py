@@ -50,10 +50,12 @@ def synthetic(
     n_ratings: int = 100_000,
     scale: RatingScale | str = "1:5:1",
     rng: int = 0,
+    *,
+    fewest: int = FEWEST,
 ) -> Ratings:
     """`n_ratings` ratings of a made-up world, in order of time; the same for the same `rng`.
 
-    Everybody rates at least 20 items and at most half of the catalogue; people and items have
+    Everybody rates at least `fewest` items and at most half of the catalogue; people and items have
     the ids 1, 2, .. On the scale "there" they are interactions, and people meet what they would
     like more often: an item that comes to them by its popularity is taken with the probability
     1 / (1 + exp(-4 <p_u, q_i>)). Raises `RequestError` when that many ratings do not fit.
@@ -62,18 +64,19 @@ def synthetic(
     >>> len(ratings), ratings.n_users, ratings.n_items
     (1500, 50, 80)
     """
+    if fewest < 1:
+        raise RequestError(f"People with {fewest} ratings are not in a world; give 1 or more.")
     most = int(n_items * MOST_OF_CATALOGUE)
-    if not n_users * FEWEST <= n_ratings <= n_users * most:
+    if not n_users * fewest <= n_ratings <= n_users * most:
         raise RequestError(
-            f"{n_users} people cannot give {n_ratings} ratings with {FEWEST} to {most} each; "
-            f"choose from {n_users * FEWEST} to {n_users * most}."
+            f"{n_users} people cannot give {n_ratings} ratings with {fewest} to {most} each; "
+            f"choose from {n_users * fewest} to {n_users * most}."
         )
     grid = RatingScale.parse(scale) if isinstance(scale, str) else scale
     chance = np.random.default_rng(rng)
     world = _world(n_users, n_items, chance)
-    users = np.repeat(
-        np.arange(n_users, dtype=np.int32), _activity(n_users, n_ratings, most, chance)
-    )
+    activity = _activity(n_users, n_ratings, fewest, most, chance)
+    users = np.repeat(np.arange(n_users, dtype=np.int32), activity)
     cumulative = np.cumsum(world.popularity)
     if grid.has_one_level:
         items = choose_liked(users, cumulative, world.user_taste, world.item_taste, chance)
@@ -118,12 +121,12 @@ def _standard(values: Floats) -> Floats:
 
 
 def _activity(
-    n_users: int, n_ratings: int, most: int, chance: np.random.Generator
+    n_users: int, n_ratings: int, fewest: int, most: int, chance: np.random.Generator
 ) -> NDArray[np.int64]:
-    """How many items each person rates: `FEWEST` and a Lomax tail of index 6, summing exactly."""
+    """How many items each person rates: `fewest` and a Lomax tail of index 6, summing exactly."""
     extra = chance.pareto(6.0, n_users)
-    extra *= (n_ratings - FEWEST * n_users) / extra.sum()
-    counts = np.minimum(FEWEST + np.floor(extra).astype(np.int64), most)
+    extra *= (n_ratings - fewest * n_users) / extra.sum()
+    counts = np.minimum(fewest + np.floor(extra).astype(np.int64), most)
     while short := n_ratings - int(counts.sum()):
         room = np.flatnonzero(counts < most)
         counts[chance.permutation(room)[:short]] += 1
