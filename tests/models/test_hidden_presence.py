@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from repeatable_words import RepeatableWordsForTestsOnly
 
 from tacit.channels import compile_channel
 from tacit.channels.table import Channel
@@ -30,16 +31,6 @@ PEOPLE, ITEMS = 150, 110
 @pytest.fixture(scope="module")
 def ratings() -> Ratings:
     return synthetic(n_users=PEOPLE, n_items=ITEMS, n_ratings=4000, rng=3)
-
-
-class RepeatableWordsForTestsOnly:
-    """Seeded words: nothing about them is secret, so no release may use them."""
-
-    def __init__(self, seed: int) -> None:
-        self._chance = np.random.default_rng(seed)
-
-    def fill(self, words: np.ndarray) -> None:
-        words[:] = self._chance.integers(0, 1 << 64, len(words), dtype=np.uint64)
 
 
 def slots(ratings: Ratings, channel: Channel, rng: int, asked: float = 1.0) -> Reports:

@@ -1,7 +1,7 @@
 """The chain behind `channel-mf`: Gibbs sweeps over levels, people, items and their priors.
 
-Every conditional is normal by one step of scoring (`tacit.kernels.scoring`), read off the exact
-likelihood of the reports; the priors' conditionals are exact.
+Each row's conditional is that of the reports' exact likelihood: one step of scoring proposes, and
+the likelihood decides (`tacit.kernels.scoring`). The priors' conditionals are exact in one draw.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from tacit.kernels.layout import Side
 from tacit.kernels.predict import bilinear
-from tacit.kernels.scoring import Conditional, half_sweep, total_score
+from tacit.kernels.scoring import ANYHOW, Conditional, half_sweep, total_score
 from tacit.models.channel_mf.capacity import (
     starting_level,
     worth,
     worthwhile_directions,
     worthwhile_factors,
 )
+from tacit.models.channel_mf.level import LevelPrior
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.models.channel_mf.row_prior import Prior
 from tacit.models.evidence.evidence import Evidence
@@ -26,6 +27,12 @@ from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.evidence.presence_mixture import presence_mixture
 from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum
 
+APPROACH = 30
+"""Sweeps from the start that take every proposal: far away a true step is seldom accepted."""
+SETTLED = 40
+"""Sweeps after which the thetas that weigh the cells stay as they are: what weighs a proposal
+must not follow the chain for ever."""
+MEMORY = 0.1  # share of the newest theta in the running mean of the sweeps before
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
@@ -62,19 +69,26 @@ class GibbsChain:
             directions = worthwhile_directions(ratings, K)
         self.presence = _presence(matrix, found, directions)
         range_ = data.scale.values[-1] - data.scale.values[0]
-        self.level_precision = (4 / range_) ** 2
+        self.level = LevelPrior(float(np.mean(data.scale.values)), (4 / range_) ** 2)
         people, items = self._features(matrix)
         self.people = Prior.start(self.width, people, range_)
         self.items = Prior.start(self.width, items, range_)
         self.X = self._start(len(data.user_ids))
         self.Y = self._start(len(data.item_ids))
         self.theta = bilinear(data.user_of, data.item_of, self.mu, self.X, self.Y)
+        self.centre = self.theta.copy()
+        self.sweeps = 0
 
     def sweep(self) -> None:
         """Redraw mu, people, items and the priors, each given all the rest."""
+        self.sweeps += 1
         self._draw_mu()
         self._draw_side(self.data.layout.users, self.X, self.Y, self.people)
+        self.mu = self.level.shifted(self.mu, self.X, self.people, self.rng)
         self._draw_side(self.data.layout.items, self.Y, self.X, self.items)
+        self.mu = self.level.shifted(self.mu, self.Y, self.items, self.rng)
+        if self.sweeps <= SETTLED:
+            self.centre += np.float32(max(1 / self.sweeps, MEMORY)) * (self.theta - self.centre)
 
     def draw(self) -> Draw:
         """A copy of the state."""
@@ -90,19 +104,21 @@ class GibbsChain:
         design = other.copy()
         design[:, 0] = 1
         noise = self.rng.standard_normal(rows.shape, np.float32)
+        bar = -self.rng.standard_exponential(len(rows), np.float32)
+        approach = self.sweeps <= APPROACH
         precision, scores = prior.precision.astype(np.float32), self.scores
         given = Conditional(
             self.data.symbols, scores.table, scores.origin, scores.pace,
-            design, prior.mean, precision, noise,
+            design, prior.mean, precision, self.theta if approach else self.centre,
+            noise, np.full_like(bar, ANYHOW) if approach else bar,
         )  # fmt: skip
         half_sweep(side, given, rows, self.theta)
         prior.redraw(rows, self.rng)
 
     def _draw_mu(self) -> None:
         score, information = self._at_theta()
-        centre = float(np.mean(self.data.scale.values))
-        weight = information + self.level_precision
-        step = (score - self.level_precision * (self.mu - centre)) / weight
+        weight = information + self.level.precision
+        step = (score - self.level.precision * (self.mu - self.level.centre)) / weight
         step += self.rng.standard_normal() / np.sqrt(weight)
         self.mu += step
         self.theta += np.float32(step)

@@ -22,8 +22,8 @@ GRID = 481
 class ScoreTable:
     """log q, score and Fisher information of every symbol on a grid of theta.
 
-    `theta`: shape (GRID,). `log_q`: shape (symbols, GRID). `table`: score and information, float32,
-    shape (symbols, GRID, 2).
+    `theta`: shape (GRID,). `log_q`: shape (symbols, GRID). `table`: score, information and log q,
+    float32, shape (symbols, GRID, 3).
     """
 
     theta: NDArray[np.float64]
@@ -74,7 +74,7 @@ def score_table(
         information[:, block] = (dq[:, block] ** 2 / q[:, block]).sum(1, keepdims=True)
     score = dq / q
     weight = np.maximum(information, _curvature(score, theta, low, high))
-    table = np.stack([score.T, np.maximum(weight, 1e-9).T], axis=2)
+    table = np.stack([score.T, np.maximum(weight, 1e-9).T, np.log(q).T], axis=2)
     return ScoreTable(theta, np.log(q).T, np.ascontiguousarray(table, np.float32), sigma)
 
 

@@ -17,7 +17,7 @@ Floats = NDArray[np.float32]
 
 PRECISION_SHAPE = 2.0  # gamma priors, weak: worth this many pairs of rows
 TIGHTNESS_SHAPE = 3.0
-DEVIATION = 0.08  # expected spread of a bias or factor, as a share of the scale's range
+DEVIATION = 0.05  # expected spread of a bias or factor, as a share of the scale's range
 
 
 @dataclass(eq=False)

@@ -1,0 +1,58 @@
+"""What the sampler of `channel-mf` learns from reports of a world that is made as it supposes."""
+
+import numpy as np
+import polars as pl
+import pytest
+from repeatable_words import RepeatableWordsForTestsOnly
+
+from tacit import Rated, Ratings, compile_channel, from_frame, perturb
+from tacit.models import evidence
+from tacit.models.channel_mf import gibbs
+from tacit.models.channel_mf.level import LevelPrior
+from tacit.models.channel_mf.model import ChannelMF
+from tacit.models.channel_mf.row_prior import Prior
+
+PEOPLE, ITEMS, EACH = 1500, 300, 60
+OF_PEOPLE, OF_ITEMS = 0.4, 0.5
+
+
+def levels_alone() -> Ratings:
+    """Ratings that differ by person and by item alone, with the noise that the model supposes."""
+    rng = np.random.default_rng(3)
+    users = np.repeat(np.arange(PEOPLE), EACH)
+    items = np.concatenate([rng.choice(ITEMS, EACH, replace=False) for _ in range(PEOPLE)])
+    theta = 3.4 + OF_PEOPLE * rng.standard_normal(PEOPLE)[users]
+    theta += OF_ITEMS * rng.standard_normal(ITEMS)[items]
+    rating = np.clip(np.rint(theta + 0.85 * rng.standard_normal(len(users))), 1, 5)
+    return from_frame(pl.DataFrame({"user": users, "item": items, "rating": rating}), scale="1:5:1")
+
+
+@pytest.mark.parametrize("approach", [gibbs.APPROACH, 10**9], ids=["sound", "never-adjusted"])
+def test_spreads_come_out_as_they_were_made(approach: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gibbs, "APPROACH", approach)
+    channel = compile_channel("optimal", epsilon="1", scale="1:5:1")
+    words = RepeatableWordsForTestsOnly(7)
+    data = evidence(perturb(levels_alone(), Rated(channel), words=words))
+    fitted = ChannelMF(factors=1, directions=0, draws=16).fit(data)
+    people = float((fitted.precision[:, 0] ** -0.5).mean())
+    items = float(fitted.items[:, :, 0].std(1).mean())
+    # Of eight draws of the reports the product was .99 to 1.03, and .80 to .85 with the fault.
+    near = abs(people * items / (OF_PEOPLE * OF_ITEMS) - 1) < 0.09
+    assert near == (approach < 100)
+
+
+def test_the_level_is_drawn_from_its_law_and_no_sum_is_touched() -> None:
+    rng = np.random.default_rng(0)
+    prior = Prior.start(2, rng.normal(size=(40, 1)), 4.0)
+    prior.weights[:, 0], prior.precision[0] = 0.7, 3.0
+    biases = rng.normal(size=(40, 2)).astype(np.float32)
+    level, drawn = LevelPrior(3.0, 2.0), []
+    for _ in range(4000):
+        rows = biases.copy()
+        drawn.append(level.shifted(3.6, rows, prior, rng))
+        assert np.allclose(drawn[-1] + rows[:, 0], 3.6 + biases[:, 0], atol=1e-5)
+        assert np.array_equal(rows[:, 1], biases[:, 1])
+    weight = 40 * 3.0 + 2.0
+    mean = ((3.6 + biases[:, 0] - 0.7 * prior.features[:, 0]).sum() * 3.0 + 3.0 * 2.0) / weight
+    assert np.mean(drawn) == pytest.approx(mean, abs=4 / np.sqrt(4000 * weight))
+    assert np.var(drawn) * weight == pytest.approx(1, abs=0.1)
