@@ -64,6 +64,20 @@ def test_compare_prints_tables_and_writes_what_it_is_told(run, data, tmp_path):
     assert not list(tmp_path.glob("*.journal"))
 
 
+def test_slices_are_printed_and_written_when_asked_for(run, data, tmp_path):
+    out, page = tmp_path / "out.json", tmp_path / "out.html"
+    common = ("compare", data, "--channel", "even", "--model", "mean", "--epsilon", "1")
+    status, printed, said = run(*common, "--slices", "--json", out, "--report", page)
+    assert status == 0, said
+    rows = json.loads(out.read_text())
+    assert all({part["by"] for part in row["slices"]} == {"activity", "popularity"} for row in rows)
+    assert "RMSE by decile of people" in printed
+    assert "RMSE by decile of items" in printed
+    assert "Information efficiency of the device" in printed
+    assert "Whose predictions are good" in page.read_text()
+    assert "decile" not in run(*common)[1]
+
+
 def test_folds_and_time(run, data, tmp_path):
     out = tmp_path / "out.json"
     common = ("compare", data, "--channel", "even", "--epsilon", "1", "--json", out)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -10,8 +11,10 @@ from tacit.evaluation.comparison.chart import Chart, describe
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
 from tacit.evaluation.comparison.report import report
+from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.tables import accuracy, best, foremost, promises, text
 from tacit.evaluation.html.drawing import html
+from tacit.metrics.slices import Slice
 
 
 @pytest.fixture
@@ -204,3 +207,83 @@ def test_the_best_is_the_lowest_mean(rows, make_row):
     assert best(rows).lines[0][:2] == ("0.5", "1.160")
     assert best(rows).lines[-1][0] == "no privacy"
     assert foremost([], "device") is None
+
+
+@pytest.fixture
+def sliced(make_row):
+    """Two splits of one model at two epsilons; people fall into two deciles, items into one."""
+
+    def made(seed, **values):
+        free = 1 + seed
+        over = values.get("epsilon") or 0
+        people = [("activity", 1, 1 + seed, 5, free + over, over), ("activity", 8, 6, 9, free, 0.0)]
+        parts = [*people, ("popularity", 6, 3, 3, free - over, -over)]
+        return make_row(seed=seed, **values, slices=tuple(
+            Slice(by=by, decile=decile, fewest=few, most=most, members=4, tested=8,
+                  slice_rmse=rmse, privacy_cost=cost)
+            for by, decile, few, most, rmse, cost in parts
+        ))  # fmt: skip
+
+    epsilons = ({"epsilon": 0.25}, {"epsilon": 0.5}, {"channel": "identity"})
+    return [made(seed, **values) for seed in (0, 1) for values in epsilons]
+
+
+def test_slices_are_a_line_a_decile_with_what_privacy_costs(sliced, make_row):
+    people, items = slice_tables([*sliced, make_row(slices=())])
+    assert people.heading[1:] == ("decile", "training ratings", "0.25", "0.5", "no privacy",
+                                  "cost at 0.25", "cost at 0.5")  # fmt: skip
+    seen = "even, mean, provider"
+    assert people.lines == (
+        (seen, "1", "1 to 5", "1.750", "2.000", "1.500", "+0.250", "+0.500"),
+        (seen, "8", "6 to 9", "1.500", "1.500", "1.500", "+0.000", "+0.000"),
+    )
+    assert items.lines == ((seen, "6", "3", "1.250", "1.000", "1.500", "-0.250", "-0.500"),)
+    assert items.caption.endswith("items, and its cost above no privacy, mean over splits; "
+                                  "epsilon per value")  # fmt: skip
+    assert len({len(line) for line in text(items).splitlines()[2:]}) == 1
+
+
+def test_slices_of_each_channel_and_place_stand_by_themselves(sliced):
+    """Rows of other slices at the same model and epsilon change no line."""
+    other = [
+        replace(row, **place, slices=tuple(replace(part, slice_rmse=9.0) for part in row.slices))
+        for place in ({"where": "device"}, {"channel": "laplace", "channel_id": "cd"})
+        for row in sliced
+        if row.epsilon is not None or "where" in place
+    ]
+    alone, among = slice_tables(sliced)[0].lines, slice_tables([*sliced, *other])[0].lines
+    assert among[: len(alone)] == alone
+    assert {line[0] for line in among[len(alone) :]} == {
+        "even, mean, device", "laplace, mean, provider"
+    }  # fmt: skip
+    assert all(line[3:5] == ("9.000", "9.000") for line in among[len(alone) :])
+
+
+def test_slices_of_what_never_ran_without_privacy_have_no_cost(sliced):
+    (line, _), _ = (table.lines for table in slice_tables([
+        replace(row, slices=tuple(replace(part, privacy_cost=None) for part in row.slices))
+        for row in sliced if row.channel != "identity"
+    ]))  # fmt: skip
+    assert line[3:] == ("1.750", "2.000", "–", "–", "–")
+    alone = slice_tables([row for row in sliced if row.channel == "identity"])
+    assert alone[0].lines[0] == ("identity, mean, provider", "1", "1 to 5", "1.500")
+
+
+def test_the_report_has_slices_where_there_are_some(sliced, rows):
+    page = report(sliced)
+    Checker().feed(page)
+    part = page.partition("Whose predictions are good")[2]
+    assert "<th colspan=6 scope=rowgroup>even, mean, provider</th>" in part
+    assert "<th scope=row>8 <small>6 to 9</small></th><td class=n>1.500</td>" in part
+    assert "<th scope=col>decile, training ratings</th>" in part
+    assert "Whose predictions" not in report(rows)
+    assert slice_tables(rows) == []
+
+
+def test_the_report_has_the_efficiency_of_devices(make_row):
+    one = make_row(where="device", information_efficiency=0.8125)
+    nan = make_row(information_efficiency=math.nan)
+    assert "<th scope=row>mean <small>device</small></th><td class=n>0.812</td>" in report(
+        [one, nan]
+    )
+    assert "(1: nothing is lost)" not in report([nan])

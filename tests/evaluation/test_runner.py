@@ -99,10 +99,19 @@ def test_predictions_are_clipped_for_errors_only(ratings, cells, tools):
 
         return Wild()
 
-    row = ComparisonRunner(ratings, SplitProtocol(), dataclasses.replace(tools, fit=fit))(cells[0])[
-        0
-    ]
+    wild = dataclasses.replace(tools, fit=fit)
+    row = ComparisonRunner(ratings, SplitProtocol(), wild, slices=True)(cells[0])[0]
     assert row.mae <= 4
+    assert all(part.slice_rmse <= 4 for part in row.slices)
+
+
+def test_a_model_of_lists_has_no_slices_and_says_so(ratings, cells, tools):
+    lists = dataclasses.replace(tools, rates=lambda model: False)
+    asked = [
+        ComparisonRunner(ratings, SplitProtocol(), lists, slices=s)(cells[0])[0] for s in (0, 1)
+    ]
+    assert [row.slices for row in asked] == [None, ()]
+    assert all(np.isnan([row.rmse, row.rmse_of_mean]).all() for row in asked)
 
 
 def test_a_prediction_that_is_no_number_is_refused(ratings, cells, tools):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PRINTED = {
     "rmse": "RMSE",
+    "information_efficiency": "Information efficiency of the device",
     "f_score_at_10": "F-score of the best 10 test items",
     "ndcg_at_20": "NDCG of lists of 20",
     "recall_at_20": "Recall of lists of 20",
@@ -54,6 +55,9 @@ def compare(
         ),
     ] = "random",
     relevant: Annotated[float | None, typer.Option(help="Relevant from this rating on.")] = None,
+    slices: Annotated[
+        bool, typer.Option("--slices", help="RMSE by decile of people and items, too.")
+    ] = False,
     factors: Annotated[int | None, typer.Option(help="Factors of models that have them.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
@@ -106,6 +110,7 @@ def compare(
         relevant=relevant,
         mode=mode,
         delta=f"{delta:g}",
+        slices=slices,
         options={} if factors is None else {"factors": factors},
     )
     tools.check(stars.channels, stars.models, stars.plan)
@@ -172,12 +177,14 @@ def _report(
 
 def _print(rows: "Sequence[ResultRow]") -> None:
     from tacit.evaluation.comparison.guarantee_text import sentences
+    from tacit.evaluation.comparison.slice_table import slice_tables
     from tacit.evaluation.comparison.tables import accuracy, promises, text
 
     for metric, caption in PRINTED.items():
         table = accuracy(rows, metric, f"{caption}, mean over splits")
         if table.lines:
             typer.echo(text(table) + "\n")
-    if (losses := promises(rows)).lines:
-        typer.echo(text(losses) + "\n")
+    for table in (*slice_tables(rows), promises(rows)):
+        if table.lines:
+            typer.echo(text(table) + "\n")
     typer.echo("\n".join(sentences(rows)))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 import polars as pl
 
 from tacit.errors import DataError
+from tacit.metrics.slices import Slice
 from tacit.privacy.guarantee import Trust, Unit
 
 
@@ -40,8 +41,11 @@ class ResultRow:
     true ratings and the published item model, "curator" from true ratings. `unit` is what
     `epsilon` protects. `claim_valid` is False where the claim is known not to hold, and None where
     nothing is claimed. `uncovered`: what the claim leaves out because nobody declared it ("the
-    catalogue, the set of people"); None for nothing. Seconds are wall seconds, of predicting
-    those of ratings. A figure that a model or a scale does not have is NaN.
+    catalogue, the set of people"); None for nothing. `rmse_of_mean`: of predicting the mean of the
+    true training ratings. `information_efficiency`: on the device, and once the model without
+    privacy has run, as `tacit.evaluation.comparison.without_privacy` defines it. `slices`: the
+    error by decile of people and items; None where none were asked for. Seconds are wall seconds,
+    of predicting those of ratings. A figure that a model or a scale does not have is NaN.
     """
 
     dataset: str
@@ -67,6 +71,8 @@ class ResultRow:
     n_test: int
     rmse: float
     mae: float
+    rmse_of_mean: float
+    information_efficiency: float
     precision_at_10: float
     recall_at_10: float
     f_score_at_10: float
@@ -78,6 +84,7 @@ class ResultRow:
     popularity_at_20: float
     fit_seconds: float
     predict_seconds: float
+    slices: tuple[Slice, ...] | None = None
 
     @property
     def method(self) -> str:
@@ -94,13 +101,22 @@ class ResultRow:
         return self.channel or f"{who} per {self.unit}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as JSON-ready values; a figure that does not exist is null."""
-        return plain(self)
+        """The row as JSON-ready values; a figure that does not exist is null.
+
+        Without slices there is no key `slices`.
+        """
+        values = plain(self)
+        if self.slices is None:
+            del values["slices"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The row that `to_dict` wrote; raises `DataError` for other keys."""
-        return cls(**checked(cls, values, METRICS))
+        known = checked(cls, {"slices": None, **values}, METRICS)
+        if known["slices"] is not None:
+            known["slices"] = tuple(Slice(**part) for part in known["slices"])
+        return cls(**known)
 
 
 def plain(row: Record) -> dict[str, Any]:
@@ -123,8 +139,10 @@ def checked(
     return {**values, **absent}
 
 
-KEYS = tuple(field.name for field in fields(ResultRow))
-STARS = ("rmse", "mae", "precision_at_10", "recall_at_10", "f_score_at_10")
+KEYS = tuple(field.name for field in fields(ResultRow) if field.name != "slices")
+"""The keys of a row without slices."""
+STARS = ("rmse", "mae", "rmse_of_mean", "information_efficiency", "precision_at_10",
+         "recall_at_10", "f_score_at_10")  # fmt: skip
 """Figures of predicted ratings, the last three of the papers' rankings of test items."""
 LISTS = ("ndcg_at_20", "recall_at_20", "mrr", "hit_rate_at_20", "coverage_at_20",
          "popularity_at_20")  # fmt: skip
@@ -137,12 +155,17 @@ TYPES: dict[Any, pl.DataType] = {
     int | None: pl.Int64(),
     bool | None: pl.Boolean(),
 }
+TYPES[tuple[Slice, ...] | None] = pl.List(
+    pl.Struct({field.name: TYPES.get(field.type, pl.String()) for field in fields(Slice)})
+)
 
 
 def to_frame(rows: Sequence[Record], kind: type[Record] = ResultRow) -> pl.DataFrame:
-    """Rows of a kind as a polars frame, a column a field."""
+    """Rows of a kind as a polars frame, a column a field, but for slices that no row has."""
     schema = {field.name: TYPES.get(field.type, pl.String()) for field in fields(kind)}
-    return pl.DataFrame([row.to_dict() for row in rows], schema=schema)
+    frame = pl.DataFrame([row.to_dict() for row in rows], schema=schema)
+    sliced = "slices" in schema and frame["slices"].null_count() < len(frame)
+    return frame if sliced else frame.drop("slices", strict=False)
 
 
 def save(rows: Sequence[Record], path: Path, kind: type[Record] = ResultRow) -> None:

@@ -13,6 +13,7 @@ from tacit.evaluation.results import ResultRow
 TITLES = {
     "rmse": "RMSE on held-out true ratings (lower is better)",
     "mae": "mean absolute error on held-out true ratings (lower is better)",
+    "information_efficiency": "information efficiency of the device (1: nothing is lost)",
     "f_score_at_10": "F-score of the top 10 test items (higher is better)",
     "precision_at_10": "precision of the top 10 (higher is better)",
     "recall_at_10": "recall of the top 10 (higher is better)",

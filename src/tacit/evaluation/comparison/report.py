@@ -10,6 +10,7 @@ from tacit.evaluation.comparison import device_sample as sampling
 from tacit.evaluation.comparison.chart import TITLES, Chart
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.guarantee_text import claims
+from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.tables import (
     accuracy,
     best,
@@ -26,6 +27,7 @@ from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
 FIGURES = ("rmse", "f_score_at_10", "ndcg_at_20")
+TABLES = ("rmse", "information_efficiency", "f_score_at_10", "ndcg_at_20")
 SCORES = {
     "rmse": "the predictions of the {} have an RMSE",
     "ndcg_at_20": "the lists of the {} have an NDCG",
@@ -41,21 +43,31 @@ def report(
     ratings; see `DeviceSample` for whose.
     """
     names = ", ".join(dict.fromkeys(row.dataset for row in rows))
-    shown = [metric for metric in FIGURES if any(mean([row], metric) is not None for row in rows)]
+    drawn, shown = _measured(rows, FIGURES), _measured(rows, TABLES)
     parts = [
         f"<header><h1>Recommendations without revealed ratings</h1><p>{escape(names)}</p></header>",
         _lead(rows),
         _promises(rows),
         "<h2>What it costs</h2>",
         winners(best(holding(rows))),
-        *(drawing.html(chart) for metric in shown if (chart := Chart(rows, metric)).epsilons),
+        *(drawing.html(chart) for metric in drawn if (chart := Chart(rows, metric)).epsilons),
         *_device(sample),
         "<h2>Every figure</h2>",
         *(grouped(accuracy(rows, metric, TITLES[metric])) for metric in shown),
+        *_slices(rows),
         "<h2>How this was measured</h2>",
         _method(rows, split),
     ]
     return page(f"Tacit: {names}", "\n".join(parts))
+
+
+def _measured(rows: Sequence[ResultRow], metrics: Sequence[str]) -> list[str]:
+    return [metric for metric in metrics if any(mean([row], metric) is not None for row in rows)]
+
+
+def _slices(rows: Sequence[ResultRow]) -> list[str]:
+    tables = [grouped(table) for table in slice_tables(rows)]
+    return ["<h2>Whose predictions are good</h2>", *tables] if tables else []
 
 
 def page(title: str, body: str) -> str:
@@ -160,9 +172,11 @@ def _method(rows: Sequence[ResultRow], split: str) -> str:
         f"and measured on {first.n_test:,} true ratings held out, {splits} "
         f"{'time' if splits == 1 else 'times'}.{held} The provider predicts from reports alone; "
         f"the device from its own true ratings and the published item model. Predictions are "
-        f"clipped to the scale. The F-score is that of each person's ten best predicted test "
-        f"items, ties by item id, over people with a relevant one; lists of 20 are of the whole "
-        f"catalogue less what the person has in training.</p>\n"
+        f"clipped to the scale. Information efficiency is the distance of the device's RMSE from "
+        f"that of always predicting the mean, as a share of the same distance without privacy. The "
+        f"F-score is that of each person's ten best predicted test items, ties by item id, over "
+        f"people with a relevant one; lists of 20 are of the whole catalogue less what the person "
+        f"has in training.</p>\n"
         f"<p>Whatever is not said to be protected is public: under the plan "
         f"<em>{escape(first.plan)}</em> that is {_public(rows)}.</p>"
     )

@@ -9,6 +9,7 @@ from tacit.collection.plans import protects_presence
 from tacit.errors import RequestError
 from tacit.evaluation import grid
 from tacit.evaluation.comparison.runner import ComparisonRunner, Tools
+from tacit.evaluation.comparison.without_privacy import beside_free
 from tacit.evaluation.grid import Experiment, Progress
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import ResultRow
@@ -42,7 +43,8 @@ class Comparison:
     `relevant`: the rating from which an item counts as relevant; None for three quarters up the
     scale. `options`: settings for those models that have them. `delta`: that of `tight_epsilon`, a
     decimal string.
-    `mode`: strict, faithful or both, of trainings that have both. Raises `RequestError` for a plan,
+    `mode`: strict, faithful or both, of trainings that have both. `slices`: whether rows have the
+    error by decile of people and items, too. Raises `RequestError` for a plan,
     a cap or a delta that does not exist.
     """
 
@@ -55,6 +57,7 @@ class Comparison:
     mode: str = "strict"
     relevant: float | None = None
     delta: str = "1e-6"
+    slices: bool = False
     options: dict[str, object] = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
@@ -69,6 +72,8 @@ class Comparison:
     def experiments(self, ratings: Ratings) -> list[Experiment]:
         """Every experiment of the comparison, in the order in which they run."""
         settings = {"relevant": self.relevant, "delta": self.delta, **self.options}
+        # Rows without slices are not those of a run that asks for them, nor the other way round.
+        settings |= {"slices": True} if self.slices else {}
         return grid.experiments(
             ratings,
             self.protocol,
@@ -97,9 +102,11 @@ class Comparison:
             relevant=self.relevant,
             delta=self.delta,
             options=self.options,
+            slices=self.slices,
         )
-        return grid.run(self.experiments(ratings), runner, journal, progress)
+        return beside_free(grid.run(self.experiments(ratings), runner, journal, progress))
 
     def finished(self, ratings: Ratings, journal: Journal[ResultRow]) -> list[ResultRow]:
         """The rows that are done, after an interrupt."""
-        return journal.rows(experiment.key for experiment in self.experiments(ratings))
+        keys = (experiment.key for experiment in self.experiments(ratings))
+        return beside_free(journal.rows(keys))

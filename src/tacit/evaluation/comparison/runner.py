@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from tacit.collection.plan import Plan
 from tacit.errors import RequestError
 from tacit.evaluation.comparison.lists import Lister, list_columns
+from tacit.evaluation.comparison.ratings import NO_RATINGS, rating_columns
 from tacit.evaluation.grid import IDENTITY, Experiment
-from tacit.evaluation.results import STARS, ResultRow
-from tacit.metrics.accuracy import mae, ranking, relevant_from, rmse
+from tacit.evaluation.results import ResultRow
+from tacit.metrics.accuracy import relevant_from
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Codes, Ratings
@@ -124,6 +125,7 @@ class ComparisonRunner:
         relevant: float | None = None,
         delta: str = "1e-6",
         options: dict[str, Any] | None = None,
+        slices: bool = False,
     ) -> None:
         self.ratings = ratings
         self._protocol = protocol
@@ -131,6 +133,7 @@ class ComparisonRunner:
         self._relevant = _relevant(ratings.scale, relevant)
         self._delta = delta
         self._options = options or {}
+        self._slices = slices
         self._splits = Latest[tuple[Ratings, Ratings]]()
         self._data = Latest[tuple[Ratings | Reports, Promise]]()
 
@@ -140,16 +143,14 @@ class ComparisonRunner:
         train, test = self._splits.of(place, lambda: self._split(*place))
         fitted, promise, seconds = self._fitted(experiment, train)
         facts = _facts(experiment, promise, len(train), len(test), seconds)
-        model = experiment.model
-        rates = self._tools.rates(model)
         return [
             ResultRow(
                 **facts,
                 where=where,
-                **(self._ratings(model, fitted, train, test, where) if rates else NO_RATINGS),
+                **self._ratings(experiment.model, fitted, train, test, where),
                 **self._lists(fitted, train, test, where),
             )
-            for where in self._tools.where(model)
+            for where in self._tools.where(experiment.model)
         ]
 
     def _fitted(self, experiment: Experiment, train: Ratings) -> tuple[Any, Promise, float]:
@@ -195,6 +196,8 @@ class ComparisonRunner:
         self, model: str, fitted: Predictor, train: Ratings, test: Ratings, where: str
     ) -> dict[str, Any]:
         """The columns of predicted ratings; raises `RequestError` for one that is not finite."""
+        if not self._tools.rates(model):
+            return {**NO_RATINGS, "slices": () if self._slices else None}
         began = time.perf_counter()
         if where == "device":
             predicted = self._tools.device_predict(fitted, train, test.users, test.items)
@@ -203,25 +206,13 @@ class ComparisonRunner:
         seconds = time.perf_counter() - began
         if not np.isfinite(predicted).all():
             raise RequestError(f"Model {model} predicted a number that is not finite.")
-        true = test.values
-        best = ranking(test.users, test.items, predicted, true >= self._relevant)
-        bounded = np.clip(predicted, float(test.scale.low), float(test.scale.high))
-        return {
-            "rmse": rmse(true, bounded),
-            "mae": mae(true, bounded),
-            "precision_at_10": best.precision,
-            "recall_at_10": best.recall,
-            "f_score_at_10": best.f_score,
-            "predict_seconds": seconds,
-        }
+        columns = rating_columns(predicted, train, test, self._relevant, slices=self._slices)
+        return {**columns, "predict_seconds": seconds}
 
     def _lists(self, fitted: Any, train: Ratings, test: Ratings, where: str) -> dict[str, Any]:
         """The columns of lists: of stars, a list ought to show what is relevant."""
         wanted = test.where(test.values >= self._relevant)
         return list_columns(self._tools.lists, fitted, train, wanted, where)
-
-
-NO_RATINGS: dict[str, Any] = {**dict.fromkeys(STARS, float("nan")), "predict_seconds": 0.0}
 
 
 def _relevant(scale: RatingScale, asked: float | None) -> float:

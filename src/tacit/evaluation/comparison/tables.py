@@ -40,17 +40,21 @@ def accuracy(rows: Sequence[ResultRow], metric: str, caption: str) -> Table:
     """
     measured = [row for row in rows if not math.isnan(float(getattr(row, metric)))]
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
-    private = dict.fromkeys(
-        (row.via, row.method, row.where) for row in measured if row.epsilon is not None
-    )
-    known = {(model, where) for _, model, where in private}
-    free = dict.fromkeys((IDENTITY, row.method, row.where) for row in measured)
-    kinds = [*private, *(kind for kind in free if kind[1:] not in known)]
     return Table(
         f"{caption}; epsilon per {units(rows)}" if epsilons else caption,
         ("channel", "model", "where", *(f"{epsilon:g}" for epsilon in epsilons), "no privacy"),
-        tuple(_line(rows, metric, kind, epsilons) for kind in kinds),
+        tuple(_line(rows, metric, kind, epsilons) for kind in kinds(measured)),
     )
+
+
+def kinds(rows: Sequence[ResultRow]) -> list[tuple[str, str, str]]:
+    """Every channel, model and place in order; what was run without privacy alone stands last."""
+    private = dict.fromkeys(
+        (row.via, row.method, row.where) for row in rows if row.epsilon is not None
+    )
+    known = {(model, where) for _, model, where in private}
+    free = dict.fromkeys((IDENTITY, row.method, row.where) for row in rows)
+    return [*private, *(kind for kind in free if kind[1:] not in known)]
 
 
 def units(rows: Sequence[ResultRow]) -> str:
@@ -169,4 +173,4 @@ def text(table: Table) -> str:
 
 
 def _is_figure(cell: str) -> bool:
-    return cell == NOTHING or cell.replace(".", "", 1).isdigit()
+    return cell == NOTHING or cell.lstrip("+-").replace(".", "", 1).isdigit()

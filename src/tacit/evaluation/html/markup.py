@@ -24,12 +24,15 @@ def _won(figure: str, by: str) -> str:
 
 
 def grouped(table: Table) -> str:
-    """The table that `accuracy` made: a group for each channel, model and place in one cell."""
+    """A table by its first column, the next two in one cell, as `accuracy` and `slice_tables` make
+    them."""
     bodies: list[str] = []
     for channel, lines in groupby(table.lines, key=lambda line: line[0]):
         head = f"<th colspan={len(table.heading) - 2} scope=rowgroup>{escape(channel)}</th>"
         bodies.append(_body([head, *map(_figures, lines)]))
-    return _table(table.caption, ("model, where", *table.heading[3:]), "\n".join(bodies), "all")
+    return _table(
+        table.caption, (", ".join(table.heading[1:3]), *table.heading[3:]), "\n".join(bodies), "all"
+    )
 
 
 def plain(table: Table) -> str:

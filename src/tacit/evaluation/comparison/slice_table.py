@@ -1,0 +1,66 @@
+"""Whose error it is: tables of the slices of result rows, a line a decile, a column an epsilon."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from tacit.evaluation.comparison.tables import NOTHING, Table, kinds, units
+from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.results import ResultRow
+from tacit.metrics.slices import By, Slice
+
+CAPTIONS: dict[By, str] = {
+    "activity": "RMSE by decile of people, and its cost above no privacy",
+    "popularity": "RMSE by decile of items, and its cost above no privacy",
+}
+Part = tuple[ResultRow, Slice]
+
+
+def slice_tables(rows: Sequence[ResultRow]) -> list[Table]:
+    """A table for people and one for items, means over splits; none where no row has slices."""
+    return [table for by in CAPTIONS if (table := _table(rows, by)).lines]
+
+
+def _table(rows: Sequence[ResultRow], by: By) -> Table:
+    parts = [(row, part) for row in rows for part in row.slices or () if part.by == by]
+    sliced = [row for row, _ in parts]
+    epsilons = sorted({row.epsilon for row in sliced if row.epsilon is not None})
+    costs = (f"cost at {epsilon:g}" for epsilon in epsilons)
+    heading = ("channel, model, where", "decile", "training ratings", *map("{:g}".format, epsilons),
+               "no privacy", *costs)  # fmt: skip
+    lines = [
+        (", ".join(kind), *_line(mine, kind[0], epsilons))
+        for kind in kinds(sliced)
+        for mine in _by_decile(parts, *kind[1:])
+    ]
+    per = f"; epsilon per {units(sliced)}" if epsilons else ""
+    return Table(f"{CAPTIONS[by]}, mean over splits{per}", heading, tuple(lines))
+
+
+def _by_decile(parts: Sequence[Part], model: str, where: str) -> list[list[Part]]:
+    """The slices of one model seen from one place, by decile, ascending."""
+    mine = [(row, part) for row, part in parts if row.method == model and row.where == where]
+    found = sorted({part.decile for _, part in mine})
+    return [[(row, part) for row, part in mine if part.decile == decile] for decile in found]
+
+
+def _line(parts: Sequence[Part], via: str, epsilons: Sequence[float]) -> tuple[str, ...]:
+    """A decile: its number, its training ratings, the error at each epsilon, and the cost."""
+    every = [part for _, part in parts]
+    fewest, most = min(part.fewest for part in every), max(part.most for part in every)
+    free = [part.slice_rmse for row, part in parts if row.channel == IDENTITY]
+    noisy = [
+        [part for row, part in parts if row.via == via and row.epsilon == epsilon]
+        for epsilon in epsilons
+    ]
+    costs = ([p.privacy_cost for p in at if p.privacy_cost is not None] for at in noisy)
+    return (
+        str(every[0].decile),
+        f"{fewest}" if fewest == most else f"{fewest} to {most}",
+        *(_mean([part.slice_rmse for part in at], ".3f") for at in noisy),
+        _mean(free, ".3f"),
+        *(_mean(cost, "+.3f") for cost in costs),
+    )
+
+
+def _mean(figures: Sequence[float], form: str) -> str:
+    return format(fmean(figures), form) if figures else NOTHING

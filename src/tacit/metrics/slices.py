@@ -1,0 +1,92 @@
+"""Whose predictions are good: the error by how much people rated, and by how often items were."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.ratings import Codes, Ratings
+
+Doubles = NDArray[np.float64]
+Counts = NDArray[np.int64]
+By = Literal["activity", "popularity"]
+
+TENTHS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """The error on the test ratings of one decile of people (`by` activity) or items (popularity).
+
+    Its `members` are those people or items that have a test rating: `tested` such ratings in all,
+    and between `fewest` and `most` training ratings each. `decile`: 1 for the fewest to 10, as
+    `deciles` defines them. `slice_rmse`: in units of the scale. `privacy_cost`: by how much that is
+    above the same model's without privacy, on the same split and decile; None where that was not
+    run.
+    """
+
+    by: By
+    decile: int
+    fewest: int
+    most: int
+    members: int
+    tested: int
+    slice_rmse: float
+    privacy_cost: float | None = None
+
+
+def deciles(counts: Counts) -> Counts:
+    """The decile of each count, 1 to 10, shape (n,): equally many counts in each, ties together.
+
+    With `less` counts below a count and `equal` ones like it, itself included, its decile is
+
+        1 + floor(10 (less + equal / 2) / n)
+
+    the tenth in which the middle of the equal ones falls. Where many are equal, or there are fewer
+    than ten, some deciles have nobody.
+    """
+    _, place, equal = np.unique(counts, return_inverse=True, return_counts=True)
+    less = np.cumsum(equal) - equal
+    middle = TENTHS * (2 * less + equal) // (2 * max(1, len(counts)))
+    return 1 + middle[place]
+
+
+def slices(
+    train: Ratings, test: Ratings, predicted: NDArray[np.floating[Any]]
+) -> tuple[Slice, ...]:
+    """The error by decile of the training ratings of a person, then by those of an item.
+
+    Of people and items with a test rating, so that no slice is empty; deciles that have nobody are
+    left out. `train` and `test` share their vocabularies; `predicted`: of the test rows, shape
+    (n,). Takes memory for a few numbers a test row, person and item.
+    """
+    squared = (test.values.astype(np.float64) - predicted) ** 2
+    activity = np.bincount(train.users, minlength=train.n_users)
+    popularity = np.bincount(train.items, minlength=train.n_items)
+    return (
+        *_slices("activity", activity, test.users, squared),
+        *_slices("popularity", popularity, test.items, squared),
+    )
+
+
+def _slices(by: By, counts: Counts, codes: Codes, squared: Doubles) -> Iterator[Slice]:
+    """One side's slices, of `counts` by code, from the test rows' codes and squared errors."""
+    tested = np.bincount(codes, minlength=len(counts))
+    error = np.bincount(codes, squared, len(counts))
+    some = tested > 0
+    counts, tested, error = counts[some], tested[some], error[some]
+    tenth = deciles(counts)
+    for decile in np.unique(tenth).tolist():
+        mine = tenth == decile
+        rows = int(tested[mine].sum())
+        yield Slice(
+            by=by,
+            decile=decile,
+            fewest=int(counts[mine].min()),
+            most=int(counts[mine].max()),
+            members=int(mine.sum()),
+            tested=rows,
+            slice_rmse=float(np.sqrt(error[mine].sum() / rows)),
+        )
