@@ -32,7 +32,8 @@ def test_a_device_computes_the_features_the_provider_computed() -> None:
         alone = known.people(layout(np.zeros(len(mine), np.int32), mine, 1, 90).users)
         assert np.allclose(alone[0], provider[person], atol=1e-12)
     assert np.allclose(provider.mean(0), 0, atol=1e-5)
-    assert np.allclose(provider.std(0), 1, atol=1e-5)
+    # Vectors are halves, spread before they are rounded.
+    assert np.allclose(provider.std(0), 1, atol=1e-3)
 
 
 def test_ratings_play_no_part_in_the_features() -> None:

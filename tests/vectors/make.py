@@ -404,11 +404,15 @@ def profiles() -> list[dict[str, Any]]:
         (published(STARS, "cells", presence=True), stars),
         (published(HALVES, "cells", presence=True), halves),
         (published(STARS, "cells", presence=True), {}),
+        (published(STARS, "cells", presence=True, shrinking=True), stars),
+        (published(STARS, "linear", presence=False, shrinking=True), stars),
     ]
     return [_solved(model, ratings) for model, ratings in made]
 
 
-def published(scale: RatingScale, link: str, *, presence: bool) -> ItemModel:
+def published(
+    scale: RatingScale, link: str, *, presence: bool, shrinking: bool = False
+) -> ItemModel:
     """A small item model out of thin air, with numbers of a natural size."""
     rng = Random(f"{scale}{link}{presence}")
     n, K, d = len(ITEMS), 3, 2
@@ -419,7 +423,9 @@ def published(scale: RatingScale, link: str, *, presence: bool) -> ItemModel:
     def item_side() -> ItemDraw:
         precision = array("f", [rng.uniform(1, 4) for _ in range(1 + K)])
         prior = normal((1 + d) * (1 + K) if presence else 0, 0.2)
-        return ItemDraw(3 + 0.2 * _bell(rng), normal(n, 0.4), normal(n * K, 0.6), precision, prior)
+        mu, bias, factors = 3 + 0.2 * _bell(rng), normal(n, 0.4), normal(n * K, 0.6)
+        more = array("f", [rng.uniform(0, 0.5) for _ in range(n if shrinking else 0)])
+        return ItemDraw(mu, bias, factors, precision, prior, more)
 
     draws = tuple(item_side() for _ in range(2))
     recipe = ItemPresence(normal(n * d, 0.3), normal(d, 0.1), 1.4, 0.7, 2.0) if presence else None
@@ -433,7 +439,8 @@ def _bell(rng: Random) -> float:
 
 
 def _solved(model: ItemModel, ratings: dict[int | str, float]) -> dict[str, Any]:
-    profile = Profile(model, ratings)
+    # What a device reads: format 2 rounds factors and vectors to halves.
+    profile = Profile(ItemModel.from_bytes(model.to_bytes()), ratings)
     listed = a_list(3, 12)
     return {
         "list_model": base64.b64encode(listed.to_bytes()).decode(),

@@ -2,7 +2,8 @@
 
 Maximises  sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
 Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with constant
-weight 1 / sigma^2, which climb without step sizes.
+weight 1 / sigma^2, which climb without step sizes. Where the model has a shrinkage, that of every
+own item is added to the precision of factors.
 """
 
 import math
@@ -72,14 +73,22 @@ def _climb(
 ) -> Row:
     K, x = len(prior) - 1, list(prior)
     designs = [[1.0, *draw.item_factors[place * K : (place + 1) * K]] for place, _ in known]
-    L = _cholesky(_gram(designs, draw.precision, weight))
+    precision = _precision(draw, known)
+    L = _cholesky(_gram(designs, precision, weight))
     for _ in range(rounds):
-        step = [-t * (a - b) for t, a, b in zip(draw.precision, x, prior, strict=True)]
+        step = [-t * (a - b) for t, a, b in zip(precision, x, prior, strict=True)]
         for y, (place, rating) in zip(designs, known, strict=True):
             pull = score(theta(draw, x, place), rating)
             step = [s + pull * v for s, v in zip(step, y, strict=True)]
         x = [a + s for a, s in zip(x, _solved(L, step), strict=True)]
     return x
+
+
+def _precision(draw: ItemDraw, known: Known) -> Row:
+    if not draw.shrinkage:
+        return list(draw.precision)
+    more = sum(draw.shrinkage[place] for place, _ in known)
+    return [draw.precision[0], *(value + more for value in draw.precision[1:])]
 
 
 def _gram(designs: Sequence[Row], precision: Sequence[float], weight: float) -> list[Row]:

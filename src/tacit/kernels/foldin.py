@@ -22,6 +22,8 @@ class Home(NamedTuple):
 
     `items`: shape (items, 1 + K), bias first. `precision`: shape (1 + K,). `prior`: shape
     (people, 1 + K). `sigma` 0 asks for the linear link, whose noise has unit variance.
+    `shrinkage`: what a rating of each item adds to the precision of factors, shape (items,), or
+    empty for nothing.
     """
 
     mu: float
@@ -30,6 +32,7 @@ class Home(NamedTuple):
     prior: Doubles
     levels: Doubles
     sigma: float
+    shrinkage: Floats = np.empty(0, np.float32)
 
 
 def fold_in(side: Side, ratings: Doubles, home: Home) -> Doubles:
@@ -51,7 +54,10 @@ def _fold_rows(side: Side, ratings: Doubles, home: Home, rows: Doubles) -> None:
     for r in prange(len(rows)):
         cells = slice(side.start[r], side.start[r + 1])
         own, other, x = ratings[cells], side.other[cells], rows[r]
-        H = np.diag(home.precision)
+        precision = home.precision.copy()
+        if len(home.shrinkage):
+            precision[1:] += _sum_at(home.shrinkage, other)
+        H = np.diag(precision)
         y = np.ones(len(x))
         for t in range(len(own)):
             y[1:] = home.items[other[t], 1:]
@@ -60,10 +66,18 @@ def _fold_rows(side: Side, ratings: Doubles, home: Home, rows: Doubles) -> None:
                     H[k, j] += weight * y[k] * y[j]
         cholesky(H)
         for _ in range(1 if home.sigma == 0 else ROUNDS):
-            step = home.precision * (home.prior[r] - x)
+            step = precision * (home.prior[r] - x)
             _add_scores(own, other, home, x, y, step)
             solve(H, step)
             x += step
+
+
+@njit(cache=True)
+def _sum_at(numbers: Floats, places: NDArray[np.int32]) -> float:
+    total = 0.0
+    for place in places:
+        total += float(numbers[place])
+    return total
 
 
 @njit(cache=True)

@@ -3,7 +3,7 @@
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, Self
 from zipfile import BadZipFile
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.kernels.predict import bilinear, median, predict
+from tacit.models.condensed import CondensedItems
 from tacit.models.evidence.presence_features import Presence
 from tacit.models.ranking import ranked
 from tacit.privacy.guarantee import Guarantee
@@ -73,7 +74,8 @@ class Fitted:
     0 the bias. `precision`: shape (D, 1 + K), of the normal prior of a person's row, whose mean
     is `presence` features times `prior_weights` (D, features, 1 + K), or zero. `sigma`: the spread
     of the cells link on the rating scale; 0 for the linear link, whose noise then has unit
-    variance.
+    variance. `condensed`: the draws' item side in one, which devices get in their place; None where
+    they get the draws.
 
     Unknown people and items never raise: an unknown person gets the average person's rating of
     the item, an unknown item the person's own average.
@@ -91,6 +93,7 @@ class Fitted:
     guarantee: Guarantee
     presence: Presence | None = None
     prior_weights: Floats | None = None
+    condensed: CondensedItems | None = None
 
     @classmethod
     def point(
@@ -119,6 +122,19 @@ class Fitted:
             precision=precision.astype(np.float32)[None],
             sigma=0.0,
             guarantee=guarantee,
+        )
+
+    def on_devices(self) -> Self:
+        """The model with the item side that devices get; people's rows are still the provider's."""
+        one = self.condensed
+        if one is None:
+            return self
+        return replace(
+            self,
+            mu=np.array([one.mu]),
+            items=one.items[None],
+            precision=one.precision[None],
+            prior_weights=one.prior_weights[None],
         )
 
     @property
@@ -188,6 +204,8 @@ class Fitted:
         if self.presence is not None and self.prior_weights is not None:
             arrays["prior_weights"] = self.prior_weights
             arrays |= {f"presence_{k}": v for k, v in self.presence.to_arrays().items()}
+        if self.condensed is not None:
+            arrays |= {f"condensed_{k}": v for k, v in self.condensed.to_arrays().items()}
         with Path(path).open("wb") as file:
             np.savez(file, **arrays)
 
@@ -208,11 +226,7 @@ class Fitted:
 
     @classmethod
     def _of(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
-        presence = {
-            name.removeprefix("presence_"): array
-            for name, array in arrays.items()
-            if name.startswith("presence_")
-        }
+        presence, one = _named(arrays, "presence_"), _named(arrays, "condensed_")
         return cls(
             model=header["model"],
             scale=RatingScale.parse(header["scale"]),
@@ -226,7 +240,14 @@ class Fitted:
             guarantee=Guarantee.from_dict(header["guarantee"]),
             presence=Presence.from_arrays(presence) if presence else None,
             prior_weights=arrays.get("prior_weights"),
+            condensed=CondensedItems.from_arrays(one) if one else None,
         )
+
+
+def _named(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """The arrays whose names begin so, without the prefix."""
+    found = arrays.items()
+    return {name.removeprefix(prefix): value for name, value in found if name.startswith(prefix)}
 
 
 def _plain(vocabulary: Vocabulary) -> str:

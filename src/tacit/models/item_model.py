@@ -4,12 +4,13 @@ import numpy as np
 
 from tacit.models.evidence.presence_features import DAMPING, Presence
 from tacit.models.fitted import Fitted
-from tacit.models.singles import singles
+from tacit.models.rounded import singles
 from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
 
 
 def item_model(fitted: Fitted) -> ItemModel:
     """The item side of a model, and what a device needs to place a person in it."""
+    fitted = fitted.on_devices()
     return ItemModel(
         scale=fitted.scale,
         items=tuple(fitted.item_ids.ids.to_list()),
@@ -30,6 +31,7 @@ def _draw(fitted: Fitted, d: int) -> ItemDraw:
         item_factors=singles(fitted.items[d, :, 1:]),
         precision=singles(fitted.precision[d]),
         prior_weights=singles(weights),
+        shrinkage=singles(fitted.condensed.shrinkage if fitted.condensed else np.empty(0)),
     )
 
 

@@ -16,17 +16,18 @@ from tacit.models.fitted import Fitted, Floats
 from tacit.ratings import Codes, Ratings
 
 Doubles = NDArray[np.float64]
+NOTHING = np.empty(0, np.float32)
 
 
 def at_home(fitted: Fitted, own: Ratings) -> Fitted:
     """The model with each person's row solved at home from `own`, which shares its vocabulary."""
-    return replace(
-        fitted, people=np.stack([row.astype(np.float32) for row in own_rows(fitted, own)])
-    )
+    people = np.stack([row.astype(np.float32) for row in own_rows(fitted, own)])
+    return replace(fitted.on_devices(), people=people)
 
 
 def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
-    """Every person's row, shape (people, 1 + K), under each draw of the item side in turn."""
+    """Every person's row, shape (people, 1 + K), under each draw of a device's item side."""
+    fitted = fitted.on_devices()
     cells = layout(own.users, own.items, len(fitted.user_ids), len(fitted.item_ids))
     ratings = fitted.levels[own.levels[cells.order]]
     features = fitted.presence.people(cells.users) if fitted.presence else None
@@ -38,6 +39,7 @@ def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
             _prior(fitted, features, draw),
             fitted.levels,
             fitted.sigma,
+            fitted.condensed.shrinkage if fitted.condensed else NOTHING,
         )
         yield fold_in(cells.users, ratings, home)
 

@@ -70,6 +70,12 @@ class Numbers:
             raise self._infinite()
         return numbers
 
+    def rounded(self, count: int, *, half: bool) -> Floats:
+        """The next so many numbers: halves where `half`, else singles."""
+        if not half:
+            return self.floats(count)
+        return array("f", halves(self.halves(count), 0, count))
+
     def halves(self, count: int) -> memoryview:
         """The bytes of the next so many halves; raises `DataError` where one is infinite, or
         none."""
@@ -87,6 +93,11 @@ class Numbers:
 def halves(block: Bytes, first: int, count: int) -> tuple[float, ...]:
     """So many of a block of little-endian halves, from number `first` on."""
     return struct.unpack_from(f"<{count}e", block, 2 * first)
+
+
+def rounded(floats: Floats, *, half: bool) -> Floats | bytes:
+    """The numbers as little-endian halves where `half`, else as they are."""
+    return struct.pack(f"<{len(floats)}e", *floats) if half else floats
 
 
 def whole(block: Bytes, first: int, count: int, size: int) -> tuple[int, ...]:

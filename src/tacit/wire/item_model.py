@@ -2,14 +2,18 @@
 
     theta_ui = mu + x_u[0] + item_bias_i + x_u[1:] . item_factors_i,   x_u ~ N(prior, 1 / precision)
 
-for each of 1 to 32 draws; a prediction is the mean over draws of the link. It is computed from
-reports alone, so publishing it costs nobody anything beyond what their reports already did.
+for each of 1 to 32 draws; a prediction is the mean over draws of the link. Where reports have
+taught the item rows part of what the device is about to tell them again, `shrinkage` of every own
+rating is added to the precision of x_u[1:]; in that case (format 2) factors and vectors are halves,
+else (format 1) all numbers are singles. It is computed from reports alone, so publishing it costs
+nobody anything beyond what their reports already did.
 
 A device reads it as it reads anything of a provider's: sizes are compared with the bytes that are
 there before anything is built, and a number that is none is refused.
 """
 
-from dataclasses import dataclass
+from array import array
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from tacit.errors import DataError
@@ -19,7 +23,7 @@ from tacit.wire import binary, item_model_header
 from tacit.wire.binary import Floats, Numbers
 from tacit.wire.item_model_header import Header
 
-MAGIC = b"tacit-item-model-1\n"
+MAGIC, SHRINKING = b"tacit-item-model-1\n", b"tacit-item-model-2\n"
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class ItemDraw:
 
     `item_bias`: n. `item_factors`: n x K. `precision`: 1 + K, bias first. `prior_weights`:
     features x (1 + K), from presence features to the mean of the person's row; empty for zero.
+    `shrinkage`: n, what a rating of the item adds to the precision of factors; empty for zero.
     """
 
     mu: float
@@ -35,6 +40,7 @@ class ItemDraw:
     item_factors: Floats
     precision: Floats
     prior_weights: Floats
+    shrinkage: Floats = field(default_factory=lambda: array("f"))
 
 
 @dataclass(frozen=True)
@@ -67,21 +73,25 @@ class ItemModel:
     presence: ItemPresence | None = None
 
     def to_bytes(self) -> bytes:
-        """Magic line, length of the header, JSON header, one little-endian float32 block."""
-        blocks: list[Floats] = []
+        """Magic line, length of the header, JSON header, one little-endian block."""
+        shrinking = bool(self.draws[0].shrinkage)
+        blocks: list[Floats | bytes] = []
         for draw in self.draws:
-            blocks += [draw.item_bias, draw.item_factors, draw.precision, draw.prior_weights]
+            blocks += [draw.item_bias, binary.rounded(draw.item_factors, half=shrinking)]
+            blocks += [draw.precision, draw.prior_weights, draw.shrinkage]
         if self.presence is not None:
-            blocks += [self.presence.vectors, self.presence.centre]
-        return binary.joined(MAGIC, self._header(), blocks)
+            blocks.append(binary.rounded(self.presence.vectors, half=shrinking))
+            blocks.append(self.presence.centre)
+        return binary.joined(SHRINKING if shrinking else MAGIC, self._header(), blocks)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else."""
-        text, numbers = binary.parted(MAGIC, data, "item model")
+        shrinking = data.startswith(SHRINKING)
+        text, numbers = binary.parted(SHRINKING if shrinking else MAGIC, data, "item model")
         header = item_model_header.loads(text)
-        numbers.require(4 * header.floats)
-        return cls._of(header, numbers)
+        numbers.require(header.size(shrinking))
+        return cls._of(header, numbers, shrinking)
 
     def _header(self) -> dict[str, Any]:
         presence = self.presence
@@ -103,22 +113,27 @@ class ItemModel:
         }
 
     @classmethod
-    def _of(cls, header: Header, numbers: Numbers) -> Self:
+    def _of(cls, header: Header, numbers: Numbers, shrinking: bool) -> Self:
         n, K, features = len(header.items), header.factors, header.features
         draws = tuple(
             ItemDraw(
                 mu,
                 numbers.floats(n),
-                numbers.floats(n * K),
+                numbers.rounded(n * K, half=shrinking),
                 numbers.floats(1 + K),
                 numbers.floats(features * (1 + K)),
+                numbers.floats(n if shrinking else 0),
             )
             for mu in header.mu
         )
         if any(min(draw.precision) <= 0 for draw in draws):
             raise DataError("A precision of this item model is not above 0.")
+        if any(min(draw.shrinkage, default=0) < 0 for draw in draws):
+            raise DataError("A shrinkage of this item model is below 0.")
         presence = header.presence and ItemPresence(
-            numbers.floats(n * (features - 1)), numbers.floats(features - 1), *header.presence
+            numbers.rounded(n * (features - 1), half=shrinking),
+            numbers.floats(features - 1),
+            *header.presence,
         )
         return cls(
             header.scale, header.items, K, header.link, header.sigma, draws, header.guarantee,

@@ -20,7 +20,7 @@ WHAT = "The item model's header"
 
 @dataclass(frozen=True)
 class Header:
-    """`presence`: log_mean, log_scale and damping. `floats`: how many numbers have to follow."""
+    """`presence`: log_mean, log_scale and damping."""
 
     scale: RatingScale
     items: tuple[int | str, ...]
@@ -32,12 +32,12 @@ class Header:
     presence: tuple[float, float, float] | None
     guarantee: Guarantee
 
-    @property
-    def floats(self) -> int:
-        """How many numbers of four bytes follow the header."""
-        n, row, d = len(self.items), 1 + self.factors, self.features - 1
-        drawn = n * row + row + self.features * row
-        return len(self.mu) * drawn + (0 if self.presence is None else (n + 1) * d)
+    def size(self, shrinking: bool) -> int:
+        """How many bytes follow the header, in format 2 or in format 1."""
+        n, K, row, d = len(self.items), self.factors, 1 + self.factors, self.features - 1
+        wide = 2 if shrinking else 4
+        drawn = wide * n * K + 4 * (n + row + self.features * row + n * shrinking)
+        return len(self.mu) * drawn + (0 if self.presence is None else (wide * n + 4) * d)
 
 
 def loads(text: bytes) -> Header:

@@ -141,6 +141,22 @@ def blocks() -> list[dict[str, Any]]:
         found.append(model("block", block={"at": at, "hex": hex}))
     found += [model("length", length=length) for length in (0, 1, 100, 1 << 31, (1 << 32) - 1)]
     found += [model("first bytes", first=count) for count in (0, 1, 18, 19, 21, 23, 30)]
-    found += [model("magic", magic=magic) for magic in ("", "tacit-item-model-2\n", "TACIT")]
+    found += [
+        model("magic", magic=magic)
+        for magic in ("", "tacit-item-model-2\n", "tacit-item-model-3\n", "TACIT")
+    ]
+    found.append(model("magic", base="shrinking", magic="tacit-item-model-1\n"))
+    factors, precision = 4 * 12, 4 * 12 + 2 * 36  # where they begin in the first draw
+    shrinkage = precision + 4 * (4 + 12)
+    found += [
+        model("shrinkage", base="shrinking", block={"at": shrinkage + 8, "hex": hex})
+        for hex in ("000080bf", "0000c07f", "0000807f")
+    ]
+    found += [
+        model("a half", base="shrinking", block={"at": at, "hex": hex})
+        for at in (factors, precision - 2)
+        for hex in ("007e", "007c", "00fc")
+    ]
+    found.append(model("shrinkage", base="shrinking", block={"cut": 4}))
     found.append(model("nothing to multiply", '"factors": 3', '"factors": 1024', block=nothing))
     return found

@@ -7,13 +7,14 @@ table decide, no true rating does.
 
 import numpy as np
 
-from tacit.models.channel_mf.likelihood import ScoreTable
+from tacit.models.channel_mf.likelihood import ScoreTable, level_masses
 from tacit.models.evidence.evidence import Evidence
 
-FEWEST_FACTORS, MOST_FACTORS = 5, 15
-FEWEST_DIRECTIONS, MOST_DIRECTIONS = 4, 20
-FEWEST_DRAWS, MOST_DRAWS = 4, 32
-DOWNLOAD = 32 << 20  # bytes of item rows a device is asked to fetch
+FEWEST_FACTORS, MOST_FACTORS = 5, 31
+FEWEST_DIRECTIONS, MOST_DIRECTIONS = 4, 40
+ROWS = 40
+FEWEST_DRAWS, MOST_DRAWS = 4, 64
+MEMORY = 64 << 20  # bytes of item rows that draws are kept in
 
 
 def starting_level(scores: ScoreTable, data: Evidence) -> float:
@@ -34,8 +35,19 @@ def worth(scores: ScoreTable, data: Evidence, level: float) -> float:
     return float(information) * scores.sigma**2
 
 
+def told(scores: ScoreTable, data: Evidence, level: float) -> float:
+    """How much of a rating's information its report carries at that level, from 0 to 1.
+
+    Slots that a plan does not ask about carry nothing.
+    """
+    at, ratings = int(np.argmin(np.abs(scores.theta - level))), data.presence.of_people.sum()
+    mass, slope = level_masses(scores.theta[at : at + 1], data.scale, scores.sigma)
+    whole = float((slope**2 / np.maximum(mass, 1e-30)).sum()) * scores.sigma**2
+    return float(min(worth(scores, data, level) / max(ratings * whole, 1e-9), 1.0))
+
+
 def worthwhile_factors(ratings: float, data: Evidence) -> int:
-    """K = what the reports are worth for each person and item, odd, from 5 to 15.
+    """K = what the reports are worth for each person and item, odd, from 5 to 31.
 
     A factor is one unknown a person and one an item: worth having for one clean rating each.
     """
@@ -43,16 +55,18 @@ def worthwhile_factors(ratings: float, data: Evidence) -> int:
     return int(min(max(share, FEWEST_FACTORS), MOST_FACTORS)) // 2 * 2 + 1
 
 
-def worthwhile_directions(ratings: float, factors: int) -> int:
-    """Presence directions: one for each clean rating per weight it adds, from 4 to 20.
+def worthwhile_directions(ratings: float, factors: int, data: Evidence) -> int:
+    """Presence directions: one for each clean rating per weight it adds, from 4 to 40.
 
-    A direction has a weight into each of the 1 + K columns, on both sides.
+    A direction has a weight into each of the 1 + K columns, on both sides, and a weight is learnt
+    from its side's rows: `ROWS` of them for each direction.
     """
-    share = ratings / (2 * (1 + factors))
+    rows = min(len(data.user_ids), len(data.item_ids))
+    share = min(ratings / (2 * (1 + factors)), rows / ROWS)
     return int(min(max(share, FEWEST_DIRECTIONS), MOST_DIRECTIONS))
 
 
 def affordable_draws(width: int, data: Evidence) -> int:
-    """Draws whose item rows, `width` float32 each, fit the download; from 4 to 32."""
+    """Draws whose item rows, `width` float32 each, fit `MEMORY`; from 4 to 64."""
     one = 4 * width * len(data.item_ids)
-    return min(max(DOWNLOAD // one, FEWEST_DRAWS), MOST_DRAWS)
+    return min(max(MEMORY // one, FEWEST_DRAWS), MOST_DRAWS)

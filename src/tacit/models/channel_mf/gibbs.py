@@ -14,6 +14,7 @@ from tacit.kernels.predict import bilinear
 from tacit.kernels.scoring import ANYHOW, Conditional, half_sweep, total_score
 from tacit.models.channel_mf.capacity import (
     starting_level,
+    told,
     worth,
     worthwhile_directions,
     worthwhile_factors,
@@ -27,11 +28,12 @@ from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.evidence.presence_mixture import presence_mixture
 from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum
 
-APPROACH = 30
-"""Sweeps from the start that take every proposal: far away a true step is seldom accepted."""
-SETTLED = 40
-"""Sweeps after which the thetas that weigh the cells stay as they are: what weighs a proposal
+APPROACH = 0.7
+"""Share of the burn-in that takes every proposal: far away a true step is seldom accepted."""
+SETTLED = 0.9
+"""Share of it after which the thetas that weigh the cells stay as they are: what weighs a proposal
 must not follow the chain for ever."""
+STEPS, NEAR = 8, 0.02  # of scoring towards the likeliest mu; near enough, in standard deviations
 MEMORY = 0.1  # share of the newest theta in the running mean of the sweeps before
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -56,6 +58,7 @@ class GibbsChain:
         data: Evidence,
         factors: int | None,
         directions: int | None,
+        burn_in: int,
         rng: np.random.Generator,
     ) -> None:
         self.data, found = _read(data)
@@ -63,10 +66,11 @@ class GibbsChain:
         self.scores = score_table(data.likelihood, data.blocks, data.scale)
         self.mu = starting_level(self.scores, data)
         ratings = worth(self.scores, data, self.mu)
+        self.told = told(self.scores, data, self.mu)
         K = factors or worthwhile_factors(ratings, data)
         self.width = 1 + K
         if directions is None:
-            directions = worthwhile_directions(ratings, K)
+            directions = worthwhile_directions(ratings, K, data)
         self.presence = _presence(matrix, found, directions)
         range_ = data.scale.values[-1] - data.scale.values[0]
         self.level = LevelPrior(float(np.mean(data.scale.values)), (4 / range_) ** 2)
@@ -77,7 +81,7 @@ class GibbsChain:
         self.Y = self._start(len(data.item_ids))
         self.theta = bilinear(data.user_of, data.item_of, self.mu, self.X, self.Y)
         self.centre = self.theta.copy()
-        self.sweeps = 0
+        self.sweeps, self.burn_in = 0, burn_in
 
     def sweep(self) -> None:
         """Redraw mu, people, items and the priors, each given all the rest."""
@@ -87,13 +91,17 @@ class GibbsChain:
         self.mu = self.level.shifted(self.mu, self.X, self.people, self.rng)
         self._draw_side(self.data.layout.items, self.Y, self.X, self.items)
         self.mu = self.level.shifted(self.mu, self.Y, self.items, self.rng)
-        if self.sweeps <= SETTLED:
+        if self.sweeps <= SETTLED * self.burn_in:
             self.centre += np.float32(max(1 / self.sweeps, MEMORY)) * (self.theta - self.centre)
 
     def draw(self) -> Draw:
-        """A copy of the state."""
+        """A copy of the state, but mu at its likeliest given the rest.
+
+        Where reports say next to nothing, draws of one number for all cells would differ by half
+        a star, and thirty of them not settle its mean.
+        """
         return Draw(
-            self.mu,
+            self._likeliest_mu(),
             self.X.copy(),
             self.Y.copy(),
             self.people.precision.astype(np.float32),
@@ -105,7 +113,7 @@ class GibbsChain:
         design[:, 0] = 1
         noise = self.rng.standard_normal(rows.shape, np.float32)
         bar = -self.rng.standard_exponential(len(rows), np.float32)
-        approach = self.sweeps <= APPROACH
+        approach = self.sweeps <= APPROACH * self.burn_in
         precision, scores = prior.precision.astype(np.float32), self.scores
         given = Conditional(
             self.data.symbols, scores.table, scores.origin, scores.pace,
@@ -116,16 +124,29 @@ class GibbsChain:
         prior.redraw(rows, self.rng)
 
     def _draw_mu(self) -> None:
-        score, information = self._at_theta()
-        weight = information + self.level.precision
-        step = (score - self.level.precision * (self.mu - self.level.centre)) / weight
+        step, weight = self._scoring_step(self.mu)
         step += self.rng.standard_normal() / np.sqrt(weight)
         self.mu += step
         self.theta += np.float32(step)
 
-    def _at_theta(self) -> tuple[float, float]:
-        scores = self.scores
-        return total_score(self.data.symbols, self.theta, scores.table, scores.origin, scores.pace)
+    def _likeliest_mu(self) -> float:
+        mu = self.mu
+        for _ in range(STEPS):
+            step, weight = self._scoring_step(mu)
+            mu += step
+            if abs(step) < NEAR / np.sqrt(weight):
+                break
+        return mu
+
+    def _scoring_step(self, mu: float) -> tuple[float, float]:
+        """From mu towards its likeliest value given the rest, and the information there."""
+        scores, prior = self.scores, self.level
+        theta = self.theta if mu == self.mu else self.theta + np.float32(mu - self.mu)
+        score, information = total_score(
+            self.data.symbols, theta, scores.table, scores.origin, scores.pace
+        )
+        weight = information + prior.precision
+        return (score - prior.precision * (mu - prior.centre)) / weight, weight
 
     def _features(self, matrix: PresenceMatrix) -> tuple[Doubles, Doubles]:
         if self.presence is None:

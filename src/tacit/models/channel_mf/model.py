@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.models.channel_mf.capacity import affordable_draws
 from tacit.models.channel_mf.gibbs import Draw, GibbsChain
+from tacit.models.condensed import condensed
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
 
@@ -24,16 +25,16 @@ class ChannelMF:
 
     `factors`: K, or None to let the reports decide: no more than they carry units of information
     per unknown. `directions`: of the presence matrix that shape the priors; 0 for none, None to
-    let the reports decide likewise. `draws`: posterior draws the model keeps, at most 32; None
-    for as many as keep the item rows of a download within 32 MiB, but at least 4. `burn_in`:
-    sweeps before the first of them; `every`: sweeps between two.
+    let the reports decide likewise. `draws`: posterior draws the model keeps, at most 64; None
+    for as many as keep their item rows within 64 MiB, but at least 4. Devices get them condensed
+    in one. `burn_in`: sweeps before the first of them; `every`: sweeps between two.
     """
 
     factors: int | None = None
     directions: int | None = None
     draws: int | None = None
-    burn_in: int = 40
-    every: int = 3
+    burn_in: int = 100
+    every: int = 2
 
     name = "channel-mf"
 
@@ -41,7 +42,8 @@ class ChannelMF:
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
         """Learn from reports; `advance` is told the share of work done after each sweep."""
-        chain = GibbsChain(data, self.factors, self.directions, np.random.default_rng(rng))
+        chance = np.random.default_rng(rng)
+        chain = GibbsChain(data, self.factors, self.directions, self.burn_in, chance)
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws
         kept: list[Draw] = []
@@ -54,19 +56,24 @@ class ChannelMF:
 
 
 def _fitted(name: str, data: Evidence, chain: GibbsChain, draws: list[Draw]) -> Fitted:
+    mu = np.array([draw.mu for draw in draws])
+    items, precision, weights = (
+        np.stack([getattr(draw, part) for draw in draws])
+        for part in ("items", "precision", "prior_weights")
+    )
+    sigma = chain.scores.sigma
     return Fitted(
         model=name,
         scale=data.scale,
         user_ids=data.user_ids,
         item_ids=data.item_ids,
-        mu=np.array([draw.mu for draw in draws]),
+        mu=mu,
         people=np.stack([draw.people for draw in draws]),
-        items=np.stack([draw.items for draw in draws]),
-        precision=np.stack([draw.precision for draw in draws]),
-        sigma=chain.scores.sigma,
+        items=items,
+        precision=precision,
+        sigma=sigma,
         guarantee=data.guarantee,
         presence=chain.presence,
-        prior_weights=(
-            np.stack([draw.prior_weights for draw in draws]) if chain.presence else None
-        ),
+        prior_weights=weights if chain.presence else None,
+        condensed=condensed(mu, items, precision, weights, sigma, chain.told),
     )

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from tacit.kernels.layout import Side
 from tacit.models.evidence.presence_matrix import DAMPING, PresenceMatrix
 from tacit.models.evidence.presence_spectrum import Spectrum
+from tacit.models.rounded import halved
 
 Floats = NDArray[np.float64]
 LEAST = 0.05  # share of a feature's variance that is taken for signal, however large the noise
@@ -99,10 +100,11 @@ def _standardised(matrix: PresenceMatrix, vectors: Floats, own: Floats) -> Prese
     raw = _means(matrix.of_people, matrix.over_items(vectors))
     spread = np.sqrt(_signal(raw, _noise(matrix, vectors))) + 1e-12
     item_features = np.column_stack([popularity, own])
+    # Rounded to what a device gets, so that provider and device compute the same features.
+    vectors = halved(vectors / spread)
     return Presence(
-        # Rounded to what a device gets, so that provider and device compute the same features.
-        vectors=_single(vectors / spread),
-        centre=_single(raw.sum(0) / len(raw) / spread),
+        vectors=vectors,
+        centre=_single(_means(matrix.of_people, matrix.over_items(vectors)).mean(0)),
         log_mean=float(activity.mean()),
         # A spread seen through noise is too small a yardstick for the true counts a device has.
         log_scale=1.0 if matrix.protected else float(activity.std() + 1e-12),

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import Directions
-from tacit.models.singles import singles
+from tacit.models.rounded import singles
 from tacit.wire.list_model import MOST_BYTES, ItemNeighbours, ListModel, LowRank
 
 Floats = NDArray[np.float32]

@@ -87,6 +87,16 @@ export class Numbers {
   }
 
   /**
+   * The next so many numbers: halves where `half`, else singles.
+   * @param {number} count
+   * @param {boolean} half
+   * @returns {Float32Array}
+   */
+  rounded(count, half) {
+    return half ? halves(this.halves(count), 0, count) : this.floats(count);
+  }
+
+  /**
    * The bytes of the next so many halves; throws `DataError` where one is infinite, or none.
    * @param {number} count
    * @returns {Uint8Array}

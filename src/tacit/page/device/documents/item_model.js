@@ -4,23 +4,26 @@
  *     theta_ui = mu + x_u[0] + item_bias_i + x_u[1:] . item_factors_i
  *     x_u ~ N(prior, 1 / precision)
  *
- * for each of 1 to 32 draws; a prediction is the mean over draws of the link.
+ * for each of 1 to 32 draws; a prediction is the mean over draws of the link. Format 2 has a
+ * shrinkage: every own rating adds that of its item to the precision of x_u[1:]. Its factors and
+ * vectors are halves.
  */
 
-import { parted } from "./binary.js";
+import { parted, startsWith } from "./binary.js";
 import { DataError } from "../errors.js";
 import * as itemModelHeader from "./item_model_header.js";
 
 const MAGIC = "tacit-item-model-1\n";
+const SHRINKING = "tacit-item-model-2\n";
 
 /** @typedef {string | number} Item */
 
 /**
  * One draw of the item side, row by row. `itemBias`: n. `itemFactors`: n x K. `precision`: 1 + K,
- * bias first. `priorWeights`: features x (1 + K); empty for zero.
+ * bias first. `priorWeights`: features x (1 + K); empty for zero. `shrinkage`: n; empty for zero.
  * @typedef {{ readonly mu: number, readonly itemBias: Float32Array,
  *   readonly itemFactors: Float32Array, readonly precision: Float32Array,
- *   readonly priorWeights: Float32Array }} ItemDraw
+ *   readonly priorWeights: Float32Array, readonly shrinkage: Float32Array }} ItemDraw
  */
 
 /**
@@ -42,23 +45,32 @@ const MAGIC = "tacit-item-model-1\n";
  * @returns {ItemModel}
  */
 export function fromBytes(data) {
-  const [text, numbers] = parted(MAGIC, data, "item model");
+  const shrinking = startsWith(SHRINKING, data);
+  const [text, numbers] = parted(shrinking ? SHRINKING : MAGIC, data, "item model");
   const header = itemModelHeader.loads(text);
-  numbers.require(4 * header.floats);
+  numbers.require(header.size(shrinking));
   const { items, factors, features, presence, mu, scale, link, sigma } = header;
   const [n, row, d] = [items.length, 1 + factors, features - 1];
   const draws = mu.map((mu) => ({
     mu,
     itemBias: numbers.floats(n),
-    itemFactors: numbers.floats(n * factors),
+    itemFactors: numbers.rounded(n * factors, shrinking),
     precision: numbers.floats(row),
     priorWeights: numbers.floats(features * row),
+    shrinkage: numbers.floats(shrinking ? n : 0),
   }));
   if (draws.some(({ precision }) => precision.some((value) => value <= 0))) {
     throw new DataError("A precision of this item model is not above 0.");
   }
+  if (draws.some(({ shrinkage }) => shrinkage.some((value) => value < 0))) {
+    throw new DataError("A shrinkage of this item model is below 0.");
+  }
   return {
     ...{ scale, items, factors, link, sigma, draws },
-    presence: presence && { vectors: numbers.floats(n * d), centre: numbers.floats(d), ...presence },
+    presence: presence && {
+      vectors: numbers.rounded(n * d, shrinking),
+      centre: numbers.floats(d),
+      ...presence,
+    },
   };
 }

@@ -14,12 +14,13 @@ const MOST_DRAWS = 32;
 const WHAT = "The item model's header";
 
 /**
- * `floats`: how many numbers have to follow.
+ * `size`: how many bytes have to follow, in format 2 or in format 1.
  * @typedef {{ readonly scale: import("./scale.js").Scale, readonly items: (string | number)[],
  *   readonly factors: number, readonly link: "linear" | "cells", readonly sigma: number,
  *   readonly mu: number[], readonly features: number,
  *   readonly presence: { readonly logMean: number, readonly logScale: number,
- *     readonly damping: number } | null, readonly floats: number }} Header
+ *     readonly damping: number } | null,
+ *   readonly size: (shrinking: boolean) => number }} Header
  */
 
 /**
@@ -35,19 +36,28 @@ export function loads(text) {
   const mu = listed(known["mu"], "mu", real, WHAT, MOST_DRAWS);
   const presence = presenceOf(known["presence"]);
   const scale = ratingScale.parse(one(known, "scale", wellFormed, WHAT));
-  const [row, d] = [1 + factors, features - 1];
-  const drawn = items.length * row + row + features * row;
   /** @type {Header} */
   const header = {
     ...{ scale, items, factors, features, mu, presence },
     link: one(known, "link", linkOf, WHAT),
     sigma: one(known, "sigma", real, WHAT),
-    floats: mu.length * drawn + (presence === null ? 0 : (items.length + 1) * d),
+    size: (shrinking) => sizeOf(header, shrinking),
   };
   guarantee(known["guarantee"], WHAT);
   const wrong = flaws(header).find(([found]) => found);
   if (wrong) throw new DataError(`${WHAT} is malformed: ${wrong[1]}.`);
   return header;
+}
+
+/**
+ * @param {Header} header
+ * @param {boolean} shrinking
+ */
+function sizeOf({ items, factors, features, mu, presence }, shrinking) {
+  const [n, row, d, wide] = [items.length, 1 + factors, features - 1, shrinking ? 2 : 4];
+  const singles = n + row + features * row + (shrinking ? n : 0);
+  const drawn = wide * n * factors + 4 * singles;
+  return mu.length * drawn + (presence === null ? 0 : (wide * n + 4) * d);
 }
 
 /**

@@ -3,7 +3,8 @@
  *
  * Maximises  sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
  * Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with
- * constant weight 1 / sigma^2, which climb without step sizes.
+ * constant weight 1 / sigma^2, which climb without step sizes. Where the model has a shrinkage, that
+ * of every own item is added to the precision of factors.
  */
 
 import { erfc } from "./erfc.js";
@@ -104,10 +105,11 @@ function climb(draw, known, prior, weight, rounds, score) {
     1,
     ...draw.itemFactors.subarray(place * K, (place + 1) * K),
   ]);
-  const L = cholesky(gram(designs, draw.precision, weight));
+  const precision = precisionOf(draw, known);
+  const L = cholesky(gram(designs, precision, weight));
   let x = [...prior];
   for (let round = 0; round < rounds; round++) {
-    const step = x.map((value, k) => -at(draw.precision, k) * (value - at(prior, k)));
+    const step = x.map((value, k) => -at(precision, k) * (value - at(prior, k)));
     for (const [row, [place, rating]] of known.entries()) {
       const pull = score(theta(draw, x, place), rating);
       designs[row]?.forEach((value, k) => (step[k] = at(step, k) + pull * value));
@@ -119,9 +121,20 @@ function climb(draw, known, prior, weight, rounds, score) {
 }
 
 /**
+ * @param {ItemDraw} draw
+ * @param {Known} known
+ * @returns {Row}
+ */
+function precisionOf(draw, known) {
+  if (draw.shrinkage.length === 0) return [...draw.precision];
+  const more = known.reduce((sum, [place]) => sum + at(draw.shrinkage, place), 0);
+  return Array.from(draw.precision, (value, k) => (k === 0 ? value : value + more));
+}
+
+/**
  * diag(precision) + weight designs' designs, the lower half.
  * @param {readonly Row[]} designs
- * @param {Float32Array} precision
+ * @param {Row} precision
  * @param {number} weight
  * @returns {Row[]}
  */

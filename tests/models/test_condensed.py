@@ -1,0 +1,122 @@
+"""The chain's item side in one draw: what it has to keep of the draws, and what it may lose."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import ortho_group
+
+from tacit import Rated, Ratings, at_home, compile_channel, fit, perturb, synthetic
+from tacit.models import Fitted, evidence
+from tacit.models.channel_mf.capacity import starting_level, told
+from tacit.models.channel_mf.likelihood import score_table
+from tacit.models.channel_mf.model import ChannelMF
+from tacit.models.condensed import MOST_COLUMNS, CondensedItems, condensed
+
+D, ITEMS, K, FEATURES, SIGMA = 6, 45, 3, 4, 0.85
+HALF = 4e-3  # what rounding factors to halves may move a covariance by
+
+
+def chain(rng: np.random.Generator) -> list[np.ndarray]:
+    """mu, items, precision and weights of a chain, out of thin air."""
+    items = rng.normal(size=(D, ITEMS, 1 + K)).astype(np.float32)
+    precision = rng.uniform(1, 4, (D, 1 + K)).astype(np.float32)
+    weights = rng.normal(size=(D, FEATURES, 1 + K)).astype(np.float32)
+    return [rng.normal(3, 0.1, D), items, precision, weights]
+
+
+def test_tastes_covary_and_are_expected_as_on_average_over_draws() -> None:
+    mu, items, precision, weights = chain(np.random.default_rng(0))
+    found = condensed(mu, items, precision, weights, SIGMA, told=0.5)
+    cov = np.mean([q[:, 1:] / p[1:] @ q[:, 1:].T for q, p in zip(items, precision, strict=True)], 0)
+    expected = np.mean([w[:, 1:] @ q[:, 1:].T for w, q in zip(weights, items, strict=True)], 0)
+    A, W = found.items[:, 1:], found.prior_weights[:, 1:]
+    # Eighteen directions are all there are of six draws with three factors each.
+    assert np.allclose(A @ A.T, cov, atol=HALF)
+    assert np.allclose(W @ A.T, expected, atol=HALF)
+    assert np.array_equal(A, A.astype(np.float16))
+    assert np.allclose(found.items[:, 0], items[:, :, 0].mean(0), atol=1e-6)
+    assert found.precision[0] == pytest.approx(1 / np.mean(1 / precision[:, 0]), rel=1e-6)
+    assert np.allclose(found.shrinkage, 0, atol=1e-5)
+
+
+def test_what_low_rank_leaves_of_an_item_shrinks_those_whose_reports_told_of_it() -> None:
+    rng = np.random.default_rng(1)
+    chains = [chain(rng) for _ in range(3)]
+    mu, items, precision, weights = (np.concatenate(part) for part in zip(*chains, strict=True))
+    half = condensed(mu, items, precision, weights, SIGMA, told=0.5)
+    whole = (items[:, :, 1:] ** 2 / precision[:, None, 1:]).sum(2).mean(0)
+    rest = whole - (half.items[:, 1:] ** 2).sum(1)
+    assert half.items.shape == (ITEMS, 1 + MOST_COLUMNS)
+    assert rest.min() > 0.005
+    assert np.allclose(half.shrinkage, 1.5 * 0.5 * rest / K / SIGMA**2, atol=HALF)
+    assert not condensed(mu, items, precision, weights, SIGMA, told=0.0).shrinkage.any()
+
+
+def test_draws_may_be_turned_and_mirrored_each_for_itself() -> None:
+    mu, items, precision, weights = chain(np.random.default_rng(2))
+    precision[:, 1:] = 2.0
+    turns = ortho_group.rvs(K, size=D, random_state=3)
+    turned, heavier = items.copy(), weights.copy()
+    for d, turn in enumerate(turns):
+        turned[d, :, 1:], heavier[d, :, 1:] = items[d, :, 1:] @ turn, weights[d, :, 1:] @ turn
+    one = condensed(mu, items, precision, weights, SIGMA, told=1.0)
+    other = condensed(mu, turned, precision, heavier, SIGMA, told=1.0)
+    assert np.allclose(one.items @ one.items.T, other.items @ other.items.T, atol=2 * HALF)
+    products = [c.prior_weights[:, 1:] @ c.items[:, 1:].T for c in (one, other)]
+    assert np.allclose(*products, atol=2 * HALF)
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    return synthetic(n_users=200, n_items=150, n_ratings=8000, rng=4)
+
+
+@pytest.fixture(scope="module")
+def fitted(ratings: Ratings) -> Fitted:
+    return ChannelMF(draws=8, burn_in=20).fit(evidence(ratings))
+
+
+def test_one_draw_predicts_at_home_as_all_of_them(ratings: Ratings, fitted: Fitted) -> None:
+    """Reports that are the ratings: without the shrinkage own ratings count twice."""
+    assert fitted.condensed is not None
+    loose = replace(fitted.condensed, shrinkage=np.zeros_like(fitted.condensed.shrinkage))
+    pairs = np.meshgrid(np.arange(200, dtype=np.int32), np.arange(150, dtype=np.int32))
+    users, items = (side.ravel() for side in pairs)
+    drawn, one, twice = (
+        at_home(model, ratings).predict_codes(users, items)
+        for model in (
+            replace(fitted, condensed=None), fitted, replace(fitted, condensed=loose),
+        )
+    )  # fmt: skip
+    far = np.sqrt(np.mean((one - drawn) ** 2))
+    assert far < 0.07
+    assert np.sqrt(np.mean((twice - drawn) ** 2)) > 1.1 * far
+
+
+def test_a_saved_model_keeps_it(
+    ratings: Ratings, fitted: Fitted, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("models") / "model"
+    fitted.save(path)
+    kept, were = Fitted.load(path).condensed, fitted.condensed
+    assert isinstance(kept, CondensedItems)
+    assert were is not None
+    for name, array in were.to_arrays().items():
+        assert np.array_equal(kept.to_arrays()[name], array)
+    assert fit("bias", ratings).condensed is None
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "low", "high"), [(None, 0.98, 1.0), ("3", 0.4, 0.8), ("1", 0.1, 0.25)]
+)
+def test_how_much_reports_told(
+    ratings: Ratings, epsilon: str | None, low: float, high: float
+) -> None:
+    reports = ratings
+    if epsilon:
+        channel = compile_channel("optimal", epsilon=epsilon, scale=ratings.scale)
+        reports = perturb(ratings, Rated(channel))
+    data = evidence(reports)
+    scores = score_table(data.likelihood, data.blocks, data.scale)
+    assert low <= told(scores, data, starting_level(scores, data)) <= high
