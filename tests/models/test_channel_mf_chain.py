@@ -60,6 +60,22 @@ def test_the_level_is_drawn_from_its_law_and_no_sum_is_touched() -> None:
     assert np.var(drawn) * weight == pytest.approx(1, abs=0.1)
 
 
+def test_weights_of_later_directions_are_expected_to_be_smaller() -> None:
+    """Features of nothing: weights come from their prior, whose variance falls as 1 / j."""
+    rng = np.random.default_rng(0)
+    prior = Prior.start(3, np.zeros((30, 16)), 4.0)
+    rows, squares, spreads = rng.normal(size=(30, 3)).astype(np.float32), [], []
+    for _ in range(4000):
+        tightness = prior.tightness
+        prior.redraw(rows, rng)
+        squares.append(prior.weights**2 * tightness)
+        spreads.append((prior.weights**2).sum(0) / prior.unit)
+    variance = np.mean(squares, (0, 2)) * np.arange(1, 17)
+    assert variance == pytest.approx(np.ones(16), abs=0.1)
+    # With gamma's shape of 3 the mean of one over a tightness is 3 / 2 of what is expected.
+    assert np.mean(spreads) == pytest.approx(1.5, abs=0.3)
+
+
 def test_what_is_kept_holds_the_likeliest_level_not_a_draw_of_it() -> None:
     ratings = levels_alone()
     ratings = ratings.where(np.arange(len(ratings)) < 1500)
