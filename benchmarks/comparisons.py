@@ -91,7 +91,7 @@ def accuracy(bench: Bench, request: Request) -> None:
         return
     errors: dict[str, list[float]] = {}
     for seed in range(request.seeds):
-        for party in (OURS, "ours-blind", "myfm", "myfm-ordinal"):
+        for party in (OURS, "ours-blind", "myfm", "myfm-ordinal", "myfm-told"):
             path = request.data if party.startswith(OURS) else made(request.data)
             environment = party.partition("-")[0]
             said = bench.run("accuracy", f"seed {seed}", party, path, seed, environment=environment)
