@@ -64,6 +64,7 @@ def test_weights_of_later_directions_are_expected_to_be_smaller() -> None:
     """Features of nothing: weights come from their prior, whose variance falls as 1 / j."""
     rng = np.random.default_rng(0)
     prior = Prior.start(3, np.zeros((30, 16)), 4.0)
+    prior.order = np.arange(1.0, 17.0)
     rows, squares, spreads = rng.normal(size=(30, 3)).astype(np.float32), [], []
     for _ in range(4000):
         tightness = prior.tightness
@@ -74,6 +75,16 @@ def test_weights_of_later_directions_are_expected_to_be_smaller() -> None:
     assert variance == pytest.approx(np.ones(16), abs=0.1)
     # With gamma's shape of 3 the mean of one over a tightness is 3 / 2 of what is expected.
     assert np.mean(spreads) == pytest.approx(1.5, abs=0.3)
+
+
+def test_a_feature_of_few_rows_is_expected_to_explain_little() -> None:
+    normal = np.random.default_rng(0).normal(size=(6000, 3))
+    few = np.zeros((6000, 1))
+    few[:20] = 7.0
+    order = Prior.start(2, np.column_stack([normal, few, np.zeros(6000)]), 4.0).order
+    assert order[:3] == pytest.approx([1, 2, 3], rel=0.1)
+    assert order[3] == pytest.approx(4 / (3 * 20 / 6000))
+    assert order[4] == pytest.approx(5 / 1e-3)
 
 
 def test_what_is_kept_holds_the_likeliest_level_not_a_draw_of_it() -> None:

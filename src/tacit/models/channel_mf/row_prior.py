@@ -1,10 +1,13 @@
 """The learnt prior of one side's rows: a linear map of features, with a precision a column.
 
-    x_rk ~ N(f_r . w_k, 1 / precision_k)      w_jk ~ N(0, 1 / (j tightness_k)),  j = 1, 2, ..
+    x_rk ~ N(f_r . w_k, 1 / precision_k)      w_jk ~ N(0, 1 / (order_j tightness_k))
 
 precision and tightness are drawn from their gamma conditionals, so nothing is tuned. Features come
 in order of their strength, and the j-th is expected to explain 1/j of what the first does: alike,
-forty directions that say nothing would cost forty weights' uncertainty where reports are few.
+forty directions that say nothing would cost forty weights' uncertainty where reports are few. Less
+still where it lives on few rows, as directions of a sparse table do: (sum f^2)^2 / sum f^4 rows in
+effect, of which a normal feature has a third of all. What few rows tell of a weight is little, and
+they are all it is for.
 """
 
 from dataclasses import dataclass
@@ -29,7 +32,7 @@ class Prior:
 
     features: Doubles
     gram: Doubles
-    order: Doubles  # 1, 2, .. d
+    order: Doubles
     weights: Doubles
     precision: Doubles
     tightness: Doubles
@@ -38,7 +41,7 @@ class Prior:
     @classmethod
     def start(cls, width: int, features: Doubles, range_: float) -> Self:
         """The prior before any draw. Biases are measured in ratings, factor products too."""
-        order = np.arange(1.0, features.shape[1] + 1)
+        order = np.arange(1.0, features.shape[1] + 1) / _spread_over_rows(features)
         # A product of two factors is a rating, so each factor carries the root of the measure.
         unit = np.full(width, DEVIATION**2 * 16 * range_ / 4)
         unit[0] = (DEVIATION * range_) ** 2
@@ -76,6 +79,12 @@ class Prior:
     def _expected(self) -> Doubles:
         # Not `@`: a small product in BLAS leaves its threads spinning where the sweep wants them.
         return np.einsum("nd,dk->nk", self.features, self.weights)
+
+
+def _spread_over_rows(features: Doubles) -> Doubles:
+    """The share of rows on which each feature lives, 1 where it is normal or flatter."""
+    rows = (features**2).sum(0) ** 2 / np.maximum((features**4).sum(0), 1e-30)
+    return np.clip(3 * rows / len(features), 1e-3, 1)
 
 
 def _normal(A: Doubles, b: Doubles, rng: np.random.Generator) -> Doubles:
