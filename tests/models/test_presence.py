@@ -36,6 +36,19 @@ def test_a_device_computes_the_features_the_provider_computed() -> None:
     assert np.allclose(provider.std(0), 1, atol=1e-3)
 
 
+def test_an_item_that_nobody_rated_is_taken_for_an_average_one() -> None:
+    """Its popularity would be the most extreme of all, and says nothing: it may be new."""
+    ratings = synthetic(n_users=120, n_items=90, n_ratings=4000, rng=2)
+    ratings = ratings.where(ratings.items >= 7)
+    rated = layout(ratings.users, ratings.items, 120, 90)
+    features = known_presence(rated, 90, 6).item_features
+    assert not features[:7].any()
+    assert np.allclose(features[7:].mean(0), 0)
+    assert np.allclose(features[7:].std(0), 1)
+    popularity = np.bincount(ratings.items, minlength=90)[7:]
+    assert np.corrcoef(np.log1p(popularity), features[7:, 0])[0, 1] > 0.999999
+
+
 def test_ratings_play_no_part_in_the_features() -> None:
     ratings = synthetic(n_users=80, n_items=60, n_ratings=2000, rng=5)
     turned = replace(ratings, levels=ratings.levels[::-1].copy())

@@ -7,7 +7,7 @@ rated items is public; where a channel protects it, it is read off the reports a
 Either way this is post-processing of what was sent.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -29,8 +29,9 @@ class Presence:
 
     A person with the item set N has the features
     [(log(1 + |N|) - log_mean) / log_scale, (sum over N of vectors_i) / (|N| + 10) - centre],
-    which the device computes at home. `vectors`: shape (items, d); `centre`: shape (d,);
-    `item_features`: shape (items, 1 + d), the items' own.
+    which the device computes at home. `vectors`: shape (items, d + k), of d directions of presence
+    and k public features; `centre`: shape (d + k,); `item_features`: shape (items, 1 + d), what
+    presence says of the items.
     """
 
     vectors: Floats
@@ -40,7 +41,7 @@ class Presence:
     item_features: Floats
 
     def people(self, side: Side) -> Floats:
-        """Every person's features from their row of items, shape (people, 1 + d).
+        """Every person's features from their row of items, shape (people, 1 + d + k).
 
         A person who rated nothing has zeros, like the average person.
         """
@@ -50,7 +51,7 @@ class Presence:
         return self._features(counts.astype(np.float64), np.asarray(rated @ self.vectors))
 
     def supposed(self, matrix: PresenceMatrix) -> Floats:
-        """Every person's features as far as a provider can tell, shape (people, 1 + d).
+        """Every person's features as far as a provider can tell, shape (people, 1 + d + k).
 
         Where presence is protected the sums carry noise of known size: they are drawn to the
         average person by it (a posterior mean), so that weights learnt on these features hold for
@@ -61,6 +62,13 @@ class Presence:
         seen, noise = features[:, 1:], _noise(matrix, self.vectors)
         features[:, 1:] = seen * (_signal(seen, noise) / (_signal(seen, noise) + noise))
         return features
+
+    def with_means_of(self, values: Floats, matrix: PresenceMatrix) -> Self:
+        """The recipe with features of people further on: damped means of public `values`, shape
+        (items, k), over what they rated; their `item_features` stay as they are."""
+        more, centre = _over_profiles(matrix, values)
+        vectors = np.hstack([self.vectors, more])
+        return replace(self, vectors=vectors, centre=np.concatenate([self.centre, centre]))
 
     def to_arrays(self) -> dict[str, NDArray[np.float64]]:
         """The features as named arrays."""
@@ -97,19 +105,41 @@ def presence(matrix: PresenceMatrix, spectrum: Spectrum) -> Presence:
 
 def _standardised(matrix: PresenceMatrix, vectors: Floats, own: Floats) -> Presence:
     activity, popularity = np.log1p(matrix.of_people), np.log1p(matrix.of_items)
-    raw = _means(matrix.of_people, matrix.over_items(vectors))
-    spread = np.sqrt(_signal(raw, _noise(matrix, vectors))) + 1e-12
-    item_features = np.column_stack([popularity, own])
-    # Rounded to what a device gets, so that provider and device compute the same features.
-    vectors = halved(vectors / spread)
+    item_features = _standard(np.column_stack([popularity, own]), _told_of(matrix))
+    vectors, centre = _over_profiles(matrix, vectors)
     return Presence(
         vectors=vectors,
-        centre=_single(_means(matrix.of_people, matrix.over_items(vectors)).mean(0)),
+        centre=centre,
         log_mean=float(activity.mean()),
         # A spread seen through noise is too small a yardstick for the true counts a device has.
         log_scale=1.0 if matrix.protected else float(activity.std() + 1e-12),
-        item_features=(item_features - item_features.mean(0)) / (item_features.std(0) + 1e-12),
+        item_features=item_features,
     )
+
+
+def _over_profiles(matrix: PresenceMatrix, vectors: Floats) -> tuple[Floats, Floats]:
+    """The vectors, scaled so that their damped means over people's items have the variance 1, and
+    the average of these means."""
+    raw = _means(matrix.of_people, matrix.over_items(vectors))
+    spread = np.sqrt(_signal(raw, _noise(matrix, vectors))) + 1e-12
+    # Rounded to what a device gets, so that provider and device compute the same features.
+    scaled = halved(vectors / spread)
+    return scaled, _single(_means(matrix.of_people, matrix.over_items(scaled)).mean(0))
+
+
+def _told_of(matrix: PresenceMatrix) -> NDArray[np.bool_]:
+    """Which items their presence says anything of.
+
+    That nobody rated an item yet is no sign of what it is like; it would be the strongest of all.
+    """
+    return np.asarray(matrix.of_items > 0) | matrix.protected
+
+
+def _standard(features: Floats, told: NDArray[np.bool_]) -> Floats:
+    """Features of mean 0 and variance 1 over the items `told` of, and 0 elsewhere."""
+    known = features[told]
+    scaled = (features - known.mean(0)) / (known.std(0) + 1e-12)
+    return np.asarray(scaled * told[:, None], np.float64)
 
 
 def _means(counts: Floats, sums: Floats) -> Floats:
