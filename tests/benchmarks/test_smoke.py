@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from tacit.crossdomain.genres import SIDES
@@ -31,6 +32,7 @@ SCRIPTS = {
     "dp_ease": ("--made", "90,110,3000", "--epsilons", "300", "--sweep"),
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
+    "item_features": ("{csv}", "{items}", "--epsilons", "1", "--seeds", "1"),
     "linkage": ("{csv}", "--epsilons", "2"),
     "list_accuracy": ("{frame}", "--seeds", "1", "--split", "test"),
     "lists_over_http": ("--people", "60", "--draws", "2", "--plan", "sample:50"),
@@ -100,6 +102,9 @@ def made(tmp_path_factory):
     np.savez(files["split"], **columns, test=np.arange(len(ratings.users)) % 5 == 0)
     files["frame"] = folder / "split.csv"
     frame.with_columns(test=frame["item"] % 5 == 0).write_csv(files["frame"])
+    items = [(item, f"Film {item % 9} ({1950 + item % 50})", "War|Drama") for item in range(1, 161)]
+    files["items"] = folder / "films.csv"
+    pl.DataFrame(items, ("item", "title", "genres"), orient="row").write_csv(files["items"])
     for number, side in enumerate(SIDES):
         files[side] = folder / f"{side}.csv"
         frame.filter((frame["item"] > 80) == bool(number)).write_csv(files[side])

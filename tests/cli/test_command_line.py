@@ -16,9 +16,7 @@ from tacit.evaluation.results import KEYS
 def simple(monkeypatch, tools):
     """Models simple enough to check."""
     monkeypatch.setattr("tacit.evaluation.comparison.tools.tools", lambda: tools)
-    monkeypatch.setattr(
-        "tacit.evaluation.comparison.tools.check", lambda channels, models, plan: None
-    )
+    monkeypatch.setattr("tacit.evaluation.comparison.tools.check", lambda *names, items=False: None)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tacit.models import evidence
 from tacit.models.channel_mf import gibbs
 from tacit.models.channel_mf.level import LevelPrior
 from tacit.models.channel_mf.model import ChannelMF
-from tacit.models.channel_mf.row_prior import Prior
+from tacit.models.channel_mf.row_prior import Features, Prior
 
 PEOPLE, ITEMS, EACH = 1500, 300, 60
 OF_PEOPLE, OF_ITEMS = 0.4, 0.5
@@ -45,7 +45,7 @@ def test_spreads_come_out_as_they_were_made(
 
 def test_the_level_is_drawn_from_its_law_and_no_sum_is_touched() -> None:
     rng = np.random.default_rng(0)
-    prior = Prior.start(2, rng.normal(size=(40, 1)), 4.0)
+    prior = Prior.start(2, 40, [Features.by_rank(rng.normal(size=(40, 1)))], 4.0)
     prior.weights[:, 0], prior.precision[0] = 0.7, 3.0
     biases = rng.normal(size=(40, 2)).astype(np.float32)
     level, drawn = LevelPrior(3.0, 2.0), []
@@ -63,8 +63,7 @@ def test_the_level_is_drawn_from_its_law_and_no_sum_is_touched() -> None:
 def test_weights_of_later_directions_are_expected_to_be_smaller() -> None:
     """Features of nothing: weights come from their prior, whose variance falls as 1 / j."""
     rng = np.random.default_rng(0)
-    prior = Prior.start(3, np.zeros((30, 16)), 4.0)
-    prior.order = np.arange(1.0, 17.0)
+    prior = Prior.start(3, 30, [Features(np.zeros((30, 16)), np.arange(1.0, 17.0))], 4.0)
     rows, squares, spreads = rng.normal(size=(30, 3)).astype(np.float32), [], []
     for _ in range(4000):
         tightness = prior.tightness
@@ -77,11 +76,29 @@ def test_weights_of_later_directions_are_expected_to_be_smaller() -> None:
     assert np.mean(spreads) == pytest.approx(1.5, abs=0.3)
 
 
+def test_each_origin_has_a_share_and_a_tightness_of_its_own() -> None:
+    """Rows that follow the first origin's features alone: those of the second are to let go."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(2, 400, 6))
+    quiet = Features(values[1], np.ones(6), 0.25)
+    prior = Prior.start(2, 400, [Features(values[0], np.ones(6)), quiet], 4.0)
+    assert np.allclose(prior.tightness[1], 4 * prior.tightness[0])
+    rows = (values[0] @ rng.normal(size=(6, 2)) + 0.1 * rng.normal(size=(400, 2))).astype(
+        np.float32
+    )
+    drawn = []
+    for _ in range(200):
+        prior.redraw(rows, rng)
+        drawn.append(prior.tightness)
+    first, second = np.mean(drawn[20:], 0)
+    assert (second > 30 * first).all()
+
+
 def test_a_feature_of_few_rows_is_expected_to_explain_little() -> None:
     normal = np.random.default_rng(0).normal(size=(6000, 3))
     few = np.zeros((6000, 1))
     few[:20] = 7.0
-    order = Prior.start(2, np.column_stack([normal, few, np.zeros(6000)]), 4.0).order
+    order = Features.by_rank(np.column_stack([normal, few, np.zeros(6000)])).order
     assert order[:3] == pytest.approx([1, 2, 3], rel=0.1)
     assert order[3] == pytest.approx(4 / (3 * 20 / 6000))
     assert order[4] == pytest.approx(5 / 1e-3)
@@ -92,7 +109,7 @@ def test_what_is_kept_holds_the_likeliest_level_not_a_draw_of_it() -> None:
     ratings = ratings.where(np.arange(len(ratings)) < 1500)
     channel = compile_channel("optimal", epsilon="0.5", scale="1:5:1")
     data = evidence(perturb(ratings, Rated(channel), words=RepeatableWordsForTestsOnly(1)))
-    chain = gibbs.GibbsChain(data, 1, 0, 20, np.random.default_rng(0))
+    chain = gibbs.GibbsChain(data, 1, 0, [], 20, np.random.default_rng(0))
     drawn, kept = [], []
     for sweep in range(60):
         chain.sweep()

@@ -67,6 +67,7 @@ def compare(
     rounding: Rounding = None,
     catalogue: options.CatalogueFile = None,
     people: options.PeopleFile = None,
+    items: options.ItemsFile = None,
 ) -> None:
     """Compare channels and models at several epsilons, beside no privacy at all.
 
@@ -83,6 +84,8 @@ def compare(
 
         tacit compare ml-100k/u.data --plan catalogue --epsilon 2,4 --cap 200
 
+        tacit compare ml-100k/u.data --items ml-100k/u.item --epsilon 0.5
+
         tacit compare clicks.csv --scale there --model ease,graph-filter --epsilon 1,2,4
     """
     if folds is not None and test_share is not None:
@@ -96,6 +99,7 @@ def compare(
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons
     from tacit.metrics.split import SplitProtocol
+    from tacit.readers import item_table
 
     if mode != "strict":
         options.notice("Models that learn from reports have one mode, strict; they run once.")
@@ -111,9 +115,10 @@ def compare(
         mode=mode,
         delta=f"{delta:g}",
         slices=slices,
+        items=None if items is None else item_table(items),
         options={} if factors is None else {"factors": factors},
     )
-    tools.check(stars.channels, stars.models, stars.plan)
+    tools.check(stars.channels, stars.models, stars.plan, items=items is not None)
     ratings = options.load(
         data,
         format,

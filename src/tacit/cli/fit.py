@@ -57,6 +57,7 @@ def fit(
     rounding: Rounding = None,
     catalogue: options.CatalogueFile = None,
     people: options.PeopleFile = None,
+    items: options.ItemsFile = None,
 ) -> None:
     """Fit a model and write it to a file, with its guarantee.
 
@@ -74,6 +75,8 @@ def fit(
         tacit fit --db reports.db --publish models -o model
 
         tacit fit clicks.csv --scale there --epsilon 2 -o model
+
+        tacit fit reports.parquet --items movies.csv -o model
     """
     _checked(data, db, publish, mode)
     options.writable(output)
@@ -81,8 +84,9 @@ def fit(
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import RANDOM, epsilons
     from tacit.ratings import Ratings
+    from tacit.readers import item_table
 
-    tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN)
+    tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN, items=items is not None)
     if model == RANDOM:
         raise RequestError("Random lists are learnt from nothing; choose another model to fit.")
     if epsilon is not None:
@@ -90,6 +94,8 @@ def fit(
     from_reports = data is None or is_reports(data)
     trained = model is not None and is_training(model, epsilon, from_reports)
     chosen: dict[str, Any] = {"rng": seed} | ({} if factors is None else {"factors": factors})
+    if items is not None:
+        chosen["item_table"] = item_table(items)
     if data is None or from_reports:
         if catalogue is not None or people is not None:
             raise RequestError("Reports have their catalogue and people; leave these options out.")

@@ -73,6 +73,15 @@ CatalogueFile = Annotated[
         rich_help_panel="Data",
     ),
 ]
+ItemsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--items",
+        help="What everybody knows of the items (a table with item, and genres, title, year ..), "
+        "for models that learn from it: channel-mf.",
+        rich_help_panel="Data",
+    ),
+]
 PeopleFile = Annotated[
     Path | None,
     typer.Option(

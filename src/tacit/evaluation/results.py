@@ -41,9 +41,10 @@ class ResultRow:
     true ratings and the published item model, "curator" from true ratings. `unit` is what
     `epsilon` protects. `claim_valid` is False where the claim is known not to hold, and None where
     nothing is claimed. `uncovered`: what the claim leaves out because nobody declared it ("the
-    catalogue, the set of people"); None for nothing. `rmse_of_mean`: of predicting the mean of the
-    true training ratings. `information_efficiency`: on the device, and once the model without
-    privacy has run, as `tacit.evaluation.comparison.without_privacy` defines it. `slices`: the
+    catalogue, the set of people"); None for nothing. `items`: what a public table told of the items
+    ("title, genres"); None for nothing. `rmse_of_mean`: of predicting the mean of the true training
+    ratings. `information_efficiency`: on the device, and once the model without privacy has run, as
+    `tacit.evaluation.comparison.without_privacy` defines it. `slices`: the
     error by decile of people and items; None where none were asked for. Seconds are wall seconds,
     of predicting those of ratings. A figure that a model or a scale does not have is NaN.
     """
@@ -65,6 +66,7 @@ class ResultRow:
     tight_epsilon: float | None
     claim_valid: bool | None
     uncovered: str | None = None
+    items: str | None = None
     seed: int
     fold: int | None
     n_train: int
@@ -88,8 +90,10 @@ class ResultRow:
 
     @property
     def method(self) -> str:
-        """The model as tables name it: one whose claim is known to fail is marked."""
-        return self.model if self.claim_valid is not False else f"{self.model}, claim fails"
+        """The model as tables name it, with what it knew of items beforehand; one whose claim is
+        known to fail is marked."""
+        known = self.model if self.items is None else f"{self.model} knowing {self.items}"
+        return known if self.claim_valid is not False else f"{known}, claim fails"
 
     @property
     def via(self) -> str:
@@ -103,17 +107,16 @@ class ResultRow:
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON-ready values; a figure that does not exist is null.
 
-        Without slices there is no key `slices`.
+        Without slices, and without a table of items, there is no key of theirs.
         """
         values = plain(self)
-        if self.slices is None:
-            del values["slices"]
-        return values
+        absent = [key for key in OPTIONAL if values[key] is None]
+        return {key: value for key, value in values.items() if key not in absent}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The row that `to_dict` wrote; raises `DataError` for other keys."""
-        known = checked(cls, {"slices": None, **values}, METRICS)
+        known = checked(cls, {**dict.fromkeys(OPTIONAL), **values}, METRICS)
         if known["slices"] is not None:
             known["slices"] = tuple(Slice(**part) for part in known["slices"])
         return cls(**known)
@@ -139,8 +142,9 @@ def checked(
     return {**values, **absent}
 
 
-KEYS = tuple(field.name for field in fields(ResultRow) if field.name != "slices")
-"""The keys of a row without slices."""
+OPTIONAL = ("items", "slices")
+KEYS = tuple(field.name for field in fields(ResultRow) if field.name not in OPTIONAL)
+"""The keys of a row without slices or a table of items."""
 STARS = ("rmse", "mae", "rmse_of_mean", "information_efficiency", "precision_at_10",
          "recall_at_10", "f_score_at_10")  # fmt: skip
 """Figures of predicted ratings, the last three of the papers' rankings of test items."""
@@ -161,11 +165,11 @@ TYPES[tuple[Slice, ...] | None] = pl.List(
 
 
 def to_frame(rows: Sequence[Record], kind: type[Record] = ResultRow) -> pl.DataFrame:
-    """Rows of a kind as a polars frame, a column a field, but for slices that no row has."""
+    """Rows of a kind as a polars frame, a column a field, but for optional ones no row has."""
     schema = {field.name: TYPES.get(field.type, pl.String()) for field in fields(kind)}
     frame = pl.DataFrame([row.to_dict() for row in rows], schema=schema)
-    sliced = "slices" in schema and frame["slices"].null_count() < len(frame)
-    return frame if sliced else frame.drop("slices", strict=False)
+    absent = [key for key in OPTIONAL if key in schema and frame[key].null_count() == len(frame)]
+    return frame.drop(absent)
 
 
 def save(rows: Sequence[Record], path: Path, kind: type[Record] = ResultRow) -> None:

@@ -23,13 +23,14 @@ from tacit.readers.detect import Candidate, detect
 from tacit.readers.format import Columns, Notify, Request
 from tacit.readers.frame import as_lazy, read_lazy
 from tacit.readers.gather import gather
+from tacit.readers.item_table import item_table as item_table
 from tacit.readers.items import items as items
 from tacit.readers.items import titles as titles
 from tacit.readers.levels import DeclaredScale, Rounding
 from tacit.readers.synthetic import synthetic as synthetic
 from tacit.scale import RatingScale
 
-__all__ = ["FORMATS", "from_frame", "items", "read", "synthetic", "titles"]
+__all__ = ["FORMATS", "from_frame", "item_table", "items", "read", "synthetic", "titles"]
 
 ROUNDINGS = ("nearest", "stochastic")
 PLAIN_NAMES = ("u", "ratings", "data")

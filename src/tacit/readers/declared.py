@@ -63,7 +63,7 @@ def catalogue(path: str | Path) -> pl.DataFrame:
     place = Path(path)
     if place.name in (*LAYOUTS, STORED) or place.suffix.lower() not in TABLES:
         return items(place).select("item", "title")
-    table = _listed(place, "item")
+    table = listed(place, "item")
     titles = pl.col("title").cast(pl.String) if "title" in table.columns else pl.lit(None)
     return table.select("item", titles.cast(pl.String).alias("title"))
 
@@ -73,7 +73,7 @@ def people(path: str | Path) -> pl.Series:
 
     Raises `DataError` for a file of ratings and for no list.
     """
-    return _listed(Path(path), "user")["user"]
+    return listed(Path(path), "user")["user"]
 
 
 def _ids(declared: Declared, name: str) -> Ids:
@@ -82,8 +82,9 @@ def _ids(declared: Declared, name: str) -> Ids:
     return (catalogue(declared)["item"] if name == "item" else people(declared)).to_list()
 
 
-def _listed(path: Path, name: str) -> pl.DataFrame:
-    """The rows of a table with a column of ids, the first of each id."""
+def listed(path: Path, name: str) -> pl.DataFrame:
+    """The rows of a table with a column of ids, the first of each id; raises `DataError` for a file
+    of ratings, a row without an id, and for no table."""
     table = _table(path)
     if name not in table.columns:
         raise DataError(f"{path} has no column named {name}; its first line should name it.")

@@ -1,9 +1,12 @@
 """A comparison: the request behind `tacit compare`, and how it is run on one data set."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+
+import polars as pl
 
 from tacit.collection.plans import protects_presence
 from tacit.errors import RequestError
@@ -41,11 +44,11 @@ class Comparison:
     """What to compare, and how to measure it.
 
     `relevant`: the rating from which an item counts as relevant; None for three quarters up the
-    scale. `options`: settings for those models that have them. `delta`: that of `tight_epsilon`, a
-    decimal string.
-    `mode`: strict, faithful or both, of trainings that have both. `slices`: whether rows have the
-    error by decile of people and items, too. Raises `RequestError` for a plan,
-    a cap or a delta that does not exist.
+    scale. `items`: a public table of the items, for models that learn from it
+    (`tacit.readers.item_table`). `options`: settings for those models that have them. `delta`:
+    that of `tight_epsilon`, a decimal string. `mode`: strict, faithful or both, of trainings that
+    have both. `slices`: whether rows have the error by decile of people and items, too. Raises
+    `RequestError` for a plan, a cap or a delta that does not exist.
     """
 
     channels: Sequence[str]
@@ -58,6 +61,7 @@ class Comparison:
     relevant: float | None = None
     delta: str = "1e-6"
     slices: bool = False
+    items: pl.DataFrame | None = field(default=None, repr=False)
     options: dict[str, object] = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
@@ -74,6 +78,7 @@ class Comparison:
         settings = {"relevant": self.relevant, "delta": self.delta, **self.options}
         # Rows without slices are not those of a run that asks for them, nor the other way round.
         settings |= {"slices": True} if self.slices else {}
+        settings |= {} if self.items is None else {"items": _digest(self.items)}
         return grid.experiments(
             ratings,
             self.protocol,
@@ -103,6 +108,7 @@ class Comparison:
             delta=self.delta,
             options=self.options,
             slices=self.slices,
+            items=self.items,
         )
         return beside_free(grid.run(self.experiments(ratings), runner, journal, progress))
 
@@ -110,3 +116,8 @@ class Comparison:
         """The rows that are done, after an interrupt."""
         keys = (experiment.key for experiment in self.experiments(ratings))
         return beside_free(journal.rows(keys))
+
+
+def _digest(table: pl.DataFrame) -> str:
+    """What tells one table from another in a journal."""
+    return hashlib.sha256(table.write_json().encode()).hexdigest()

@@ -7,6 +7,7 @@ from typing import Any, Generic, Self, TypeVar
 from typing import Protocol as Interface
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from tacit.collection.plan import Plan
@@ -53,6 +54,7 @@ class Tools:
     `train(model, ratings, epsilon=.., rng=.., ..)` and `device_predict(fitted, own, users, items)`:
     as in `tacit.models`. `lists(fitted, own, where, length)`: everybody's list. `where(model)`:
     the places where it predicts. `rates(model)`: whether it predicts ratings at all.
+    `reads_items(model)`: whether it learns from a public table of items.
     """
 
     plan: Callable[[str, str, str, Any, int | None], Plan]
@@ -63,6 +65,7 @@ class Tools:
     lists: Lister
     where: Callable[[str], Sequence[str]] = lambda model: ("provider", "device")
     rates: Callable[[str], bool] = lambda model: True
+    reads_items: Callable[[str], bool] = lambda model: False
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ class ComparisonRunner:
         delta: str = "1e-6",
         options: dict[str, Any] | None = None,
         slices: bool = False,
+        items: pl.DataFrame | None = None,
     ) -> None:
         self.ratings = ratings
         self._protocol = protocol
@@ -134,6 +138,7 @@ class ComparisonRunner:
         self._delta = delta
         self._options = options or {}
         self._slices = slices
+        self._items = items
         self._splits = Latest[tuple[Ratings, Ratings]]()
         self._data = Latest[tuple[Ratings | Reports, Promise]]()
 
@@ -143,6 +148,7 @@ class ComparisonRunner:
         train, test = self._splits.of(place, lambda: self._split(*place))
         fitted, promise, seconds = self._fitted(experiment, train)
         facts = _facts(experiment, promise, len(train), len(test), seconds)
+        facts["items"] = self._known(experiment.model)
         return [
             ResultRow(
                 **facts,
@@ -153,9 +159,16 @@ class ComparisonRunner:
             for where in self._tools.where(experiment.model)
         ]
 
+    def _known(self, model: str) -> str | None:
+        """Names of the columns of the table of items, where the model reads it."""
+        if self._items is None or not self._tools.reads_items(model):
+            return None
+        return ", ".join(name for name in self._items.columns if name != "item")
+
     def _fitted(self, experiment: Experiment, train: Ratings) -> tuple[Any, Promise, float]:
         """The model, what is promised, and the seconds of learning alone."""
         settings = {"rng": experiment.seed, **self._options}
+        settings |= {} if self._items is None else {"item_table": self._items}
         if experiment.channel is None:
             began = time.perf_counter()
             trained = self._tools.train(

@@ -72,6 +72,11 @@ def rates(model: str) -> bool:
     return model not in models.LIST_MODELS and model not in training.LIST_TRAININGS
 
 
+def reads_items(model: str) -> bool:
+    """Whether a model learns from a public table of items."""
+    return hasattr(models.MODELS.get(model), "item_table")
+
+
 def where(model: str) -> tuple[str, ...]:
     """The places where a model predicts, or makes lists."""
     if model in (RANDOM, POPULARITY):  # they say the same everywhere
@@ -84,18 +89,30 @@ def where(model: str) -> tuple[str, ...]:
 
 def tools() -> Tools:
     """The tools that `tacit compare` runs on."""
-    return Tools(plan, perturb, fit, train, models.device_predict, lists, where, rates)
+    return Tools(plan, perturb, fit, train, models.device_predict, lists, where, rates, reads_items)
 
 
-def check(channel_names: Sequence[str], model_names: Sequence[str], plan_name: str) -> None:
-    """Raise `RequestError` for a name that does not exist, or does not serve the plan, before any
-    work is done."""
+def check(
+    channel_names: Sequence[str],
+    model_names: Sequence[str],
+    plan_name: str,
+    *,
+    items: bool = False,
+) -> None:
+    """Raise `RequestError` for a name that does not exist, or does not serve the plan, and for a
+    table of items that no model reads, before any work is done."""
     _among("channel", channel_names, [AUTO, IDENTITY, *channels.MECHANISMS])
     _among(
         "model",
         model_names,
         [*models.MODELS, *models.LIST_MODELS, *training.names(), *training.LIST_TRAININGS],
     )
+    if items and not any(map(reads_items, model_names)):
+        readers = [name for name in models.MODELS if reads_items(name)]
+        raise RequestError(
+            f"No table of items changes {', '.join(model_names)}; leave it out, or choose "
+            f"{', '.join(readers)}."
+        )
     missing = plans.protects_presence(plan_name)
     fit = [name for name in channels.MECHANISMS if channels.serves(name, missing=missing)]
     for name in channel_names:

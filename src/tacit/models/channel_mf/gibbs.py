@@ -4,7 +4,8 @@ Each row's conditional is that of the reports' exact likelihood: one step of sco
 the likelihood decides (`tacit.kernels.scoring`). The priors' conditionals are exact in one draw.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from tacit.models.channel_mf.capacity import (
 )
 from tacit.models.channel_mf.level import LevelPrior
 from tacit.models.channel_mf.likelihood import score_table
-from tacit.models.channel_mf.row_prior import Prior
+from tacit.models.channel_mf.row_prior import Features, Prior
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_features import Presence, presence
 from tacit.models.evidence.presence_matrix import PresenceMatrix
@@ -58,6 +59,7 @@ class GibbsChain:
         data: Evidence,
         factors: int | None,
         directions: int | None,
+        described: Sequence[Features],
         burn_in: int,
         rng: np.random.Generator,
     ) -> None:
@@ -71,12 +73,12 @@ class GibbsChain:
         self.width = 1 + K
         if directions is None:
             directions = worthwhile_directions(ratings, K, data)
-        self.presence = _presence(matrix, found, directions)
+        self.presence = _presence(matrix, found, directions, described)
         range_ = data.scale.values[-1] - data.scale.values[0]
         self.level = LevelPrior(float(np.mean(data.scale.values)), (4 / range_) ** 2)
-        people, items = self._features(matrix)
-        self.people = Prior.start(self.width, people, range_)
-        self.items = Prior.start(self.width, items, range_)
+        people, items = self._features(matrix, described)
+        self.people = Prior.start(self.width, len(data.user_ids), people, range_)
+        self.items = Prior.start(self.width, len(data.item_ids), items, range_)
         self.X = self._start(len(data.user_ids))
         self.Y = self._start(len(data.item_ids))
         self.theta = bilinear(data.user_of, data.item_of, self.mu, self.X, self.Y)
@@ -148,10 +150,16 @@ class GibbsChain:
         weight = information + prior.precision
         return (score - prior.precision * (mu - prior.centre)) / weight, weight
 
-    def _features(self, matrix: PresenceMatrix) -> tuple[Doubles, Doubles]:
+    def _features(
+        self, matrix: PresenceMatrix, described: Sequence[Features]
+    ) -> tuple[list[Features], list[Features]]:
         if self.presence is None:
-            return np.zeros((matrix.shape[0], 0)), np.zeros((matrix.shape[1], 0))
-        return self.presence.supposed(matrix), self.presence.item_features
+            return [], list(described)
+        items, people = self.presence.item_features, self.presence.supposed(matrix)
+        ends = np.cumsum([items.shape[1], *(len(each.order) for each in described)])
+        own, *means = np.split(people, ends[:-1], axis=1)
+        rated = [replace(each, values=mean) for each, mean in zip(described, means, strict=True)]
+        return [Features.by_rank(own), *rated], [Features.by_rank(items), *described]
 
     def _start(self, rows: int) -> Floats:
         start = 0.1 * self.rng.standard_normal((rows, self.width), np.float32)
@@ -168,8 +176,14 @@ def _read(data: Evidence) -> tuple[Evidence, Spectrum | None]:
     return presence_mixture(data, data.hidden, rated), found
 
 
-def _presence(matrix: PresenceMatrix, found: Spectrum | None, directions: int) -> Presence | None:
+def _presence(
+    matrix: PresenceMatrix,
+    found: Spectrum | None,
+    directions: int,
+    described: Sequence[Features],
+) -> Presence | None:
     if not directions or min(matrix.shape) <= 2:
         return None
     known = found.leading(directions) if found else spectrum(matrix, directions)
-    return presence(matrix, known)
+    values = [np.zeros((matrix.shape[1], 0)), *(each.values for each in described)]
+    return presence(matrix, known).with_means_of(np.hstack(values), matrix)

@@ -8,12 +8,14 @@ Where who-rated-what is public, it shapes the priors of people and items.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import polars as pl
 
 from tacit.models.channel_mf.capacity import affordable_draws
 from tacit.models.channel_mf.gibbs import Draw, GibbsChain
+from tacit.models.channel_mf.item_features import item_features
 from tacit.models.condensed import condensed
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
@@ -35,6 +37,7 @@ class ChannelMF:
     draws: int | None = None
     burn_in: int = 100
     every: int = 2
+    item_table: pl.DataFrame | None = field(default=None, repr=False, compare=False)
 
     name = "channel-mf"
 
@@ -43,7 +46,8 @@ class ChannelMF:
     ) -> Fitted:
         """Learn from reports; `advance` is told the share of work done after each sweep."""
         chance = np.random.default_rng(rng)
-        chain = GibbsChain(data, self.factors, self.directions, self.burn_in, chance)
+        described = [] if self.item_table is None else item_features(self.item_table, data.item_ids)
+        chain = GibbsChain(data, self.factors, self.directions, described, self.burn_in, chance)
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws
         kept: list[Draw] = []

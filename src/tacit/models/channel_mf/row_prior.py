@@ -10,6 +10,7 @@ effect, of which a normal feature has a third of all. What few rows tell of a we
 they are all it is for.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -25,33 +26,54 @@ TIGHTNESS_SHAPE = 3.0
 DEVIATION = 0.05  # expected spread of a bias or factor, as a share of the scale's range
 
 
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features of one origin. `values`: shape (rows, d). `order`: shape (d,), by how much less each
+    is expected to explain than the first. `share`: how much they are expected to explain together,
+    beside what the rows have of their own."""
+
+    values: Doubles
+    order: Doubles
+    share: float = 1.0
+
+    @classmethod
+    def by_rank(cls, values: Doubles) -> Self:
+        """Features that come strongest first, of which the j-th explains 1/j, less on few rows."""
+        return cls(values, np.arange(1.0, values.shape[1] + 1) / _spread_over_rows(values))
+
+
 @dataclass(eq=False)
 class Prior:
-    """`features`: shape (rows, d), strongest first; `weights`: (d, W); `precision` and `tightness`:
-    (W,)."""
+    """`features`: shape (rows, d), those of each origin side by side, `origin`: of each, (d,);
+    `share`: (origins,); `weights`: (d, W); `precision`: (W,); `tightness`: (origins, W)."""
 
     features: Doubles
     gram: Doubles
     order: Doubles
+    origin: NDArray[np.intp]
+    share: Doubles
     weights: Doubles
     precision: Doubles
     tightness: Doubles
     unit: Doubles  # expected variance of each column, on the scale's own measure
 
     @classmethod
-    def start(cls, width: int, features: Doubles, range_: float) -> Self:
+    def start(cls, width: int, rows: int, given: Sequence[Features], range_: float) -> Self:
         """The prior before any draw. Biases are measured in ratings, factor products too."""
-        order = np.arange(1.0, features.shape[1] + 1) / _spread_over_rows(features)
+        values = np.hstack([np.zeros((rows, 0)), *(each.values for each in given)])
+        order = np.concatenate([np.zeros(0), *(each.order for each in given)])
         # A product of two factors is a rating, so each factor carries the root of the measure.
         unit = np.full(width, DEVIATION**2 * 16 * range_ / 4)
         unit[0] = (DEVIATION * range_) ** 2
         return cls(
-            features,
-            features.T @ features,
+            values,
+            values.T @ values,
             order,
+            np.repeat(np.arange(len(given)), [len(each.order) for each in given]),
+            np.array([each.share for each in given]),
             np.zeros((len(order), width)),
             0.5 / unit,
-            max((1 / order).sum(), 1.0) / unit,
+            np.array([max((1 / each.order).sum(), 1.0) / each.share / unit for each in given]),
             unit,
         )
 
@@ -62,16 +84,17 @@ class Prior:
 
     def redraw(self, rows: Floats, rng: np.random.Generator) -> None:
         """Draw weights, tightness and precision given the rows."""
-        d = self.features.shape[1]
         X = rows.astype(np.float64)
         pull = np.einsum("nd,nk->dk", self.features, X)
-        for k in range(X.shape[1] if d else 0):
-            A = self.precision[k] * self.gram + self.tightness[k] * np.diag(self.order)
+        for k in range(X.shape[1] if len(self.order) else 0):
+            A = self.precision[k] * self.gram + np.diag(self.tightness[self.origin, k] * self.order)
             self.weights[:, k] = _normal(A, self.precision[k] * pull[:, k], rng)
-        if d:
-            expected = TIGHTNESS_SHAPE * self.unit / (1 / self.order).sum()
-            rate = expected + self.order @ self.weights**2 / 2
-            self.tightness = rng.gamma(TIGHTNESS_SHAPE + d / 2, 1 / rate)
+        for origin in range(len(self.tightness)):
+            mine = self.origin == origin
+            order, weights = self.order[mine], self.weights[mine]
+            expected = TIGHTNESS_SHAPE * self.share[origin] * self.unit / (1 / order).sum()
+            rate = expected + order @ weights**2 / 2
+            self.tightness[origin] = rng.gamma(TIGHTNESS_SHAPE + len(order) / 2, 1 / rate)
         residual = ((X - self._expected()) ** 2).sum(0)
         rate = PRECISION_SHAPE * self.unit + residual / 2
         self.precision = rng.gamma(PRECISION_SHAPE + len(X) / 2, 1 / rate)
