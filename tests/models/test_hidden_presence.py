@@ -103,8 +103,6 @@ def test_decoding_is_unbiased_by_the_tables_own_algebra(ratings: Ratings) -> Non
 
 def test_noise_has_no_direction_and_structure_has(ratings: Ratings) -> None:
     rng = np.random.default_rng(0)
-    nobody = evidence(ratings).presence
-    assert len(spectrum(nobody, 5).values) == 5
     groups = np.kron(np.eye(2), np.full((PEOPLE // 2, ITEMS // 2), 0.3)) + 0.02
     for truth, directions in ((np.full(groups.shape, 0.16), 0), (groups, 1)):
         rated = rng.random(truth.shape) < truth

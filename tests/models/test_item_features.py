@@ -16,7 +16,7 @@ from tacit.models.channel_mf.item_features import item_features
 from tacit.ratings import Vocabulary
 
 PEOPLE, ITEMS, EACH, GENRES, NEW = 300, 120, 25, 4, 12
-QUICK = {"factors": 5, "directions": 4, "draws": 16, "burn_in": 30}
+QUICK = {"factors": 5, "directions": 4, "draws": 16, "burn_in": 80}
 FOUR = Vocabulary(pl.Series("id", [7, 8, 9, 10]))
 
 
@@ -148,10 +148,10 @@ def test_a_device_knows_how_much_of_each_genre_its_owner_rated() -> None:
     fitted = ChannelMF(item_table=table, **QUICK).fit(collected(ratings))
     assert fitted.presence is not None
     vectors = fitted.presence.vectors
-    assert vectors.shape == (ITEMS, 4 + GENRES - 1)
+    assert vectors.shape == (ITEMS, fitted.presence.item_features.shape[1] - 1 + GENRES - 1)
     ((of_table),) = item_features(table, ratings.item_ids)
     # Four genres of 30 items each are three directions.
-    values, sent = of_table.values, vectors[:, 4:]
+    values, sent = of_table.values, vectors[:, 1 - GENRES :]
     assert np.allclose(sent, values * (np.ptp(sent, 0) / np.ptp(values, 0)), rtol=2e-3, atol=1e-6)
     mine = ratings.items[ratings.users == 7]
     layout = collected(ratings.where(ratings.users == 7)).layout

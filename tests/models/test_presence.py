@@ -142,3 +142,25 @@ def test_a_model_may_do_without() -> None:
     fitted = model("channel-mf", **QUICK, directions=0).fit(evidence(ratings))
     assert fitted.presence is None
     assert np.isfinite(at_home(fitted, ratings).people).all()
+
+
+def test_directions_that_chance_makes_too_are_left_out() -> None:
+    """Five groups of people with items of their own are five directions, popularity the first."""
+    chance = np.random.default_rng(4)
+    groups = public(cells(layout_of(who_rated(chance)).users, 120))
+    assert len(spectrum(groups, 20).values) == 5
+    counts = []
+    for seed in range(5):
+        ratings = synthetic(n_users=300, n_items=300, n_ratings=1500, fewest=2, rng=seed)
+        alone = cells(layout(ratings.users, ratings.items, 300, 300).users, 300)
+        counts.append(len(spectrum(public(alone), 20).values))
+    assert max(counts) <= 4
+    assert sum(counts) <= 10
+
+
+def test_popularity_alone_is_a_direction_or_none_and_either_will_do() -> None:
+    ratings = synthetic(n_users=30, n_items=25, n_ratings=80, fewest=1, rng=1)
+    fitted = model("channel-mf", **QUICK).fit(evidence(ratings))
+    assert fitted.presence is not None
+    assert fitted.presence.item_features.shape[1] <= 3
+    assert np.isfinite(at_home(fitted, ratings).people).all()

@@ -5,9 +5,14 @@
 A singular value y t sqrt(N) of B, N = max(m, n), b = min(m, n) / N, stands for a true one of
 t sqrt(N) sqrt((y^2 - b - 1)^2 - 4 b) / y where y > 1 + sqrt(b), and for nothing below: the
 shrinkage of least expected error (Gavish and Donoho, "Optimal shrinkage of singular values", 2017).
+
+Where presence is public its entries are exact, and most directions of a sparse table are an
+accident of who happened to rate what all the same. Those count that are stronger than the strongest
+one after items were dealt out anew to everybody's ratings: parallel analysis (Horn, "A rationale
+and test for the number of factors in factor analysis", 1965).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,12 +64,10 @@ class Spectrum:
 
 def spectrum(matrix: PresenceMatrix, directions: int) -> Spectrum:
     """The leading `directions` of B, strongest first; noise-like ones left out."""
-    rank = min(directions, min(matrix.shape) - 1)
-    even = np.ones(min(matrix.shape)) / np.sqrt(min(matrix.shape))
-    left, found, right = svds(matrix.normalized(), k=rank, v0=even)
+    left, found, right = _leading(matrix, min(directions, min(matrix.shape) - 1))
     order = np.argsort(-found)
-    U, s, V = left[:, order], np.asarray(found[order], np.float64), right[order].T
-    real = shrunk(s, matrix) > 0 if matrix.protected else s > 1e-9 * s.max()
+    U, s, V = left[:, order], found[order], right[order].T
+    real = shrunk(s, matrix) > 0 if matrix.protected else s > strongest_by_chance(matrix)
     # The solver leaves each direction's sign open; a public rule makes runs agree.
     mirror = np.sign(V.sum(0)) + (V.sum(0) == 0)
     return Spectrum((U * mirror)[:, real], s[real], (V * mirror)[:, real])
@@ -77,6 +80,24 @@ def shrunk(values: Doubles, matrix: PresenceMatrix) -> Doubles:
     y = values / unit
     inside = np.sqrt(np.maximum((y * y - b - 1) ** 2 - 4 * b, 0)) / y
     return np.where(y > 1 + np.sqrt(b), inside * unit, 0.0)
+
+
+def strongest_by_chance(matrix: PresenceMatrix) -> float:
+    """The second singular value of B where as many ratings of as popular items fell on people as
+    active by chance; the first is activity and popularity themselves."""
+    dealt = matrix.reported.copy()
+    dealt.indices = np.random.default_rng(0).permutation(dealt.indices)
+    dealt.sum_duplicates()
+    dealt.data[:] = 1  # an item that somebody was dealt twice
+    values = _leading(replace(matrix, reported=dealt), 2)[1]
+    return float(values.min())
+
+
+def _leading(matrix: PresenceMatrix, rank: int) -> tuple[Doubles, Doubles, Doubles]:
+    """The leading singular triplets (U, s, V') of B, in any order."""
+    even = np.ones(min(matrix.shape)) / np.sqrt(min(matrix.shape))
+    left, values, right = svds(matrix.normalized(), k=rank, v0=even)
+    return left, np.asarray(values, np.float64), right
 
 
 def _without_bias(rows: Doubles) -> NDArray[np.float32]:
