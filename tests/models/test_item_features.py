@@ -93,6 +93,16 @@ def test_a_table_that_cannot_be_used_is_refused(table: dict[str, object], said: 
         item_features(pl.DataFrame(table), FOUR)
 
 
+def test_more_than_a_device_takes_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    items = Vocabulary(pl.Series("id", np.arange(200)))
+    words = [[f"{letter}" for letter in rng.integers(0, 50, 6)] for _ in range(200)]
+    table = pl.DataFrame({"item": np.arange(200), **{f"text{n}": words for n in range(23)}})
+    assert sum(len(each.order) for each in item_features(table[:, :23], items)) == 22 * 40
+    with pytest.raises(RequestError, match="The 23 columns of the table are 920 features"):
+        item_features(table, items)
+
+
 def of_genres() -> tuple[Ratings, pl.DataFrame]:
     """People like some of four genres, and every rating is of that taste; shuffled items."""
     rng = np.random.default_rng(5)

@@ -24,7 +24,7 @@ Doubles = NDArray[np.float64]
 ID = "item"
 SHARE, OF_WORDS = 0.25, 0.05
 """Of items' variance, what a column of numbers or values is expected to explain, and what words."""
-MOST = 40  # features of a column
+MOST, MOST_IN_ALL = 40, 900  # features of a column, and of a table
 LEAST = 1e-3  # of the first one's variance that a feature has
 FEWEST_ITEMS = 3  # that share a word or a value
 MOST_MARKS = 500  # words or values of a column: the most frequent
@@ -35,12 +35,18 @@ def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
     """Features of `items` of each column, shape (items, d); zero where the table says nothing.
 
     `table`: a column item, of raw ids, and others of numbers, text or lists of text. Raises
-    `RequestError` for another table: without item, with one item twice, or with nothing of any of
-    the items.
+    `RequestError` for another table: without item, with one item twice, with nothing of any of
+    the items, or with more than 900 features.
     """
     own = _own_rows(table, items)
     marks = [each for column in own.drop(ID) for each in _marks(column)]
     found = [_by_strength(F, share) for F, share in marks]
+    total = sum(len(each.order) for each in found)
+    if total > MOST_IN_ALL:
+        raise RequestError(
+            f"The {own.width - 1} columns of the table are {total} features, and an item model "
+            f"takes {MOST_IN_ALL}; leave out those that say least."
+        )
     return [each for each in found if len(each.order)]
 
 
