@@ -40,7 +40,7 @@ from tacit.evaluation.results import save
 
 NAMES = (
     "nx-map", "nx-map-everybody", "x-map", "x-map-strict", "x-map-factors", "taste-map",
-    "mf-merged", "item-offset", "item-average", "remote-user", "knn-linked", "knn-single",
+    "mf-merged", "emcdr", "item-offset", "item-average", "remote-user", "knn-linked", "knn-single",
 )  # fmt: skip
 # The eighth has the colour of the first, and so on: pairs that nobody mistakes for one another.
 METHODS = (

@@ -1,0 +1,56 @@
+"""emcdr (Man, Shen, Jin and Cheng 2017), linear: each domain has factors, and a map joins them.
+
+Matrix factorization learns people's rows x (bias and factors) in the sources and z in the target,
+each for itself. Straddlers have both, and the map is the ridge regression
+
+    A = argmin sum over straddlers |z_u - A (1, x_u)|^2 + ridge |A|^2.
+
+A tested person's row in the target is A (1, x_u); what they kept there has no part in it. Nothing
+is private. The paper's other form, a network in the place of A, is left out.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.crossdomain.systems.item_means import alone
+from tacit.crossdomain.systems.merged import known
+from tacit.crossdomain.trial import Doubles, Predicted, Trial, TrialPredictions
+from tacit.engines.engine import Engine
+from tacit.models import MF, AbstractModel, evidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class EMCDR:
+    """`model`: of one draw, fitted to the sources and to the target. `ridge`: of the map, in
+    people."""
+
+    model: AbstractModel = field(default_factory=MF)
+    ridge: float = 1.0
+
+    name = "emcdr"
+    variant = None
+    mode = "none"
+
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
+        """As `System.predict`."""
+        del engine, epsilon  # alternating least squares are compiled; nothing is promised
+        domains = trial.domains
+        source = self.model.fit(evidence(domains.where(~trial.in_target).ratings))
+        target = self.model.fit(evidence(alone(domains, trial.target)))
+        shared = np.setdiff1d(domains.straddlers(trial.target), trial.people)
+        rows = source.people[0].astype(np.float64)
+        through = linear_map(rows[shared], target.people[0][shared], self.ridge)
+        mapped = np.column_stack([np.ones(len(rows)), rows])[trial.users] @ through
+        its = target.items[0][trial.items - np.int32(domains.bounds[trial.target])]
+        values = target.mu[0] + mapped[:, 0] + its[:, 0]
+        values += np.einsum("nk,nk->n", mapped[:, 1:], its[:, 1:])
+        return TrialPredictions(Predicted(values, known(trial)), target.guarantee)
+
+
+def linear_map(rows: Doubles, onto: NDArray[np.float32], ridge: float) -> Doubles:
+    """A of `rows` (n, W) to `onto` (n, V), the constant first; shape (1 + W, V)."""
+    X = np.column_stack([np.ones(len(rows)), rows])
+    found = np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ onto)
+    return np.asarray(found, np.float64)
