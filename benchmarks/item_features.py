@@ -88,7 +88,7 @@ def main() -> None:
         found.setdefault((epsilon, kind), []).append(list(row))
     print("epsilon  held out  provider: without  with    less     device: without  with    less")
     for (epsilon, kind), rows in found.items():
-        (a, c), (b, d) = np.mean(rows, 0).reshape(2, 2).T
+        (a, b), (c, d) = np.mean(rows, 0).reshape(2, 2).T
         provider, device = f"{a:17.4f}  {b:.4f}  {a - b:+.4f}", f"{c:15.4f}  {d:.4f}  {c - d:+.4f}"
         print(f"{epsilon:8} {kind:8}  {provider}  {device}")
 
