@@ -29,11 +29,18 @@ from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noise import MOST_DEVIATION
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.person.fitted_model import released
-from tacit.training.person.item_means import LABELS, Counted, item_means, own_levels
+from tacit.training.person.crossing import Crossing
+from tacit.training.person.fitted_model import ItemSide
+from tacit.training.person.item_means import (
+    LABELS,
+    Counted,
+    emphasis,
+    item_means,
+    own_levels,
+)
 from tacit.training.person.opening import opening
 from tacit.training.person.posterior import item_rows
-from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD
+from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD, means_shares
 
 Doubles = NDArray[np.float64]
 CLEAR = 1.1  # times the edge of the noise's spectrum, from where an eigenvalue is taken for signal
@@ -70,43 +77,59 @@ class DPCovariance:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
         releases: NoisyReleases | None = None,
-        links: NDArray[np.bool_] | None = None,
     ) -> Fitted:
         """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
 
         Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
-        `links`: as there. Raises as `tacit.training.person.dpals.DPALS.fit`.
+        Raises as `tacit.training.person.dpals.DPALS.fit`.
         """
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
+        return self.learn(ratings, account, rng=rng, advance=advance).closed(account)
+
+    def learn(
+        self,
+        ratings: Ratings,
+        account: Account,
+        *,
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        crossing: Crossing | None = None,
+    ) -> ItemSide:
+        """As `tacit.training.person.dpals.DPALS.learn`."""
+        del rng
         canonical, known, plan = opening(
-            ratings, account, steps=STEPS, factors=self.factors, links=links
+            ratings, account, steps=STEPS, factors=self.factors, crossing=crossing
         )
         head = plan.head & most_rated(known.weights, self.most_items)
         factors = plan.factors > 0 and int(head.sum()) > 1
-        account.allot({"means": MEANS, "covariance": LEFT - MEANS} if factors else {"means": LEFT})
-        items = item_means(canonical, known, account)[:, None]
+        account.allot(means_shares(MEANS if factors else LEFT))
+        if factors:
+            account.allot({"covariance": LEFT - MEANS})
+        items = item_means(canonical, known, account, crossing)[:, None]
         advance(0.5)
         if factors:
-            found = self._tastes(canonical, known, items[:, 0], head, account)
+            asked = emphasis(canonical, crossing)
+            found = self._tastes(canonical, known, items[:, 0], asked, head, account)
             items = np.pad(items, ((0, 0), (0, found.shape[1])))
             items[head, 1:] = found
         advance(1.0)
-        return released(self.name, ratings, known.mu, items, account)
+        return ItemSide(self.name, ratings, known.mu, items)
 
     def _tastes(
         self,
         canonical: CanonicalRatings,
         known: Counted,
         means: Doubles,
+        asked: Doubles,
         head: NDArray[np.bool_],
         account: Account,
     ) -> Doubles:
         """Spend `covariance`: the factors of the items in `head`, shape (items, K)."""
         size, most = int(head.sum()), LABELS * canonical.half
-        own = own_levels(canonical, known.mu)
+        own = own_levels(canonical, known.mu, means)
         few = canonical.where(head, np.cumsum(head) - 1, size)
         labels = few.values - known.mu - means[head][few.item] - own[few.person]
-        weights = contributions.weights(few, np.ones(size), labels, most)
+        weights = contributions.weights(few, asked[head], labels, most)
         grid = covariance_grid(account.multiplier("covariance"))
         steps = contributions.whole(weights * labels / most, few.person, few.people, grid)
         above = np.triu_indices(size, 1)

@@ -25,6 +25,7 @@ FIRST = {"level": 0.01, "counts": 0.09}  # shares of the budget that are spent b
 FIRST_LINKED = {"level": 0.005, "links": 0.005, "counts": 0.09}  # where people link domains
 LEFT = 0.9
 MEANS, GRAM, STRENGTH = 0.35, 0.05, 0.02  # shares beside factors; the rest goes to the pulls
+ROUGH = 0.05
 GROWTH = np.exp(0.6)  # of the share from one step to the next: later ones are kept
 TASTE_SPREAD, FALL = 0.2, 0.6  # of half the range, for all tastes together; from one to the next
 CAUTION = 4.0
@@ -43,14 +44,19 @@ class ReleaseSchedule:
     def shares(self) -> dict[str, float]:
         """The share of the budget of every release that is still to come."""
         if not self.factors:
-            return {"means": LEFT}
+            return means_shares(LEFT)
         pulls = LEFT - MEANS - GRAM - STRENGTH
         parts = GROWTH ** np.arange(self.steps)
         parts /= parts.sum()
-        shares = {"means": MEANS, "strength": STRENGTH}
+        shares = means_shares(MEANS) | {"strength": STRENGTH}
         for step, part in enumerate(parts):
             shares |= {f"gram {step}": GRAM * part, f"pull {step}": pulls * part}
         return shares
+
+
+def means_shares(whole: float) -> dict[str, float]:
+    """How item means spend their share: as little on rough ones as own levels need."""
+    return {"rough means": ROUGH, "means": whole - ROUGH}
 
 
 def release_schedule(
