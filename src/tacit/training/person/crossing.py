@@ -22,6 +22,11 @@ class Crossing:
     target: int
 
     @property
+    def asked(self) -> NDArray[np.bool_]:
+        """The items of the target, shape (items,)."""
+        return self.domain == self.target
+
+    @property
     def emphasis(self) -> NDArray[np.float64]:
         """What a person's weights are in proportion to, shape (items,)."""
-        return np.where(self.domain == self.target, 1.0, SOURCE_WEIGHT)
+        return np.where(self.asked, 1.0, SOURCE_WEIGHT)

@@ -1,6 +1,6 @@
 """Item means for a curator: no raw mean, count or list of items is seen, only noisy totals.
 
-    level        sum over people of (own mean, 1)                -> mu, and how many people rated
+    level        sum over people of (own means, 1s)              -> mu, and how many people rated
     counts       sum over people of s_j                          -> how much each item was rated
     rough means  sum over people of s_j (r_j - mu - own)         -> b_j, shrunk by what is noise
     means        sum over people of s_j (r_j - mu - b_j - own')  -> what b_j lacked
@@ -35,10 +35,11 @@ ITEM_SPREAD = 0.2  # of half the range, to begin with: of item means around the 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """What is released of who rated how much. `mu`: less the middle of the scale. `raters`: people
-    with a rating. `weights`: W_j = sum of s_j, shape (items,), `noise` its standard deviation."""
+    """What is released of who rated how much. `mu`: less the middle of the scale. `start`: what
+    each item's domain has above it, shape (items,). `raters`: people with a rating. `weights`: W_j = sum of s_j, shape (items,), `noise` its standard deviation."""
 
     mu: float
+    start: Doubles
     raters: float
     weights: Doubles
     noise: float
@@ -53,11 +54,11 @@ def counted(
     canonical: CanonicalRatings, account: Account, crossing: Crossing | None = None
 ) -> Counted:
     """Spend `level` and `counts`."""
-    mu, raters = _level(canonical, account)
-    wanted, labels = emphasis(canonical, crossing), _labels(canonical, mu, 0 * _even(canonical))
+    mu, start, raters = _levels(canonical, account, crossing)
+    wanted, labels = emphasis(canonical, crossing), _labels(canonical, mu, start)
     weights = contributions.weights(canonical, wanted, labels, _bound(canonical))
     found = noisy_counts("counts", canonical, weights, account)
-    return Counted(mu, raters, np.maximum(found.values, found.noise / 2), found.noise)
+    return Counted(mu, start, raters, np.maximum(found.values, found.noise / 2), found.noise)
 
 
 def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -> float:
@@ -81,7 +82,7 @@ def item_means(
     """Spend `rough means` and `means`: b, shape (items,)."""
     wanted = emphasis(canonical, crossing)
     group = np.zeros(len(wanted), np.int64) if crossing is None else crossing.domain
-    means = np.zeros(len(wanted))
+    means = counted.start
     for name in MEANS_IN_TURN:
         pull, noise = _pull(name, canonical, counted, means, wanted, account)
         pull += counted.weights * means
@@ -122,21 +123,28 @@ def _pull(
     return noisy * (most / bound), drawn + own
 
 
-def _level(canonical: CanonicalRatings, account: Account) -> tuple[float, float]:
-    counts = canonical.users.counts
-    mean = canonical.of_person(canonical.values) / np.maximum(counts, 1)
-    pair = np.column_stack([mean / canonical.half, np.where(counts > 0, 1.0, 0.0)]) / np.sqrt(2)
+def _levels(
+    canonical: CanonicalRatings, account: Account, crossing: Crossing | None
+) -> tuple[float, Doubles, float]:
+    domain = np.zeros(len(canonical.items.start) - 1, np.int64)
+    if crossing is not None:
+        domain = crossing.domain
+    domains = int(domain.max()) + 1
+    cell = canonical.person * domains + domain[canonical.item]
+    counts = np.bincount(cell, minlength=canonical.people * domains)
+    sums = np.bincount(cell, canonical.values, canonical.people * domains)
+    means = (sums / np.maximum(counts, 1) / canonical.half).reshape(-1, domains)
+    rated = (counts > 0).reshape(-1, domains)
+    told = np.column_stack([means, rated, rated.any(1)])
+    scale = np.sqrt(told.shape[1])  # each entry is at most 1
     bound = contributions.count_grid(account.multiplier("level"))
-    steps = contributions.whole_rows(pair, bound)
-    totals = steps.sum(0, dtype=np.int64)
-    noisy = account.gaussian("level", totals, sensitivity=2 * bound)
-    raters = max(float(noisy[1]) * np.sqrt(2) / bound, 1.0)
-    mu = float(noisy[0]) * np.sqrt(2) / bound / raters * canonical.half
-    return float(np.clip(mu, -canonical.half, canonical.half)), min(raters, float(canonical.people))
-
-
-def _even(canonical: CanonicalRatings) -> Doubles:
-    return np.ones(len(canonical.items.start) - 1)
+    steps = contributions.whole_rows(told / scale, bound)
+    noisy = account.gaussian("level", steps.sum(0, dtype=np.int64), sensitivity=2 * bound)
+    totals = noisy * scale / bound
+    each = np.clip(totals[domains:-1], 1.0, canonical.people)
+    mean = np.clip(totals[:domains] / each, -1, 1) * canonical.half
+    mu = float(mean @ each / each.sum())
+    return mu, (mean - mu)[domain], float(np.clip(totals[-1], 1.0, canonical.people))
 
 
 def _labels(canonical: CanonicalRatings, mu: float, means: Doubles) -> Doubles:
