@@ -40,7 +40,7 @@ from tacit.evaluation.results import save
 
 NAMES = (
     "nx-map", "nx-map-everybody", "x-map", "x-map-strict", "x-map-factors", "taste-map",
-    "mf-merged", "item-offset", "item-average", "remote-user", "knn-linked", "knn-single",
+    "mf-merged", "emcdr", "item-offset", "item-average", "remote-user", "knn-linked", "knn-single",
 )  # fmt: skip
 # The eighth has the colour of the first, and so on: pairs that nobody mistakes for one another.
 METHODS = (
@@ -48,7 +48,7 @@ METHODS = (
     "remote-user (user)", "item-average", "x-map (item), claim fails", "x-map (user), claim fails",
     "taste-map", "mf-merged", "knn-single (item)", "item-offset", "nx-map-everybody (item)",
     "nx-map-everybody (user)", "x-map-everybody (item), claim fails",
-    "x-map-everybody (user), claim fails",
+    "x-map-everybody (user), claim fails", "emcdr",
 )  # fmt: skip
 PRINTED = ("nx-map", "x-map")
 PUBLISHED = {"item": "1.1", "user": "0.9"}

@@ -18,7 +18,7 @@ HALF, STEPS, SEVERAL = 2.0, 4, 4.0
 def known(raters: float) -> Counted:
     """800 items by a power law; everybody rates some 50."""
     popular = 1 / (np.arange(800) + 20.0)
-    return Counted(0.5, raters, raters * 7 * popular / popular.sum(), 3.0)
+    return Counted(0.5, np.zeros(800), raters, raters * 7 * popular / popular.sum(), 3.0)
 
 
 def ratio(counted: Counted, alone: float) -> float:

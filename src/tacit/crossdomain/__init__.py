@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tacit import registry
+from tacit.crossdomain.systems.emcdr import EMCDR as EMCDR
 from tacit.crossdomain.systems.item_means import ItemMeans as ItemMeans
 from tacit.crossdomain.systems.knn import KNN as KNN
 from tacit.crossdomain.systems.merged import Merged as Merged
@@ -26,6 +27,7 @@ MEMBERS: tuple[System, ...] = (
     KNN(),
     KNN(linked=True),
     Merged(),
+    EMCDR(),
     XMap(),
     XMap(variant="user"),
     EVERYBODY,

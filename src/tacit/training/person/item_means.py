@@ -86,9 +86,7 @@ def item_means(
     for name in MEANS_IN_TURN:
         pull, noise = _pull(name, canonical, counted, means, wanted, account)
         pull += counted.weights * means
-        means = item_levels(
-            counted.weights, pull, noise, ITEM_SPREAD * canonical.half, group
-        )
+        means = item_levels(counted.weights, pull, noise, ITEM_SPREAD * canonical.half, group)
     return means
 
 
@@ -100,7 +98,9 @@ def own_levels(canonical: CanonicalRatings, mu: float, means: Doubles) -> Double
 
 def emphasis(canonical: CanonicalRatings, crossing: Crossing | None) -> Doubles:
     """What weights are in proportion to: all items alike, or those of a target first; (items,)."""
-    return _even(canonical) if crossing is None else crossing.emphasis
+    if crossing is None:
+        return np.ones(len(canonical.items.start) - 1)
+    return crossing.emphasis
 
 
 def _pull(

@@ -45,7 +45,5 @@ def opening(
     known = counted(canonical, account, crossing)
     linked = 1.0 if crossing is None else linked_share(crossing.links, known, account)
     asked = None if crossing is None else crossing.asked
-    schedule = release_schedule(
-        known, account.alone, canonical.half, steps, factors, linked, asked
-    )
+    schedule = release_schedule(known, account.alone, canonical.half, steps, factors, linked, asked)
     return Opening(canonical, known, schedule)

@@ -104,14 +104,17 @@ class _Guess:
         share = (LEFT - MEANS - GRAM - STRENGTH) / steps
         variances = (TASTE_SPREAD * self.half) ** 2 * (1 - FALL) * FALL ** np.arange(factors)
         reliable = [self._reliability(v, factors, share) * head for v in variances]
-        rows, items = (np.array([r @ self._often(among) for r in reliable])
-                       for among in (self.told, self.asks))
+        rows, items = (
+            np.array([r @ self._often(among) for r in reliable]) for among in (self.told, self.asks)
+        )
         return float(variances @ (rows * items))
 
     def loss(self, share: float) -> float:
         """Variance of ratings that item means of this share of the budget leave behind."""
         variance = (ITEM_SPREAD * self.half) ** 2
-        return float(variance * (1 - self._reliability(variance, 1, share)) @ self._often(self.asks))
+        return float(
+            variance * (1 - self._reliability(variance, 1, share)) @ self._often(self.asks)
+        )
 
     def _reliability(self, variance: float, factors: int, share: float) -> Doubles:
         drawn = factors * (2 * self.alone * LABELS * self.half) ** 2 / share
