@@ -23,7 +23,8 @@ def known(raters: float) -> Counted:
 
 def ratio(counted: Counted, alone: float) -> float:
     """Gain over cost of the best number of factors."""
-    guess = _Guess(counted, alone, HALF)
+    every = np.ones(len(counted.weights), bool)
+    guess = _Guess(counted, alone, HALF, every, every)
     head = counted.weights > 6 * counted.noise
     gain = max(guess.gain(K, head, STEPS) for K in range(1, 13))
     return gain / (guess.loss(MEANS) - guess.loss(LEFT))
@@ -62,5 +63,5 @@ def test_the_shares_of_a_training_are_what_the_counts_left(factors):
 
 
 def test_nothing_stands_out_of_the_noise_of_counts():
-    drowned = Counted(0.5, 100.0, np.full(50, 10.0), 3.0)
+    drowned = Counted(0.5, np.zeros(50), 100.0, np.full(50, 10.0), 3.0)
     assert release_schedule(drowned, 0.01, HALF, STEPS, 3).factors == 0

@@ -24,8 +24,8 @@ from tacit.privacy.guarantee import NO_PRIVACY
 
 @dataclass(frozen=True, kw_only=True)
 class EMCDR:
-    """`model`: a point estimate, fitted to each domain; all sources are one. `ridge`: of the map, in
-    people."""
+    """`model`: a point estimate, fitted to the target and to all sources as one. `ridge`: of the
+    map, in people."""
 
     model: AbstractModel = field(default_factory=MF)
     ridge: float = 10.0
@@ -60,7 +60,8 @@ def linear_map(source: Doubles, target: Doubles, ridge: float) -> Doubles:
     x = with_constant(source)
     held = np.full(x.shape[1], ridge * float(np.mean(source**2)) if source.size else 0.0)
     held[0] = 0.0
-    return np.linalg.lstsq(x.T @ x + np.diag(held), x.T @ target)[0]
+    found = np.linalg.lstsq(x.T @ x + np.diag(held), x.T @ target)[0]
+    return np.asarray(found, np.float64)
 
 
 def with_constant(rows: Doubles) -> Doubles:

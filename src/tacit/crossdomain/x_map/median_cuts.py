@@ -50,7 +50,8 @@ def median_cuts(trial: Trial, links: Mask, fitted: Fitted, account: Account) -> 
 
 def bin_edges(levels: Doubles) -> Doubles:
     """Lower ends of all bins but the first, all over the scale; shape (bins - 1,)."""
-    return np.linspace(levels[0], levels[-1], BINS * (len(levels) - 1) + 1)[1:]
+    bins = BINS * (len(levels) - 1)
+    return levels[0] + (levels[-1] - levels[0]) / bins * np.arange(1, bins + 1)
 
 
 def cuts(table: Doubles, deviation: float, levels: Doubles) -> Doubles:

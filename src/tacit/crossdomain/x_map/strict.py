@@ -28,6 +28,7 @@ from tacit.training.person.crossing import Crossing
 from tacit.training.person.fitted_model import promise
 
 CUTS = 0.05  # of the budget
+MOST_LEVELS = 20  # that have cuts
 TIE = 1e-6  # what a score counts beside the median, so that lists rank items of one level by it
 
 
@@ -52,26 +53,30 @@ class StrictMap:
         if epsilon is None:
             raise RequestError(f"{self.name} keeps an epsilon per person; give one, such as 8.")
         fitted, cuts = self.release(trial, epsilon, SecretReleases())
-        known_ratings = trial.domains.ratings
-        scores = device_predict(fitted, known_ratings, trial.users, trial.items).astype(np.float64)
-        values = medians(scores, cuts, fitted.levels) + TIE * (scores - fitted.levels[-1])
+        ratings, levels = trial.domains.ratings, fitted.levels
+        values = device_predict(fitted, ratings, trial.users, trial.items).astype(np.float64)
+        if len(cuts):
+            values = medians(values, cuts, levels) + TIE * (values - levels[-1])
         return TrialPredictions(Predicted(values, known(trial)), fitted.guarantee)
 
     def release(
         self, trial: Trial, epsilon: str, releases: NoisyReleases
     ) -> tuple[Fitted, Doubles]:
-        """All that leaves the curator: an item side, and the cuts of its scores (`median_cuts`).
+        """All that leaves the curator: an item side, and the cuts of its scores (`median_cuts`);
+        none on a scale of many levels, whose means are as good as medians.
 
         `epsilon`: nats per person, a decimal string. Raises `CertificateError` where the account
         does not balance.
         """
         account = Account(epsilon, self.delta, releases)
-        account.reserve("cuts", CUTS)
         domains, target = trial.domains, trial.target
+        few = domains.ratings.scale.n_levels <= MOST_LEVELS
+        if few:
+            account.reserve("cuts", CUTS)
         links = np.zeros(domains.ratings.n_users, np.bool_)
         links[domains.straddlers(target)] = True
         crossing = Crossing(links, domains.of_item.astype(np.int64), target)
         side = self.training.learn(domains.ratings, account, crossing=crossing)
-        fitted = side.fitted(promise(account))
-        cuts = median_cuts(trial, links, fitted, account)
+        at_home = side.fitted(promise(account))
+        cuts = median_cuts(trial, links, at_home, account) if few else np.empty(0)
         return side.closed(account), cuts

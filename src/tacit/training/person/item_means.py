@@ -36,7 +36,8 @@ ITEM_SPREAD = 0.2  # of half the range, to begin with: of item means around the 
 @dataclass(frozen=True, eq=False)
 class Counted:
     """What is released of who rated how much. `mu`: less the middle of the scale. `start`: what
-    each item's domain has above it, shape (items,). `raters`: people with a rating. `weights`: W_j = sum of s_j, shape (items,), `noise` its standard deviation."""
+    each item's domain has above mu, shape (items,). `raters`: people with a rating. `weights`:
+    W_j = sum of s_j, shape (items,), `noise` its standard deviation."""
 
     mu: float
     start: Doubles
@@ -120,7 +121,7 @@ def _pull(
     noisy = account.gaussian(name, totals, sensitivity=2 * bound)
     drawn = (2 * account.multiplier(name) * most) ** 2
     own = (RATING_SPREAD * 2 * canonical.half) ** 2 * counted.share * counted.weights
-    return noisy * (most / bound), drawn + own
+    return np.asarray(noisy * (most / bound), np.float64), drawn + own
 
 
 def _levels(

@@ -35,7 +35,8 @@ def opening(
     factors: int | None,
     crossing: Crossing | None,
 ) -> Opening:
-    """Spend `level`, `counts` and, given a `crossing`, `links`; plan `steps` with `factors`, or choose.
+    """Spend `level`, `counts` and, given a `crossing`, `links`; plan `steps`, and `factors` or
+    those that are worth it.
 
     Raises `RequestError` for no ratings.
     """
