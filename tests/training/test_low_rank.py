@@ -44,3 +44,15 @@ def test_a_row_that_weighs_little_is_drawn_to_nothing_and_one_that_weighs_much_i
     sizes = np.abs(found[:, 0])
     assert sizes[1::2].mean() > 5 * sizes[::2].mean()
     assert np.corrcoef(sizes[1::2], np.abs(rows[1::2, 0]))[0, 1] > 0.9
+
+
+def test_a_row_tells_nothing_of_itself():
+    rows, scale = np.array([[1.0], [2.0], [-1.0], [1.5]]), np.ones(4)
+    found = low_rank_rows(covariance(scale, rows, 0.0), scale, 0.05, 1, 1.0)
+    assert np.abs(found @ found.T - rows @ rows.T).max() < 0.05
+
+
+def test_noise_alone_is_drawn_to_little():
+    scale = np.full(300, 2.0)
+    found = low_rank_rows(covariance(scale, np.zeros((300, 1)), 3.0), scale, 3.0, 1, 1.0)
+    assert (found**2).mean() < 0.05
