@@ -82,8 +82,7 @@ def item_means(
 ) -> Doubles:
     """Spend `rough means` and `means`: b, shape (items,)."""
     wanted = emphasis(canonical, crossing)
-    group = np.zeros(len(wanted), np.int64) if crossing is None else crossing.domain
-    means = counted.start
+    group, means = _domains(canonical, crossing), counted.start
     for name in MEANS_IN_TURN:
         pull, noise = _pull(name, canonical, counted, means, wanted, account)
         pull += counted.weights * means
@@ -127,17 +126,10 @@ def _pull(
 def _levels(
     canonical: CanonicalRatings, account: Account, crossing: Crossing | None
 ) -> tuple[float, Doubles, float]:
-    domain = np.zeros(len(canonical.items.start) - 1, np.int64)
-    if crossing is not None:
-        domain = crossing.domain
+    domain = _domains(canonical, crossing)
     domains = int(domain.max()) + 1
-    cell = canonical.person * domains + domain[canonical.item]
-    counts = np.bincount(cell, minlength=canonical.people * domains)
-    sums = np.bincount(cell, canonical.values, canonical.people * domains)
-    means = (sums / np.maximum(counts, 1) / canonical.half).reshape(-1, domains)
-    rated = (counts > 0).reshape(-1, domains)
-    told = np.column_stack([means, rated, rated.any(1)])
-    scale = np.sqrt(told.shape[1])  # each entry is at most 1
+    told = _own_means(canonical, domain, domains)
+    scale = np.sqrt(told.shape[1])
     bound = contributions.count_grid(account.multiplier("level"))
     steps = contributions.whole_rows(told / scale, bound)
     noisy = account.gaussian("level", steps.sum(0, dtype=np.int64), sensitivity=2 * bound)
@@ -146,6 +138,22 @@ def _levels(
     mean = np.clip(totals[:domains] / each, -1, 1) * canonical.half
     mu = float(mean @ each / each.sum())
     return mu, (mean - mu)[domain], float(np.clip(totals[-1], 1.0, canonical.people))
+
+
+def _domains(canonical: CanonicalRatings, crossing: Crossing | None) -> Longs:
+    if crossing is None:
+        return np.zeros(len(canonical.items.start) - 1, np.int64)
+    return crossing.domain
+
+
+def _own_means(canonical: CanonicalRatings, domain: Longs, domains: int) -> Doubles:
+    """Everybody's mean in each domain, whether they rated there, and at all; entries up to 1."""
+    cell = canonical.person * domains + domain[canonical.item]
+    counts = np.bincount(cell, minlength=canonical.people * domains)
+    sums = np.bincount(cell, canonical.values, canonical.people * domains)
+    means = (sums / np.maximum(counts, 1) / canonical.half).reshape(-1, domains)
+    rated = (counts > 0).reshape(-1, domains)
+    return np.column_stack([means, rated, rated.any(1)])
 
 
 def _labels(canonical: CanonicalRatings, mu: float, means: Doubles) -> Doubles:

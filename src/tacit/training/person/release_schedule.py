@@ -5,7 +5,8 @@ its *reliability*. K tastes whose variances fall off geometrically are expected 
 
     gain(K) = sum_k t_k^2 (mean reliability of k)^2,
 
-squared because people's rows are solved from items that are only so reliable. It grows and then
+squared because people's rows are solved from items that are only so reliable; across domains one
+of the two means is over the source's items, and the other over the target's. It grows and then
 falls in K, since K tastes share the noise. What tastes cost is what item means lose by the smaller
 share that is left for them. How strong tastes are is a public guess, so the gain has to be several
 times the cost: otherwise K is 0, and the whole budget goes to the item means. Whether the guess was
@@ -25,11 +26,11 @@ FIRST = {"level": 0.01, "counts": 0.09}  # shares of the budget that are spent b
 FIRST_LINKED = {"level": 0.005, "links": 0.005, "counts": 0.09}  # where people link domains
 LEFT = 0.9
 MEANS, GRAM, STRENGTH = 0.35, 0.05, 0.02  # shares beside factors; the rest goes to the pulls
-ROUGH = 0.05
+ROUGH = 0.05  # of the budget, for means that own levels are taken around
 GROWTH = np.exp(0.6)  # of the share from one step to the next: later ones are kept
 TASTE_SPREAD, FALL = 0.2, 0.6  # of half the range, for all tastes together; from one to the next
 CAUTION = 4.0
-ACROSS = 1.5
+ACROSS = 1.5  # the same across domains, where links and both sides of the guess are told apart
 LEAST = 1e-9
 MOST_FACTORS = 12
 
