@@ -48,7 +48,7 @@ METHODS = (
     "remote-user (user)", "item-average", "x-map (item), claim fails", "x-map (user), claim fails",
     "taste-map", "mf-merged", "knn-single (item)", "item-offset", "nx-map-everybody (item)",
     "nx-map-everybody (user)", "x-map-everybody (item), claim fails",
-    "x-map-everybody (user), claim fails",
+    "x-map-everybody (user), claim fails", "emcdr",
 )  # fmt: skip
 PRINTED = ("nx-map", "x-map")
 PUBLISHED = {"item": "1.1", "user": "0.9"}

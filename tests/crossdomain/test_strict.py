@@ -5,27 +5,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.audit.replay import replay
+from tacit.audit.replay import Recorder, replay
 from tacit.crossdomain import StrictMap, changed
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
+from tacit.crossdomain.trial import Trial
+from tacit.crossdomain.x_map.median_cuts import bin_edges
 from tacit.engines.local import Local
 from tacit.models import device_predict
 from tacit.readers import from_frame, synthetic
 from tacit.training import DPALS, DPCovariance
+from tacit.training.mechanism import contributions
 from tacit.training.mechanism.noisy_releases import SecretReleases
 
 TRAININGS = [DPALS(factors=1, steps=2), DPCovariance(factors=1)]
 
 
 def released(training):
-    """A training on the domains, with who links them counted inside it."""
+    """All that leaves: who links the domains is counted inside it."""
 
     def trained(domains, releases):
-        links = np.zeros(domains.ratings.n_users, np.bool_)
-        links[domains.straddlers(1)] = True
-        fitted = training.fit(domains.ratings, epsilon="8", releases=releases, links=links)
-        return fitted.mu, fitted.items
+        nobody = np.empty(0, np.int32)
+        trial = Trial(domains, 1, nobody, nobody, nobody)
+        fitted, cuts = StrictMap(training=training).release(trial, "8", releases)
+        return fitted.mu, fitted.items, cuts
 
     return trained
 
@@ -49,6 +52,62 @@ def test_another_profile_stays_within_the_declared_sensitivities(domains, traini
     assert replay(released(training), domains, neighbour(domains, seed), SecretReleases()) == []
 
 
+def test_scores_that_are_not_bounded_are_found(domains, monkeypatch):
+    monkeypatch.setattr(
+        contributions, "whole", lambda amounts, *rest: np.rint(9e5 * amounts).astype(np.int32)
+    )
+    trained = released(DPALS(factors=0))
+    found = " ".join(
+        sentence
+        for seed in range(2)
+        for sentence in replay(trained, domains, neighbour(domains, seed), SecretReleases())
+    )
+    assert "cuts: its input moved by" in found
+
+
+def test_the_table_counts_target_ratings_by_scores_of_source_ratings_alone(domains):
+    """One person at a time, each on a device that knows their source ratings only."""
+    looks = Recorder(SecretReleases())
+    fitted, _ = released_map(domains, looks)
+    told = next(look.given for look in looks.looks if look.name == "cuts")
+    edges, expected = bin_edges(fitted.levels), np.zeros(told.shape)
+    ratings, target = domains.ratings, domains.rows(1)
+    for person in domains.straddlers(1):
+        mine = ratings.users == person
+        theirs = ratings.where(mine & target)
+        scores = device_predict(fitted, ratings.where(mine & ~target), theirs.users, theirs.items)
+        cells = np.zeros(told.shape)
+        np.add.at(cells, (np.searchsorted(edges, scores, side="right"), theirs.levels), 1.0)
+        expected += cells / np.linalg.norm(cells)
+    share = told / told.sum()
+    assert np.abs(share - expected / expected.sum()).max() < 1e-3
+
+
+def released_map(domains, releases):
+    nobody = np.empty(0, np.int32)
+    trial = Trial(domains, 1, nobody, nobody, nobody)
+    return StrictMap(training=DPALS(factors=0)).release(trial, "8", releases)
+
+
+def test_a_prediction_is_a_median_and_lists_rank_by_score_within_it(hidden):
+    told = StrictMap(training=DPALS(factors=0)).predict(hidden.trial, engine=Local(), epsilon="50")
+    values = told.predicted.values
+    below = np.rint(values) - values
+    assert (np.abs(below) < 1e-5).all()
+    assert (below >= -1e-12).all()
+    assert len(np.unique(values)) > 5
+
+
+def test_a_scale_of_many_levels_gets_means():
+    frames = [synthetic(40, 60, 900, rng=seed).to_polars() for seed in (0, 1)]
+    domains = Domains.join(
+        [from_frame(f, scale="1:5:0.1", name=n) for f, n in zip(frames, "ab", strict=True)]
+    )
+    looks = Recorder(SecretReleases())
+    assert len(released_map(domains, looks)[1]) == 0
+    assert "cuts" not in [look.name for look in looks.looks]
+
+
 def test_a_raw_count_of_links_is_found(domains):
     def raw(data, releases):
         return [releases.public("links", len(data.straddlers(1)))]
@@ -70,7 +129,7 @@ def test_few_links_buy_no_factors():
         trial = Holdout(overlap=overlap).hide(domains, 1, seed=0).trial
         told = system.predict(trial, engine=Local(), epsilon="60")
         spent[overlap] = told.guarantee.released
-    assert spent[0.0] == "4 noisy totals"
+    assert spent[0.0] == "6 noisy totals"
     assert spent[1.0] != spent[0.0]
 
 

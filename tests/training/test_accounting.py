@@ -93,3 +93,15 @@ def test_promises_that_are_none_are_refused(monkeypatch):
     monkeypatch.setattr(accounting, "find_spec", lambda name: None)
     with pytest.raises(RequestError, match=r"tacit\[curator\]"):
         Account("1", "1e-6", SecretReleases())
+
+
+def test_what_is_reserved_comes_first_and_the_rest_is_all_that_is_left():
+    account = Account("2", "1e-6", SecretReleases())
+    account.reserve("last", 0.2)
+    assert account.alone == pytest.approx(least_multiplier("2", "1e-6") / math.sqrt(0.8))
+    account.allot({"one": 0.5, "two": 0.5})
+    for name in ("one", "two", "last"):
+        account.gaussian(name, ZEROS, sensitivity=1)
+    assert 0.99 * 2 < account.close() <= 2
+    with pytest.raises(CertificateError, match="reserve first"):
+        account.reserve("late", 0.1)

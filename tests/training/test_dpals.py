@@ -14,7 +14,6 @@ from tacit.training.mechanism import contributions
 from tacit.training.mechanism.noisy_releases import SecretReleases
 from tacit.training.person import dpals, item_means, opening
 from tacit.training.person.dpals import DPALS
-from tacit.training.person.item_means import Counted
 
 SMALL = synthetic(n_users=60, n_items=50, n_ratings=1300, rng=2)
 
@@ -95,18 +94,18 @@ def test_a_forgotten_clip_is_found(monkeypatch):
 
 
 def test_raw_means_are_found(monkeypatch):
-    def raw(canonical, known, account):
-        item_means.item_means(canonical, known, account)
+    def raw(canonical, known, account, crossing):
+        item_means.item_means(canonical, known, account, crossing)
         return np.bincount(canonical.item, canonical.values, len(canonical.items.start) - 1)
 
     assert "it saw the ratings" in found(monkeypatch, dpals, "item_means", raw)
 
 
 def test_raw_counts_are_found(monkeypatch):
-    def raw(canonical, account):
-        known = item_means.counted(canonical, account)
+    def raw(canonical, account, crossing):
+        known = item_means.counted(canonical, account, crossing)
         counts = np.maximum(canonical.items.counts.astype(float), 1)
-        return Counted(known.mu, known.raters, counts, known.noise)
+        return replace(known, weights=counts)
 
     assert found(monkeypatch, opening, "counted", raw)
 
@@ -212,7 +211,7 @@ def test_the_promise_is_said_in_full():
     promise = DPALS().fit(SMALL, epsilon="2.50", delta="1e-5").guarantee
     assert promise.sentence.startswith(
         "Epsilon = 2.5 per user, delta = 1e-5, trusting the curator: "
-        "releasing 3 noisy totals protects"
+        "releasing 4 noisy totals protects"
     )
     assert not promise.exact
     assert any("replaced" in words for words in promise.assumptions)

@@ -18,12 +18,13 @@ HALF, STEPS, SEVERAL = 2.0, 4, 4.0
 def known(raters: float) -> Counted:
     """800 items by a power law; everybody rates some 50."""
     popular = 1 / (np.arange(800) + 20.0)
-    return Counted(0.5, raters, raters * 7 * popular / popular.sum(), 3.0)
+    return Counted(0.5, np.zeros(800), raters, raters * 7 * popular / popular.sum(), 3.0)
 
 
 def ratio(counted: Counted, alone: float) -> float:
     """Gain over cost of the best number of factors."""
-    guess = _Guess(counted, alone, HALF)
+    every = np.ones(len(counted.weights), bool)
+    guess = _Guess(counted, alone, HALF, every, every)
     head = counted.weights > 6 * counted.noise
     gain = max(guess.gain(K, head, STEPS) for K in range(1, 13))
     return gain / (guess.loss(MEANS) - guess.loss(LEFT))
@@ -62,5 +63,5 @@ def test_the_shares_of_a_training_are_what_the_counts_left(factors):
 
 
 def test_nothing_stands_out_of_the_noise_of_counts():
-    drowned = Counted(0.5, 100.0, np.full(50, 10.0), 3.0)
+    drowned = Counted(0.5, np.zeros(50), 100.0, np.full(50, 10.0), 3.0)
     assert release_schedule(drowned, 0.01, HALF, STEPS, 3).factors == 0

@@ -48,6 +48,7 @@ class Account:
     planned: dict[str, str] = field(default_factory=dict[str, str])
     spent: list[Spend] = field(default_factory=list[Spend])
     allotted: float = 0.0
+    kept: float = 0.0
     opened: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,8 +58,18 @@ class Account:
 
     @property
     def alone(self) -> float:
-        """z, the multiplier of a release that had the whole budget to itself."""
-        return least_multiplier(self.epsilon, self.delta)
+        """z, the multiplier of a release that had all that is not reserved to itself."""
+        return least_multiplier(self.epsilon, self.delta) / sqrt(1 - self.kept)
+
+    def reserve(self, name: str, share: float) -> None:
+        """Plan a release before anything else, at a `share` of the whole: from then on the whole is
+        what it leaves. Raises `CertificateError` as `allot`, and where something was allotted."""
+        if self.planned:
+            raise CertificateError(
+                f"{name} would be reserved a share after {', '.join(self.planned)}; reserve first."
+            )
+        self.allot({name: share})
+        self.allotted, self.kept = 0.0, share
 
     def allot(self, shares: Mapping[str, float]) -> None:
         """Plan releases: `shares` of the whole, each above 0, and together at most 1.

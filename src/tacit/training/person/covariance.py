@@ -9,8 +9,8 @@ Products of one person have the squared norm (|x|^4 - sum x_a^4) / 2, and two pe
 
     (|x|^4 + |y|^4) / 2 - (x . y)^2 - sum (x_a^2 - y_a^2)^2 / 2  <=  1,
 
-so the sensitivity is 1. The diagonal, which is mostly noise of ratings, is left out. What of C is
-above the spectrum of its noise becomes factors; each device solves its owner's row from the owner's
+so the sensitivity is 1. The diagonal, which is mostly noise of ratings, is left out. The low
+rank behind C becomes factors (`low_rank`); each device solves its owner's row from the owner's
 ratings, in place of the paper's neighbours. Items that are seldom rated have their mean alone.
 """
 
@@ -29,21 +29,28 @@ from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noise import MOST_DEVIATION
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.person.fitted_model import released
-from tacit.training.person.item_means import LABELS, Counted, item_means, own_levels
+from tacit.training.person.crossing import Crossing
+from tacit.training.person.fitted_model import ItemSide
+from tacit.training.person.item_means import (
+    LABELS,
+    Counted,
+    emphasis,
+    item_means,
+    own_levels,
+)
+from tacit.training.person.low_rank import low_rank_rows
 from tacit.training.person.opening import opening
-from tacit.training.person.posterior import item_rows
-from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD
+from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD, means_shares
 
 Doubles = NDArray[np.float64]
-CLEAR = 1.1  # times the edge of the noise's spectrum, from where an eigenvalue is taken for signal
+TASTES = 6  # of the low rank, where not said: those that nothing speaks for come out near zero
 STEPS = 4  # of `dpals`, by whose outline it is decided whether factors are worth their budget
 
 
 @dataclass(frozen=True, kw_only=True)
 class DPCovariance:
-    """`factors`: K at most, or None for as many as stand out of the noise; 0 releases item means
-    alone. `most_items`: that have factors, the most rated by noisy counts: C has its square.
+    """`factors`: K, or None for `TASTES` if the budget bears them; 0 releases item means alone.
+    `most_items`: that have factors, the most rated by noisy counts: C has its square.
 
     Raises `RequestError` for factors below 0, or fewer than two items.
     """
@@ -70,43 +77,59 @@ class DPCovariance:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
         releases: NoisyReleases | None = None,
-        links: NDArray[np.bool_] | None = None,
     ) -> Fitted:
         """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
 
         Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
-        `links`: as there. Raises as `tacit.training.person.dpals.DPALS.fit`.
+        Raises as `tacit.training.person.dpals.DPALS.fit`.
         """
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
+        return self.learn(ratings, account, rng=rng, advance=advance).closed(account)
+
+    def learn(
+        self,
+        ratings: Ratings,
+        account: Account,
+        *,
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        crossing: Crossing | None = None,
+    ) -> ItemSide:
+        """As `tacit.training.person.dpals.DPALS.learn`."""
+        del rng
         canonical, known, plan = opening(
-            ratings, account, steps=STEPS, factors=self.factors, links=links
+            ratings, account, steps=STEPS, factors=self.factors, crossing=crossing
         )
         head = plan.head & most_rated(known.weights, self.most_items)
         factors = plan.factors > 0 and int(head.sum()) > 1
-        account.allot({"means": MEANS, "covariance": LEFT - MEANS} if factors else {"means": LEFT})
-        items = item_means(canonical, known, account)[:, None]
+        account.allot(means_shares(MEANS if factors else LEFT))
+        if factors:
+            account.allot({"covariance": LEFT - MEANS})
+        items = item_means(canonical, known, account, crossing)[:, None]
         advance(0.5)
         if factors:
-            found = self._tastes(canonical, known, items[:, 0], head, account)
+            asked = emphasis(canonical, crossing)
+            found = self._tastes(canonical, known, items[:, 0], asked, head, account)
             items = np.pad(items, ((0, 0), (0, found.shape[1])))
             items[head, 1:] = found
         advance(1.0)
-        return released(self.name, ratings, known.mu, items, account)
+        return ItemSide(self.name, ratings, known.mu, items)
 
     def _tastes(
         self,
         canonical: CanonicalRatings,
         known: Counted,
         means: Doubles,
+        asked: Doubles,
         head: NDArray[np.bool_],
         account: Account,
     ) -> Doubles:
         """Spend `covariance`: the factors of the items in `head`, shape (items, K)."""
         size, most = int(head.sum()), LABELS * canonical.half
-        own = own_levels(canonical, known.mu)
+        own = own_levels(canonical, known.mu, means)
         few = canonical.where(head, np.cumsum(head) - 1, size)
         labels = few.values - known.mu - means[head][few.item] - own[few.person]
-        weights = contributions.weights(few, np.ones(size), labels, most)
+        weights = contributions.weights(few, asked[head], labels, most)
         grid = covariance_grid(account.multiplier("covariance"))
         steps = contributions.whole(weights * labels / most, few.person, few.people, grid)
         above = np.triu_indices(size, 1)
@@ -117,15 +140,10 @@ class DPCovariance:
         matrix += matrix.T
         # People differ by chance, too: their products, of norm 1 each, spread over all entries.
         drawn = math.hypot(account.multiplier("covariance"), math.sqrt(known.raters) / size)
-        values, axes = signal(matrix, drawn, self.factors)
-        # C = D V V' D / most^2: D what a rating of each item weighs among all, one person's |s| 1.
-        scale = known.weights[head] / math.sqrt(known.raters)
-        noise = (most * drawn) ** 2 / values
-        return item_rows(
-            scale[:, None, None] * np.eye(len(values)),
-            most * axes * np.sqrt(values),
-            np.broadcast_to(np.diag(noise), (size, len(values), len(values))),
-            TASTE_SPREAD * canonical.half,
+        # What a rating of each item weighs among all, one person's |s| being 1.
+        scale = known.weights[head] / math.sqrt(known.raters) / most
+        return low_rank_rows(
+            matrix, scale, drawn, min(self.factors or TASTES, size), TASTE_SPREAD * canonical.half
         )
 
 
@@ -152,17 +170,3 @@ def products(
         (steps.astype(np.int64), canonical.item, canonical.users.start), shape=shape
     )
     return np.asarray((x.T @ x).toarray(), np.int64)
-
-
-def signal(matrix: Doubles, noise: float, most: int | None) -> tuple[Doubles, Doubles]:
-    """Eigenvalues above the spectrum of noise, as they were without it, and their axes.
-
-    Noise of standard deviation `noise` an entry fills [-e, e], e = 2 noise sqrt(n), and moves an
-    eigenvalue t above e / 2 to t + e^2 / (4 t). At most `most` are kept. Shapes (n, n), (kept,) and
-    (n, kept).
-    """
-    values, axes = np.linalg.eigh(matrix)
-    edge = 2 * noise * math.sqrt(len(matrix))
-    kept = np.flatnonzero(values > CLEAR * edge)[::-1][:most]
-    chosen = values[kept]
-    return (chosen + np.sqrt(chosen**2 - edge**2)) / 2, axes[:, kept]

@@ -29,8 +29,9 @@ from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.cross_fit import CrossFit, unattenuated
-from tacit.training.person.fitted_model import precisions, released
-from tacit.training.person.item_means import LABELS, Counted, item_means
+from tacit.training.person.crossing import Crossing
+from tacit.training.person.fitted_model import ItemSide, precisions
+from tacit.training.person.item_means import LABELS, Counted, emphasis, item_means
 from tacit.training.person.opening import opening
 from tacit.training.person.posterior import item_rows, pooled, semidefinite
 from tacit.training.person.release_schedule import TASTE_SPREAD, ReleaseSchedule
@@ -70,29 +71,41 @@ class DPALS:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
         releases: NoisyReleases | None = None,
-        links: NDArray[np.bool_] | None = None,
     ) -> Fitted:
         """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
 
-        `rng` seeds the start alone, which is public. `releases` is replaced in tests only. `links`:
-        people (people,) through whom alone tastes tell what is asked, if not through all; their
-        number is released with noise, too. Raises `RequestError` for an epsilon or a delta that
-        promises nothing, and without the extra `curator`; `CertificateError` where the account does
-        not balance.
+        `rng` seeds the start alone, which is public. `releases` is replaced in tests only. Raises
+        `RequestError` for an epsilon or a delta that promises nothing, and without the extra
+        `curator`; `CertificateError` where the account does not balance.
         """
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
+        return self.learn(ratings, account, rng=rng, advance=advance).closed(account)
+
+    def learn(
+        self,
+        ratings: Ratings,
+        account: Account,
+        *,
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        crossing: Crossing | None = None,
+    ) -> ItemSide:
+        """Spend what `account` has not reserved. `crossing`: where tastes are learnt in one domain
+        to tell another; how many people link them is released with noise, too. Raises as `fit`.
+        """
         canonical, known, plan = opening(
-            ratings, account, steps=self.steps, factors=self.factors, links=links
+            ratings, account, steps=self.steps, factors=self.factors, crossing=crossing
         )
         account.allot(plan.shares)
-        items = item_means(canonical, known, account)[:, None]
+        items = item_means(canonical, known, account, crossing)[:, None]
         if plan.factors:
-            head = Head.of(canonical, known, items[:, 0], plan.head, self.rarity)
+            asked = known.weights**-self.rarity * emphasis(canonical, crossing)
+            head = Head.of(canonical, known, items[:, 0], plan.head, asked)
             found = head.tastes(plan, account, rng, advance)
             items = np.pad(items, ((0, 0), (0, found.shape[1])))
             items[plan.head, 1:] = found
         advance(1.0)
-        return released(self.name, ratings, known.mu, items, account)
+        return ItemSide(self.name, ratings, known.mu, items)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +130,13 @@ class Head:
         known: Counted,
         means: Doubles,
         head: NDArray[np.bool_],
-        rarity: float,
+        asked: Doubles,
     ) -> "Head":
-        """The head of everybody's ratings: `head`, shape (items,), says which items."""
+        """The head of everybody's ratings: `head`, shape (items,), says which items, and `asked`
+        what weights of all items are in proportion to."""
         few = canonical.where(head, np.cumsum(head) - 1, int(head.sum()))
         rated = known.weights[head]
-        return cls(few, means[head], rated**-rarity, rated, known.mu, known.raters)
+        return cls(few, means[head], asked[head], rated, known.mu, known.raters)
 
     def tastes(
         self, plan: ReleaseSchedule, account: Account, rng: int, advance: Callable[[float], None]

@@ -1,5 +1,6 @@
 """What leaves a curator: an item side with the promise of everything that was spent on it."""
 
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -20,25 +21,38 @@ ASSUMPTIONS = (
 )
 
 
-def released(
-    name: str, ratings: Ratings, mu: float, items: NDArray[np.float64], account: Account
-) -> Fitted:
-    """The item side `items`, shape (items, 1 + K), around `mu` above the middle of the scale.
+@dataclass(frozen=True, eq=False)
+class ItemSide:
+    """What a training learnt from `ratings`: `items`, shape (items, 1 + K), around `mu` above the
+    middle of the scale."""
 
-    Closes the account. At the provider everybody is the average person.
-    """
-    account.close()
-    levels = np.asarray(ratings.scale.values)
-    half = float(levels[-1] - levels[0]) / 2
-    return Fitted.point(
-        name,
-        ratings,
-        mu=levels[0] + half + mu,
-        people=np.zeros((ratings.n_users, items.shape[1])),
-        items=items,
-        precision=precisions(half, items.shape[1] - 1),
-        guarantee=ratings.qualified(promise(account)),
-    )
+    name: str
+    ratings: Ratings
+    mu: float
+    items: NDArray[np.float64]
+
+    def closed(self, account: Account) -> Fitted:
+        """The model, once the account is closed. At the provider everybody is the average person.
+
+        Raises `CertificateError` where the account does not balance.
+        """
+        account.close()
+        return self.fitted(promise(account))
+
+    def fitted(self, guarantee: Guarantee) -> Fitted:
+        """The model under what is promised of it."""
+        ratings, columns = self.ratings, self.items.shape[1]
+        levels = np.asarray(ratings.scale.values)
+        half = float(levels[-1] - levels[0]) / 2
+        return Fitted.point(
+            self.name,
+            ratings,
+            mu=levels[0] + half + self.mu,
+            people=np.zeros((ratings.n_users, columns)),
+            items=self.items,
+            precision=precisions(half, columns - 1),
+            guarantee=ratings.qualified(guarantee),
+        )
 
 
 def promise(account: Account) -> Guarantee:

@@ -6,12 +6,10 @@ domains, to how many people link them. What follows depends on ratings through t
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tacit.ratings import Ratings
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
+from tacit.training.person.crossing import Crossing
 from tacit.training.person.item_means import Counted, counted, linked_share
 from tacit.training.person.release_schedule import (
     FIRST,
@@ -35,16 +33,18 @@ def opening(
     *,
     steps: int,
     factors: int | None,
-    links: NDArray[np.bool_] | None,
+    crossing: Crossing | None,
 ) -> Opening:
-    """Spend `level`, `counts` and, given `links`, `links`; plan `steps` with `factors`, or choose.
+    """Spend `level`, `counts` and, given a `crossing`, `links`; plan `steps`, and `factors` or
+    those that are worth it.
 
-    Raises `RequestError` for no ratings. `links`: shape (people,).
+    Raises `RequestError` for no ratings.
     """
     ratings.require_stars()
-    account.allot(FIRST if links is None else FIRST_LINKED)
+    account.allot(FIRST if crossing is None else FIRST_LINKED)
     canonical = CanonicalRatings.of(ratings)
-    known = counted(canonical, account)
-    linked = 1.0 if links is None else linked_share(links, known, account)
-    schedule = release_schedule(known, account.alone, canonical.half, steps, factors, linked)
+    known = counted(canonical, account, crossing)
+    linked = 1.0 if crossing is None else linked_share(crossing.links, known, account)
+    asked = None if crossing is None else crossing.asked
+    schedule = release_schedule(known, account.alone, canonical.half, steps, factors, linked, asked)
     return Opening(canonical, known, schedule)
