@@ -135,24 +135,3 @@ def test_few_links_buy_no_factors():
 
 def test_a_strict_system_is_told_its_delta():
     assert changed(StrictMap(training=DPALS()), delta="1e-9").delta == "1e-9"
-
-
-@pytest.mark.parametrize("training", TRAININGS, ids=lambda training: training.name)
-def test_a_device_says_the_median_of_what_it_expects(trial, training, monkeypatch):
-    """The level in whose cell the mean is: half of the law lies on either side of it."""
-    kept = []
-    fit = type(training).fit
-
-    def noting(*given, **named):
-        kept.append(fit(*given, **named))
-        return kept[-1]
-
-    monkeypatch.setattr(type(training), "fit", noting)
-    system = StrictMap(training=training)
-    told = system.predict(trial, engine=Local(), epsilon="8").predicted.values
-    (fitted,) = kept
-    ratings = trial.domains.ratings
-    means = device_predict(fitted, ratings, trial.users, trial.items)
-    inside = np.abs(means % 1 - 0.5) > 1e-4
-    assert inside.mean() > 0.9
-    assert told[inside] == pytest.approx(np.clip(np.rint(means[inside]), 1, 5))

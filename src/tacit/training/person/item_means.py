@@ -153,7 +153,7 @@ def _own_means(canonical: CanonicalRatings, domain: Longs, domains: int) -> Doub
     sums = np.bincount(cell, canonical.values, canonical.people * domains)
     means = (sums / np.maximum(counts, 1) / canonical.half).reshape(-1, domains)
     rated = (counts > 0).reshape(-1, domains)
-    return np.column_stack([means, rated, rated.any(1)])
+    return np.column_stack([means, rated.astype(np.float64), rated.any(1).astype(np.float64)])
 
 
 def _labels(canonical: CanonicalRatings, mu: float, means: Doubles) -> Doubles:
