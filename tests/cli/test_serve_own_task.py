@@ -12,7 +12,7 @@ from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 
 ONE = RatingScale.parse("there")
-serve = import_module("tacit.cli.serve")
+serve = import_module("tacit.cli.collecting.serve")
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.cli.serve import _task, _url
+from tacit.cli.collecting.serve import _task, _url
 from tacit.errors import RequestError
 from tacit.wire.task import loads
 

@@ -17,19 +17,20 @@ import typer
 import tacit
 from tacit.cli import channel
 from tacit.cli.choose_epsilon import choose_epsilon
-from tacit.cli.collect import collect
+from tacit.cli.collecting.collect import collect
+from tacit.cli.collecting.serve import serve
+from tacit.cli.collecting.simulate import simulate
+from tacit.cli.collecting.task import task
 from tacit.cli.compare import compare
 from tacit.cli.crossdomain import crossdomain
 from tacit.cli.demo import demo
 from tacit.cli.download import download
 from tacit.cli.fit import fit
+from tacit.cli.label import label
 from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
 from tacit.cli.recommend import recommend
-from tacit.cli.serve import serve
-from tacit.cli.simulate import simulate
 from tacit.cli.split_domains import split_domains
-from tacit.cli.task import task
 from tacit.errors import TacitError
 
 app = typer.Typer(
@@ -68,6 +69,7 @@ for verb in (
     split_domains,
     crossdomain,
     simulate,
+    label,
     download,
 ):
     app.command()(interruptible(verb))

@@ -2,9 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from functools import cache
 from html import escape
-from importlib.resources import files
 
 from tacit.evaluation.comparison import device_sample as sampling
 from tacit.evaluation.comparison.chart import TITLES, Chart
@@ -23,6 +21,7 @@ from tacit.evaluation.comparison.tables import (
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.html import drawing
 from tacit.evaluation.html.markup import grouped, plain, winners
+from tacit.evaluation.html.page import page
 from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
@@ -68,21 +67,6 @@ def _measured(rows: Sequence[ResultRow], metrics: Sequence[str]) -> list[str]:
 def _slices(rows: Sequence[ResultRow]) -> list[str]:
     tables = [grouped(table) for table in slice_tables(rows)]
     return ["<h2>Whose predictions are good</h2>", *tables] if tables else []
-
-
-def page(title: str, body: str) -> str:
-    """A whole page that fetches nothing."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
-
-
-@cache
-def _style() -> str:
-    return files("tacit.evaluation.html").joinpath("report.css").read_text("utf-8")
 
 
 def _lead(rows: Sequence[ResultRow]) -> str:

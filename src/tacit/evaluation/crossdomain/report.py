@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from html import escape
 
-from tacit.evaluation.comparison.report import page
 from tacit.evaluation.crossdomain import figures
 from tacit.evaluation.crossdomain.rows import (
     SWEPT,
@@ -17,6 +16,7 @@ from tacit.evaluation.crossdomain.rows import (
     varied,
 )
 from tacit.evaluation.html.markup import plain
+from tacit.evaluation.html.page import page
 
 LISTS_MEASURED = (
     "<p>Lists are the 20 highest predictions out of the whole target less what a person kept "

@@ -1,0 +1,64 @@
+"""`tacit label`: what is promised and what it is worth, on one page and in one JSON."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.evaluation.label.label import Label
+
+
+def label(
+    about: Annotated[
+        Path,
+        typer.Argument(help="A task, a model, or the JSON that `tacit compare` wrote."),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The page to write; its JSON goes beside it.")
+    ] = Path("label.html"),
+    delta: Annotated[
+        str, typer.Option(help="Of a whole person's epsilon, in a task; above 0, as in 1e-6.")
+    ] = "1e-6",
+) -> None:
+    """Write the label of a task, a model or a comparison: no field of it is typed by hand.
+
+    Who is trusted, what leaves, epsilon per value or slot and per person, what is public, and for
+    how long. For a task, attacks are played on made-up people of its shape; figures of people who
+    are protected would be a release of their own.
+
+    Examples:
+
+        tacit label task.json -o label.html
+
+        tacit label served/models/3fe0.items
+    """
+    options.writable(output)
+    page = output.with_suffix(".html")
+
+    from tacit.evaluation.label.document import dumps
+    from tacit.evaluation.label.page import html
+
+    found = _label(about, delta)
+    page.write_text(html(found), "utf-8")
+    page.with_suffix(".json").write_text(dumps(found), "utf-8")
+    options.notice(f"{page} and {page.with_suffix('.json')}: the label of a {found.kind}.")
+
+
+def _label(about: Path, delta: str) -> "Label":
+    from tacit.evaluation.label.of_model import of_model
+    from tacit.evaluation.label.of_result import of_result
+    from tacit.evaluation.label.of_task import of_task
+    from tacit.wire.task import loads
+
+    start = about.open("rb").read(1)
+    if start == b"{":
+        return of_task(loads(about.read_bytes()), delta=delta)
+    if start == b"[":
+        return of_result(about)
+    if not start:
+        raise RequestError(f"{about} is empty: it is no task, no model and no result file.")
+    return of_model(about)

@@ -1,0 +1,71 @@
+"""A label in the fields of the Differential Privacy Deployments Registry (OpenDP and others, 2025).
+
+The registry's names and nesting; what only people can say (sector, region, justification) is left
+for them to add. One entry is of one privacy unit, so it is of the label's weakest promise: the
+smallest unit, the largest epsilon.
+"""
+
+from decimal import Decimal
+from typing import Any
+
+from tacit.evaluation.label.label import Label
+from tacit.privacy.guarantee import PROTECTS, Guarantee
+
+UNITS = {"value": "Event-level", "slot": "Event-level", "user": "User-level"}
+MODELS = {"nobody": "Local", "curator": "Central"}
+ACTORS = {
+    "nobody": "Devices draw noise before anything leaves; provider and network see reports alone.",
+    "curator": "A curator holds true ratings and is trusted; others see what is released.",
+}
+
+
+def deployment(label: Label) -> dict[str, Any] | None:
+    """The registry's `deployment`; None for a label that promises nothing."""
+    held = [one for one in label.promises if one.epsilon is not None and one.fails is None]
+    if not held:
+        return None
+    first = [one for one in held if one.unit == held[0].unit and one.delta == held[0].delta]
+    weakest = max(first, key=lambda one: Decimal(one.epsilon or 0))
+    return {
+        "name": label.name,
+        "data_curator": label.asked_by,
+        "description": label.leaves,
+        "dp_flavor": _flavour(weakest),
+        "privacy_loss": _loss(weakest),
+        "model": _model(label, weakest),
+        "accounting": {"composition": _composition(label)},
+        "implementation": {"mechanisms": [terms.through for terms in label.terms]},
+    }
+
+
+def _flavour(weakest: Guarantee) -> dict[str, Any]:
+    return {
+        "name": "Pure DP" if Decimal(weakest.delta) == 0 else "Approximate DP",
+        "unprotected_quantities": list(weakest.public) + list(weakest.uncovered),
+    }
+
+
+def _loss(weakest: Guarantee) -> dict[str, Any]:
+    return {
+        "privacy_unit": UNITS[weakest.unit],
+        "privacy_unit_description": PROTECTS[weakest.unit],
+        "privacy_parameters": {"epsilon": weakest.epsilon, "delta": weakest.delta},
+    }
+
+
+def _model(label: Label, weakest: Guarantee) -> dict[str, Any]:
+    keeping = label.keeping
+    return {
+        "model_name": MODELS[weakest.trust],
+        "actors": ACTORS[weakest.trust],
+        "is_interactive": False,
+        "is_many_release": keeping is not None,
+        "is_many_release_description": None
+        if keeping is None
+        else f"Each rating is answered for once; an epoch lasts {keeping.epoch_seconds} seconds.",
+    }
+
+
+def _composition(label: Label) -> str:
+    people = [one.sentence for one in label.promises if one.unit == "user"]
+    return " ".join(people) if people else (label.unbounded or "None is claimed.")

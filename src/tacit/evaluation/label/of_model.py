@@ -1,0 +1,44 @@
+"""The label of a model, as devices download it or as a provider keeps it."""
+
+from hashlib import sha256
+from pathlib import Path
+
+from tacit.evaluation.label.label import Label, Terms
+from tacit.models.fitted import Fitted
+from tacit.privacy.guarantee import Guarantee
+from tacit.wire import item_model, list_model
+from tacit.wire.item_model import ItemModel
+from tacit.wire.list_model import ListModel
+
+UNBOUNDED = (
+    "Nothing bounds a whole person: the guarantee is of one {}, and what one person contributed "
+    "adds up."
+)
+
+
+def of_model(path: Path) -> Label:
+    """Raises `DataError` for a damaged model, `RequestError` for a file that is none."""
+    content = path.read_bytes()
+    guarantee, what = _promised(path, content)
+    person = guarantee.epsilon is None or guarantee.unit == "user"
+    return Label(
+        kind="model",
+        name=path.name,
+        address=sha256(content).hexdigest(),
+        asked_by=None,
+        leaves=f"What is released is {what}, learnt from {guarantee.released}.",
+        terms=(Terms(through=what, promises=(guarantee,)),),
+        unbounded=None if person else UNBOUNDED.format(guarantee.unit),
+        keeping=None,
+    )
+
+
+def _promised(path: Path, content: bytes) -> tuple[Guarantee, str]:
+    if content.startswith(list_model.MAGIC):
+        lists = ListModel.from_bytes(content)
+        return lists.guarantee, f"a list model of {len(lists.items)} items"
+    if content.startswith((item_model.MAGIC, item_model.SHRINKING)):
+        items = ItemModel.from_bytes(content)
+        return items.guarantee, f"an item model of {len(items.items)} items"
+    fitted = Fitted.load(path)
+    return fitted.guarantee, f"{fitted.model} over {len(fitted.item_ids)} items"

@@ -1,0 +1,38 @@
+"""The label of a result file: what the systems that it compares promise, each kind once."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from tacit.evaluation import results
+from tacit.evaluation.comparison.guarantee_text import claims
+from tacit.evaluation.label.label import Label, Terms
+from tacit.evaluation.results import ResultRow
+from tacit.privacy.guarantee import NO_PRIVACY
+
+UNBOUNDED = "Nothing bounds a whole person under the promises per value or slot."
+
+
+def of_result(path: Path) -> Label:
+    """Raises `DataError` for a file that holds no result rows."""
+    rows = results.load(path)
+    terms = [Terms(through=_methods(group), promises=(claim,)) for claim, group in claims(rows)]
+    free = [row for row in rows if row.epsilon is None]
+    if free:
+        terms.append(Terms(through=_methods(free), promises=(NO_PRIVACY,)))
+    units = {promise.unit for each in terms for promise in each.promises}
+    return Label(
+        kind="result",
+        name=", ".join(dict.fromkeys(row.dataset for row in rows)) or path.name,
+        address=sha256(path.read_bytes()).hexdigest(),
+        asked_by=None,
+        leaves="Nothing is released: this is an experiment on data at hand, and its figures are as "
+        "private as the data.",
+        terms=tuple(terms),
+        unbounded=UNBOUNDED if units & {"value", "slot"} else None,
+        keeping=None,
+    )
+
+
+def _methods(rows: Sequence[ResultRow]) -> str:
+    return ", ".join(dict.fromkeys(f"{row.via} + {row.method}" for row in rows))

@@ -1,0 +1,61 @@
+"""The label of a task: what its plan promises through each channel that it offers."""
+
+from collections.abc import Iterator
+
+from tacit.channels.table import Channel
+from tacit.collection.plan import Plan
+from tacit.collection.plans import plan
+from tacit.evaluation.label.found import Found
+from tacit.evaluation.label.label import Keeping, Label, Terms
+from tacit.privacy.guarantee import Guarantee
+from tacit.wire.task import Task
+
+UNBOUNDED = (
+    "Nothing bounds a whole person: which items they rated leaves as it is. The values of n of "
+    "their ratings together cost n times epsilon, up to the limit that they set on their device."
+)
+
+
+def of_task(task: Task, *, delta: str, found: tuple[Found, ...] = ()) -> Label:
+    """`delta`: of a whole person, a decimal string above 0. `found`: as `label_attacks` has it.
+
+    Raises `CertificateError` for a channel that does not hold, `RequestError` for another delta.
+    """
+    plans = [plan(task.plan, channel) for channel in task.channels]
+    return Label(
+        kind="task",
+        name=task.name,
+        address=task.address,
+        asked_by=task.provider,
+        leaves=f"What leaves a device is {plans[0].guarantee.released}, drawn there at random; "
+        "ratings stay.",
+        terms=tuple(
+            Terms(
+                through=through(channel),
+                channel=channel.id,
+                promises=tuple(_promises(each, len(task.items), delta)),
+            )
+            for channel, each in zip(task.channels, plans, strict=True)
+        ),
+        unbounded=None if task.hides_presence else UNBOUNDED,
+        keeping=Keeping(
+            epoch_seconds=task.epoch_seconds, late_epochs=task.window, days=task.retention_days
+        ),
+        found=found,
+    )
+
+
+def through(channel: Channel) -> str:
+    """A table in words."""
+    inputs = f"{len(channel.levels)} levels{' and missing' if channel.missing else ''}"
+    return (
+        f"a table of {inputs} by {len(channel.outputs)} symbols at epsilon {channel.epsilon}, "
+        f"checked in integers ({channel.id[:12]})"
+    )
+
+
+def _promises(plan: Plan, n_items: int, delta: str) -> Iterator[Guarantee]:
+    yield plan.guarantee
+    for person in (plan.user_guarantee(n_items), plan.tight_guarantee(n_items, delta)):
+        if person is not None:
+            yield person

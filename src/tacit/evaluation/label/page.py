@@ -1,0 +1,117 @@
+"""A label as one page that opens without a network: the answers first, the figures after them."""
+
+import math
+from html import escape
+
+from tacit.evaluation.comparison.tables import Table
+from tacit.evaluation.html.markup import plain
+from tacit.evaluation.html.page import page
+from tacit.evaluation.label.found import Found
+from tacit.evaluation.label.label import Keeping, Label
+from tacit.privacy.guarantee import Guarantee
+
+TRUSTED = {
+    "nobody": "Nobody. Noise is drawn on each person's device, before anything leaves it.",
+    "curator": "The curator, who holds true ratings. Whoever sees what they release is not.",
+    "everybody": "Everybody who sees what is released: it is not protected.",
+}
+MADE_UP = (
+    "An attacker was given these terms and made-up people, and knew as much of each as is said; "
+    "beside each figure is the same without the reports."
+)
+NOT_PLAYED = "No attack was played for this label."
+DAY = 86_400
+
+
+def html(label: Label) -> str:
+    """The page of a label."""
+    parts = [
+        f"<header><h1>{escape(label.name)}: what is promised</h1><p>{_about(label)}</p></header>",
+        _section("Who is trusted", *(TRUSTED[one] for one in label.trusted)),
+        _section("What leaves", label.leaves),
+        *_terms(label),
+        _section("A whole person", *_person(label)),
+        _section("What is public", f"{', '.join(label.public) or 'Nothing is named'}."),
+        _section("For how long", _kept(label.keeping)),
+        *_found(label),
+    ]
+    return page(f"Label: {label.name}", "\n".join(parts))
+
+
+def _about(label: Label) -> str:
+    asked = f" of {escape(label.asked_by)}" if label.asked_by else ""
+    return f"The {label.kind}{asked} with the SHA-256 <small>{label.address}</small>"
+
+
+def _section(title: str, *sentences: str) -> str:
+    said = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return f"<h2>{escape(title)}</h2>\n{said}"
+
+
+def _terms(label: Label) -> list[str]:
+    lines = [
+        [terms.through, one.unit, *_figures(one)] for terms in label.terms for one in terms.promises
+    ]
+    heading = ["through", "protects one", "epsilon, nats", "delta", "a guess right", "checked"]
+    failing = [one.sentence for one in label.promises if one.fails]
+    return [
+        "<h2>What is promised</h2>",
+        *(f"<p><strong>{escape(sentence)}</strong></p>" for sentence in failing),
+        plain(Table("Each promise, the smallest unit first", heading, lines)),
+        "<p>A guess right: how often at most somebody who reads the answer, undecided between two "
+        "possibilities before, can guess the right one; without it, half the time.</p>",
+    ]
+
+
+def _figures(one: Guarantee) -> list[str]:
+    if one.epsilon is None:
+        return ["none", "", "always", ""]
+    checked = "does not hold" if one.fails else "in integers" if one.exact else "by argument"
+    return [one.epsilon, one.delta, "" if one.fails else guessed(one), checked]
+
+
+def guessed(one: Guarantee) -> str:
+    """The most that a guess between two even possibilities is right, in percent, rounded up.
+
+    (e^epsilon + delta) / (1 + e^epsilon), attained by no release that promises less (Kairouz, Oh
+    and Viswanath 2015).
+    """
+    epsilon = float(one.epsilon or 0)
+    share = (1 + float(one.delta) * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    return f"{min(100.0, math.ceil(1000 * share - 1e-9) / 10):g} %"
+
+
+def _person(label: Label) -> list[str]:
+    people = [one.sentence for one in label.promises if one.unit == "user"]
+    return people + ([label.unbounded] if label.unbounded else [])
+
+
+def _kept(keeping: Keeping | None) -> str:
+    if keeping is None:
+        return "What is released stays released. No reports are part of it."
+    lasts = keeping.epoch_seconds / DAY
+    return (
+        f"An epoch lasts {lasts:g} days, reports are taken up to {keeping.late_epochs} epochs "
+        f"late and deleted {keeping.days} days after their epoch closed. Each rating is answered "
+        "for once in a lifetime: asking again gets the same answer, and changing it costs epsilon "
+        "again."
+    )
+
+
+def _found(label: Label) -> list[str]:
+    if not label.found:
+        return [_section("What an attacker finds", NOT_PLAYED)]
+    lines = tuple(
+        (f"{one.attack}, {one.setting}", one.through, one.figure, *_shares(one))
+        for one in label.found
+    )
+    knowing = list(dict.fromkeys(one.knows for one in label.found))
+    whom = list(dict.fromkeys(one.data for one in label.found))
+    return [
+        _section("What an attacker finds", MADE_UP, *knowing, *whom),
+        plain(Table("Attacks", ("attack", "through", "figure", "share", "without"), lines)),
+    ]
+
+
+def _shares(one: Found) -> tuple[str, str]:
+    return f"{one.value:.3f}", f"{one.baseline:.3f}"
