@@ -1,6 +1,7 @@
 """The label of a result file: what the systems that it compares promise, each kind once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from tacit.evaluation import results
 from tacit.evaluation.comparison.guarantee_text import claims
 from tacit.evaluation.label.label import Label, Terms
 from tacit.evaluation.results import ResultRow
-from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
 UNBOUNDED = "Nothing bounds a whole person under the promises per value or slot."
 
@@ -16,7 +17,10 @@ UNBOUNDED = "Nothing bounds a whole person under the promises per value or slot.
 def of_result(path: Path) -> Label:
     """Raises `DataError` for a file that holds no result rows."""
     rows = results.load(path)
-    terms = [Terms(through=_methods(group), promises=(claim,)) for claim, group in claims(rows)]
+    terms = [
+        Terms(through=_methods(group), promises=tuple(_promises(claim, group)))
+        for claim, group in claims(rows)
+    ]
     free = [row for row in rows if row.epsilon is None]
     if free:
         terms.append(Terms(through=_methods(free), promises=(NO_PRIVACY,)))
@@ -32,6 +36,16 @@ def of_result(path: Path) -> Label:
         unbounded=UNBOUNDED if units & {"value", "slot"} else None,
         keeping=None,
     )
+
+
+def _promises(claim: Guarantee, rows: Sequence[ResultRow]) -> Iterator[Guarantee]:
+    """The claim at each epsilon, and what a whole person has at each where the rows say it."""
+    for epsilon in sorted({row.epsilon for row in rows if row.epsilon is not None}):
+        yield replace(claim, epsilon=f"{epsilon:g}")
+    people = {(row.user_epsilon, 0.0) for row in rows}
+    people |= {(row.tight_epsilon, row.delta) for row in rows}
+    for epsilon, delta in sorted((e, d) for e, d in people if e is not None):
+        yield replace(claim, epsilon=f"{epsilon:g}", delta=f"{delta:g}", unit="user")
 
 
 def _methods(rows: Sequence[ResultRow]) -> str:

@@ -49,10 +49,10 @@ def _section(title: str, *sentences: str) -> str:
 
 
 def _terms(label: Label) -> list[str]:
-    lines = [
-        [terms.through, one.unit, *_figures(one)] for terms in label.terms for one in terms.promises
-    ]
-    heading = ["through", "protects one", "epsilon, nats", "delta", "a guess right", "checked"]
+    lines = tuple(
+        (terms.through, one.unit, *_figures(one)) for terms in label.terms for one in terms.promises
+    )
+    heading = ("through", "protects one", "epsilon, nats", "delta", "a guess right", "checked")
     failing = [one.sentence for one in label.promises if one.fails]
     return [
         "<h2>What is promised</h2>",
