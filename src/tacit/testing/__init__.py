@@ -1,4 +1,4 @@
-"""Batteries for channels, models, trainings, stores and engines of one's own, in any package.
+"""Batteries for members of one's own in any package: attacks, channels, models, stores ..
 
     from tacit.testing import check_channel
 
@@ -6,6 +6,8 @@ Each check is a tuple of claims, functions that raise `AssertionError` with a se
 all of them by `check_..`, or is parametrized over `.._CLAIMS`.
 """
 
+from tacit.testing.attacks import ATTACK_CLAIMS as ATTACK_CLAIMS
+from tacit.testing.attacks import check_attack as check_attack
 from tacit.testing.channels import CHANNEL_CLAIMS as CHANNEL_CLAIMS
 from tacit.testing.channels import check_channel as check_channel
 from tacit.testing.engines import ENGINE_CLAIMS as ENGINE_CLAIMS

@@ -1,0 +1,100 @@
+"""Averaging: what is learnt from hearing about the same ratings again and again.
+
+Fresh noise at every sync averages out. A device therefore draws an answer once, and repeats it;
+real devices are played here, and beside them what fresh draws from the same table would give away.
+The guess is the row of the largest likelihood of all symbols heard.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.audit.attacks.device_history import History, Symbols, played
+from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.world import SeededWords, World
+from tacit.channels.table import Channel
+from tacit.collection.sampler import BulkSampler
+from tacit.errors import RequestError
+
+FIGURE = "balanced accuracy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaging:
+    """`syncs` of devices, about `slots` slots in all, with every row of the table equally often.
+    `history`: how the devices answer, replaced to try out another kind.
+
+    Raises `RequestError` for no sync, or no slot.
+    """
+
+    syncs: int = 100
+    slots: int = 2000
+    history: History = played
+
+    name = "averaging"
+    knows = (
+        "The attacker hears every sync of devices whose ratings do not change, has the channel's "
+        "table, and holds every row of it for equally likely."
+    )
+    baseline = "a guess"
+    needs = "channel"
+
+    def __post_init__(self) -> None:
+        if self.syncs < 1 or self.slots < 1:
+            raise RequestError(
+                f"{self.syncs} syncs about {self.slots} slots say nothing; give 1 or more of each."
+            )
+
+    def run(self, world: World) -> list[Finding]:
+        """Rows guessed right after 1, 10 and all syncs of devices, and from as many fresh draws."""
+        channel = world.channel
+        if channel is None:
+            return []
+        rows = np.arange(self.slots) % len(channel.weights)
+        said = self.history(channel, world.ratings.scale, rows, self.syncs, world.seed)
+        drawn = fresh(channel, rows, self.syncs, world.seed)
+        found: list[Finding] = []
+        for heard in sorted({1, min(10, self.syncs), self.syncs}):
+            for what, symbols in (("syncs of a device", said), ("fresh draws", drawn)):
+                bounded = symbols is said
+                setting = f"{heard} {what}"
+                found.append(_finding(setting, symbols[:, :heard], rows, channel, bounded=bounded))
+        return found
+
+
+def fresh(channel: Channel, rows: Symbols, draws: int, seed: int) -> Symbols:
+    """A new draw of each row at every sync, which no device makes; shape (slots, draws)."""
+    sampler = BulkSampler((channel,), SeededWords(seed))
+    each = sampler.draw(np.repeat(rows, draws).astype(np.uint16))
+    return each.reshape(len(rows), draws).astype(np.int64)
+
+
+def likeliest(symbols: Symbols, channel: Channel) -> Symbols:
+    """The row of the largest likelihood given all symbols but -1 of a slot, shape (slots,)."""
+    table = np.log(np.array(channel.likelihood))
+    score = np.zeros((len(symbols), len(table)))
+    for heard in symbols.T:
+        score += np.where(heard[:, None] >= 0, table[:, heard].T, 0)
+    return score.argmax(1)
+
+
+def _finding(
+    setting: str, symbols: Symbols, rows: Symbols, channel: Channel, *, bounded: bool
+) -> Finding:
+    right: NDArray[np.bool_] = likeliest(symbols, channel) == rows
+    kinds = np.unique(rows)
+    each = [right[rows == row] for row in kinds]
+    shares = [(some.sum() + 1) / (len(some) + 2) for some in each]
+    variance = sum(p * (1 - p) / len(some) for p, some in zip(shares, each, strict=True))
+    columns = np.array(channel.likelihood).max(0)
+    return Finding(
+        setting=setting,
+        figure=FIGURE,
+        value=float(np.mean([some.mean() for some in each])),
+        baseline=1 / len(channel.weights),
+        bound=float(columns.sum() / len(channel.weights)) if bounded else None,
+        error=math.sqrt(variance) / len(kinds),
+        count=len(rows),
+    )

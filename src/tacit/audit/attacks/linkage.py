@@ -1,0 +1,138 @@
+"""Linkage: whose reports are those of a person of whom a few ratings are known?
+
+Each name v is scored by how much likelier its columns are if it is that person's (Narayanan and
+Shmatikov 2008 with the exact likelihood of the public table):
+
+    score(v) = sum over known items i of log P(column_vi | what is known) - log P(column_vi)
+
+where P(column_vi) is under item i's true shares. With stars, what is known is a row of the table;
+without, it is the mixture of rows that those who rated the item have.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.world import Columns, Doubles, World
+from tacit.errors import RequestError
+from tacit.kernels.linkage import known_places
+
+Codes = NDArray[np.int32]
+Choice = Literal["random", "popular"]
+TOP = (1, 10)
+LEAST = 1e-300  # of a probability, so that what cannot be weighs against, and stays a number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linkage:
+    """`known`: how many items of a person the attacker knows, ascending. `most_victims`: of more
+    people than this, so many are drawn.
+
+    Raises `RequestError` for a number below 1.
+    """
+
+    known: tuple[int, ...] = (2, 4, 8, 20)
+    most_victims: int = 10_000
+
+    name = "linkage"
+    knows = (
+        "The attacker has everybody's reports, the channel's table and each item's true shares of "
+        "ratings, and knows k items that one person rated, with or without the stars."
+    )
+    baseline = "a guess"
+    needs = "reports"
+
+    def __post_init__(self) -> None:
+        if not self.known or min(self.known) < 1 or self.most_victims < 1:
+            raise RequestError(
+                f"Knowing {self.known} items of {self.most_victims} people is knowing nothing; "
+                "give numbers from 1 on."
+            )
+
+    def run(self, world: World) -> list[Finding]:
+        """Expected top-1 and top-10 over the victims who rated enough, ties broken at random."""
+        chance = np.random.default_rng(world.seed)
+        victims = drawn(world, self.most_victims, chance)
+        columns = np.ascontiguousarray(world.columns.T)
+        stops = np.array(sorted(self.known), np.int32)
+        found: list[Finding] = []
+        for how in ("random", "popular"):
+            known = known_items(world, victims, int(stops[-1]), how, chance)
+            for stars in (True, False):
+                weights = log_ratios(world, stars=stars)
+                rows = known_rows(world.rows, victims, known) * stars
+                better, ties = np.zeros((2, len(victims), len(stops)), np.int32)
+                known_places(victims, known, rows, stops, columns, weights, better, ties)
+                what = f"{how} items {'with' if stars else 'without'} stars"
+                for s, k in enumerate(stops.tolist()):
+                    found += places(f"{k} {what}", better[:, s], ties[:, s], world)
+        return found
+
+
+def drawn(world: World, most: int, chance: np.random.Generator) -> Codes:
+    """People with a rating, at most so many; codes, ascending."""
+    people = np.unique(world.ratings.users).astype(np.int32)
+    return np.sort(chance.permutation(people)[:most]) if len(people) > most else people
+
+
+def known_items(
+    world: World, victims: Codes, most: int, how: Choice, chance: np.random.Generator
+) -> Codes:
+    """Of each victim, items that they rated, -1 from where they have no more.
+
+    At random, or those that most people rated. Shape (victims, most).
+    """
+    ratings = world.ratings
+    popularity = np.bincount(ratings.items, minlength=ratings.n_items)
+    key = chance.random(len(ratings)) if how == "random" else -popularity[ratings.items]
+    order = np.lexsort((ratings.items, key, ratings.users))
+    starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
+    place = np.arange(len(ratings)) - starts[ratings.users[order]]
+    table = np.full((ratings.n_users, most), -1, np.int32)
+    first = place < most
+    table[ratings.users[order][first], place[first]] = ratings.items[order][first]
+    return table[victims]
+
+
+def known_rows(rows: Columns, victims: Codes, known: Codes) -> Codes:
+    """The row of each known item: 1 + level; shape (victims, most)."""
+    return rows[victims[:, None], np.maximum(known, 0)].astype(np.int32)
+
+
+def log_ratios(world: World, *, stars: bool) -> Doubles:
+    """log P(column | what is known) - log P(column), shape (items, 1 + levels, columns).
+
+    Row 0 is of an item that is known to be rated, how nobody says.
+    """
+    table = np.log(np.maximum(world.likelihood, LEAST))
+    alone = np.log(np.maximum(world.shares @ world.likelihood, LEAST))
+    found = table[None] - alone[:, None]
+    if not stars:
+        mixture = world.star_shares @ world.likelihood[1:]
+        found[:, 0] = np.log(np.maximum(mixture, LEAST)) - alone
+    return found
+
+
+def places(setting: str, better: Codes, ties: Codes, world: World) -> list[Finding]:
+    """Top-1 and top-10 of victims of whom enough is known (`ties` above 0)."""
+    some = ties > 0
+    count, people = int(some.sum()), world.ratings.n_users
+    if count == 0:
+        return []
+    found: list[Finding] = []
+    for top in TOP:
+        hits = np.clip((top - better[some]) / ties[some], 0, 1)
+        found.append(
+            Finding(
+                setting=setting,
+                figure=f"top-{top}",
+                value=float(hits.mean()),
+                baseline=min(1.0, top / people),
+                count=count,
+                error=float(hits.std() / np.sqrt(count)),
+            )
+        )
+    return found

@@ -1,0 +1,91 @@
+"""Order: does the place of a report among the others say what it is?
+
+A file that is sorted by rating, sent as it comes, gives every rating away, whatever epsilon says of
+each report. The attacker learns on one half of the people which levels stand where, and guesses the
+stars of the other half by it.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.audit.attacks.linkage import LEAST
+from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.world import Doubles, World, taken
+from tacit.collection.slots import SlotReports
+
+Longs = NDArray[np.int64]
+PLACES = 20
+"""Parts into which a sequence is cut."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """No settings."""
+
+    name = "order"
+    knows = (
+        "The attacker sees in which order reports come, has the channel's table and each item's "
+        "true shares of ratings, and knows the ratings of every other person."
+    )
+    baseline = "the same reports ordered by person and item"
+    needs = "channel"
+
+    def run(self, world: World) -> list[Finding]:
+        """Stars guessed right by symbol and place: in all that came, and in a person's part."""
+        sent = world.reports
+        sorted_ = taken(sent, np.lexsort((sent.items, sent.users)))
+        found: list[Finding] = []
+        for setting, where in (("place among all", _among_all), ("place in a profile", _in_own)):
+            right = guessed(world, sent, where(sent))
+            usual = float(guessed(world, sorted_, where(sorted_)).mean()) if len(right) else 0.0
+            if len(right) == 0:
+                continue
+            found.append(
+                Finding(
+                    setting=setting,
+                    figure="accuracy",
+                    value=float(right.mean()),
+                    baseline=usual,
+                    bound=usual,
+                    error=math.sqrt(0.25 / len(right)),
+                    count=len(right),
+                )
+            )
+        return found
+
+
+def guessed(world: World, reports: SlotReports, place: Longs) -> NDArray[np.bool_]:
+    """Which of the second half's stars are guessed right; `place`: shape (reports,)."""
+    rows = world.rows[reports.users, reports.items].astype(np.int64)
+    rated = rows > 0
+    level, where, item = rows[rated] - 1, place[rated], reports.items[rated]
+    learnt = reports.users[rated] % 2 == 0
+    odds = _odds(level[learnt], where[learnt], world.ratings.scale.n_levels)
+    prior = np.log(np.maximum(world.star_shares, LEAST))
+    symbols = np.log(world.likelihood[1:, 1:])[:, reports.symbols[rated][~learnt]]
+    score = prior[item[~learnt]] + symbols.T + odds[where[~learnt]]
+    return score.argmax(1) == level[~learnt]
+
+
+def _odds(level: Longs, place: Longs, levels: int) -> Doubles:
+    """log P(place | level), one rating of each added; shape (places, levels)."""
+    counts = np.bincount(place * levels + level, minlength=PLACES * levels) + 1.0
+    table = counts.reshape(PLACES, levels)
+    return np.log(table / table.sum(0))
+
+
+def _among_all(reports: SlotReports) -> Longs:
+    return np.arange(len(reports.users)) * PLACES // max(1, len(reports.users))
+
+
+def _in_own(reports: SlotReports) -> Longs:
+    order = np.argsort(reports.users, kind="stable")
+    people = reports.users[order]
+    starts = np.searchsorted(people, people)
+    sizes = np.searchsorted(people, people, side="right") - starts
+    found = np.empty(len(order), np.int64)
+    found[order] = (np.arange(len(order)) - starts) * PLACES // np.maximum(sizes, 1)
+    return found

@@ -1,0 +1,144 @@
+"""Reconstruction: what was rated, and how, guessed from single reports.
+
+The likeliest row given a column is as good a guess as there is, so that the table and the shares
+say beforehand how often it is right. A figure above that is no luck of the attacker: what leaves
+the devices is then not what the table says.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.world import Doubles, World
+
+EACH = "stars, each level as likely as any other"
+KNOWN = "stars, the item's true shares known"
+PRESENCE = "presence, slot by slot"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconstruction:
+    """No settings."""
+
+    name = "reconstruction"
+    knows = (
+        "The attacker has a person's reports, the channel's table and each item's true shares of "
+        "ratings, and takes every report for itself."
+    )
+    baseline = "the item's modal star, or most rated items"
+    needs = "reports"
+
+    def run(self, world: World) -> list[Finding]:
+        """Stars guessed right, and precision and recall of what was rated."""
+        return [*levels(world), *presence(world)]
+
+
+def levels(world: World) -> list[Finding]:
+    """Of ratings about which something came, told that they are ratings: stars guessed right.
+
+    By likelihood alone, as a mean over levels; and by the likeliest level under the item's shares.
+    """
+    ratings, table = world.ratings, world.likelihood[1:, 1:]
+    columns = world.columns[ratings.users, ratings.items].astype(np.int64)
+    asked = columns > 0
+    items, seen = ratings.items[asked], columns[asked] - 1
+    true = ratings.levels[asked].astype(np.int64)
+    if len(true) == 0:
+        return []
+    joint = world.star_shares[:, :, None] * table
+    right = joint.argmax(1)[items, seen] == true
+    modal = world.star_shares.argmax(1)[items] == true
+    return [
+        _balanced(table.argmax(0)[seen] == true, true, table),
+        Finding(
+            setting=KNOWN,
+            figure="accuracy",
+            value=float(right.mean()),
+            baseline=float(modal.mean()),
+            bound=float(joint.max(1).sum(1)[items].mean()),
+            error=_error(right),
+            count=len(true),
+        ),
+    ]
+
+
+def _balanced(right: NDArray[np.bool_], true: NDArray[np.int64], table: Doubles) -> Finding:
+    """The mean over levels of the share guessed right; at most e^eps / (e^eps + levels - 1)."""
+    each = [right[true == level] for level in range(len(table)) if (true == level).any()]
+    return Finding(
+        setting=EACH,
+        figure="balanced accuracy",
+        value=float(np.mean([some.mean() for some in each])),
+        baseline=1 / len(table),
+        bound=float(table.max(0).sum() / len(table)) if len(each) == len(table) else None,
+        error=math.sqrt(sum(_error(some) ** 2 for some in each)) / len(each),
+        count=len(right),
+    )
+
+
+def _error(right: NDArray[np.bool_]) -> float:
+    """The standard error of a share, never 0: nobody knows that from a few."""
+    share = (right.sum() + 1) / (len(right) + 2)
+    return math.sqrt(share * (1 - share) / len(right))
+
+
+def presence(world: World) -> list[Finding]:
+    """Of slots about which something came, those that are likelier rated than not.
+
+    The baseline names as many slots, of the items that most people rated.
+    """
+    table, shares = world.likelihood, world.shares
+    here, absent = shares[:, 1:] @ table[1:], shares[:, :1] * table[0]
+    chosen = here > absent
+    if table[:, 0].all():
+        chosen[:, 0] = False  # these slots were not asked about: nothing is said of them
+    slots = _Slots.of(world, chosen)
+    found = [_presence("recall", slots.hits, slots.rated, slots, None)]
+    if slots.named:
+        expected, named = (np.where(chosen, part, 0).sum() for part in (here, here + absent))
+        bound = float(expected / named)
+        found.append(_presence("precision", slots.hits, slots.named, slots, bound))
+    return found
+
+
+@dataclass(frozen=True)
+class _Slots:
+    """Of slots that were asked about: how many are named, how many of these are rated (`hits`), how
+    many are rated at all, and how many are among as many slots of the items rated most (`easy`)."""
+
+    named: int
+    hits: int
+    rated: int
+    easy: float
+
+    @classmethod
+    def of(cls, world: World, chosen: NDArray[np.bool_]) -> "_Slots":
+        items = np.arange(world.ratings.n_items)
+        named = hits = 0
+        asked, rated = np.zeros((2, len(items)), np.int64)
+        for seen, rows in zip(world.columns, world.rows, strict=True):
+            some = chosen[items, seen]
+            named += int(some.sum())
+            hits += int(np.count_nonzero(rows[some]))
+            asked += (seen > 0) | (world.likelihood[0, 0] == 1)
+            rated += (rows > 0) & (seen > 0)
+        best = np.argsort(world.shares[:, 0], kind="stable")
+        all_asked, all_rated = (np.append(0, np.cumsum(part[best])) for part in (asked, rated))
+        easy = np.interp(named, all_asked, all_rated)
+        return cls(named, hits, int(rated.sum()), float(easy))
+
+
+def _presence(figure: str, hits: int, of: int, slots: _Slots, bound: float | None) -> Finding:
+    share = (hits + 1) / (of + 2)
+    return Finding(
+        setting=PRESENCE,
+        figure=figure,
+        value=hits / max(1, of),
+        baseline=slots.easy / max(1, of),
+        bound=bound,
+        error=math.sqrt(share * (1 - share) / max(1, of)),
+        count=of,
+    )

@@ -1,0 +1,55 @@
+"""Linkage across tasks: which name in one task is that person's in another?
+
+Names have nothing in common, and noise is fresh, but what is reported under them is about the same
+ratings. Each pair of names is scored by how much likelier its columns are if one person sent both:
+
+    score = sum over items i of log P(c_i, c'_i | one person) - log P(c_i) - log P(c'_i)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.audit.attacks.linkage import LEAST, drawn, places
+from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.world import Doubles, World
+from tacit.errors import RequestError
+from tacit.kernels.linkage import task_places
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoTasks:
+    """`most_victims`: of more people than this, so many are drawn.
+
+    Raises `RequestError` for fewer than one.
+    """
+
+    most_victims: int = 400
+
+    name = "two-tasks"
+    knows = (
+        "The attacker has everybody's reports to two tasks with the same items, under names that "
+        "have nothing in common, the channel's table and each item's true shares of ratings."
+    )
+    baseline = "a guess"
+    needs = "reports"
+
+    def __post_init__(self) -> None:
+        if self.most_victims < 1:
+            raise RequestError(f"{self.most_victims} victims are none; give 1 or more.")
+
+    def run(self, world: World) -> list[Finding]:
+        """Expected top-1 and top-10 of a name in the second task, ties broken at random."""
+        victims = drawn(world, self.most_victims, np.random.default_rng(world.seed))
+        second = np.ascontiguousarray(world.again(1).columns.T)
+        better, ties = np.zeros((2, len(victims), 1), np.int32)
+        task_places(victims, world.columns, second, pair_ratios(world), better, ties)
+        return places("the same ratings in two tasks", better[:, 0], ties[:, 0], world)
+
+
+def pair_ratios(world: World) -> Doubles:
+    """log P(c, c' | one person) - log P(c) - log P(c'), shape (items, columns, columns)."""
+    table = world.likelihood
+    joint = np.einsum("ix,xa,xb->iab", world.shares, table, table, optimize=True)
+    alone = np.log(np.maximum(world.shares @ table, LEAST))
+    return np.log(np.maximum(joint, LEAST)) - alone[:, :, None] - alone[:, None, :]

@@ -1,0 +1,107 @@
+"""What an attack has to hold: it says what it knows, repeats itself, and accuses nobody clean."""
+
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+
+import polars as pl
+
+from tacit.audit.attacks.protocol import NEEDS, AbstractAttack, Finding
+from tacit.audit.attacks.world import World
+from tacit.channels import compile_channel
+from tacit.collection import plans
+from tacit.ratings import Ratings
+from tacit.readers.synthetic import synthetic
+
+Claim = Callable[[AbstractAttack], None]
+PLANS = ("rated", "catalogue", "sample:40")
+
+
+@cache
+def made_up() -> tuple[Ratings, pl.DataFrame]:
+    """Ratings, and a table of the people with a column of two values."""
+    ratings = synthetic(n_users=80, n_items=60, n_ratings=2400, rng=4)
+    names = ["even" if code % 2 == 0 else "odd" for code in range(80)]
+    return ratings, pl.DataFrame({"user": ratings.user_ids.ids, "kind": names})
+
+
+def worlds(seed: int = 0) -> list[World]:
+    """The made-up people under each plan at epsilon 1, and with no privacy."""
+    ratings, people = made_up()
+    found = [World.unprotected(ratings, "rated", seed, people)]
+    for name in PLANS:
+        missing = plans.protects_presence(name)
+        channel = compile_channel(
+            "randomized-response", epsilon="1", scale=ratings.scale, missing=missing
+        )
+        found.append(World.through(ratings, plans.plan(name, channel), seed, people))
+    return found
+
+
+@cache
+def played(attack: AbstractAttack) -> list[tuple[World, list[Finding]]]:
+    """As `replayed`, once."""
+    return replayed(attack)
+
+
+def replayed(attack: AbstractAttack) -> list[tuple[World, list[Finding]]]:
+    """Its findings in each world that it is run in."""
+    chosen = worlds()
+    if attack.needs == "ratings":
+        chosen = chosen[:1]
+    elif attack.needs == "channel":
+        chosen = chosen[1:]
+    return [(world, attack.run(world)) for world in chosen]
+
+
+def says_what_it_knows(attack: AbstractAttack) -> None:
+    """Its assumptions are a sentence about the attacker, and its baseline has a name."""
+    sentence = re.fullmatch(r"The attacker .{30,}\.", attack.knows, re.DOTALL)
+    if not sentence or not attack.baseline or attack.needs not in NEEDS:
+        raise AssertionError(f"It says '{attack.knows}', beside '{attack.baseline}'.")
+
+
+def finds_shares(attack: AbstractAttack) -> None:
+    """Every figure, its baseline and its bound are from 0 to 1, of somebody, each once."""
+    for world, findings in played(attack):
+        if not findings:
+            raise AssertionError(f"It finds nothing under {world.plan}.")
+        if len({(found.setting, found.figure) for found in findings}) < len(findings):
+            raise AssertionError(f"Under {world.plan} two figures have one name.")
+        for found in findings:
+            bound = 0.0 if found.bound is None else found.bound
+            figures = (found.value, found.baseline, bound)
+            if not all(0 <= figure <= 1 for figure in figures) or found.count < 1:
+                raise AssertionError(f"{found} is no share of anybody.")
+            if not 0 <= found.error <= 1 or math.isnan(found.error):
+                raise AssertionError(f"{found} has no standard error.")
+
+
+def repeats_itself(attack: AbstractAttack) -> None:
+    """The same world gives the same findings."""
+    first = [found for _, found in played(attack)]
+    if first != [found for _, found in replayed(attack)]:
+        raise AssertionError("A second run of the same seed finds something else.")
+
+
+def accuses_nobody(attack: AbstractAttack) -> None:
+    """What is as it should be does not leak, by its own bounds."""
+    leaks = [found for _, findings in played(attack) for found in findings if found.leaks]
+    if leaks:
+        raise AssertionError(f"Clean reports leak: {leaks[0]}.")
+
+
+ATTACK_CLAIMS: tuple[Claim, ...] = (
+    says_what_it_knows,
+    finds_shares,
+    repeats_itself,
+    accuses_nobody,
+)
+"""Every claim about an attack."""
+
+
+def check_attack(attack: AbstractAttack) -> None:
+    """Run every claim about an attack; raises `AssertionError` for the first that fails."""
+    for claim in ATTACK_CLAIMS:
+        claim(attack)

@@ -1,0 +1,62 @@
+"""Every attack of the registry, by the whole battery."""
+
+from dataclasses import replace
+
+import pytest
+
+from tacit.audit.attacks import ATTACKS, attack
+from tacit.audit.attacks.protocol import Finding
+from tacit.errors import RequestError
+from tacit.testing.attacks import ATTACK_CLAIMS, check_attack
+
+
+@pytest.mark.parametrize("name", list(ATTACKS))
+@pytest.mark.parametrize("claim", ATTACK_CLAIMS, ids=lambda claim: claim.__name__)
+def test_every_attack_holds_every_claim(name, claim):
+    claim(attack(name, **QUICK.get(name, {})))
+
+
+def test_an_attack_is_looked_up_by_name_and_changed():
+    assert attack("linkage", known=(3,)).known == (3,)
+    with pytest.raises(RequestError, match="no attack 'likage'; choose one of linkage, "):
+        attack("likage")
+    with pytest.raises(RequestError, match="Attack linkage has no setting 'k'"):
+        attack("linkage", k=3)
+
+
+QUICK = {"averaging": {"syncs": 12, "slots": 500}}
+
+
+class Careless:
+    """An attack with one fault."""
+
+    name, baseline, needs = "careless", "a guess", "reports"
+    knows = "The attacker has everything that there is, and knows the rest."
+
+    def __init__(self):
+        self.turn, self.changes = 0, {}
+
+    def run(self, world):
+        self.turn += 1
+        fine = Finding(setting="s", figure="f", value=0.5, baseline=0.1, count=9, bound=0.6)
+        return [replace(fine, **{k: v(self.turn) for k, v in self.changes.items()})]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "words"),
+    [
+        ("knows", "Somebody attacks.", "It says"),
+        ("baseline", "", "beside ''"),
+        ("changes", {"value": lambda turn: 1.2}, "no share"),
+        ("changes", {"value": lambda turn: float("nan")}, "no share"),
+        ("changes", {"value": lambda turn: turn / 100}, "finds something else"),
+        ("changes", {"bound": lambda turn: 0.4}, "leak"),
+        ("changes", {"count": lambda turn: 0}, "of anybody"),
+    ],
+)
+def test_the_battery_convicts(attribute, value, words):
+    check_attack(Careless())
+    faulty = Careless()
+    setattr(faulty, attribute, value)
+    with pytest.raises(AssertionError, match=words):
+        check_attack(faulty)
