@@ -54,7 +54,8 @@ def _label(about: Path, delta: str) -> "Label":
     from tacit.evaluation.label.of_task import of_task
     from tacit.wire.task import loads
 
-    start = about.open("rb").read(1)
+    with about.open("rb") as file:
+        start = file.read(1)
     if start == b"{":
         return of_task(loads(about.read_bytes()), delta=delta)
     if start == b"[":

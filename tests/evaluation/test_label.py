@@ -1,0 +1,155 @@
+"""A label says what runs: each figure is found again by another way."""
+
+import json
+import math
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+
+from tacit import channels, fit
+from tacit.channels.certificate import certify
+from tacit.cli import main
+from tacit.evaluation.label.document import document, dumps
+from tacit.evaluation.label.found import Found
+from tacit.evaluation.label.of_model import of_model
+from tacit.evaluation.label.of_task import of_task
+from tacit.evaluation.label.page import guessed, html
+from tacit.models import item_model
+from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.readers import synthetic
+from tacit.scale import RatingScale
+from tacit.training import training
+from tacit.wire.task import Task
+
+SCHEMA = json.loads(files("tacit.evaluation.label").joinpath("schema.json").read_text("utf-8"))
+
+
+def asked(plan: str, *epsilons: str) -> Task:
+    scale = RatingScale.parse("1:5:1")
+    return Task(
+        name="Films",
+        scale=scale,
+        plan=plan,
+        items=tuple(range(30)),
+        channels=tuple(
+            channels.compile_channel(
+                "randomized-response", epsilon=each, scale=scale, missing=plan != "rated"
+            )
+            for each in epsilons
+        ),
+        start=0,
+        provider="https://films.example",
+        window=3,
+        retention_days=99,
+    )
+
+
+def valid(label) -> dict:
+    told = json.loads(dumps(label))
+    jsonschema_rs.validate(SCHEMA, told)
+    return told
+
+
+def test_what_a_task_promises_is_what_its_tables_hold():
+    """The epsilon of each is recomputed from the weights that devices draw from."""
+    task = asked("rated", "1", "2")
+    told = valid(of_task(task, delta="1e-6"))
+    assert told["address"] == task.address
+    for terms, channel in zip(told["terms"], task.channels, strict=True):
+        (promise,) = terms["promises"]
+        ratio = max(max(c) / min(c) for c in zip(*channel.weights, strict=True))
+        assert float(promise["epsilon"]) == pytest.approx(math.log(ratio), abs=1e-9)
+        assert (promise["unit"], promise["exact"]) == ("value", True)
+        assert certify(replace(channel, epsilon=promise["epsilon"])) is None
+    assert told["keeping"] == {"epoch_seconds": 86_400, "late_epochs": 3, "days": 99}
+    assert "Nothing bounds a whole person" in told["unbounded"]
+    assert told["deployment"]["privacy_loss"]["privacy_parameters"]["epsilon"] == "2"
+
+
+def test_a_whole_person_costs_what_all_slots_cost():
+    told = valid(of_task(asked("sample:12", "0.5"), delta="1e-6"))
+    slot, person, *tight = told["terms"][0]["promises"]
+    assert (slot["unit"], slot["epsilon"]) == ("slot", "0.5")
+    assert (person["unit"], float(person["epsilon"])) == ("user", 12 * 0.5)
+    assert told["unbounded"] is None
+    for one in tight:
+        assert one["delta"] == "1e-6"
+        assert 0 < float(one["epsilon"]) < 12 * 0.5
+
+
+def test_a_models_label_has_the_promise_that_it_carries(tmp_path: Path):
+    ratings = synthetic(40, 60, 900)
+    for name, fitted in (
+        ("private", training("dp-bias").fit(ratings, epsilon="2")),
+        ("free", fit("bias", ratings)),
+    ):
+        path = tmp_path / name
+        fitted.save(path)
+        told = valid(of_model(path))
+        assert told["terms"][0]["promises"][0]["epsilon"] == fitted.guarantee.epsilon
+        assert (told["deployment"] is None) == (fitted.guarantee == NO_PRIVACY)
+        items = tmp_path / f"{name}.items"
+        items.write_bytes(item_model(fitted).to_bytes())
+        published = valid(of_model(items))
+        assert published["terms"][0]["promises"] == told["terms"][0]["promises"]
+
+
+def test_a_claim_that_fails_is_no_deployment_and_is_said_first(tmp_path: Path):
+    ratings = synthetic(40, 60, 900)
+    fitted = training("dpsaobj", "faithful").fit(ratings, epsilon="10")
+    path = tmp_path / "published"
+    fitted.save(path)
+    label = of_model(path)
+    assert valid(label)["deployment"] is None
+    page = html(label)
+    assert page.index("it does not hold") < page.index("<table")
+    assert "does not hold" in page
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "0"), ("0.5", "0.1"), ("3", "1e-6")])
+def test_a_guess_is_as_good_as_the_best_test_between_two_laws(epsilon: str, delta: str):
+    """The attaining pair: with delta one sees which it is, else randomized response."""
+    e, d = float(epsilon), float(delta)
+    told = math.exp(e) * (1 - d) / (1 + math.exp(e))
+    law, other = (d, told, 1 - d - told, 0.0), (0.0, 1 - d - told, told, d)
+    right = sum(map(max, zip(law, other, strict=True))) / 2
+    one = replace(NO_PRIVACY, epsilon=epsilon, delta=delta, unit="user")
+    assert 0 <= float(guessed(one)[:-2]) - 100 * right < 0.1
+
+
+def test_what_was_found_is_on_the_page_with_whom_it_is_of():
+    found = Found(
+        attack="linkage", through="epsilon 1", knows="Four items.", setting="4 items",
+        figure="top-1", value=0.125, baseline=0.01, data="100 made-up people.",
+    )  # fmt: skip
+    label = of_task(asked("rated", "1"), delta="1e-6", found=(found,))
+    assert valid(label)["found"][0]["value"] == 0.125
+    assert all(said in html(label) for said in ("0.125", "0.010", "100 made-up people."))
+    assert "No attack was played" in html(of_task(asked("rated", "1"), delta="1e-6"))
+
+
+def test_a_title_is_text_on_the_page():
+    task = replace(asked("rated", "1"), name="<script>x</script>")
+    assert "<script>" not in html(of_task(task, delta="1e-6"))
+
+
+def test_the_verb_writes_a_page_and_its_json(tmp_path: Path, capsys):
+    task = asked("rated", "1")
+    (tmp_path / "task.json").write_bytes(task.document)
+    with pytest.raises(SystemExit):
+        main(["label", str(tmp_path / "task.json"), "-o", str(tmp_path / "label.html")])
+    told = json.loads((tmp_path / "label.json").read_text())
+    assert told == json.loads(json.dumps(document(of_task(task, delta="1e-6"))))
+    assert (tmp_path / "label.html").read_text().startswith("<!doctype html>")
+    assert "the label of a task" in capsys.readouterr().err
+
+
+def test_an_empty_file_has_no_label(tmp_path: Path, capsys):
+    (tmp_path / "nothing").touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["label", str(tmp_path / "nothing"), "-o", str(tmp_path / "label.html")])
+    assert ended.value.code == 1
+    assert "is empty" in capsys.readouterr().err
