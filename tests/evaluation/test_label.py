@@ -12,8 +12,8 @@ import pytest
 from tacit import channels, fit
 from tacit.channels.certificate import certify
 from tacit.cli import main
+from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.evaluation.label.document import document, dumps
-from tacit.evaluation.label.found import Found
 from tacit.evaluation.label.of_model import of_model
 from tacit.evaluation.label.of_task import of_task
 from tacit.evaluation.label.page import guessed, html
@@ -121,7 +121,7 @@ def test_a_guess_is_as_good_as_the_best_test_between_two_laws(epsilon: str, delt
 
 
 def test_what_was_found_is_on_the_page_with_whom_it_is_of():
-    found = Found(
+    found = AttackFigure(
         attack="linkage", through="epsilon 1", knows="Four items.", setting="4 items",
         figure="top-1", value=0.125, baseline=0.01, data="100 made-up people.",
     )  # fmt: skip

@@ -8,7 +8,7 @@ figure of protected ratings would be a release of its own.
 from dataclasses import dataclass
 from typing import Literal
 
-from tacit.evaluation.label.found import Found
+from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.privacy.guarantee import Guarantee
 
 Kind = Literal["task", "model", "result"]
@@ -49,7 +49,7 @@ class Label:
     terms: tuple[Terms, ...]
     unbounded: str | None
     keeping: Keeping | None
-    found: tuple[Found, ...] = ()
+    found: tuple[AttackFigure, ...] = ()
 
     @property
     def promises(self) -> tuple[Guarantee, ...]:

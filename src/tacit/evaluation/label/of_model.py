@@ -19,7 +19,7 @@ UNBOUNDED = (
 def of_model(path: Path) -> Label:
     """Raises `DataError` for a damaged model, `RequestError` for a file that is none."""
     content = path.read_bytes()
-    guarantee, what = _promised(path, content)
+    guarantee, what = _guarantee_of(path, content)
     person = guarantee.epsilon is None or guarantee.unit == "user"
     return Label(
         kind="model",
@@ -33,7 +33,7 @@ def of_model(path: Path) -> Label:
     )
 
 
-def _promised(path: Path, content: bytes) -> tuple[Guarantee, str]:
+def _guarantee_of(path: Path, content: bytes) -> tuple[Guarantee, str]:
     if content.startswith(list_model.MAGIC):
         lists = ListModel.from_bytes(content)
         return lists.guarantee, f"a list model of {len(lists.items)} items"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tacit.channels.table import Channel
 from tacit.collection.plan import Plan
 from tacit.collection.plans import plan
-from tacit.evaluation.label.found import Found
+from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.evaluation.label.label import Keeping, Label, Terms
 from tacit.privacy.guarantee import Guarantee
 from tacit.wire.task import Task
@@ -16,8 +16,8 @@ UNBOUNDED = (
 )
 
 
-def of_task(task: Task, *, delta: str, found: tuple[Found, ...] = ()) -> Label:
-    """`delta`: of a whole person, a decimal string above 0. `found`: as `label_attacks` has it.
+def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> Label:
+    """`delta`: of a whole person, a decimal string above 0. `found`: by attackers, on made-up data.
 
     Raises `CertificateError` for a channel that does not hold, `RequestError` for another delta.
     """

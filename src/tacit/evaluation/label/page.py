@@ -6,7 +6,7 @@ from html import escape
 from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.html.markup import plain
 from tacit.evaluation.html.page import page
-from tacit.evaluation.label.found import Found
+from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.evaluation.label.label import Keeping, Label
 from tacit.privacy.guarantee import Guarantee
 
@@ -113,5 +113,5 @@ def _found(label: Label) -> list[str]:
     ]
 
 
-def _shares(one: Found) -> tuple[str, str]:
+def _shares(one: AttackFigure) -> tuple[str, str]:
     return f"{one.value:.3f}", f"{one.baseline:.3f}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class AttackFigure:
     """`value`: of `figure`, a share from 0 to 1, and `baseline`: the same without the reports.
     `through`: which terms; `knows`: what the attacker knew, a sentence; `setting`: how much of it;
     `data`: what people the figure is of, a sentence that says that they are made up."""
