@@ -71,13 +71,14 @@ def test_what_a_task_promises_is_what_its_tables_hold():
 
 def test_a_whole_person_costs_what_all_slots_cost():
     told = valid(of_task(asked("sample:12", "0.5"), delta="1e-6"))
-    slot, person, *tight = told["terms"][0]["promises"]
+    slot, person, tight = told["terms"][0]["promises"]
     assert (slot["unit"], slot["epsilon"]) == ("slot", "0.5")
     assert (person["unit"], float(person["epsilon"])) == ("user", 12 * 0.5)
     assert told["unbounded"] is None
-    for one in tight:
-        assert one["delta"] == "1e-6"
-        assert 0 < float(one["epsilon"]) < 12 * 0.5
+    assert (tight["unit"], tight["delta"]) == ("user", "1e-6")
+    assert 0 < float(tight["epsilon"]) < 12 * 0.5
+    everything = valid(of_task(asked("catalogue", "0.5"), delta="1e-6"))
+    assert float(everything["terms"][0]["promises"][1]["epsilon"]) == 30 * 0.5
 
 
 def test_a_models_label_has_the_promise_that_it_carries(tmp_path: Path):
