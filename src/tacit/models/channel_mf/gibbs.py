@@ -23,6 +23,7 @@ from tacit.models.channel_mf.capacity import (
 from tacit.models.channel_mf.level import LevelPrior
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.models.channel_mf.row_prior import Features, Prior
+from tacit.models.channel_mf.unrated_items import with_expected_presence
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_features import Presence, presence
 from tacit.models.evidence.presence_matrix import PresenceMatrix
@@ -155,7 +156,8 @@ class GibbsChain:
     ) -> tuple[list[Features], list[Features]]:
         if self.presence is None:
             return [], list(described)
-        items, people = self.presence.item_features, self.presence.supposed(matrix)
+        people = self.presence.supposed(matrix)
+        items = with_expected_presence(self.presence.item_features, matrix.told_of, described)
         ends = np.cumsum([items.shape[1], *(len(each.order) for each in described)])
         own, *means = np.split(people, ends[:-1], axis=1)
         rated = [replace(each, values=mean) for each, mean in zip(described, means, strict=True)]

@@ -105,7 +105,7 @@ def presence(matrix: PresenceMatrix, spectrum: Spectrum) -> Presence:
 
 def _standardised(matrix: PresenceMatrix, vectors: Floats, own: Floats) -> Presence:
     activity, popularity = np.log1p(matrix.of_people), np.log1p(matrix.of_items)
-    item_features = _standard(np.column_stack([popularity, own]), _told_of(matrix))
+    item_features = _standard(np.column_stack([popularity, own]), matrix.told_of)
     vectors, centre = _over_profiles(matrix, vectors)
     return Presence(
         vectors=vectors,
@@ -125,14 +125,6 @@ def _over_profiles(matrix: PresenceMatrix, vectors: Floats) -> tuple[Floats, Flo
     # Rounded to what a device gets, so that provider and device compute the same features.
     scaled = halved(vectors / spread)
     return scaled, _single(_means(matrix.of_people, matrix.over_items(scaled)).mean(0))
-
-
-def _told_of(matrix: PresenceMatrix) -> NDArray[np.bool_]:
-    """Which items their presence says anything of.
-
-    That nobody rated an item yet is no sign of what it is like; it would be the strongest of all.
-    """
-    return np.asarray(matrix.of_items > 0) | matrix.protected
 
 
 def _standard(features: Floats, told: NDArray[np.bool_]) -> Floats:

@@ -63,6 +63,15 @@ class PresenceMatrix:
         """Var[C] at a slot not rated, times the share asked about, of each person."""
         return self.unrated * (1 - self.unrated) / (self.rated - self.unrated) ** 2
 
+    @property
+    def told_of(self) -> NDArray[np.bool_]:
+        """Which items their presence says anything of, shape (items,).
+
+        That nobody rated an item yet is no sign of what it is like; it would be the strongest of
+        all.
+        """
+        return np.asarray(self.of_items > 0) | self.protected
+
     def where(self, keep: NDArray[np.bool_]) -> "PresenceMatrix":
         """The rows of some people: a mask of shape (people,)."""
         asked = None if self.asked is None else self.asked[keep]
