@@ -33,7 +33,6 @@ SCRIPTS = {
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
     "item_features": ("{csv}", "{items}", "--epsilons", "1", "--seeds", "1"),
-    "linkage": ("{csv}", "--epsilons", "2"),
     "list_accuracy": ("{frame}", "--seeds", "1", "--split", "test"),
     "lists_over_http": ("--people", "60", "--draws", "2", "--plan", "sample:50"),
     "made": ("{csv}", "{folder}/made.npz"),

@@ -16,6 +16,7 @@ import typer
 
 import tacit
 from tacit.cli import channel
+from tacit.cli.attack import attack
 from tacit.cli.choose_epsilon import choose_epsilon
 from tacit.cli.collecting.collect import collect
 from tacit.cli.collecting.serve import serve
@@ -69,6 +70,7 @@ for verb in (
     split_domains,
     crossdomain,
     simulate,
+    attack,
     label,
     download,
 ):

@@ -8,6 +8,7 @@ their figures are as private as those.
 from typing import Any
 
 from tacit import registry
+from tacit.audit.attacks.attribute import Attribute
 from tacit.audit.attacks.averaging import Averaging
 from tacit.audit.attacks.linkage import Linkage
 from tacit.audit.attacks.order import Order
@@ -21,6 +22,7 @@ _MEMBERS: tuple[AbstractAttack, ...] = (
     Reconstruction(),
     Order(),
     Averaging(),
+    Attribute(),
 )
 
 ATTACKS = {member.name: member for member in _MEMBERS}

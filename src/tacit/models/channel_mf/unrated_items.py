@@ -39,7 +39,8 @@ def _weights(D: Doubles, F: Doubles) -> Doubles:
     squares, vectors = eigh(D.T @ D)
     squares = np.maximum(squares, 0)
     turned = vectors.T @ (D.T @ F)
-    errors, found = [], []
+    errors: list[Doubles] = []
+    found: list[Doubles] = []
     for ridge in RIDGES:
         weights = vectors @ (turned / (squares + ridge)[:, None])
         left = len(D) - (squares / (squares + ridge)).sum()

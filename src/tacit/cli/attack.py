@@ -1,0 +1,104 @@
+"""`tacit attack`: what somebody could find out, tried on data at hand."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Columns, Data, Format, Rounding, Scale
+from tacit.cli.resumable import Resumable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.evaluation.attacks.rows import AttackRow
+
+
+def attack(
+    data: Data,
+    attack: Annotated[
+        str | None, typer.Option("--attack", help="Attacks, by commas. [all of them]")
+    ] = None,
+    plan: Annotated[
+        str, typer.Option(help="Plans, by commas: rated, catalogue, sample:K.")
+    ] = "rated,catalogue",
+    channel: Annotated[str, typer.Option(help="Channels, by commas.")] = "auto",
+    epsilon: Annotated[str, typer.Option(help="Nats per value or slot, by commas.")] = "1,2,4",
+    seeds: Annotated[int, typer.Option(help="Repeat with draws 0, 1, ..")] = 1,
+    json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
+    catalogue: options.CatalogueFile = None,
+    people: options.PeopleFile = None,
+) -> None:
+    """Play attackers against what leaves, on data whose true ratings are known.
+
+    Each knows the channel's table and what its description says, and stands beside a guess. With
+    --people, a table of people, its columns are told from their reports, too. Figures are as
+    private as the ratings: do not publish those of people who are protected. With --json an
+    interrupted run goes on where it stopped when it is started again.
+
+    Examples:
+
+        tacit attack ml-100k/u.data --epsilon 1,2,4
+
+        tacit attack ratings.csv --scale 1:5:1 --attack linkage --plan sample:200 --epsilon 2
+
+        tacit attack ml-1m/ratings.dat --people users.parquet --json out.json --report out.html
+    """
+    options.writable(json, report)
+
+    from tacit.audit.attacks import ATTACKS
+    from tacit.evaluation.attacks.request import AttackRequest
+    from tacit.evaluation.attacks.rows import AttackRow
+    from tacit.evaluation.comparison.request import epsilons
+
+    asked = AttackRequest(
+        attacks=options.names(attack) if attack else tuple(ATTACKS),
+        plans=options.names(plan),
+        channels=options.names(channel),
+        epsilons=epsilons(epsilon),
+        seeds=seeds,
+        people=_table(people),
+    )
+    ratings = options.load(
+        data, format, scale, columns, rounding, catalogue=catalogue, people=people
+    )
+    grid = Resumable(
+        "attacking",
+        AttackRow,
+        lambda journal, progress: asked.run(ratings, journal, progress),
+        lambda journal: asked.finished(ratings, journal),
+        _print,
+        json,
+    )
+    grid(report, _report)
+
+
+def _table(people: Path | None) -> "pl.DataFrame | None":
+    from tacit.readers.declared import listed
+
+    return None if people is None else listed(people, "user")
+
+
+def _report(rows: "Sequence[AttackRow]", path: Path) -> None:
+    from tacit.evaluation.attacks.report import report
+    from tacit.evaluation.results import replace
+
+    replace(path, report(rows).encode())
+
+
+def _print(rows: "Sequence[AttackRow]") -> None:
+    from tacit.evaluation.attacks.report import EXPERIMENT
+    from tacit.evaluation.attacks.tables import leaks, tables
+    from tacit.evaluation.comparison.tables import text
+
+    for table in tables(rows):
+        typer.echo(text(table) + "\n")
+    for sentence in (*leaks(rows), EXPERIMENT):
+        typer.echo(sentence)

@@ -1,0 +1,73 @@
+"""What attackers found, as tables: one for each attack, one column an epsilon."""
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from tacit.evaluation.attacks.rows import AttackRow
+from tacit.evaluation.comparison.tables import NOTHING, Table
+
+FREE = "no privacy"
+
+
+def tables(rows: Sequence[AttackRow]) -> list[Table]:
+    """A table of each attack: every figure, and in brackets what is reached without reports."""
+    return [
+        _table([row for row in rows if row.attack == name])
+        for name in dict.fromkeys(row.attack for row in rows)
+    ]
+
+
+def leaks(rows: Sequence[AttackRow]) -> list[str]:
+    """A sentence for each figure above what was promised; else one, where any has a bound."""
+    said = [
+        f"{row.attack}, {row.setting}, {under(row)}: {row.figure} is {row.value:.4f}, above the "
+        f"{row.bound:.4f} that is promised by more than chance ({row.error:.4f}) would have it."
+        for row in rows
+        if row.leaks
+    ]
+    bounded = sum(row.bound is not None for row in rows)
+    clean = f"None of {bounded} figures with a bound is above it by more than chance."
+    return said or ([clean] if bounded else [])
+
+
+def under(row: AttackRow) -> str:
+    """The terms under which reports left."""
+    return FREE if row.epsilon is None else f"{row.channel} at {row.epsilon:g} under {row.plan}"
+
+
+def _table(rows: Sequence[AttackRow]) -> Table:
+    epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
+    free = any(row.epsilon is None for row in rows)
+    units = " or ".join(dict.fromkeys(row.unit for row in rows if row.unit))
+    seeds = len({row.seed for row in rows})
+    over = f", mean over {seeds} draws" if seeds > 1 else ""
+    names = [f"{epsilon:g}" for epsilon in epsilons] + ([FREE] if free else [])
+    per = f"; epsilon per {units}" if units else ""
+    return Table(
+        f"{rows[0].attack}{over}, in brackets {rows[0].beside}{per}",
+        ("under", "the attacker has", "figure", *names),
+        tuple(_lines(rows, [*epsilons, *([None] if free else [])])),
+    )
+
+
+def _lines(
+    rows: Sequence[AttackRow], epsilons: Sequence[float | None]
+) -> Iterator[tuple[str, ...]]:
+    private = [row for row in rows if row.epsilon is not None]
+    ways = dict.fromkeys((row.plan, row.channel) for row in private or rows)
+    what = dict.fromkeys((row.setting, row.figure) for row in rows)
+    for plan, channel in ways:
+        for setting, figure in what:
+            mine = [row for row in rows if (row.setting, row.figure) == (setting, figure)]
+            here = [r for r in mine if r.epsilon is None or (r.plan, r.channel) == (plan, channel)]
+            if here:
+                cells = [_cell([row for row in here if row.epsilon == e]) for e in epsilons]
+                way = f"{plan}, {channel}" if plan else str(channel)
+                yield (way, setting, figure, *cells)
+
+
+def _cell(rows: Sequence[AttackRow]) -> str:
+    if not rows:
+        return NOTHING
+    value, baseline = (fmean(getattr(row, name) for row in rows) for name in ("value", "baseline"))
+    return f"{value:.3f} ({baseline:.3f})"

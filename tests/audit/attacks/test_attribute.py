@@ -1,0 +1,108 @@
+"""Attribute: a column that ratings tell is told, one that they do not is not."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit.audit.attacks.attribute import Attribute, presence, stars
+from tacit.audit.attacks.world import World
+from tacit.errors import RequestError
+
+EVERYBODY = np.arange(300, dtype=np.int32)
+
+
+@pytest.fixture(scope="session")
+def table(people):
+    """Of the made-up people: who rated much of the first half, who rates well, and a coin."""
+    users, items = people.users, people.items
+    first = np.bincount(users, items < 100, 300) / np.bincount(users, minlength=300)
+    means = np.bincount(people.items, people.levels, 200) / np.maximum(
+        1, np.bincount(people.items, minlength=200)
+    )
+    above = np.bincount(users, people.levels - means[people.items], 300)
+    coin = np.random.default_rng(8).random(300) < 0.5
+    return pl.DataFrame(
+        {
+            "user": people.user_ids.ids.cast(pl.String),
+            "taste": np.where(first > np.median(first), "first", "second"),
+            "mild": above > np.median(above),
+            "coin": coin,
+            "age": np.random.default_rng(9).integers(0, 90, 300),
+            "name": [f"n{code}" for code in range(300)],
+        }
+    )
+
+
+def areas(world, **settings):
+    """Its figures by column and by what the attacker had."""
+    return {tuple(found.setting.split(", ")): found for found in Attribute(**settings).run(world)}
+
+
+def test_what_ratings_tell_is_told_and_what_they_do_not_is_not(people, table):
+    found = areas(World.unprotected(people, "rated", 0, table))
+    assert found["taste", "presence alone"].value > 0.75
+    assert found["mild", "all that came"].value > 0.75
+    assert found["mild", "presence alone"].value < 0.65
+    for column in ("coin", "age"):
+        for setting in ("all that came", "presence alone"):
+            guess = found[column, setting]
+            assert abs(guess.value - 0.5) < 4 * guess.error, guess
+    assert {column for column, _ in found} == {"taste", "mild", "coin", "age"}
+
+
+def test_noise_hides_it_and_less_noise_hides_less(people, table, world):
+    taste = [
+        areas(replace(world("catalogue", epsilon), people=table))["taste", "presence alone"].value
+        for epsilon in ("0.01", "2", "6")
+    ]
+    assert taste == sorted(taste)
+    assert taste[0] < 0.65 < 0.75 < taste[2]
+
+
+def test_over_many_coins_the_area_is_a_half(people):
+    """Nothing of the people who are asked about is learnt from, nor is the ridge chosen on them."""
+    chance = np.random.default_rng(3)
+    coins = {f"coin{n}": chance.random(300) < 0.3 for n in range(40)}
+    table = pl.DataFrame({"user": people.user_ids.ids, **coins})
+    found = areas(World.unprotected(people, "rated", 0, table))
+    told = [f.value for (_, setting), f in found.items() if setting == "all that came"]
+    assert len(told) == 40
+    assert abs(np.mean(told) - 0.5) < 4 * np.std(told) / np.sqrt(40)
+
+
+def test_expected_features_by_hand(world):
+    """P(rated | column) and the mean above the item's, from the table and the shares alone."""
+    seen = world("catalogue", "1")
+    few = np.array([3, 7], np.int32)
+    known, above = presence(seen, few), stars(seen, few)
+    values = np.arange(1.0, 6)
+    for row, person in enumerate(few):
+        for item in (0, 11, 150):
+            column = seen.columns[person, item]
+            joint = seen.shares[item] * seen.likelihood[:, column]
+            mean = (seen.star_shares[item] * values).sum()
+            expected = (joint[1:] * (values - mean)).sum() / joint.sum()
+            assert known[row, item] == pytest.approx(joint[1:].sum() / joint.sum(), abs=1e-6)
+            assert above[row, item] == pytest.approx(expected, abs=1e-6)
+
+
+def test_without_a_table_nothing_is_told(world):
+    assert Attribute().run(world("rated", "1")) == []
+
+
+def test_people_who_are_not_in_the_table_are_left_out(people, table):
+    found = areas(World.unprotected(people, "rated", 0, table.head(200)))
+    assert {f.count for f in found.values()} == {200}
+
+
+def test_of_many_people_some_are_drawn(people, table):
+    found = areas(World.unprotected(people, "rated", 0, table), most_people=120)
+    assert {f.count for f in found.values()} == {120}
+
+
+@pytest.mark.parametrize("settings", [{"most_values": 1}, {"most_people": 39}])
+def test_settings_that_tell_nothing_are_refused(settings):
+    with pytest.raises(RequestError, match=str(next(iter(settings.values())))):
+        Attribute(**settings)
