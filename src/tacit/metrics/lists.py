@@ -96,6 +96,14 @@ def list_figures(
     )
 
 
+def gains(lists: Codes, users: Codes, items: Codes, n_items: int, length: int) -> Doubles:
+    """What each list holds of the test rows, discounted by rank: sums of 1 / log2(rank + 1).
+
+    Arguments as of `list_figures`; shape (people,).
+    """
+    return _Found.of(lists, users, items, n_items, length).gain
+
+
 @dataclass(frozen=True, eq=False)
 class _Found:
     """Of each person: hits in the list as cut, their discounted gain, and the reciprocal rank of

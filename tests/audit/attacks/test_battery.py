@@ -24,7 +24,10 @@ def test_an_attack_is_looked_up_by_name_and_changed():
         attack("linkage", k=3)
 
 
-QUICK = {"averaging": {"syncs": 12, "slots": 500}}
+QUICK = {
+    "averaging": {"syncs": 12, "slots": 500},
+    "membership": {"models": 8, "epsilons": ("1",)},
+}
 
 
 class Careless:

@@ -11,6 +11,7 @@ from tacit import registry
 from tacit.audit.attacks.attribute import Attribute
 from tacit.audit.attacks.averaging import Averaging
 from tacit.audit.attacks.linkage import Linkage
+from tacit.audit.attacks.membership import Membership
 from tacit.audit.attacks.order import Order
 from tacit.audit.attacks.protocol import AbstractAttack
 from tacit.audit.attacks.reconstruction import Reconstruction
@@ -23,6 +24,7 @@ _MEMBERS: tuple[AbstractAttack, ...] = (
     Order(),
     Averaging(),
     Attribute(),
+    Membership(),
 )
 
 ATTACKS = {member.name: member for member in _MEMBERS}
