@@ -12,6 +12,7 @@ from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
+    from tacit.evaluation.attacks.rows import AttackRow
     from tacit.evaluation.comparison.request import Comparison
     from tacit.evaluation.results import ResultRow
     from tacit.ratings import Ratings
@@ -176,8 +177,27 @@ def _report(
     near_one = min(comparison.epsilons, key=lambda epsilon: abs(float(epsilon) - 1))
     real = tools.tools()
     sample = made_up(ratings.scale, noisy[0], near_one, real, comparison.plan) if noisy else None
-    page = report(rows, sample=sample, split=comparison.protocol.words)
+    words = comparison.protocol.words
+    page = report(rows, sample=sample, split=words, attacked=_attacked(ratings, comparison))
     replace(path, page.encode())
+
+
+def _attacked(ratings: "Ratings", comparison: "Comparison") -> "Sequence[AttackRow]":
+    """Rows of attacks on what leaves; those that are played know no cap."""
+    from tacit.evaluation.attacks.beside import beside
+    from tacit.evaluation.progress import bar
+
+    if comparison.cap is not None:
+        options.notice("Attacks are played without a cap alone: the report has none.")
+        return ()
+    with bar("attacking") as progress:
+        return beside(
+            ratings,
+            plan=comparison.plan,
+            channels=comparison.channels,
+            epsilons=comparison.epsilons,
+            progress=progress,
+        )
 
 
 def _print(rows: "Sequence[ResultRow]") -> None:

@@ -150,7 +150,8 @@ class _Runner:
         ratings, people = self._ratings, self._request.people
         if asked.epsilon is None:
             return World.unprotected(ratings, asked.plan, asked.seed, people)
-        plan = tools.plan(asked.plan, asked.channel, asked.epsilon, ratings.scale, None)
+        made = tools.tools().plan
+        plan = made(asked.plan, asked.channel, asked.epsilon, ratings.scale, None)
         return World.through(ratings, plan, asked.seed, people)
 
 

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from tacit.evaluation.attacks import beside
+from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison import device_sample as sampling
 from tacit.evaluation.comparison.chart import TITLES, Chart
 from tacit.evaluation.comparison.device_sample import DeviceSample
@@ -34,12 +36,16 @@ SCORES = {
 
 
 def report(
-    rows: Sequence[ResultRow], *, sample: DeviceSample | None = None, split: str = ""
+    rows: Sequence[ResultRow],
+    *,
+    sample: DeviceSample | None = None,
+    split: str = "",
+    attacked: Sequence[AttackRow] = (),
 ) -> str:
-    """The report as HTML: the cost of privacy, the guarantee, figures, tables, one device.
+    """The report as HTML: the guarantee, what attackers find, figures, tables, one device.
 
-    `split`: what was held out, in words, such as `Protocol.words`. Only `sample` shows true
-    ratings; see `DeviceSample` for whose.
+    `split`: what was held out, in words, such as `Protocol.words`. `attacked`: rows of attacks on
+    the same ratings. Only `sample` shows true ratings; see `DeviceSample` for whose.
     """
     names = ", ".join(dict.fromkeys(row.dataset for row in rows))
     drawn, shown = _measured(rows, FIGURES), _measured(rows, TABLES)
@@ -47,6 +53,7 @@ def report(
         f"<header><h1>Recommendations without revealed ratings</h1><p>{escape(names)}</p></header>",
         _lead(rows),
         _promises(rows),
+        *beside.section(attacked),
         "<h2>What it costs</h2>",
         winners(best(holding(rows))),
         *(drawing.html(chart) for metric in drawn if (chart := Chart(rows, metric)).epsilons),

@@ -1,0 +1,78 @@
+"""What attackers find on the ratings of a comparison, under its terms: cheap attacks alone."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from tacit.audit.attacks import ATTACKS
+from tacit.audit.attacks.reconstruction import KNOWN as STARS
+from tacit.evaluation.attacks.report import EXPERIMENT
+from tacit.evaluation.attacks.request import AttackRequest
+from tacit.evaluation.attacks.rows import AttackRow
+from tacit.evaluation.attacks.tables import leaks, tables, under
+from tacit.evaluation.grid import IDENTITY, Progress
+from tacit.evaluation.html.markup import plain
+from tacit.evaluation.journal import Journal
+from tacit.ratings import Ratings
+
+KNOWN, VICTIMS = 8, 500
+LINKED = (f"{KNOWN} random items with stars", "top-1")
+
+
+def beside(
+    ratings: Ratings,
+    *,
+    plan: str,
+    channels: Sequence[str],
+    epsilons: Sequence[str],
+    progress: Progress = lambda label, done, total: None,
+) -> list[AttackRow]:
+    """Rows of linkage, of a few people, and of reconstruction under each channel and epsilon (nats
+    per value or slot), and without privacy; none where there is no channel."""
+    noisy = [name for name in channels if name != IDENTITY]
+    if not noisy:
+        return []
+    asked = AttackRequest(
+        attacks=("linkage", "reconstruction"),
+        plans=(plan,),
+        channels=noisy,
+        epsilons=epsilons,
+        changes={"linkage": {"known": (KNOWN,), "most_victims": VICTIMS}},
+    )
+    return asked.run(ratings, Journal(None, AttackRow), progress)
+
+
+def section(rows: Sequence[AttackRow]) -> list[str]:
+    """The part of a report: in words, then every figure; nothing where there are no rows."""
+    if not rows:
+        return []
+    names = dict.fromkeys(row.attack for row in rows)
+    return [
+        "<h2>What an attacker finds out</h2>",
+        f"<p>Somebody knows {KNOWN} items that a person rated, and the stars, and looks for that "
+        "person among everybody's reports. Their first guess is right</p>",
+        f"<ul class=odds>{''.join(_lines(rows))}</ul>",
+        *(f"<p>{escape(said)}</p>" for said in (*leaks(rows), EXPERIMENT)),
+        *map(plain, tables(rows)),
+        *(f"<p class=aside>{name}: {escape(ATTACKS[name].knows)}</p>" for name in names),
+    ]
+
+
+def _lines(rows: Sequence[AttackRow]) -> Iterator[str]:
+    """A line on each of the terms, no privacy last, then the guess without reports."""
+    ordered = sorted(rows, key=lambda row: row.epsilon is None)
+    linked = {under(row): row for row in ordered if (row.setting, row.figure) == LINKED}
+    told = {under(row): row for row in ordered if row.setting == STARS}
+    for terms, row in linked.items():
+        yield _line(terms, row.value, told[terms].value if terms in told else None)
+    for row in list(linked.values())[:1]:
+        stars = next((one.baseline for one in told.values()), None)
+        yield _line("without any report", row.baseline, stars)
+
+
+def _line(terms: str, found: float, stars: float | None) -> str:
+    guessed = "" if stars is None else f"; {_share(stars)} of stars are guessed right"
+    return f"<li><b>{escape(terms)}</b> for {_share(found)} of people{guessed}</li>"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.2g} %" if value < 0.995 else "100 %"
