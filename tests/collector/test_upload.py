@@ -229,6 +229,8 @@ def test_addresses(ask, collector):
         "/v1/tasks/00": 404,
         "/v1/models/00": 404,
         f"/v1/tasks/{task.address}/model": 404,
+        f"/v1/tasks/{task.address}/label": 404,
+        "/v1/tasks/00/label": 404,
         f"/v1/tasks/{task.address}/reports": 405,
         "/nowhere": 404,
         "/../pyproject.toml": 404,
@@ -238,6 +240,24 @@ def test_addresses(ask, collector):
         assert response.headers["content-type"] == "application/problem+json"
         assert "default-src 'self'" in response.headers["content-security-policy"]
     assert client.post("/v1/tasks/00/reports", json={}).status_code == 404
+
+
+def test_a_label_is_made_once_and_by_whom_is_asked(ask, collector):
+    made = []
+
+    def label(task):
+        made.append(task.address)
+        return f"<!doctype html><title>{task.name}</title>"
+
+    task = ask()
+    client = collector(task, label=label)
+    answers = [client.get(f"/v1/tasks/{task.address}/label") for _ in range(3)]
+    assert {answer.text for answer in answers} == {f"<!doctype html><title>{task.name}</title>"}
+    assert made == [task.address]
+    assert answers[0].headers["content-type"] == "text/html; charset=utf-8"
+    assert answers[0].headers["content-security-policy"].startswith("default-src 'none'")
+    assert answers[0].headers["x-content-type-options"] == "nosniff"
+    assert client.get("/v1/tasks/00/label").status_code == 404
 
 
 def test_too_many_at_once_are_refused_late_and_unread(ask, clock):

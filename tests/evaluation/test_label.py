@@ -14,6 +14,7 @@ from tacit.channels.certificate import certify
 from tacit.cli import main
 from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.evaluation.label.document import document, dumps
+from tacit.evaluation.label.made_up import found_by_attackers
 from tacit.evaluation.label.of_model import of_model
 from tacit.evaluation.label.of_task import of_task
 from tacit.evaluation.label.page import guessed, html
@@ -143,7 +144,8 @@ def test_the_verb_writes_a_page_and_its_json(tmp_path: Path, capsys):
     with pytest.raises(SystemExit):
         main(["label", str(tmp_path / "task.json"), "-o", str(tmp_path / "label.html")])
     told = json.loads((tmp_path / "label.json").read_text())
-    assert told == json.loads(json.dumps(document(of_task(task, delta="1e-6"))))
+    found = found_by_attackers(task)
+    assert told == json.loads(json.dumps(document(of_task(task, delta="1e-6", found=found))))
     assert (tmp_path / "label.html").read_text().startswith("<!doctype html>")
     assert "the label of a task" in capsys.readouterr().err
 

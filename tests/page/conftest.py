@@ -21,6 +21,7 @@ from tacit.collector.http.app import application
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.server import configured
 from tacit.collector.storage.published_models import PublishedModels
+from tacit.evaluation.label.served import served
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.wire.item_model import ItemDraw, ItemModel
 from tacit.wire.task import Task
@@ -55,7 +56,11 @@ class Provider:
         digests = [sha256(token.encode()).hexdigest() for token in tokens]
         enrolment = Enrolment(digests, most=100) if tokens else None
         app = application(
-            str(folder / "reports.db"), [task], published=self.models, enrolment=enrolment
+            str(folder / "reports.db"),
+            [task],
+            published=self.models,
+            enrolment=enrolment,
+            label=served,
         )
         self.server = uvicorn.Server(configured(app, "127.0.0.1", port))
         self.thread = threading.Thread(target=self.server.run)

@@ -49,6 +49,7 @@ def label(
 
 
 def _label(about: Path, delta: str) -> "Label":
+    from tacit.evaluation.label.made_up import found_by_attackers
     from tacit.evaluation.label.of_model import of_model
     from tacit.evaluation.label.of_result import of_result
     from tacit.evaluation.label.of_task import of_task
@@ -57,7 +58,8 @@ def _label(about: Path, delta: str) -> "Label":
     with about.open("rb") as file:
         start = file.read(1)
     if start == b"{":
-        return of_task(loads(about.read_bytes()), delta=delta)
+        task = loads(about.read_bytes())
+        return of_task(task, delta=delta, found=found_by_attackers(task))
     if start == b"[":
         return of_result(about)
     if not start:

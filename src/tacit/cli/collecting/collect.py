@@ -59,6 +59,7 @@ def collect(
 
         tacit collect --db postgresql://localhost/tacit --task task.json --publish models
     """
+    from tacit.evaluation.label.served import served
     from tacit.wire.task import loads
 
     try:
@@ -80,4 +81,5 @@ def collect(
     if confirm_clock:
         options.notice(f"The clock is taken as right: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")
     options.notice(f"Collecting {asked[0].name} on http://{host}:{port}, task {asked[0].address}")
-    serve(application(held, asked, published=published, enrolment=enrolment), host, port)
+    app = application(held, asked, published=published, enrolment=enrolment, label=served)
+    serve(app, host, port)

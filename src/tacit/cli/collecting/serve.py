@@ -43,6 +43,7 @@ def serve(
         from tacit.collector.http.app import application
         from tacit.collector.http.server import serve as run
         from tacit.collector.storage.published_models import PublishedModels
+        from tacit.evaluation.label.served import served
     except ImportError as error:
         raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
 
@@ -54,7 +55,8 @@ def serve(
         populating = get_context("spawn").Process(target=populate, args=(folder, url), daemon=True)
         populating.start()
     options.notice(f"Open {url} in a browser; Ctrl-C ends it.")
-    run(application(str(folder / "reports.db"), [task], published=published), host, port)
+    store = str(folder / "reports.db")
+    run(application(store, [task], published=published, label=served), host, port)
 
 
 def populate(folder: Path, url: str) -> None:

@@ -1,4 +1,4 @@
-"""The collector as an ASGI application: one process, one writer, five routes and the page."""
+"""The collector as an ASGI application: one process, one writer, six routes and the page."""
 
 import asyncio
 import time
@@ -20,6 +20,7 @@ from tacit.collector.http import metrics, problems
 from tacit.collector.http.admission import Admission
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.erasing import Erasing
+from tacit.collector.http.labels import Labels, MakeLabel
 from tacit.collector.http.middleware import Middleware
 from tacit.collector.http.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.http.upload import UploadHandler
@@ -60,11 +61,13 @@ class Collector:
         *,
         published: PublishedModels | None = None,
         enrolment: Enrolment | None = None,
+        label: MakeLabel | None = None,
     ) -> None:
         self._opening = opening
         self._tasks = tuple(tasks)
         self._published = published
         self._enrolment = enrolment
+        self._labels = Labels(label)
         self._started: RunningCollector | None = None
 
     @property
@@ -117,10 +120,18 @@ class Collector:
 
     async def task(self, request: Request) -> Response:
         """GET /v1/tasks/{task}; raises `ProblemError` for an unknown one."""
+        document = self._asked(request).document
+        return Response(document, media_type="application/json", headers=FOR_EVER)
+
+    async def label(self, request: Request) -> Response:
+        """GET /v1/tasks/{task}/label; raises `ProblemError` for an unknown one."""
+        return await self._labels(self._asked(request))
+
+    def _asked(self, request: Request) -> Task:
         validator = self.running.validators.get(request.path_params["task"])
         if validator is None:
             raise ProblemError(problems.NO_SUCH_TASK)
-        return Response(validator.task.document, media_type="application/json", headers=FOR_EVER)
+        return validator.task
 
     async def only_post(self, request: Request) -> Response:
         """Another method of an address that takes uploads or erasures; those never come here.
@@ -175,6 +186,7 @@ class Collector:
             Route("/v1/tasks", self.tasks),
             Route("/v1/tasks/{task}", self.task),
             Route("/v1/tasks/{task}/model", self.newest),
+            Route("/v1/tasks/{task}/label", self.label),
             Route("/v1/models/{model}", self.model),
             Route("/v1/openapi.json", self.description),
             Route("/healthz", self.health),
@@ -216,11 +228,13 @@ def application(
     *,
     published: PublishedModels | None = None,
     enrolment: Enrolment | None = None,
+    label: MakeLabel | None = None,
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
     """The application over a store: an address for `open_store`, what opens one, or one that is
-    open with all that goes with it. `clock`: Unix seconds; `monotonic`: seconds since any moment.
+    open with all that goes with it. `label`: makes the page that says what a task promises; the
+    collector's page links to it. `clock`: Unix seconds; `monotonic`: seconds since any moment.
     """
 
     def opening() -> Opened:
@@ -228,7 +242,7 @@ def application(
             return store
         return opened(store, tasks, enrolment, wall=clock, monotonic=monotonic)
 
-    collector = Collector(opening, tasks, published=published, enrolment=enrolment)
+    collector = Collector(opening, tasks, published=published, enrolment=enrolment, label=label)
     app = Starlette(
         routes=collector.routes(),
         lifespan=collector.lifespan,

@@ -49,7 +49,9 @@ def task_of(path: str) -> str | None:
 def _with_policy(send: Send) -> Send:
     async def policed(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(POLICY)
+            headers = MutableHeaders(scope=message)
+            for name, value in POLICY.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return policed

@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 
 from tacit.evaluation.comparison.runner import Tools
+from tacit.evaluation.html.markup import wide
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
 
@@ -64,15 +65,18 @@ def html(sample: DeviceSample) -> str:
         f"<td class=across>{_strip(_share(true, low, high), _share(left, low, high))}</td></tr>"
         for item, true, left in sample.pairs
     )
+    table = (
+        "<table class=sample>\n<thead><tr><th scope=col>item</th>"
+        "<th scope=col class=n>true, stays</th>"
+        "<th scope=col class=n>left the device</th>"
+        '<th scope=col class=across><span class="key true"></span> true '
+        '<span class="key left"></span> left</th></tr></thead>\n'
+        f"<tbody>\n{lines}\n</tbody></table>"
+    )
     return (
         f"<p>{escape(sample.person)} answered through <em>{escape(sample.channel)}</em> at "
         f"epsilon = {escape(sample.epsilon)}. {_received(sample)}{_symbols(sample)}</p>\n"
-        f"<div class=wide><table class=sample>\n<thead><tr><th scope=col>item</th>"
-        f"<th scope=col class=n>true, stays</th>"
-        f"<th scope=col class=n>left the device</th>"
-        f'<th scope=col class=across><span class="key true"></span> true '
-        f'<span class="key left"></span> left</th></tr></thead>\n'
-        f"<tbody>\n{lines}\n</tbody></table></div>"
+        f"{wide('What left one device', table)}"
     )
 
 

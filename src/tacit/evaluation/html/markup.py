@@ -60,7 +60,13 @@ def _table(caption: str, heading: Sequence[str], body: str, kind: str) -> str:
         f"<th scope=col{'' if k == 0 else ' class=n'}>{escape(name)}</th>"
         for k, name in enumerate(heading)
     )
-    return (
-        f"<div class=wide><table class={kind}><caption>{escape(caption)}</caption>\n"
-        f"<thead><tr>{names}</tr></thead>\n{body}</table></div>"
+    return wide(
+        caption,
+        f"<table class={kind}><caption>{escape(caption)}</caption>\n"
+        f"<thead><tr>{names}</tr></thead>\n{body}</table>",
     )
+
+
+def wide(name: str, table: str) -> str:
+    """What scrolls sideways where there is no room; keys reach it, and `name` says what it is."""
+    return f'<div class=wide role=group tabindex=0 aria-label="{escape(name)}">{table}</div>'

@@ -56,6 +56,12 @@ export function questionView(task) {
     {},
     make("dl", { class: "terms" }, ...list),
     make(
+      "p",
+      {},
+      make("a", { href: `/v1/tasks/${task.address}/label` }, "What this promises, on one page"),
+      ", and what somebody who attacks made-up people finds.",
+    ),
+    make(
       "details",
       {},
       make("summary", {}, "The exact question"),

@@ -1,0 +1,76 @@
+"""Attacks on a task's terms, played on made-up people: what its label says of attackers."""
+
+from collections.abc import Iterator
+
+from tacit.audit.attacks import attack
+from tacit.audit.attacks.averaging import FIGURE as AVERAGED
+from tacit.audit.attacks.reconstruction import KNOWN as STARS
+from tacit.audit.attacks.reconstruction import PRESENCE
+from tacit.audit.attacks.world import World
+from tacit.collection.plans import plan
+from tacit.errors import RequestError
+from tacit.evaluation.label.attack_figure import AttackFigure
+from tacit.evaluation.label.of_task import through
+from tacit.ratings import Ratings
+from tacit.readers.synthetic import MOST_OF_CATALOGUE, synthetic
+from tacit.wire.task import Task
+
+PEOPLE, MOST_ITEMS, EACH = 1000, 2000, 40
+KNOWN = 8
+ATTACKS = (
+    attack("linkage", known=(KNOWN,), most_victims=500),
+    attack("reconstruction"),
+    attack("averaging", syncs=20, slots=500),
+)
+SHOWN = {
+    (f"{KNOWN} random items with stars", "top-1"),
+    (f"{KNOWN} random items without stars", "top-1"),
+    (STARS, "accuracy"),
+    (PRESENCE, "precision"),
+    (PRESENCE, "recall"),
+    ("20 syncs of a device", AVERAGED),
+}
+"""Settings and figures; a label is a page, and who wants the others has `tacit attack`."""
+
+
+def found_by_attackers(task: Task) -> tuple[AttackFigure, ...]:
+    """What linkage, reconstruction and averaging find through each channel of the task.
+
+    The people are those of `synthetic`, a thousand, and answer once about as many items as the task
+    has, at most 2,000. None where the task has too few items to make anybody up.
+    """
+    try:
+        ratings = _people(task)
+    except RequestError:
+        return ()
+    rated = len(ratings) / ratings.n_users
+    data = (
+        f"Made-up people, {ratings.n_users:,} of them, who rated {rated:.0f} of "
+        f"{ratings.n_items:,} items each; nobody's ratings are in these figures."
+    )
+    return tuple(_figures(task, ratings, data))
+
+
+def _people(task: Task) -> Ratings:
+    items = min(len(task.items), MOST_ITEMS)
+    each = min(EACH, int(items * MOST_OF_CATALOGUE))
+    return synthetic(PEOPLE, items, PEOPLE * each, task.scale, fewest=max(1, each // 2))
+
+
+def _figures(task: Task, ratings: Ratings, data: str) -> Iterator[AttackFigure]:
+    for channel in task.channels:
+        world = World.through(ratings, plan(task.plan, channel), 0)
+        for played in ATTACKS:
+            for found in played.run(world):
+                # A guess that is right anyway, as of stars on a scale of one level, finds nothing.
+                if (found.setting, found.figure) in SHOWN and found.baseline < 1:
+                    yield AttackFigure(
+                        attack=played.name,
+                        through=through(channel),
+                        knows=played.knows,
+                        setting=found.setting,
+                        figure=found.figure,
+                        value=found.value,
+                        baseline=found.baseline,
+                        data=data,
+                    )
