@@ -37,6 +37,10 @@ def compare(
     epsilon: Annotated[
         str, typer.Option(help="Nats per value, slot or user, by commas.")
     ] = "0.5,1,3",
+    person_epsilon: Annotated[
+        str | None,
+        typer.Option(help="Nats per person at --delta, by commas: all systems on that one axis."),
+    ] = None,
     folds: Annotated[int | None, typer.Option(help="Cross-validate in so many folds.")] = None,
     test_share: Annotated[float | None, typer.Option(help="Hold out this share. [0.1]")] = None,
     seeds: Annotated[int, typer.Option(help="Repeat with splits 0, 1, ..")] = 1,
@@ -87,12 +91,16 @@ def compare(
 
         tacit compare ml-100k/u.data --items ml-100k/u.item --epsilon 0.5
 
+        tacit compare ml-1m/ratings.dat --person-epsilon 1,4,10 --delta 1e-6
+
         tacit compare clicks.csv --scale there --model ease,graph-filter --epsilon 1,2,4
     """
     if folds is not None and test_share is not None:
         raise typer.BadParameter("give --folds or --test-share, not both")
     if mode not in ("strict", "faithful", "both"):
         raise typer.BadParameter(f"'{mode}' is not strict, faithful or both", param_hint="--mode")
+    if person_epsilon is not None and (plan is not None or cap is not None):
+        raise typer.BadParameter("--person-epsilon chooses plan, cap and epsilon; leave them out")
     options.writable(json, report)
 
     from dataclasses import replace
@@ -130,9 +138,31 @@ def compare(
         people=people,
         held_out=protocol.column,
     )
+    if person_epsilon is not None:
+        on_one_axis(ratings, stars, epsilons(person_epsilon), model, json, report)
+        return
     models = _beside_floors(model or model_for(ratings))
     comparison = replace(stars, models=models, plan=plan or plan_for(ratings))
     run(ratings, comparison, json, report)
+
+
+def on_one_axis(
+    ratings: "Ratings",
+    every: "Comparison",
+    epsilons: tuple[str, ...],
+    model: str | None,
+    json: Path | None,
+    report: Path | None,
+) -> None:
+    """The comparison at epsilons per person."""
+    from dataclasses import replace
+
+    from tacit.cli import person
+    from tacit.evaluation.person.request import PersonComparison
+
+    names = person.LIST_MODELS if ratings.scale.has_one_level else person.STARS_MODELS
+    wanted = replace(every, models=options.names(model or names))
+    person.run(ratings, PersonComparison(epsilons=epsilons, every=wanted), json, report)
 
 
 def _beside_floors(models: str) -> tuple[str, ...]:

@@ -45,6 +45,9 @@ FAITHFUL: tuple[AbstractTraining, ...] = (
 )
 """Trainings as published, with the claim that is printed for them and the reason why it fails."""
 
+PER_PERSON = ("pg-mf", "dpals", "dp-covariance")
+"""Those of them whose promise is one to a whole person; trainings of lists all are."""
+
 TRAININGS: dict[tuple[str, str], AbstractTraining] = {
     (training.name, mode): training
     for mode, members in (("strict", STRICT), ("faithful", FAITHFUL))

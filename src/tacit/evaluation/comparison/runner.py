@@ -180,7 +180,8 @@ class ComparisonRunner:
                 **settings,
             )
             return trained, Promise.of_training(trained.guarantee), time.perf_counter() - began
-        noise = (experiment.seed, experiment.fold, experiment.channel, experiment.epsilon)
+        terms = (experiment.plan, experiment.cap, experiment.channel, experiment.epsilon)
+        noise = (experiment.seed, experiment.fold, *terms)
         data, promise = self._data.of(noise, lambda: self._collected(experiment, train))
         began = time.perf_counter()
         fitted = self._tools.fit(experiment.model, data, **settings)

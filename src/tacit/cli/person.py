@@ -1,0 +1,64 @@
+"""`tacit compare --person-epsilon`: all systems, set so that a whole person has one epsilon."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from tacit.cli.resumable import Resumable
+
+if TYPE_CHECKING:
+    from tacit.evaluation.person.request import PersonComparison, Terms
+    from tacit.evaluation.results import ResultRow
+    from tacit.ratings import Ratings
+
+STARS_MODELS, LIST_MODELS = "channel-mf,pg-mf,dpals,dp-covariance", "ease,dp-ease"
+"""What stands on the axis where no model is named."""
+SHOWN = {"rmse": "RMSE", "ndcg_at_20": "NDCG of lists of 20"}
+
+
+def run(
+    ratings: "Ratings", comparison: "PersonComparison", json: Path | None, report: Path | None
+) -> None:
+    """Run it, write its files and print its tables; exits 130 when interrupted."""
+    from tacit.evaluation.comparison import tools
+    from tacit.evaluation.results import ResultRow
+
+    real = tools.tools()
+    terms = comparison.terms(ratings, real)
+    grid = Resumable(
+        "comparing",
+        ResultRow,
+        lambda journal, progress: comparison.run(ratings, terms, real, journal, progress),
+        lambda journal: comparison.finished(ratings, terms, journal),
+        partial(_print, terms=terms, delta=comparison.every.delta),
+        json,
+    )
+    words = comparison.every.protocol.words
+    grid(report, lambda rows, path: _report(rows, terms, words, path))
+
+
+def _report(rows: "Sequence[ResultRow]", terms: "Terms", words: str, path: Path) -> None:
+    from tacit.evaluation.comparison.report import report
+    from tacit.evaluation.person.axis import on_axis
+    from tacit.evaluation.results import replace
+
+    replace(path, report(on_axis(rows, terms), split=words).encode())
+
+
+def _print(rows: "Sequence[ResultRow]", *, terms: "Terms", delta: str) -> None:
+    from tacit.evaluation.comparison.guarantee_text import sentences
+    from tacit.evaluation.comparison.tables import accuracy, text
+    from tacit.evaluation.person.axis import on_axis, terms_table
+    from tacit.evaluation.person.request import RATED
+
+    placed = on_axis(rows, terms)
+    for metric, caption in SHOWN.items():
+        table = accuracy(placed, metric, f"{caption}, mean over splits")
+        if table.lines:
+            typer.echo(text(table) + "\n")
+    if terms:
+        typer.echo(text(terms_table(terms, delta)) + "\n")
+    typer.echo("\n".join([*sentences(placed), RATED]))

@@ -1,0 +1,47 @@
+"""Result rows on one axis: what a whole person has, whatever the unit of a row's own epsilon."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tacit.evaluation.comparison.tables import Table
+from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.person.request import Terms
+from tacit.evaluation.results import ResultRow
+
+
+def on_axis(rows: Sequence[ResultRow], terms: Terms) -> list[ResultRow]:
+    """The rows with the epsilon per person that they were set for, by whom they trust.
+
+    `terms`: by kind and epsilon per person. A row of slots has the kind in its channel's name.
+    """
+    asked = {
+        (each.plan, each.cap, float(each.slot.epsilon or 0)): (kind, float(person))
+        for (kind, person), each in terms.items()
+    }
+    found = [_on_axis(row, asked) for row in rows]
+    return sorted(found, key=lambda row: (row.epsilon is None, row.trust != "nobody"))
+
+
+def _on_axis(
+    row: ResultRow, asked: Mapping[tuple[str, int | None, float], tuple[str, float]]
+) -> ResultRow:
+    if row.channel in (None, IDENTITY) or row.epsilon is None:
+        return row
+    kind, person = asked[row.plan, row.cap, row.epsilon]
+    return replace(
+        row,
+        channel=f"{row.channel}, {kind}",
+        epsilon=person,
+        unit="user",
+        user_epsilon=None,
+        tight_epsilon=None,  # which `epsilon` is from here on, at the row's delta
+    )
+
+
+def terms_table(terms: Terms, delta: str) -> Table:
+    """What everybody is asked under each epsilon per person, and what they then have."""
+    lines = tuple(
+        (person, each.words, each.person.epsilon or "") for (_, person), each in terms.items()
+    )
+    heading = ("epsilon per person", "asked", f"a person has, delta = {delta}")
+    return Table("Chosen before anybody is asked, by a public prior", heading, lines)
