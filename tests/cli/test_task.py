@@ -3,6 +3,7 @@
 import pytest
 
 from tacit.cli.collecting.serve import _task, _url
+from tacit.collection.presets import PRESETS
 from tacit.errors import RequestError
 from tacit.wire.task import loads
 
@@ -72,3 +73,19 @@ def test_a_folder_is_served_where_its_question_is_asked(tmp_path):
         _task(tmp_path, "http://127.0.0.1:9000")
     (tmp_path / "task.json").write_bytes(task.predecessor.document)
     assert _task(tmp_path, "http://127.0.0.1:9000") == task.predecessor
+
+
+def test_a_preset_names_plan_and_epsilon(films, run, tmp_path):
+    bare = (*films[:2], *films[4:], "--provider", "https://films.example")
+    assert run(*bare, "--preset", "hard-to-link")[0] == 0
+    task = loads((tmp_path / "task.json").read_bytes())
+    assert task.plan == PRESETS["hard-to-link"].plan == "sample:200"
+    assert [each.epsilon for each in task.channels] == [PRESETS["hard-to-link"].epsilon] == ["2"]
+    for wrong, told in (
+        (("--preset", "hard-to-lnk"), "There is no preset 'hard-to-lnk'; choose one of hard-to"),
+        (("--preset", "hard-to-link", "--plan", "rated"), "leave --plan and --epsilon"),
+        ((), "give --epsilon, or a --preset"),
+    ):
+        status, _, said = run(*bare, *wrong)
+        assert status != 0
+        assert told in " ".join(said.replace("│", " ").split())

@@ -17,8 +17,9 @@ def task(
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The task to write.")],
     epsilon: Annotated[
-        str, typer.Option(help="Nats per value or slot; several to choose from, as in 1,2,4.")
-    ],
+        str | None,
+        typer.Option(help="Nats per value or slot; several to choose from, as in 1,2,4."),
+    ] = None,
     provider: Annotated[
         str | None,
         typer.Option(help="Who asks: the origin of the collector, as in https://films.example."),
@@ -34,7 +35,10 @@ def task(
         typer.Option(help="The rating scale, low:high:step; there, to ask who did what."),
     ] = "1:5:1",
     channel: Annotated[str, typer.Option(help="A channel, or auto.")] = "auto",
-    plan: options.PlanName = "rated",
+    plan: Annotated[str | None, typer.Option(help="rated, catalogue or sample:K. [rated]")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Plan and epsilon by name: hard-to-link.")
+    ] = None,
     epoch: Annotated[int, typer.Option(min=1, help="Seconds of an epoch.")] = 86_400,
     window: Annotated[int, typer.Option(min=0, help="Epochs that a report may be late.")] = 7,
     retention: Annotated[int, typer.Option(min=1, help="Days that reports are kept.")] = 365,
@@ -55,10 +59,13 @@ def task(
 
         tacit task u.item --provider http://127.0.0.1:8000 --plan sample:200 --epsilon 2 -o t.json
 
+        tacit task films.csv --provider https://films.example --preset hard-to-link -o task.json
+
         tacit task films.csv --provider https://films.example --scale there --plan sample:200
         --epsilon 4 -o seen.json
     """
     who = _origin(provider)
+    plan, epsilon = _terms(plan, epsilon, preset)
     options.writable(output)
 
     from tacit.collection import plans
@@ -89,6 +96,20 @@ def task(
     )
     output.write_bytes(asked.document)
     options.notice(f"{output}: {len(ids):,} items, plan {plan}. Address {asked.address}")
+
+
+def _terms(plan: str | None, epsilon: str | None, preset: str | None) -> tuple[str, str]:
+    """The plan and the epsilons, as given or by the preset."""
+    from tacit.collection import presets
+
+    if preset is not None:
+        if plan is not None or epsilon is not None:
+            raise typer.BadParameter("a preset names plan and epsilon; leave --plan and --epsilon")
+        known = presets.preset(preset)
+        return known.plan, known.epsilon
+    if epsilon is None:
+        raise typer.BadParameter("give --epsilon, or a --preset that names one")
+    return plan or "rated", epsilon
 
 
 def _origin(provider: str | None) -> str:
