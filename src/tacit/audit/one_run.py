@@ -1,0 +1,126 @@
+"""One run: a lower bound on epsilon from canaries in a single training.
+
+Each canary is in or out by a coin of its own, and whoever sees the release guesses some of the
+coins. Were the release (epsilon, 0), no guess would be right more often than e^epsilon /
+(1 + e^epsilon), whatever became of the others: the right ones of r guesses are at most binomial
+(Steinke, Nasr and Jagielski 2023, theorem 5.2). A delta adds 2 m delta / i where i more guesses are
+right than that, of m canaries.
+
+A canary is one of the training's own unit. Of a whole person: somebody who rated two items that
+nobody else rated, one at each end of the scale, and takes part or not. Of one value: a rating of an
+item that nobody else rated, at one end of the scale or the other.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from tacit.errors import RequestError
+from tacit.models import Fitted, FittedLists
+from tacit.ratings import Mask, Ratings
+from tacit.readers import from_frame
+
+Doubles = NDArray[np.float64]
+Train = Callable[[Ratings], Fitted | FittedLists]
+GUESSED = 0.2
+"""Of the canaries: those that stand out most on either side, half of them each."""
+MOST = 30.0  # nats: more than any number of guesses could show
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneRun:
+    """What one training gave away: `right` of `guesses` about the coins of `canaries`."""
+
+    canaries: int
+    guesses: int
+    right: int
+    delta: float
+
+    def p_value(self, epsilon: float) -> float:
+        """The most likely that so many guesses are right is under (epsilon, delta); nats."""
+        share = 1 / (1 + math.exp(-epsilon))
+        below = binom.pmf(np.arange(self.right - 1, -1, -1), self.guesses, share)
+        steps = np.arange(1, self.right + 1)
+        most = float((np.cumsum(below) / steps).max()) if self.right else 0.0
+        tail = float(binom.sf(self.right - 1, self.guesses, share))
+        return min(1.0, tail + 2 * self.canaries * self.delta * most)
+
+    def least_epsilon(self, confidence: float = 0.95) -> float:
+        """Nats that the training has at least, wrong with probability 1 - `confidence` at most.
+
+        0 where nothing is shown.
+        """
+        low, high = 0.0, MOST
+        if self.p_value(low) > 1 - confidence:
+            return 0.0
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.p_value(middle) <= 1 - confidence else (low, middle)
+        return low
+
+
+def one_run(
+    train: Train, ratings: Ratings, unit: str, *, canaries: int = 1000, seed: int
+) -> OneRun:
+    """Train once on `ratings` and canaries; what is guessed of these from the items' levels.
+
+    `unit`: "user" or "value", the training's own. Raises `RequestError` for another, and for fewer
+    canaries than ten.
+    """
+    if unit not in ("user", "value") or canaries < 10:
+        raise RequestError(
+            f"{canaries} canaries of the unit {unit} tell nothing; give 10 or more of a user or "
+            "a value."
+        )
+    coins = np.random.default_rng(seed).random(canaries) < 0.5
+    fitted = train(with_canaries(ratings, coins, unit))
+    scores = _levels(fitted)[-2 * canaries :].reshape(canaries, 2)
+    score = scores[:, 0] - scores[:, 1] if isinstance(fitted, Fitted) else scores.sum(1)
+    return guessed(score, coins, float(fitted.guarantee.delta))
+
+
+def guessed(score: Doubles, coins: Mask, delta: float) -> OneRun:
+    """Those of the highest scores are guessed to be in, those of the lowest to be out."""
+    order = np.argsort(score, kind="stable")
+    half = max(1, round(len(coins) * GUESSED / 2))
+    right = int(coins[order[-half:]].sum() + (~coins[order[:half]]).sum())
+    return OneRun(canaries=len(coins), guesses=2 * half, right=right, delta=delta)
+
+
+def with_canaries(ratings: Ratings, coins: Mask, unit: str) -> Ratings:
+    """The ratings, and canaries as the last people, each with two items of their own, the last.
+
+    A person who is out has no ratings, and takes part all the same: who does is public. At the unit
+    `value` the coin says which of the two is rated high, and which low.
+    """
+    people, items = ratings.n_users, ratings.n_items
+    low, high = ratings.scale.values[0], ratings.scale.values[-1]
+    who = np.repeat(np.arange(len(coins)), 2)
+    first = np.tile([True, False], len(coins))
+    is_high = first if unit == "user" else first == coins[who]
+    kept = coins[who] if unit == "user" else np.ones(len(who), bool)
+    canaries = pl.DataFrame(
+        {
+            "user": people + who[kept],
+            "item": items + np.arange(len(who))[kept],
+            "rating": np.where(is_high, high, low)[kept].astype(np.float64),
+        }
+    )
+    base = pl.DataFrame(
+        {"user": ratings.users, "item": ratings.items, "rating": ratings.values}
+    ).cast(canaries.schema)
+    joined = from_frame(pl.concat([base, canaries]), scale=ratings.scale, name=ratings.name)
+    everybody = joined.with_people(range(people + len(coins)))
+    return everybody.with_catalogue(range(items + 2 * len(coins)))
+
+
+def _levels(fitted: Fitted | FittedLists) -> Doubles:
+    """How high each item stands in what is released, shape (items,)."""
+    if isinstance(fitted, FittedLists):
+        return np.asarray(fitted.weights.popularity, np.float64)
+    return fitted.on_devices().items[:, :, 0].mean(0).astype(np.float64)
