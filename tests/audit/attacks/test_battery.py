@@ -7,7 +7,7 @@ import pytest
 from tacit.audit.attacks import ATTACKS, attack
 from tacit.audit.attacks.protocol import Finding
 from tacit.errors import RequestError
-from tacit.testing.attacks import ATTACK_CLAIMS, check_attack
+from tacit.testing.attacks import ATTACK_CLAIMS, check_attack, worlds
 
 
 @pytest.mark.parametrize("name", list(ATTACKS))
@@ -28,6 +28,17 @@ QUICK = {
     "averaging": {"syncs": 12, "slots": 500},
     "membership": {"models": 8, "epsilons": ("1",)},
 }
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(ATTACKS))
+def test_clean_reports_and_trainings_accuse_nobody_in_twenty_runs(name):
+    chosen = attack(name, **QUICK.get(name, {}))
+    for seed in range(20):
+        clean = worlds(seed)
+        for world in {"ratings": clean[:1], "channel": clean[1:]}.get(chosen.needs, clean):
+            leaks = [found for found in chosen.run(world) if found.leaks]
+            assert not leaks, (seed, leaks[0])
 
 
 class Careless:
