@@ -34,6 +34,9 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def __repr__(self) -> str:
+        return f"<Vocabulary: {len(self):,} ids>"
+
     @classmethod
     def of(cls, raw: pl.Series) -> tuple[Self, Codes]:
         """The sorted distinct ids of a column, and the column as codes."""
@@ -88,6 +91,12 @@ class Ratings:
 
     def __len__(self) -> int:
         return len(self.users)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Ratings {self.name}: {len(self):,} by {self.n_users:,} people of "
+            f"{self.n_items:,} items, scale {self.scale}>"
+        )
 
     @property
     def n_users(self) -> int:

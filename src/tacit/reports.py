@@ -36,6 +36,12 @@ class Reports:
     def __len__(self) -> int:
         return len(self.users)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Reports {self.name}: {len(self):,} of {self.n_users:,} people on "
+            f"{self.n_items:,} items, plan {self.plan}, {self.guarantee.brief}>"
+        )
+
     @property
     def n_users(self) -> int:
         """People in the vocabulary, reported or not."""

@@ -126,6 +126,9 @@ class RatingScale:
     def _range(self) -> Decimal:
         return _EXACT.subtract(self.high, self.low)
 
+    def __repr__(self) -> str:
+        return f"RatingScale.parse({str(self)!r})"
+
     def __str__(self) -> str:
         if self.has_one_level:
             return THERE

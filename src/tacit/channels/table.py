@@ -51,6 +51,15 @@ class Channel:
                 f"A channel of {len(self.outputs)} symbols is not among 1 to {MOST_SYMBOLS}."
             )
 
+    def __repr__(self) -> str:
+        levels = "1 level" if len(self.levels) == 1 else f"{len(self.levels)} levels"
+        rows = f"{levels}{' and missing' if self.missing else ''}"
+        unit = "slot" if self.missing else "value"
+        return (
+            f"<Channel: {rows} by {len(self.outputs)} symbols, epsilon {self.epsilon} per {unit}, "
+            f"{self.id[:12]}>"
+        )
+
     @cached_property
     def id(self) -> str:
         """SHA-256 of the canonical text of the table, in hexadecimal.

@@ -95,6 +95,13 @@ class Fitted:
     prior_weights: Floats | None = None
     condensed: CondensedItems | None = None
 
+    def __repr__(self) -> str:
+        draws = f", {len(self.mu)} draws" if len(self.mu) > 1 else ""
+        return (
+            f"<Fitted {self.model}: {len(self.user_ids):,} people, {len(self.item_ids):,} items, "
+            f"{self.items.shape[2] - 1} factors{draws}, {self.guarantee.brief}>"
+        )
+
     @classmethod
     def point(
         cls,

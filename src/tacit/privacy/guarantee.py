@@ -54,6 +54,18 @@ class Guarantee:
         )
 
     @property
+    def brief(self) -> str:
+        """Epsilon with its unit, and delta where there is one, in a few words."""
+        if self.epsilon is None:
+            return "no privacy"
+        spread = "" if self.delta == "0" else f" at delta {self.delta}"
+        fails = ", claimed and not kept" if self.fails else ""
+        return f"epsilon {self.epsilon} per {self.unit}{spread}{fails}"
+
+    def __repr__(self) -> str:
+        return f"<Guarantee: {self.brief}, trusting {self.trust}>"
+
+    @property
     def _gap(self) -> str:
         if not self.uncovered:
             return ""

@@ -72,6 +72,12 @@ class ItemModel:
     guarantee: Guarantee
     presence: ItemPresence | None = None
 
+    def __repr__(self) -> str:
+        return (
+            f"<ItemModel: {len(self.items):,} items, {self.factors} factors, scale {self.scale}, "
+            f"{self.guarantee.brief}>"
+        )
+
     def to_bytes(self) -> bytes:
         """Magic line, length of the header, JSON header, one little-endian block."""
         shrinking = bool(self.draws[0].shrinkage)

@@ -67,6 +67,9 @@ class ListModel:
     low_rank: LowRank | None = None
     neighbours: ItemNeighbours | None = None
 
+    def __repr__(self) -> str:
+        return f"<ListModel: {len(self.items):,} items, {self.guarantee.brief}>"
+
     def weights_of(self, place: int) -> tuple[Sequence[int], Sequence[float]]:
         """The places of an item's neighbours, and their weights."""
         near, n = self.neighbours, len(self.items)

@@ -35,6 +35,12 @@ class FittedLists:
     presence: PresenceMatrix
     guarantee: Guarantee
 
+    def __repr__(self) -> str:
+        return (
+            f"<FittedLists {self.model}: {len(self.user_ids):,} people, "
+            f"{len(self.item_ids):,} items, {self.guarantee.brief}>"
+        )
+
     @classmethod
     def of(cls, model: str, data: Interactions, weights: ItemWeights) -> "FittedLists":
         """The fitted model of that name, for the people and items of `data`."""
