@@ -52,14 +52,14 @@ def test_bounds_of_randomized_response_hold_and_come_near(epsilon):
     """Coins through the table whose epsilon is attained: wrong in at most one of twenty runs."""
     chance = np.random.default_rng(4)
     bounds = []
-    for _ in range(400):
+    for _ in range(200):
         coins = chance.random(1000) < 0.5
         truthful = chance.random(1000) < 1 / (1 + math.exp(-epsilon))
         bounds.append(
             guessed((coins == truthful) + chance.random(1000) / 9, coins, 0).least_epsilon()
         )
     wrong = np.mean(np.array(bounds) > epsilon)
-    assert wrong < 0.05 + 4 * math.sqrt(0.05 * 0.95 / 400)
+    assert wrong < 0.05 + 4 * math.sqrt(0.05 * 0.95 / 200)
     assert np.median(bounds) > 0.75 * epsilon - 0.2
 
 
@@ -124,7 +124,11 @@ def test_a_planted_leak_is_shown(ratings, name, releases):
     assert found.least_epsilon(0.999) > 1, found
 
 
-@pytest.mark.parametrize("training", FAITHFUL, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "training",
+    [pytest.param(one, marks=pytest.mark.long) if one.implicit else one for one in FAITHFUL],
+    ids=lambda one: one.name,
+)
 def test_the_published_claims_are_shown_to_fail(ratings, training):
     """Item means leave as they are: gradient, objective and output perturbation alike."""
     found = one_run(lambda data: training.fit(data, epsilon="1"), ratings, "value", seed=1)

@@ -84,8 +84,9 @@ class _Side:
         self.levels = np.where(
             seen, self.counts * (self.sums - others) / np.where(seen, held, 1), 0
         )
-        variance = self.spread * damping[seen] / held[seen]
-        self.spread = float(np.mean(self.levels[seen] ** 2 + variance))
+        if seen.any():  # else no row has more reports than made-up ones alone would be
+            variance = self.spread * damping[seen] / held[seen]
+            self.spread = float(np.mean(self.levels[seen] ** 2 + variance))
 
 
 def _sides(data: Evidence, reports: Decoded) -> tuple[_Side, _Side]:

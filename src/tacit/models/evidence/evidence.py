@@ -80,8 +80,8 @@ class Evidence:
 
 
 def evidence(data: Ratings | Reports) -> Evidence:
-    """The evidence in ratings or reports; raises `RequestError` when there is none: no rows, one
-    level, or a channel at epsilon 0, whose rows are all equal."""
+    """The evidence in ratings or reports; raises `RequestError` when there is none: no rows, none
+    but "missing", one level, or a channel at epsilon 0, whose rows are all equal."""
     data.scale.require_stars("A model that predicts ratings")
     if len(data) == 0:
         raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
@@ -96,6 +96,11 @@ def evidence(data: Ratings | Reports) -> Evidence:
     missing = hidden(data)
     if missing is not None:
         data = data.where(reported(data))
+        if len(data) == 0:
+            raise RequestError(
+                f"Every report of {data.name} says that nothing is rated, and a model needs one "
+                "that does not; ask more people, about more slots or at a larger epsilon."
+            )
     tables = [likelihood(channel) for channel in data.channels]
     return _evidence(data, columns(data), tables, data.guarantee, missing)
 

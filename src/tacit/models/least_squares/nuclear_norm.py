@@ -70,7 +70,7 @@ class SoftImpute:
                 self.factors.sweep(self.data, self.target, even)
             self._balance()
             now, full = self.objective, len(self.values) == self.rank
-            off = self.slack / now
+            off = self.slack / now if now > 0 else 0.0
             if off <= gap or (full and last - now <= 0.01 * gap * now):
                 return
             last = now
