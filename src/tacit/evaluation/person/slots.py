@@ -9,6 +9,7 @@ cost is the plan's own tight account.
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from tacit.channels import fisher_information
 from tacit.collection.plan import Plan
@@ -71,10 +72,14 @@ def slot_terms(
     ways = [(f"sample:{size}", None) for size in SIZES if size <= n_items]
     if kind == "catalogue":
         ways = [("catalogue", size) for size in SIZES if size <= n_items]
+
+    def at(plan: str, cap: int | None, epsilon: str) -> Plan:
+        return make(plan, channel, epsilon, scale, cap)
+
     found = [
         terms
         for plan, cap in ways
-        if (terms := _most(plan, cap, person, delta, n_items, channel, scale, make)) is not None
+        if (terms := _most(partial(at, plan, cap), person, delta, n_items)) is not None
     ]
     if not found:
         raise RequestError(
@@ -84,21 +89,12 @@ def slot_terms(
     return max(found, key=lambda terms: float(f"{terms.told:.6g}"))
 
 
-def _most(
-    plan: str,
-    cap: int | None,
-    person: str,
-    delta: str,
-    n_items: int,
-    channel: str,
-    scale: RatingScale,
-    make: MakePlan,
-) -> SlotTerms | None:
+def _most(at: Callable[[str], Plan], person: str, delta: str, n_items: int) -> SlotTerms | None:
     """The largest epsilon per slot within the person's: it costs more the larger it is."""
     low, high, best = 0, len(STEPS), None
     while low < high:
         middle = (low + high) // 2
-        asked = make(plan, channel, STEPS[middle], scale, cap)
+        asked = at(STEPS[middle])
         found = asked.tight_guarantee(n_items, delta)
         if found is None or found.epsilon is None:
             raise RequestError(
@@ -106,8 +102,8 @@ def _most(
             )
         if Decimal(found.epsilon) <= Decimal(person):
             best = SlotTerms(
-                plan=plan,
-                cap=cap,
+                plan=asked.name,
+                cap=asked.cap,
                 epsilon=STEPS[middle],
                 slot=asked.guarantee,
                 person=found,
