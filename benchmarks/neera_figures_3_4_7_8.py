@@ -2,7 +2,7 @@
 
     python benchmarks/neera_figures_3_4_7_8.py NAME=RATINGS[@SCALE[@COARSER]] ..
            [--folds 10] [--only-folds 10] [--epsilons .1,.3,.6,1,2,3] [--rows OUT.jsonl]
-           [--figure OUT.svg] [--made PEOPLE,ITEMS,RATINGS]
+           [--figure OUT.svg] [--made PEOPLE,ITEMS,RATINGS] [--people N]
 
 Laplace, bounded and clamped Laplace (ISGD's channel), each with `mf-plain` and with `mog-mf`, and
 `mf-plain` without privacy; predicted by the provider. Both models in the form that the paper
@@ -11,8 +11,9 @@ bounded with `mf-plain` through clamped Laplace. F-scores are of ten best test i
 relevant from three quarters up the scale: the mean over people, and of one confusion matrix, which
 is the paper's. Rows that are in OUT already are not measured again. `--only-folds` measures the
 first few of FOLDS. `--made` adds ratings on 1 to 10, made up, in the shape of Libimseti
-(135359,168791,17359346) or a cut of it. Ratings on a SCALE of more levels than a channel takes are
-rounded to the nearest of a COARSER one, as Jester's two decimals are:
+(135359,168791,17359346) or a cut of it; `--people` leaves so many of each set in FILE, drawn by
+`default_rng(0)`. Ratings on a SCALE of more levels than a channel takes are rounded to the nearest
+of a COARSER one, as Jester's two decimals are:
 
     jester=ratings.parquet@-10:10:0.01@-10:10:1
 """
@@ -76,6 +77,15 @@ def ratings_of(place: str) -> Ratings:
     rounded = ((found.values - coarser.values[0]) / step).round() * step + coarser.values[0]
     frame = found.to_polars().with_columns(rating=pl.Series(rounded))
     return from_frame(frame, scale=scales[1], name=found.name)
+
+
+def among(found: Ratings, most: int | None) -> Ratings:
+    """The ratings of so many people."""
+    if most is None or most >= found.n_users:
+        return found
+    drawn = np.random.default_rng(0).permutation(found.n_users)[:most]
+    frame = found.where(np.isin(found.users, drawn)).to_polars()
+    return from_frame(frame, scale=str(found.scale), name=found.name)
 
 
 def cases(names: list[str], epsilons: list[str], folds: int) -> list[Case]:
@@ -181,6 +191,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings", nargs="*", help="NAME=FILE[@SCALE[@COARSER]]")
     parser.add_argument("--made", help="PEOPLE,ITEMS,RATINGS")
+    parser.add_argument("--people", type=int, help="at most so many of each")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--only-folds", type=int, default=10)
     parser.add_argument("--epsilons", default=".1,.3,.6,1,2,3")
@@ -190,7 +201,7 @@ def main() -> None:
     asked = parser.parse_args()
     epsilons = [f"{float(each):g}" for each in asked.epsilons.split(",")]
     named = (each.split("=", 1) for each in asked.ratings)
-    sets = {name: ratings_of(place) for name, place in named}
+    sets = {name: among(ratings_of(place), asked.people) for name, place in named}
     if asked.made:
         people, items, count = map(int, asked.made.split(","))
         sets["made up"] = synthetic(people, items, count, "1:10:1")
