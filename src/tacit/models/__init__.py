@@ -61,6 +61,7 @@ MODELS: dict[str, AbstractModel] = {
         AlternatingSVD(implicit=True),
         MoGMF(),
         ChannelMF(),
+        ChannelMF(screened=True),
     )
 }
 

@@ -63,7 +63,7 @@ def says_what_it_knows(attack: AbstractAttack) -> None:
 
 
 def finds_shares(attack: AbstractAttack) -> None:
-    """Every figure, its baseline and its bound are from 0 to 1, of somebody, each once."""
+    """Every figure, its baseline and its bound are from 0 to 1, or stars of the scale; each once."""
     for world, findings in played(attack):
         if not findings:
             raise AssertionError(f"It finds nothing under {world.plan}.")
@@ -72,7 +72,10 @@ def finds_shares(attack: AbstractAttack) -> None:
         for found in findings:
             bound = 0.0 if found.bound is None else found.bound
             figures = (found.value, found.baseline, bound)
-            if not all(0 <= figure <= 1 for figure in figures) or found.count < 1:
+            values = world.ratings.scale.values
+            most = values[-1] - values[0] if found.figure.endswith("stars") else 1
+            least = -most if found.figure.endswith("stars") else 0
+            if not all(least <= figure <= most for figure in figures) or found.count < 1:
                 raise AssertionError(f"{found} is no share of anybody.")
             if not 0 <= found.error <= 1 or math.isnan(found.error):
                 raise AssertionError(f"{found} has no standard error.")

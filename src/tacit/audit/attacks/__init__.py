@@ -13,6 +13,7 @@ from tacit.audit.attacks.averaging import Averaging
 from tacit.audit.attacks.linkage import Linkage
 from tacit.audit.attacks.membership import Membership
 from tacit.audit.attacks.order import Order
+from tacit.audit.attacks.poisoning import Poisoning
 from tacit.audit.attacks.protocol import AbstractAttack
 from tacit.audit.attacks.reconstruction import Reconstruction
 from tacit.audit.attacks.two_tasks import TwoTasks
@@ -25,6 +26,7 @@ _MEMBERS: tuple[AbstractAttack, ...] = (
     Averaging(),
     Attribute(),
     Membership(),
+    Poisoning(),
 )
 
 ATTACKS = {member.name: member for member in _MEMBERS}

@@ -18,6 +18,7 @@ from tacit.models.channel_mf.gibbs import Draw, GibbsChain
 from tacit.models.channel_mf.item_features import item_features
 from tacit.models.condensed import condensed
 from tacit.models.evidence.evidence import Evidence
+from tacit.models.evidence.screening import screened
 from tacit.models.fitted import Fitted
 
 
@@ -29,7 +30,8 @@ class ChannelMF:
     per unknown. `directions`: of the presence matrix that shape the priors; 0 for none, None to
     let the reports decide likewise. `draws`: posterior draws the model keeps, at most 64; None
     for as many as keep their item rows within 64 MiB, but at least 4. Devices get them condensed
-    in one. `burn_in`: sweeps before the first of them; `every`: sweeps between two.
+    in one. `burn_in`: sweeps before the first of them; `every`: sweeps between two. `screened`:
+    leave out reports that look made up (`tacit.models.evidence.screening`).
     """
 
     factors: int | None = None
@@ -39,12 +41,18 @@ class ChannelMF:
     every: int = 2
     item_table: pl.DataFrame | None = field(default=None, repr=False, compare=False)
 
-    name = "channel-mf"
+    screened: bool = False
+
+    @property
+    def name(self) -> str:
+        """The model's name on the command line."""
+        return "channel-mf-screened" if self.screened else "channel-mf"
 
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
         """Learn from reports; `advance` is told the share of work done after each sweep."""
+        data = screened(data) if self.screened else data
         chance = np.random.default_rng(rng)
         described = [] if self.item_table is None else item_features(self.item_table, data.item_ids)
         chain = GibbsChain(data, self.factors, self.directions, described, self.burn_in, chance)

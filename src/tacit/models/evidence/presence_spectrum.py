@@ -41,9 +41,15 @@ class Spectrum:
         return Spectrum(self.people[:, first], self.values[first], self.items[:, first])
 
     def probabilities(
-        self, matrix: PresenceMatrix, users: NDArray[np.int32], items: NDArray[np.int32]
+        self,
+        matrix: PresenceMatrix,
+        users: NDArray[np.int32],
+        items: NDArray[np.int32],
+        own: Doubles | None = None,
     ) -> Doubles:
-        """P(rated) at reported cells, as if the cell's own report had not been seen, shape (n,).
+        """P(rated) at cells, as if the cell's own report had not been seen, shape (n,).
+
+        `own`: C at each of them; None where all are reported.
 
         The estimate D_u^1/2 U s' V' D_i^1/2 holds a share h_ui = a_u + b_i - a_u b_i of the cell's
         own entry, a_u = sum_k (s'_k / s_k) U_uk^2: it is taken out again, because the report
@@ -51,7 +57,8 @@ class Spectrum:
         little is rated; a tenth of what activity times popularity says is kept.
         """
         strength = shrunk(self.values, matrix)
-        own, kept = matrix.entry[users], strength / self.values
+        own = matrix.entry[users] if own is None else own
+        kept = strength / self.values
         roots = [np.sqrt(degree) for degree in matrix.degrees]
         left, right = self.people * strength * roots[0][:, None], self.items * roots[1][:, None]
         estimate = bilinear(users, items, 0.0, _without_bias(left), _without_bias(right))

@@ -1,0 +1,198 @@
+"""Poisoning: how far made-up people push an item, and into how many lists.
+
+Each target has made-up people of its own, who send about it the symbol that speaks most for the top
+of the scale. What real people see of it is compared with what they would see had the made-up ones
+sent nothing: the same people, noise and chain, so that chance hardly plays a part. All of it is
+played again with reports screened (`tacit.models.evidence.screening`).
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.audit.attacks.linkage import drawn
+from tacit.audit.attacks.made_up_people import Fillers, PoisonedReports, poisoned_reports
+from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.world import World
+from tacit.channels import choose
+from tacit.errors import RequestError
+from tacit.models import ChannelMF, Fitted, at_home, evidence
+from tacit.models.lists.by_rating import lists_by_rating
+from tacit.ratings import Ratings
+from tacit.reports import Reports
+
+Codes = NDArray[np.int32]
+Doubles = NDArray[np.float64]
+Worth = Literal["reporters", "people", "repeats"]
+WORDS: dict[Worth, str] = {
+    "reporters": "made-up people worth {share:g} % of an item's own",
+    "people": "made-up people worth {share:g} % of all",
+    "repeats": "one made-up person who reports as often and is not limited",
+}
+"""Who pushes a target: made-up people, as many as a share of those who rated it, or of everybody;
+or one who sends as many reports, of which a collector keeps but the first."""
+LENGTH = 20
+SHORT = ChannelMF(factors=11, directions=20, burn_in=40, draws=20, every=1)
+"""A third of the usual sweeps; as many factors with the attack as without, whatever reports say."""
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """`targets`, each pushed by so many `people`, who each send what they push `times` over; shapes
+    (n,)."""
+
+    worth: Worth
+    targets: Codes
+    people: Codes
+    times: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class Pushed:
+    """What came of a push, where reports were `screened` or not.
+
+    `shift`: of what real people's devices predict, in stars, a mean over all of them. `before` and
+    `after`: the share of people who did not rate it that have it among their 20. All shape (n,).
+    """
+
+    push: Push
+    screened: bool
+    shift: Doubles
+    before: Doubles
+    after: Doubles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Poisoning:
+    """`targets` items, each pushed by reports worth `share`, through the channel that tells most at
+    `epsilon`, nats per value, with `fillers` beside them.
+
+    Targets are spread evenly over items by popularity; where made-up people are worth a share of an
+    item's own, over those with `least` ratings or more. `most_people`: of more people than this, so
+    many are drawn. `model`: what learns. Raises `RequestError` for no target, and for a share
+    outside of 0 to 1.
+    """
+
+    epsilon: str = "1"
+    share: float = 0.01
+    targets: int = 10
+    least: int = 100
+    worth: tuple[Worth, ...] = ("reporters", "people", "repeats")
+    fillers: Fillers = "popular"
+    most_people: int = 1000
+    model: ChannelMF = field(default=SHORT)
+
+    name = "poisoning"
+    knows = (
+        "The attacker makes people up, knows how popular items are and how they are rated, and "
+        "sends about one item the symbol that speaks most for the top of the scale."
+    )
+    baseline = "without the attack"
+    needs = "ratings"
+
+    def __post_init__(self) -> None:
+        if self.targets < 1 or not 0 < self.share < 1:
+            raise RequestError(
+                f"{self.targets} targets, pushed by a share of {self.share}, are no attack; give a "
+                "target or more, and a share between 0 and 1."
+            )
+
+    def run(self, world: World) -> list[Finding]:
+        """The shift of a target in stars, and the share of lists of 20 it is in: means of both."""
+        found: list[Finding] = []
+        for each in self.played(world):
+            how = "reports screened" if each.screened else "undefended"
+            setting = f"{WORDS[each.push.worth].format(share=100 * self.share)}, {how}"
+            found += [
+                _finding(setting, "shift, stars", each.shift, np.zeros_like(each.shift)),
+                _finding(setting, f"in lists of {LENGTH}", each.after, each.before),
+            ]
+        return found
+
+    def played(self, world: World) -> Iterator[Pushed]:
+        """What comes of each push, undefended and then screened."""
+        real = replace(world, ratings=_few(world, self.most_people))
+        pushes, sent = self._reports(real)
+        ends = np.cumsum([real.ratings.n_users, *(push.people.sum() for push in pushes)])
+        for screened in (False, True):
+            learner = replace(self.model, screened=screened)
+            clean = _Seen.of(learner, sent.by(slice(0)), real.ratings)
+            for push, group in zip(pushes, pairwise(ends.tolist()), strict=True):
+                times = np.repeat(push.times, push.people)
+                pushed = _Seen.of(learner, sent.by(slice(*group), times), real.ratings)
+                yield _compared(push, screened, clean, pushed, real)
+
+    def _reports(self, world: World) -> tuple[list[Push], PoisonedReports]:
+        channel = choose(epsilon=self.epsilon, scale=world.ratings.scale)[1]
+        popularity = np.bincount(world.ratings.items, minlength=world.ratings.n_items)
+        every = [self._push(worth, popularity, world.ratings.n_users) for worth in self.worth]
+        pushes = [push for push in every if len(push.targets)]
+        whose = [np.repeat(push.targets, push.people) for push in pushes]
+        return pushes, poisoned_reports(world, channel, np.concatenate(whose), self.fillers)
+
+    def _push(self, worth: Worth, popularity: NDArray[np.intp], people: int) -> Push:
+        order = np.argsort(popularity, kind="stable").astype(np.int32)
+        possible = order[popularity[order] >= (self.least if worth == "reporters" else 1)]
+        middles = (np.arange(self.targets) + 0.5) / self.targets * len(possible)
+        targets = possible[np.unique(middles.astype(np.int64))] if len(possible) else possible
+        base = popularity[targets] if worth == "reporters" else np.full(len(targets), people)
+        reports = np.ceil(self.share * base).astype(np.int32)
+        once = np.ones_like(reports)
+        return Push(worth, targets, *((once, reports) if worth == "repeats" else (reports, once)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What real people see on their devices: predictions, and lists, shape (people, 20)."""
+
+    home: Fitted
+    lists: Codes
+
+    @classmethod
+    def of(cls, model: ChannelMF, sent: Reports, real: Ratings) -> "_Seen":
+        fitted = model.fit(evidence(sent))
+        own = replace(real, user_ids=sent.user_ids)
+        return cls(at_home(fitted, own), lists_by_rating(fitted, own, LENGTH)[: real.n_users])
+
+    def stars(self, item: int) -> float:
+        """What the item is predicted, a mean over all of them."""
+        people = np.arange(len(self.lists), dtype=np.int32)
+        return float(self.home.predict_codes(people, np.full_like(people, item)).mean(dtype="f8"))
+
+    def share(self, item: int, among: NDArray[np.bool_]) -> float:
+        """How many of these people have the item in their list."""
+        return float((self.lists[among] == item).any(1).mean()) if among.any() else 0.0
+
+
+def _compared(push: Push, screened: bool, clean: _Seen, pushed: _Seen, world: World) -> Pushed:
+    items = push.targets.tolist()
+    shift = np.array([pushed.stars(item) - clean.stars(item) for item in items])
+    new = [world.rows[:, item] == 0 for item in items]
+    before, after = (
+        np.array([seen.share(item, who) for item, who in zip(items, new, strict=True)])
+        for seen in (clean, pushed)
+    )
+    return Pushed(push, screened, shift, before, after)
+
+
+def _few(world: World, most: int) -> Ratings:
+    whose = drawn(world, most, np.random.default_rng(world.seed))
+    kept = world.ratings.where(np.isin(world.ratings.users, whose))
+    return kept.with_people(world.ratings.user_ids.ids.gather(whose)).by_person()
+
+
+def _finding(setting: str, figure: str, values: Doubles, without: Doubles) -> Finding:
+    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    return Finding(
+        setting=setting,
+        figure=figure,
+        value=float(values.mean()),
+        baseline=float(without.mean()),
+        error=spread / math.sqrt(len(values)),
+        count=len(values),
+    )
