@@ -80,8 +80,10 @@ def table(rows: list[Row]) -> Iterator[str]:
             size = np.abs(shift)
             lists = [np.mean([each[when] for each in mine]) for when in ("before", "after")]
             how = "screened" if screened else "undefended"
-            yield f"{worth}, {fillers}, {how}, {len(mine)} draws: {' '.join(f'{s:+.3f}' for s in shift)}"
-            yield f"    largest {size.max():.3f}, median {np.median(size):.3f}; in {lists[0]:.4f} -> {lists[1]:.4f} of lists"
+            each = " ".join(f"{stars:+.3f}" for stars in shift)
+            yield f"{worth}, {fillers}, {how}, {len(mine)} draws: {each}"
+            yield f"    largest {size.max():.3f}, median {np.median(size):.3f}"
+            yield f"    in {lists[0]:.4f} -> {lists[1]:.4f} of lists"
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ def says_what_it_knows(attack: AbstractAttack) -> None:
 
 
 def finds_shares(attack: AbstractAttack) -> None:
-    """Every figure, its baseline and its bound are from 0 to 1, or stars of the scale; each once."""
+    """Every figure, its baseline and its bound are from 0 to 1, or stars of the scale."""
     for world, findings in played(attack):
         if not findings:
             raise AssertionError(f"It finds nothing under {world.plan}.")

@@ -17,9 +17,9 @@ DEVIATIONS = 4.5
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """One figure of one attack. `setting`: what the attacker had, in words. `value`: of `figure`,
-    a share from 0 to 1, or stars where the figure says so. `baseline`: the same by the attack's baseline. `bound`: what the promise
-    allows; None where it says nothing of this figure. `error`: the standard error of `value`.
-    `count`: of how many people, or entries, it is a mean.
+    a share from 0 to 1, or stars where the figure says so. `baseline`: the same by the attack's
+    baseline. `bound`: what the promise allows; None where it says nothing of this figure. `error`:
+    the standard error of `value`. `count`: of how many people, entries or items it is a mean.
     """
 
     setting: str

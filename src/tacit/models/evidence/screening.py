@@ -26,7 +26,8 @@ from tacit.models.evidence.presence_spectrum import Spectrum, spectrum
 DIRECTIONS = 20
 COMPARED = 500  # people, drawn, that places are among: a share then has an error of .02
 BINS = 20  # of places
-STRATA = 40  # of items by popularity, each with a density of its own and about as many reports
+STRATUM = 25_000  # reports of items about as popular, which have a density of their own
+FEWEST = 4  # strata
 MOST = 0.02  # made-up people, as a share of all
 ROUNDS = 100  # of expectation and maximization; shares near zero settle last
 BLOCK = 1000  # items whose probabilities are laid out at once
@@ -83,18 +84,19 @@ def _probabilities(
 
 def _densities(places: Doubles, items: NDArray[np.int32], n: int) -> Doubles:
     """h at each report: over the bins of places, among items about as popular; shape (reports,)."""
-    cell = _strata(items, n)[items] * BINS + np.minimum((places * BINS).astype(np.int64), BINS - 1)
-    found = np.bincount(cell, minlength=STRATA * BINS).reshape(STRATA, BINS) + 1.0
+    stratum, bins = _strata(items, n)[items], np.minimum(places * BINS, BINS - 1).astype(np.int64)
+    found = np.ones((stratum.max() + 1, BINS))
+    np.add.at(found, (stratum, bins), 1)
     found *= BINS / found.sum(1, keepdims=True)
-    return found.ravel()[cell]
+    return found[stratum, bins]
 
 
 def _strata(items: NDArray[np.int32], n: int) -> NDArray[np.int64]:
-    """Which stratum each item is in, the least popular in 0; shape (items,)."""
-    counts = np.bincount(items, minlength=n)
+    """Which stratum each item is in, the least popular ones in 0, shape (items,)."""
+    counts, strata = np.bincount(items, minlength=n), max(FEWEST, len(items) // STRATUM)
     order, found = np.argsort(counts, kind="stable"), np.empty(n, np.int64)
     middle = np.cumsum(counts[order]) - counts[order] / 2
-    found[order] = np.minimum(middle * STRATA / len(items), STRATA - 1)
+    found[order] = np.minimum(middle * strata / len(items), strata - 1)
     return found
 
 

@@ -1,0 +1,108 @@
+"""Screening: made-up reporters of an item go, real ones stay, and who rated what has to say it."""
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit import Catalogue, compile_channel, perturb, synthetic
+from tacit.audit.attacks.made_up_people import poisoned_reports
+from tacit.audit.attacks.world import World
+from tacit.channels import choose
+from tacit.models import ChannelMF, evidence
+from tacit.models.evidence import screening
+from tacit.models.evidence.presence_spectrum import spectrum
+from tacit.models.evidence.screening import DIRECTIONS, made_up, places, screened
+from tacit.readers import from_frame
+
+PEOPLE, ITEMS, EACH = 900, 240, 30
+FAKES = 18  # made-up people, 2 % of all
+
+
+@cache
+def tasteful(seed=0):
+    """Ratings of people who meet items by popularity, and rate those that go with their tastes."""
+    chance = np.random.default_rng(seed)
+    popularity = chance.permutation(1 / (np.arange(ITEMS) + 40.0))
+    fit = 2.5 * chance.standard_normal((PEOPLE, 3)) @ chance.standard_normal((3, ITEMS)) / 3**0.5
+    users, items = np.repeat(np.arange(PEOPLE), EACH), []
+    for likely in popularity * np.exp(fit):
+        items += chance.choice(ITEMS, EACH, replace=False, p=likely / likely.sum()).tolist()
+    stars = chance.integers(1, 6, len(users))
+    return from_frame(pl.DataFrame({"user": users, "item": items, "rating": stars}), scale="1:5:1")
+
+
+def pushed(fillers, seed=0):
+    """The evidence with an item of middling popularity pushed, who is made up, and the item."""
+    ratings = tasteful(seed)
+    counts = np.bincount(ratings.items, minlength=ratings.n_items)
+    target = np.argsort(counts)[ratings.n_items // 2].astype(np.int32)
+    channel = choose(epsilon="1", scale=ratings.scale)[1]
+    world = World.unprotected(ratings, "rated", seed)
+    sent = poisoned_reports(world, channel, np.full(FAKES, target), fillers)
+    found = evidence(sent.by(slice(PEOPLE, PEOPLE + FAKES)))
+    return found, found.user_of >= PEOPLE, target
+
+
+@pytest.mark.parametrize("fillers", ["popular", "copied", "alone"])
+def test_who_pushes_an_item_of_no_taste_of_theirs_is_left_out(fillers):
+    data, fake, target = pushed(fillers)
+    gone, here = made_up(data), data.item_of == target
+    assert gone[here & fake].mean() >= 0.6
+    assert gone[here & ~fake].mean() <= 0.15
+    assert gone[~here].mean() <= 0.002
+    assert len(screened(data)) == len(data) - gone.sum()
+
+
+def test_where_nobody_is_made_up_next_to_nothing_goes():
+    assert np.mean([made_up(evidence(tasteful(seed))).mean() for seed in (0, 1)]) <= 0.002
+
+
+def test_where_tastes_do_not_show_in_what_is_rated_nothing_goes():
+    assert not made_up(evidence(synthetic(300, 120, 9000))).any()
+
+
+def test_a_channel_that_protects_presence_sends_what_nobody_rated_and_all_of_it_stays():
+    channel = compile_channel("randomized-response", epsilon="2", scale="1:5:1", missing=True)
+    data = evidence(perturb(synthetic(60, 40, 1200), Catalogue(channel)))
+    assert not made_up(data).any()
+    assert len(screened(data)) == len(data)
+
+
+def test_places_are_the_share_of_people_less_likely_to_have_rated_the_item(monkeypatch):
+    monkeypatch.setattr(screening, "COMPARED", PEOPLE)  # everybody
+    monkeypatch.setattr(screening, "BLOCK", 70)  # and several blocks
+    data = evidence(tasteful())
+    found, matrix = places(data), data.presence
+    known = spectrum(matrix, DIRECTIONS)
+    for cell in range(0, len(data), 2999):
+        user, item = data.user_of[cell], data.item_of[cell]
+        rated = matrix.reported.toarray()[:, item]
+        everybody, same = np.arange(PEOPLE, dtype=np.int32), np.full(PEOPLE, item)
+        likely = known.probabilities(matrix, everybody, same, rated)
+        below = (likely < likely[user]).sum() + (likely == likely[user]).sum() / 2
+        assert found[cell] == pytest.approx(below / PEOPLE, abs=1e-12)
+
+
+def test_what_is_pushed_has_no_place_of_its_own_and_real_reports_stand_high():
+    data, fake, target = pushed("copied")
+    found, here = places(data), data.item_of == target
+    assert abs(found[here & fake].mean() - 0.5) < 0.2  # uniform: deviation .07
+    assert found[here & ~fake].mean() > 0.75
+
+
+def test_no_more_are_left_out_than_the_largest_share_of_people_to_be_made_up(monkeypatch):
+    data, _, target = pushed("alone")
+    monkeypatch.setattr(screening, "MOST", 0.004)  # four people
+    gone = made_up(data)
+    assert gone[data.item_of == target].sum() <= 8
+
+
+def test_the_screened_model_learns_from_what_is_left():
+    data, _, _ = pushed("alone")
+    short = {"factors": 2, "directions": 0, "draws": 2, "burn_in": 2}
+    left = ChannelMF(**short).fit(screened(data))
+    itself = ChannelMF(**short, screened=True)
+    assert itself.name == "channel-mf-screened"
+    np.testing.assert_array_equal(itself.fit(data).items, left.items)
