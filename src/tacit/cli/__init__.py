@@ -28,6 +28,7 @@ from tacit.cli.demo import demo
 from tacit.cli.download import download
 from tacit.cli.fit import fit
 from tacit.cli.label import label
+from tacit.cli.members import members
 from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
 from tacit.cli.recommend import recommend
@@ -75,6 +76,7 @@ for verb in (
     download,
 ):
     app.command()(interruptible(verb))
+app.command("list")(interruptible(members))
 app.add_typer(channel.app, name="channel")
 
 

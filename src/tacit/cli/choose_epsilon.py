@@ -71,11 +71,13 @@ def choose_epsilon(
 
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons
-    from tacit.evaluation.comparison.tradeoff import MEAN
+    from tacit.evaluation.comparison.tradeoff import MEAN, require_several
     from tacit.evaluation.private_choice import PROVIDER, PrivateChoice, check_place
     from tacit.metrics.split import SplitProtocol
     from tacit.readers import synthetic
 
+    grid, protocol = epsilons(epsilon), SplitProtocol(seeds=seeds)
+    require_several(grid)
     tools.check([channel], [model], "rated")
     if not tools.rates(model):
         raise RequestError(f"{model} makes lists, and an epsilon is chosen by RMSE; use compare.")
@@ -84,7 +86,6 @@ def choose_epsilon(
     elif data is not None:
         options.notice(f"The true ratings in {data} are looked at, without any privacy.")
     ratings = options.load(data, format, scale, columns, rounding) if data else synthetic()
-    grid, protocol = epsilons(epsilon), SplitProtocol(seeds=seeds)
     if private:
         found = _private(
             ratings,
@@ -135,7 +136,7 @@ def _draw(found: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
 
 def _said(found: "Tradeoff", weight: float, most_loss: float, least_strength: float) -> str:
     from tacit.evaluation.comparison.tables import Table, text
-    from tacit.evaluation.comparison.tradeoff import strength
+    from tacit.evaluation.comparison.tradeoff import LETTERS, strength
 
     lines = tuple((f"{e:g}", f"{strength(e):.3f}", f"{loss:.3f}") for e, loss in found.points)
     heading = ("epsilon", "strength P", "loss A")
@@ -145,6 +146,8 @@ def _said(found: "Tradeoff", weight: float, most_loss: float, least_strength: fl
     return "\n".join(
         (
             table,
+            "",
+            LETTERS,
             "",
             f"As much is lost as kept at epsilon {crossing:.2g} per {found.unit}."
             if crossing

@@ -122,6 +122,9 @@ def crossdomain(
         seeds=seeds,
         lists=lists,
     )
+    if user is None and crossing.left_out:
+        left = ", ".join(crossing.left_out)
+        options.notice(f"Left out in the mode {mode}: {left}; --mode both runs them, too.")
     known = domains(data, format, scale, columns, rounding, catalogues=catalogue, people=people)
     with _engine(place) as chosen:
         if user is None:

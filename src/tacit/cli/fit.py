@@ -83,6 +83,7 @@ def fit(
 
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import RANDOM, epsilons
+    from tacit.evaluation.progress import share
     from tacit.ratings import Ratings
     from tacit.readers import item_table
 
@@ -107,12 +108,14 @@ def fit(
     model = model or model_for(source)
     if trained and epsilon and isinstance(source, Ratings):
         spent = {"mode": mode, "delta": f"{delta:g}", "epsilon": epsilon}
-        fitted = tools.train(model, source, **spent, **chosen)
+        with share("training") as advance:
+            fitted = tools.train(model, source, advance=advance, **spent, **chosen)
     else:
         if epsilon and isinstance(source, Ratings):
             promised = tools.plan(plan or plan_for(source), channel, epsilon, source.scale, None)
             source = tools.perturb(source, promised)
-        fitted = tools.fit(model, source, **chosen)
+        with share("fitting") as advance:
+            fitted = tools.fit(model, source, advance=advance, **chosen)
     partial = output.with_name(output.name + ".part")
     _save(fitted, partial)
     partial.replace(output)

@@ -11,9 +11,9 @@ from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 
 def perturb(
     data: Data,
-    channel: Annotated[str, typer.Option(help="A channel, such as optimal, or auto.")],
     epsilon: Annotated[str, typer.Option(help="Nats per value, or per slot; a decimal.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Parquet file to write.")],
+    channel: Annotated[str, typer.Option(help="A channel, such as optimal, or auto.")] = "auto",
     plan: options.PlanName = "rated",
     cap: Annotated[int | None, typer.Option(help="At most so many ratings a person.")] = None,
     format: Format = None,
@@ -33,11 +33,11 @@ def perturb(
 
     Examples:
 
-        tacit perturb u.data --channel auto --epsilon 1 -o reports.parquet
+        tacit perturb u.data --epsilon 1 -o reports.parquet
 
-        tacit perturb u.data --plan catalogue --channel auto --epsilon 4 -o reports.parquet
+        tacit perturb u.data --plan catalogue --channel optimal --epsilon 4 -o reports.parquet
 
-        tacit perturb u.data --channel auto --epsilon 1 --engine spark -o reports.parquet
+        tacit perturb u.data --epsilon 1 --engine spark -o reports.parquet
     """
     options.writable(output)
     asked = options.spark_master(engine, master)

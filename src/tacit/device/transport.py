@@ -64,6 +64,8 @@ class Http:
         self._connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT)
         self._prefix = parts.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.failure: str | None = None
+        """Why no answer came to the last question, where none did."""
 
     def __call__(
         self, method: str, path: str, body: bytes | None = None, longest: int = MOST_ANSWER
@@ -85,9 +87,11 @@ class Http:
             self._connection.request(method, self._prefix + path, body, headers)
             response = self._connection.getresponse()
             content = _read(response, longest)
-        except (OSError, HTTPException):
+        except (OSError, HTTPException) as error:
             self.close()
+            self.failure = getattr(error, "strerror", None) or str(error) or type(error).__name__
             return None
+        self.failure = None
         if content is None:
             self.close()
             raise DataError(f"The collector's answer is longer than {longest} bytes; not read.")

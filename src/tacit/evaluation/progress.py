@@ -1,6 +1,6 @@
 """The progress bar of long work: on standard error, on a terminal only."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -8,6 +8,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bars
 
 from tacit.evaluation.grid import Progress
+
+STEPS = 100
+"""Into which work is divided that only says its share."""
 
 
 @contextmanager
@@ -23,3 +26,10 @@ def bar(title: str) -> Generator[Progress]:
         yield lambda label, done, total: bars.update(
             task, description=label or title, completed=done, total=total
         )
+
+
+@contextmanager
+def share(title: str) -> Generator[Callable[[float], None]]:
+    """A bar that is told the share of the work that is done, 0 to 1."""
+    with bar(title) as progress:
+        yield lambda done: progress("", round(STEPS * done), STEPS)

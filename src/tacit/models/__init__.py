@@ -80,23 +80,40 @@ def fit(  # pyright: ignore[reportOverlappingOverload]  # a name of the other ki
     data: Ratings | Reports,
     *,
     rng: int = 0,
+    advance: Callable[[float], None] = ...,
     **settings: Any,
 ) -> FittedLists:
     """A model of lists."""
 
 
 @overload
-def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Fitted:
+def fit(
+    name: str,
+    data: Ratings | Reports,
+    *,
+    rng: int = 0,
+    advance: Callable[[float], None] = ...,
+    **settings: Any,
+) -> Fitted:
     """A model of ratings."""
 
 
-def fit(name: str, data: Ratings | Reports, *, rng: int = 0, **settings: Any) -> Any:
+def fit(
+    name: str,
+    data: Ratings | Reports,
+    *,
+    rng: int = 0,
+    advance: Callable[[float], None] = lambda done: None,
+    **settings: Any,
+) -> Any:
     """Fit the named model to reports or true ratings: a `Fitted`, or `FittedLists` of a list model.
+
+    `rng`: start of the model. `advance` hears the share of the work that is done, 0 to 1.
 
     Raises `RequestError` for a name or a setting that does not exist, and for data that the model
     cannot learn from.
     """
     if name in LIST_MODELS:
         chosen = registry.changed(LIST_MODELS[name], name, "model", settings)
-        return chosen.fit(interactions(data), rng=rng)
-    return model(name, **settings).fit(evidence(data), rng=rng)
+        return chosen.fit(interactions(data), rng=rng, advance=advance)
+    return model(name, **settings).fit(evidence(data), rng=rng, advance=advance)

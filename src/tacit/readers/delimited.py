@@ -7,6 +7,7 @@ import polars as pl
 
 from tacit.readers.levels import DeclaredScale
 from tacit.readers.text import UnsoundError, rating_fault, shown, sound, split, whole
+from tacit.readers.times import EXAMPLES, is_iso, unix_seconds
 
 UNIT_SEPARATOR = b"\x1f"
 HELD_OUT = {"0": False, "1": True, "false": False, "true": True}
@@ -18,13 +19,16 @@ class Delimited:
     """Lines of separated fields, `fields` naming those that matter and None the others.
 
     Ids are whole numbers but in the columns of `text`. Without a field rating the rows are
-    interactions.
+    interactions. `decimal_comma`: ratings are written as in 3,5. `iso_times`: timestamps are dates,
+    as in 2024-05-31, and not Unix seconds.
     """
 
     separator: str
     fields: tuple[str | None, ...]
     grid: DeclaredScale | None
     text: frozenset[str] = frozenset()
+    decimal_comma: bool = False
+    iso_times: bool = False
 
     def parse(self, data: bytes) -> pl.DataFrame:
         """The named fields as columns: ids Int64 or String, rating Float64, timestamp Int64,
@@ -39,7 +43,10 @@ class Delimited:
             schema={name or f"_{k}": self._type(name) for k, name in enumerate(self.fields)},
             columns=[k for k, name in enumerate(self.fields) if name],
             empty_string_is_null=True,
+            decimal_comma=self.decimal_comma,
         )
+        if self.iso_times:
+            frame = frame.with_columns(unix_seconds("timestamp"))
         sound(frame, self.grid)
         return _with_split(frame) if "held_out" in frame.columns else frame
 
@@ -59,6 +66,7 @@ class Delimited:
         if name == "rating":
             return pl.Float64()
         as_text = name is None or name == "held_out" or name in self.text
+        as_text = as_text or (name == "timestamp" and self.iso_times)
         return pl.String() if as_text else pl.Int64()
 
     def _split(self, line: str) -> list[str]:
@@ -69,7 +77,9 @@ class Delimited:
         if not value:
             return f"the {name} is empty; correct or remove the line"
         if name == "rating":
-            return rating_fault(value, self.grid)
+            return rating_fault(value.replace(",", ".") if self.decimal_comma else value, self.grid)
+        if name == "timestamp" and self.iso_times and not is_iso(value):
+            return f"timestamp {shown(value)} is no date such as {EXAMPLES}; correct the line"
         if name == "held_out" and value.lower() not in HELD_OUT:
             return f"{shown(value)} does not say whether the row is held out; write 0 or 1"
         if self._type(name) == pl.Int64 and not whole(value):

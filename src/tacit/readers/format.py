@@ -1,7 +1,7 @@
 """What a reader is: a declaration of how a family of files looks and how its rows come out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 
 import polars as pl
@@ -12,6 +12,8 @@ from tacit.readers.source import Source
 
 Notify = Callable[[str], None]
 NAMES = ("user", "item", "rating", "timestamp")
+MOVIELENS = {"user": "userId", "item": "movieId"}
+"""What MovieLens calls them, in tables whose columns nobody named."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,15 @@ class Columns:
             if name not in NAMES:
                 raise RequestError(f"There is no column '{name}' to name; choose from {NAMES}.")
         return cls(**(names or {}))
+
+    def within(self, present: Sequence[str]) -> "Columns":
+        """The columns of a table with these names: MovieLens' own names, where ours are not."""
+        usual = {
+            ours: theirs
+            for ours, theirs in MOVIELENS.items()
+            if getattr(self, ours) == ours and ours not in present and theirs in present
+        }
+        return replace(self, **usual)
 
     def renaming(self, present: Sequence[str]) -> dict[str, str]:
         """File's name -> our name, for the columns that are there."""
@@ -66,7 +77,7 @@ class Request:
 
     def renaming(self, present: Sequence[str]) -> dict[str, str]:
         """File's name -> our name, for the columns that are read."""
-        found = self.columns.renaming(present)
+        found = self.columns.within(present).renaming(present)
         if self.held_out is not None and self.held_out in present:
             found[self.held_out] = "held_out"
         others = [name for name in present if name not in found]
@@ -76,17 +87,19 @@ class Request:
 
     def missing(self, present: Sequence[str]) -> list[str]:
         """The columns that must be there and are not."""
-        absent = self.columns.missing(present, rated=not self._interactions(present))
+        columns = self.columns.within(present)
         if self.held_out is not None and self.held_out not in present:
-            absent.insert(0, self.held_out)
-        return absent
+            # One of the others may be meant, so that whether rows are rated is not known.
+            return [self.held_out, *columns.missing(present, rated=False)]
+        return columns.missing(present, rated=not self._interactions(present))
 
     def _interactions(self, present: Sequence[str]) -> bool:
         """Whether the scale asked for has one level or, where none is, nothing else is there than
         person, item and perhaps time."""
         if self.grid is not None:
             return self.grid.scale.has_one_level
-        known = {self.columns.user, self.columns.item, self.columns.timestamp, self.held_out}
+        columns = self.columns.within(present)
+        known = {columns.user, columns.item, columns.timestamp, self.held_out}
         return set(present) <= known
 
 

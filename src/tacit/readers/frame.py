@@ -11,6 +11,7 @@ from tacit.readers.format import Request
 from tacit.readers.gather import ROWS
 from tacit.readers.levels import DeclaredScale
 from tacit.readers.text import rating_fault, shown
+from tacit.readers.times import EXAMPLES, unix_seconds
 from tacit.scale import THERE
 
 
@@ -20,9 +21,7 @@ def read_lazy(lazy: pl.LazyFrame, where: str, request: Request) -> Iterator[pl.D
     require(where, schema.names(), request)
     renaming = request.renaming(schema.names())
     wanted = [
-        pl.col(theirs).cast(_kind(schema[theirs], ours, theirs, where)).alias(ours)
-        if not isinstance(schema[theirs], pl.Datetime)
-        else pl.col(theirs).dt.epoch("s").alias(ours)
+        _read_as(schema[theirs], ours, theirs, where).alias(ours)
         for theirs, ours in renaming.items()
         if ours != "rating" or theirs == request.columns.rating or schema[theirs] != pl.Boolean
     ]
@@ -31,6 +30,15 @@ def read_lazy(lazy: pl.LazyFrame, where: str, request: Request) -> Iterator[pl.D
         _check(frame, row, where, request.grid)
         row += len(frame)
         yield frame.cast({"held_out": pl.Boolean()}) if "held_out" in frame.columns else frame
+
+
+def _read_as(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.Expr:
+    """A column as it is gathered: times of any kind as Unix seconds."""
+    if ours == "timestamp" and isinstance(dtype, pl.Datetime | pl.Date):
+        return pl.col(theirs).dt.epoch("s")
+    if ours == "timestamp" and isinstance(dtype, pl.String):
+        return unix_seconds(theirs)
+    return pl.col(theirs).cast(_kind(dtype, ours, theirs, where))
 
 
 def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType:
@@ -45,7 +53,7 @@ def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType
         return pl.String()
     needs = {
         "rating": "numbers",
-        "timestamp": "whole Unix seconds",
+        "timestamp": "whole Unix seconds, dates or times",
         "held_out": "0 and 1, or true and false",
     }.get(ours, "whole numbers or text")
     raise DataError(f"{where}: column '{theirs}' is {dtype}; it needs to be {needs}.")
@@ -55,7 +63,8 @@ def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None
     for name in frame.columns:
         if frame[name].null_count():
             place = row + int(frame[name].is_null().arg_max() or 0)
-            raise DataError(f"{where}, row {place}: the {name} is missing; fill or drop the row.")
+            fault = f"missing, or no date such as {EXAMPLES}" if name == "timestamp" else "missing"
+            raise DataError(f"{where}, row {place}: the {name} is {fault}; fill or drop the row.")
     if "held_out" in frame.columns and not (held := frame["held_out"].is_between(0, 1)).all():
         raise DataError(
             f"{where}, row {row + int(held.arg_min() or 0)}: the column of the split holds another "
@@ -75,18 +84,22 @@ def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None
 def require(where: object, names: Sequence[str], request: Request) -> None:
     """Raises `DataError` unless a table with these names has the columns."""
     if missing := request.missing(names):
+        absent = ", ".join(map(shown, missing))
         raise DataError(
-            f"{where}, line 1: there is no column {shown(missing[0])} among "
-            f"{shown(', '.join(names))}; {_remedy(missing[0], request)}."
+            f"{where}, line 1: there {'is no column' if len(missing) == 1 else 'are no columns'} "
+            f"{absent} among {shown(', '.join(names))}; {_remedy(missing, request)}."
         )
 
 
-def _remedy(theirs: str, request: Request) -> str:
-    if theirs == request.held_out:
-        return "name the one that says what is held out"
-    ours = request.columns.renaming([theirs])[theirs]
-    more = f", or declare the scale {THERE} where a row is an interaction"
-    return f"name the columns, as in {ours}=NAME" + (more if ours == "rating" else "")
+def _remedy(missing: Sequence[str], request: Request) -> str:
+    """What to name, all of it at once."""
+    ours = request.columns.renaming(missing).values()
+    parts = ["name the one that says what is held out"] if request.held_out in missing else []
+    if ours:
+        parts.append(f"name the columns, as in {','.join(f'{name}=NAME' for name in ours)}")
+    if "rating" in ours:
+        parts.append(f"or declare the scale {THERE} where a row is an interaction")
+    return ", ".join(parts)
 
 
 def as_lazy(frame: Any) -> pl.LazyFrame:

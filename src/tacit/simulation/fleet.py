@@ -18,6 +18,7 @@ from tacit.device.client import Client
 from tacit.device.outbox import SyncOutcome, some_share
 from tacit.device.profile import Item
 from tacit.device.store import MEMORY
+from tacit.device.transport import Http
 from tacit.errors import BudgetError, RequestError
 from tacit.evaluation.grid import Progress
 from tacit.metrics.accuracy import rmse
@@ -175,13 +176,25 @@ class Fleet:
 
     def _check(self, ratings: Ratings) -> None:
         with self._open() as first:
-            task = first.task
+            try:
+                task = first.task
+            except RequestError as error:
+                raise RequestError(self._unreached() or str(error)) from None
         if task.scale != ratings.scale:
             raise RequestError(
                 f"The task asks on the scale {task.scale}, {ratings.name} is on {ratings.scale}."
             )
         if not {str(item) for item in task.items} & {str(item) for item in ratings.item_ids.ids}:
             raise RequestError(f"No item of {ratings.name} is in the task's catalogue.")
+
+    def _unreached(self) -> str | None:
+        """Why the collector does not answer; None where it does."""
+        asked = Http(self.url, self.token, insecure=self.insecure)
+        answer = asked("GET", "/healthz")
+        asked.close()
+        if answer is not None:
+            return None
+        return f"The collector at {self.url} cannot be reached: {asked.failure}."
 
     def _all(
         self, devices: int, people: int, play: Callable[[int], FleetOutcome], progress: Progress

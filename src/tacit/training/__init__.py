@@ -3,6 +3,7 @@
 A curator holds everybody's ratings; in rounds nobody does, and each device answers for its own.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal, overload
 
 from tacit import registry
@@ -103,6 +104,7 @@ def train(  # pyright: ignore[reportOverlappingOverload]  # a name of the other 
     delta: str = "1e-6",
     mode: str = "strict",
     rng: int = 0,
+    advance: Callable[[float], None] = ...,
     **settings: Any,
 ) -> FittedLists:
     """A training of lists."""
@@ -117,6 +119,7 @@ def train(
     delta: str = "1e-6",
     mode: str = "strict",
     rng: int = 0,
+    advance: Callable[[float], None] = ...,
     **settings: Any,
 ) -> Fitted:
     """A training on ratings."""
@@ -130,14 +133,16 @@ def train(
     delta: str = "1e-6",
     mode: str = "strict",
     rng: int = 0,
+    advance: Callable[[float], None] = lambda done: None,
     **settings: Any,
 ) -> Any:
     """Run the named training on everybody's true ratings.
 
     `epsilon`: nats of the unit that the training's guarantee names, and `delta` for those that
-    need one; decimal strings. A `Fitted`, or `FittedLists` of a training of lists. Raises as
-    `training` does, and as the training's own `fit`.
+    need one; decimal strings. `advance` hears the share of the work that is done, 0 to 1. A
+    `Fitted`, or `FittedLists` of a training of lists. Raises as `training` does, and as the
+    training's own `fit`.
     """
     lists = name in LIST_TRAININGS
     member = list_training(name, **settings) if lists else training(name, mode, **settings)
-    return member.fit(ratings, epsilon=epsilon, delta=delta, rng=rng)
+    return member.fit(ratings, epsilon=epsilon, delta=delta, rng=rng, advance=advance)

@@ -65,7 +65,7 @@ def collect(
     try:
         from tacit.collector.http.app import application
         from tacit.collector.http.enrolment import Enrolment
-        from tacit.collector.http.server import serve
+        from tacit.collector.http.server import listening, serve
         from tacit.collector.storage.opening import opened
         from tacit.collector.storage.published_models import PublishedModels
     except ImportError as error:
@@ -77,9 +77,11 @@ def collect(
         enrolment = Enrolment(tokens.read_text().split(), most, most_people)
     published = None if publish is None else PublishedModels(publish)
     # What cannot be opened is said before the server starts.
+    listener = listening(host, port)
     held = opened(db, asked, enrolment, keys=token_keys, confirmed=confirm_clock)
     if confirm_clock:
         options.notice(f"The clock is taken as right: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")
-    options.notice(f"Collecting {asked[0].name} on http://{host}:{port}, task {asked[0].address}")
+    where = f"http://{host}:{listener.getsockname()[1]}"
+    options.notice(f"Collecting {asked[0].name} on {where}, task {asked[0].address}")
     app = application(held, asked, published=published, enrolment=enrolment, label=served)
-    serve(app, host, port)
+    serve(app, listener)

@@ -41,6 +41,7 @@ def serve(
 
     try:
         from tacit.collector.http.app import application
+        from tacit.collector.http.server import listening
         from tacit.collector.http.server import serve as run
         from tacit.collector.storage.published_models import PublishedModels
         from tacit.evaluation.label.served import served
@@ -49,6 +50,7 @@ def serve(
 
     folder.mkdir(parents=True, exist_ok=True)
     url = _url(host, port)
+    listener = listening(host, port)
     task, published = _task(folder, url), PublishedModels(folder / "models")
     if published.newest(task.address) is None:
         # In a process of its own: learning holds Python's lock, and the page should answer.
@@ -56,7 +58,7 @@ def serve(
         populating.start()
     options.notice(f"Open {url} in a browser; Ctrl-C ends it.")
     store = str(folder / "reports.db")
-    run(application(store, [task], published=published, label=served), host, port)
+    run(application(store, [task], published=published, label=served), listener)
 
 
 def populate(folder: Path, url: str) -> None:

@@ -1,11 +1,14 @@
 """uvicorn as it comes, set up for a collector; what it has no setting for is the proxy's part."""
 
 import gc
+import socket
 import sys
 from contextlib import suppress
 
 import uvicorn
 from starlette.types import ASGIApp
+
+from tacit.errors import RequestError
 
 MOST_CONNECTIONS = 4096
 KEEP_ALIVE_SECONDS = 75
@@ -13,8 +16,28 @@ KEEP_ALIVE_SECONDS = 75
 SWITCH_SECONDS = 2e-5
 
 
-def serve(app: ASGIApp, host: str, port: int) -> None:
+def listening(host: str, port: int) -> socket.socket:
+    """A socket at that address, which nobody else can take any more; port 0 is any free one.
+
+    Raises `RequestError` where it is taken already, or none of this machine's.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise RequestError(
+            f"{host} port {port} cannot be listened on ({error.strerror}); choose another by "
+            "--port or --host."
+        ) from None
+    return listener
+
+
+def serve(app: ASGIApp, listener: socket.socket) -> None:
     """Serve until it is told to stop, by Ctrl-C or SIGTERM; then what waits is stored."""
+    host, port = listener.getsockname()[:2]
     # Parsing makes and drops small objects by the million, none of them in a cycle: looking for
     # cycles every 700 of them, as Python would, costs more than the parsing.
     gc.freeze()
@@ -22,7 +45,7 @@ def serve(app: ASGIApp, host: str, port: int) -> None:
     # The writer wants Python's lock five times a commit, and would wait 5 ms each time.
     sys.setswitchinterval(SWITCH_SECONDS)
     with suppress(KeyboardInterrupt):  # uvicorn raises it once everything has ended
-        uvicorn.Server(configured(app, host, port)).run()
+        uvicorn.Server(configured(app, host, port)).run(sockets=[listener])
 
 
 def configured(app: ASGIApp, host: str, port: int) -> uvicorn.Config:

@@ -68,6 +68,16 @@ SECONDS = 5
 """To wait for a connection."""
 
 
+def cause(error: psycopg.Error) -> str:
+    """Why a database does not open, without what an address may hold that is secret."""
+    # A server's and the system's own words alone: what faults an address quotes it.
+    if not isinstance(error, psycopg.OperationalError):
+        return type(error).__name__
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    found = next((line for line in lines if ": " in line), lines[0])
+    return found.rpartition(": ")[2].strip().rstrip(".")
+
+
 class PostgresStore:
     """The writer; connects again when the connection is lost. Raises `RequestError` at the start
     where there is no such database, or it may not be written."""
@@ -78,7 +88,7 @@ class PostgresStore:
             self._connection = self._connect()
             self._prepare()
         except psycopg.Error as error:
-            raise RequestError(f"The database does not open: {type(error).__name__}.") from None
+            raise RequestError(f"The database does not open: {cause(error)}.") from None
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
         """As `ReportStore.hold`."""
@@ -214,7 +224,7 @@ class PostgresReader:
             self._connection = psycopg.connect(url, connect_timeout=SECONDS)
             self._connection.read_only = True
         except psycopg.Error as error:
-            raise RequestError(f"The database does not open: {type(error).__name__}.") from None
+            raise RequestError(f"The database does not open: {cause(error)}.") from None
 
     def tasks(self) -> list[Held]:
         """As `Reader.tasks`; raises `RequestError` where there is no store."""

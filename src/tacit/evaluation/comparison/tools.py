@@ -1,6 +1,6 @@
 """The real channels, plan and models behind the grid."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tacit import channels, models, training
@@ -16,6 +16,9 @@ from tacit.models.lists.by_rating import lists_by_rating
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale
+
+Advance = Callable[[float], None]
+"""Hears the share of the work that is done, 0 to 1."""
 
 
 def channel(name: str, epsilon: str, scale: RatingScale, *, missing: bool = False) -> Channel:
@@ -37,10 +40,17 @@ def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | N
     return plans.plan(name, channel(through, epsilon, scale, missing=missing), cap)
 
 
-def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> Any:
+def fit(
+    model: str,
+    data: Ratings | Reports,
+    *,
+    rng: int,
+    advance: Advance = lambda done: None,
+    **options: Any,
+) -> Any:
     """The fitted model; `options` that it has no setting for are left out."""
     chosen = models.LIST_MODELS.get(model) or models.model(model)
-    return models.fit(model, data, rng=rng, **_had(chosen, options))
+    return models.fit(model, data, rng=rng, advance=advance, **_had(chosen, options))
 
 
 def train(
@@ -51,12 +61,13 @@ def train(
     rng: int,
     mode: str = "strict",
     delta: str = "0",
+    advance: Advance = lambda done: None,
     **options: Any,
 ) -> Any:
     """The model of a training at `epsilon`, in nats of the unit that its guarantee names."""
     known = training.LIST_TRAININGS.get(model) or training.training(model, mode)
-    spent = {"epsilon": epsilon, "delta": delta, "mode": mode, "rng": rng}
-    return training.train(model, ratings, **spent, **_had(known, options))
+    spent: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "mode": mode, "rng": rng}
+    return training.train(model, ratings, advance=advance, **spent, **_had(known, options))
 
 
 def lists(fitted: Any, own: Ratings, where: str, length: int) -> Codes:

@@ -20,6 +20,21 @@ from tacit.errors import RequestError
 from tacit.evaluation.results import ResultRow
 
 MEAN = "global-mean"
+LETTERS = (
+    "Strength P is 1 where reports say nothing and 0 where they say the rating itself: one minus "
+    "an attacker's best advantage over a coin.\n"
+    "Loss A is 0 for the error without privacy and 1 for the error of always guessing the mean."
+)
+"""What the letters of the table stand for."""
+
+
+def require_several(epsilons: Sequence[str]) -> None:
+    """Raise `RequestError` for a single epsilon, in nats, before anything is fitted."""
+    if len(epsilons) < 2:
+        raise RequestError(
+            f"A trade-off of one epsilon, {epsilons[0]}, has nothing to choose from; give several, "
+            "as in 0.5,1,3."
+        )
 
 
 def strength(epsilon: float) -> float:

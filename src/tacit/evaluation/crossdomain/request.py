@@ -118,6 +118,17 @@ class TrialRequest:
         list(self._systems())
         list(self._protocols())
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Systems of those names that the mode leaves out, each with the mode it has."""
+        others = (
+            f"{member.name} ({member.mode})"
+            for name in self.models
+            for member in crossdomain.SYSTEMS[name]
+            if member.mode not in ("none", self.mode) and self.mode != "both"
+        )
+        return tuple(dict.fromkeys(others))
+
     def experiments(self, domains: Domains) -> list[TrialExperiment]:
         """Every trial of every system, those of one trial in a row."""
         data = fingerprint(domains.ratings)

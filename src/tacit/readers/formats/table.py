@@ -10,15 +10,20 @@ from tacit.errors import DataError
 from tacit.readers.decoding import BROKEN, SCANS, decodable, scan
 from tacit.readers.delimited import Delimited
 from tacit.readers.format import Format, Request
+from tacit.readers.formats.movielens import ML_CSV
 from tacit.readers.frame import read_lazy, require
 from tacit.readers.source import Source
 from tacit.readers.text import frames, reason, split
+from tacit.readers.times import ISO
 
 SEPARATORS = (",", "\t", ";", "|")
 PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})")
+DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 
 
 def _looks(source: Source, request: Request) -> bool:
+    if ML_CSV.looks(source, request):
+        return False  # it has a scale of its own, which a table would have to infer
     magic = _magic(source)
     try:
         names = (
@@ -48,20 +53,27 @@ def _read_text(source: Source, request: Request) -> Iterator[pl.DataFrame]:
     require(source, names, request)
     renaming = request.renaming(names)
     fields = tuple(renaming.get(name) for name in names)
-    text = _text(source.head, separator, fields)
-    yield from frames(source, Delimited(separator, fields, request.grid, text), skip_lines=1)
+    yield from frames(source, _delimited(source.head, separator, fields, request), skip_lines=1)
 
 
-def _text(head: bytes, separator: str, fields: Sequence[str | None]) -> frozenset[str]:
-    """The id columns that hold anything but plain whole numbers in the first lines."""
+def _delimited(
+    head: bytes, separator: str, fields: Sequence[str | None], request: Request
+) -> Delimited:
+    """How the lines are read: what the columns hold is told from the first of them."""
     lines = head.decode("utf-8", "replace").splitlines()[1:]
     lines = lines[:-1] if len(lines) > 1 else lines  # the last may be cut short
     rows = [row for line in lines if len(row := split(line, separator)) == len(fields)]
-    ids = {name: fields.index(name) for name in ("user", "item")}
-    return frozenset(
-        name
-        for name, place in ids.items()
-        if not all(PLAIN_NUMBER.fullmatch(row[place].strip()) for row in rows)
+    held = {name: [row[at].strip() for row in rows] for at, name in enumerate(fields) if name}
+    ratings, times = held.get("rating", []), held.get("timestamp", [])
+    return Delimited(
+        separator,
+        tuple(fields),
+        request.grid,
+        text=frozenset(
+            name for name in ("user", "item") if not all(map(PLAIN_NUMBER.fullmatch, held[name]))
+        ),
+        decimal_comma=separator != "," and any(map(DECIMAL_COMMA.fullmatch, ratings)),
+        iso_times=bool(times) and all(map(ISO.fullmatch, times)),
     )
 
 

@@ -1,0 +1,31 @@
+"""ISO dates and times as Unix seconds."""
+
+import re
+
+import polars as pl
+
+ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?")
+EXAMPLES = "2024-05-31 or 2024-05-31T12:00:00Z"
+_ZONE = r"(Z|[+-]\d\d:?\d\d)$"
+
+
+def unix_seconds(column: str) -> pl.Expr:
+    """Whole Unix seconds of the texts in a column, null for what is no ISO date or time.
+
+    A date is its midnight; what names no zone is in UTC.
+
+    >>> pl.DataFrame({"at": ["1970-01-02", "1970-01-01 01:00:00+01:00"]}).select(
+    ...     unix_seconds("at")
+    ... )["at"].to_list()
+    [86400, 0]
+    """
+    text = pl.col(column).str.strip_chars().str.replace(" ", "T", literal=True)
+    timed = pl.when(text.str.contains("T", literal=True)).then(text).otherwise(text + "T00:00:00")
+    zoned = pl.when(timed.str.contains(_ZONE)).then(timed).otherwise(timed + "Z")
+    return zoned.str.to_datetime("%+", time_zone="UTC", strict=False).dt.epoch("s").alias(column)
+
+
+def is_iso(text: str) -> bool:
+    """Whether it is a date or a time that `unix_seconds` reads."""
+    read = pl.DataFrame({"at": [text]}).select(unix_seconds("at"))["at"]
+    return read.null_count() == 0

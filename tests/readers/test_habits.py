@@ -1,0 +1,71 @@
+"""Tables as people have them: dates, decimal commas, MovieLens' names, and names of their own."""
+
+import datetime
+
+import polars as pl
+import pytest
+
+from tacit.errors import DataError
+from tacit.readers import from_frame, read
+
+TIMES = (
+    "2024-05-01",
+    "2024-05-01 12:00:00",
+    "2024-05-01T12:00:00.25Z",
+    "2024-05-01T14:00:00+02:00",
+)
+SECONDS = [1714521600, 1714564800, 1714564800, 1714564800]
+
+
+def table(tmp_path, text, name="r.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_dates_and_times_are_unix_seconds(tmp_path):
+    rows = "".join(f"1,{item},{item},{time}\n" for item, time in enumerate(TIMES, 1))
+    path = table(tmp_path, "user,item,rating,timestamp\n" + rows)
+    assert read(path, scale="1:5:1").times.tolist() == SECONDS
+    frame = pl.DataFrame({"user": 1, "item": range(4), "rating": 3, "timestamp": TIMES})
+    assert from_frame(frame, scale="1:5:1").times.tolist() == SECONDS
+    days = frame.with_columns(timestamp=pl.lit(datetime.date(2024, 5, 1)))
+    assert from_frame(days, scale="1:5:1").times.tolist() == SECONDS[:1] * 4
+
+
+def test_a_date_that_is_none_is_named(tmp_path):
+    head = "user,item,rating,timestamp\n1,1,3,2024-05-01\n"
+    path = table(
+        tmp_path, head + "1,2,3,2024-05-02\n" * 9000 + "1,3,3,2024-13-01\n1,4,3,2024-05-01\n"
+    )
+    with pytest.raises(DataError, match=r"line 9003: timestamp '2024-13-01' is no date such as"):
+        read(path, scale="1:5:1")
+    frame = pl.DataFrame({"user": [1], "item": [1], "rating": [3], "timestamp": ["May"]})
+    with pytest.raises(DataError, match="row 1: the timestamp is missing, or no date such as 2024"):
+        from_frame(frame, scale="1:5:1")
+
+
+def test_a_rating_may_have_a_decimal_comma(tmp_path):
+    path = table(tmp_path, "user;item;rating\n1;1;3,5\n1;2;4\n2;1;0,5\n")
+    assert read(path, scale="0.5:5:0.5").values.tolist() == [3.5, 4, 0.5]
+    with pytest.raises(DataError, match=r"line 3: rating '9.5' is off the scale"):
+        read(table(tmp_path, "user;item;rating\n1;1;3,5\n1;2;9,5\n2;1;4,5\n"), scale="0.5:5:0.5")
+
+
+def test_the_names_of_movielens_need_no_time_and_no_renaming(tmp_path):
+    path = table(tmp_path, "userId,movieId,rating\n7,8,3\n", "mine.csv")
+    assert read(path, scale="1:5:1").item_ids.ids.to_list() == [8]
+    frame = pl.DataFrame({"userId": [7], "movieId": [8]})
+    assert from_frame(frame).scale.has_one_level
+    full = table(tmp_path, "userId,movieId,rating,timestamp\n7,8,3.0,1\n", "theirs.csv")
+    assert str(read(full).scale) == "0.5:5:0.5"
+
+
+def test_all_columns_that_are_not_there_are_named_at_once(tmp_path):
+    with pytest.raises(DataError) as raised:
+        read(table(tmp_path, "who,what,stars\n1,2,3\n"))
+    assert str(raised.value).endswith(
+        "line 1: there are no columns 'user', 'item', 'rating' among 'who, what, stars'; name the "
+        "columns, as in user=NAME,item=NAME,rating=NAME, or declare the scale there where a row is "
+        "an interaction."
+    )
