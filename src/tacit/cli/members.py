@@ -70,7 +70,7 @@ def _described(member: Any) -> str:
     own = [
         f"{field.name}={getattr(member, field.name)}"
         for field in fields(member)
-        if field.name in ("items", "people", "biases", "implicit", "noise")
+        if field.name in ("items", "people", "biases", "implicit", "noise", "screened")
     ]
     kind: type[Any] = type(member)
     return _first(kind) + (f" ({', '.join(own)})" if own else "")

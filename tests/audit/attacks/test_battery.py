@@ -7,6 +7,7 @@ import pytest
 from tacit.audit.attacks import ATTACKS, attack
 from tacit.audit.attacks.protocol import Finding
 from tacit.errors import RequestError
+from tacit.models import ChannelMF
 from tacit.testing.attacks import ATTACK_CLAIMS, check_attack, worlds
 
 
@@ -27,6 +28,7 @@ def test_an_attack_is_looked_up_by_name_and_changed():
 QUICK = {
     "averaging": {"syncs": 12, "slots": 500},
     "membership": {"models": 8, "epsilons": ("1",)},
+    "poisoning": {"targets": 3, "model": ChannelMF(factors=2, directions=0, burn_in=8, draws=4)},
 }
 
 
