@@ -17,6 +17,7 @@ import typer
 import tacit
 from tacit.cli import channel
 from tacit.cli.attack import attack
+from tacit.cli.check import check
 from tacit.cli.choose_epsilon import choose_epsilon
 from tacit.cli.collecting.collect import collect
 from tacit.cli.collecting.serve import serve
@@ -31,7 +32,7 @@ from tacit.cli.label import label
 from tacit.cli.members import members
 from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
-from tacit.cli.recommend import recommend
+from tacit.cli.recommending.recommend import recommend
 from tacit.cli.split_domains import split_domains
 from tacit.errors import TacitError
 
@@ -72,6 +73,7 @@ for verb in (
     crossdomain,
     simulate,
     attack,
+    check,
     label,
     download,
 ):

@@ -72,8 +72,7 @@ def _described(member: Any) -> str:
         for field in fields(member)
         if field.name in ("items", "people", "biases", "implicit", "noise", "screened")
     ]
-    kind: type[Any] = type(member)
-    return _first(kind) + (f" ({', '.join(own)})" if own else "")
+    return _first(member.__class__) + (f" ({', '.join(own)})" if own else "")
 
 
 def _first(kind: type[Any]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.unknown_items import say_unknown
+from tacit.cli.recommending.unknown_items import say_unknown
 from tacit.errors import DataError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def recommend(
 
         tacit recommend model --user 42 --profile my-ratings.csv --titles ml-100k/u.item
     """
-    from tacit.cli.recommend_list import from_list, is_list
+    from tacit.cli.recommending.recommend_list import from_list, is_list
     from tacit.models.fitted import Fitted
 
     if is_list(model):

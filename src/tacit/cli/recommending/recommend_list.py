@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli.unknown_items import say_unknown
+from tacit.cli.recommending.unknown_items import say_unknown
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:

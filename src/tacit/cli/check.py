@@ -1,0 +1,80 @@
+"""`tacit check`: the shipped battery of a channel, model, training or attack of one's own."""
+
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
+
+import typer
+
+from tacit.errors import RequestError
+
+
+def check(
+    member: Annotated[
+        str, typer.Argument(help="MODULE:NAME, or FILE.py:NAME.", metavar="MODULE:NAME")
+    ],
+) -> None:
+    """Run the shipped claims about a channel, model, training or attack of your own.
+
+    A line a claim: what holds, and why what does not fails. Exits 1 where one fails. What no
+    battery shows is said, too. MODULE is imported, which runs its code.
+
+    Examples:
+
+        tacit check my_package.channels:MyChannel
+
+        tacit check attempt.py:MyModel
+    """
+    from tacit.testing.battery import UNPROVED, Battery
+
+    battery = Battery.of(_named(member))
+    failed = 0
+    for verdict in battery.verdicts():
+        failed += verdict.fault is not None
+        typer.echo(f"{'holds' if verdict.fault is None else 'FAILS'}  {verdict.claim}.")
+        if verdict.fault is not None:
+            typer.echo(f"       {verdict.fault}")
+    count = len(battery.claims)
+    typer.echo(f"{member}, a {battery.kind}: {count - failed} of {count} claims hold.")
+    typer.echo(f"Not shown: {UNPROVED[battery.kind]}.")
+    if failed:
+        sys.exit(1)
+
+
+def _named(member: str) -> Any:
+    """The object of that name; raises `RequestError` where there is none."""
+    place, colon, name = member.rpartition(":")
+    if not colon or not place or not name:
+        raise RequestError(f"'{member}' is no MODULE:NAME; write it as my_package:MyChannel.")
+    found = _file(Path(place)) if place.endswith(".py") else _module(place)
+    if not hasattr(found, name):
+        own = sorted(key for key in vars(found) if not key.startswith("_"))
+        raise RequestError(f"{place} holds no '{name}'; it has {', '.join(own) or 'nothing'}.")
+    return getattr(found, name)
+
+
+def _module(name: str) -> ModuleType:
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise RequestError(
+            f"There is no module {error.name}; install it, or give the path of a file, as in "
+            "attempt.py:MyModel."
+        ) from error
+
+
+def _file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise RequestError(f"There is no file {path}; give one that declares the member.")
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = module_from_spec(spec)
+    sys.modules[path.stem] = found  # where dataclasses look for the names of annotations
+    spec.loader.exec_module(found)
+    return found
