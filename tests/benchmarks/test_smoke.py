@@ -44,6 +44,7 @@ SCRIPTS = {
     "neera_figures_5_6": ("{csv}", "{folder}/f.svg", "--epsilons", "1"),
     "peers": ("--only", "accuracy,completion,lists"),
     "pg_mf_million": ("--people", "100", "--items", "100", "--ratings", "2500"),
+    "poisoning": ("{csv}", "--runs", "1", "--wide", "1", "--rows", "{folder}/poisoning"),
     "read_memory": ("--rows", "3000000", "--kind", "parquet"),
     "stars_and_presence": ("--seeds", "1"),
     "sample_flood": ("--items", "20000", "--uploads", "3", "--seconds", "0.3"),
