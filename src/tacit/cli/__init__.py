@@ -30,6 +30,7 @@ from tacit.cli.fit import fit
 from tacit.cli.label import label
 from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
+from tacit.cli.plan import plan
 from tacit.cli.recommend import recommend
 from tacit.cli.split_domains import split_domains
 from tacit.errors import TacitError
@@ -72,6 +73,7 @@ for verb in (
     simulate,
     attack,
     label,
+    plan,
     download,
 ):
     app.command()(interruptible(verb))
