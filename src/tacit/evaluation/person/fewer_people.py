@@ -20,6 +20,7 @@ from tacit.channels.table import Channel
 from tacit.evaluation.comparison.tools import channel
 from tacit.evaluation.person.slots import STEPS, SlotTerms
 from tacit.scale import RatingScale
+from tacit.training import PGMF
 from tacit.training.mechanism.accounting import LEAST, least_multiplier, renyi_epsilon
 
 MOST_REPORTS, MOST_ASKED = 1_000_000, 4000
@@ -60,6 +61,33 @@ class AskedSlots:
     share: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class AskedRounds:
+    """`people` who answer in `reports` rounds each, for `epsilon` nats together. `share`: of all
+    answers of all people that these are."""
+
+    people: int
+    reports: int
+    epsilon: str
+    share: float
+
+
+def asked_rounds(training: PGMF, epsilon: str, people: int, simulated: int) -> AskedRounds:
+    """Fewer people, of the `simulated`, whose answers are as many as those of `people` at `epsilon`
+    nats each, and as noisy: `training` has them in more of its rounds."""
+    reports, each = training.budget(epsilon)
+    more = reports
+    while more < training.rounds and people * reports > simulated * more:
+        more = next(n for n in range(more + 1, training.rounds + 1) if training.rounds % n == 0)
+    wanted = round(people * reports / more)
+    return AskedRounds(
+        people=min(wanted, simulated),
+        reports=more,
+        epsilon=epsilon if more == reports else f"{Decimal(each) * more:.12f}",
+        share=min(1.0, simulated / wanted),
+    )
+
+
 def asked_slots(
     terms: SlotTerms,
     through: str,
@@ -90,7 +118,10 @@ def asked_slots(
     )
     told = _told(through, epsilon, scale, density) / wanted
     return AskedSlots(
-        people=fewer, slots=slots, channel=_table(through, epsilon, scale), share=min(1.0, told)
+        people=fewer,
+        slots=max(1, round(slots / max(1.0, told))),  # epsilons come in steps
+        channel=_table(through, epsilon, scale),
+        share=min(1.0, told),
     )
 
 

@@ -83,11 +83,14 @@ class World:
         model = fitted.on_devices()
         shape = (len(model.mu), self.own.n_users, model.items.shape[2])
         everybody = replace(model, user_ids=self.own.user_ids, people=np.zeros(shape, np.float32))
-        found = device_predict(everybody, self.own, self.test.users, self.test.items)
+        found = np.asarray(
+            device_predict(everybody, self.own, self.test.users, self.test.items), np.float64
+        )
         low, high = float(model.levels[0]), float(model.levels[-1])
         return float(np.sqrt(np.mean((np.clip(found, low, high) - self.test.values) ** 2)))
 
     @property
     def error_of_mean(self) -> float:
         """RMSE in stars of always predicting the mean of what devices know."""
-        return float(np.sqrt(np.mean((self.test.values - self.own.values.mean()) ** 2)))
+        errors = np.asarray(self.test.values, np.float64) - float(np.mean(self.own.values))
+        return float(np.sqrt(np.mean(errors**2)))

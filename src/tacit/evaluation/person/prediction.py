@@ -3,13 +3,17 @@ or as few as stand for all (`fewer_people`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Literal
 
 from tacit import models
 from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.sample import Sample
-from tacit.evaluation.person.fewer_people import asked_slots, curator_epsilon, extrapolated
+from tacit.evaluation.person.fewer_people import (
+    asked_rounds,
+    asked_slots,
+    curator_epsilon,
+    extrapolated,
+)
 from tacit.evaluation.person.population import Population, World
 from tacit.evaluation.person.slots import SlotTerms
 from tacit.models.fitted import Fitted
@@ -92,23 +96,15 @@ def without_privacy(population: Population, world: World, rng: int) -> Predictio
 
 def _of_rounds(epsilon: str, population: Population, world: World, rng: int) -> Prediction:
     """pg-mf, whose people stand for more by more reports at the epsilon of each."""
-    plain = PGMF()
-    reports, each = plain.budget(epsilon)
-    whole = population.people <= population.simulated
-    more = reports
-    while more < plain.rounds and population.people * reports > population.simulated * more:
-        more = next(n for n in range(more + 1, plain.rounds + 1) if plain.rounds % n == 0)
-    wanted = round(population.people * reports / more)
-    ratings = world.first(wanted)
-    spent = f"{Decimal(each) * more:.12f}"
-    training = plain if whole else replace(plain, reports=more)
-    fitted = training.fit(ratings, epsilon=epsilon if whole else spent, rng=rng)
-    enough = wanted <= ratings.n_users
+    asked = asked_rounds(PGMF(), epsilon, population.people, population.simulated)
+    training = PGMF(reports=asked.reports)
+    fitted = training.fit(world.first(asked.people), epsilon=asked.epsilon, rng=rng)
+    whole = asked.people == population.people
     return Prediction(
         rmse=world.error(fitted),
         fitted=fitted,
-        people=ratings.n_users,
-        simulated="whole" if whole else "scaled" if enough else "bounded",
+        people=asked.people,
+        simulated="whole" if whole else "scaled" if asked.share == 1 else "bounded",
     )
 
 
