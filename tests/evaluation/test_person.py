@@ -30,7 +30,7 @@ SCALE = RatingScale.parse("1:5:1")
 
 @pytest.fixture
 def few_sizes(monkeypatch):
-    """Two sizes of a sample, and two caps, in place of nine: no claim is about how many there are."""
+    """Two sizes of a sample, and two caps, in place of nine: no claim is about their number."""
     monkeypatch.setattr(slots, "SIZES", (1, 5))
 
 
@@ -52,6 +52,7 @@ def worst_delta(table, slots, epsilon):
     return most
 
 
+@pytest.mark.usefixtures("few_sizes")
 @pytest.mark.parametrize("person", ["1", "4"])
 def test_a_person_has_what_was_asked_for_and_a_step_more_is_too_much(person):
     found = terms("sample", person)
@@ -137,6 +138,7 @@ def test_the_plans_own_account_is_within_it(kind, person):
     assert (found.cap is None) == (kind == "sample")
 
 
+@pytest.mark.usefixtures("few_sizes")
 def test_more_budget_tells_more():
     assert terms("sample", "1").told < terms("sample", "4").told
 
