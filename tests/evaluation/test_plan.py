@@ -20,7 +20,7 @@ from tacit.evaluation.person.fewer_people import (
 )
 from tacit.evaluation.person.plan import Deployment, PlanRow
 from tacit.evaluation.person.plan_tables import expected, sentences
-from tacit.evaluation.person.population import Population, World
+from tacit.evaluation.person.population import MadeUpWorld, Population
 from tacit.evaluation.person.slots import SlotTerms
 from tacit.evaluation.results import save
 from tacit.models import item_model
@@ -124,11 +124,10 @@ def test_fewer_people_predict_what_all_of_them_reach(name, monkeypatch):
     people = asked(people=6000)
     world = people.world(1)
     whole = prediction.of_training(name, "2", "1e-6", people, world, 1)
-    monkeypatch.setattr(population, "MOST_WHOLE", 0)
-    monkeypatch.setattr(population, "SCALED", 36_000)
+    monkeypatch.setattr(population, "MOST_RATINGS", 36_000)
     assert people.simulated == 3000
-    half = World(world.first(3000), world.test.where(world.test.users < 3000))
-    half = World(half.own, replace(half.test, user_ids=half.own.user_ids))
+    half = MadeUpWorld(world.first(3000), world.test.where(world.test.users < 3000))
+    half = MadeUpWorld(half.own, replace(half.test, user_ids=half.own.user_ids))
     scaled = prediction.of_training(name, "2", "1e-6", people, half, 1)
     assert (whole.simulated, scaled.simulated != "whole") == ("whole", True)
     assert scaled.people <= 3000

@@ -13,7 +13,7 @@ from typing import Any, Self
 from tacit.evaluation.comparison.tools import plan
 from tacit.evaluation.grid import Progress
 from tacit.evaluation.person import prediction, traffic
-from tacit.evaluation.person.population import Population, World
+from tacit.evaluation.person.population import MadeUpWorld, Population
 from tacit.evaluation.person.prediction import Prediction
 from tacit.evaluation.person.slots import KINDS, SlotTerms, slot_terms
 from tacit.evaluation.results import checked, plain
@@ -25,7 +25,7 @@ from tacit.training.mechanism.accounting import check_promise
 AUTO = "auto"
 NOTHING, MEAN = "no privacy", "always the mean"
 WORLDS = 2
-"""Made-up worlds whose predictions are averaged; their range is printed."""
+"""Made-up worlds that are averaged where all people are made up; else there is one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +91,11 @@ class Deployment:
         }
         found: dict[str, list[Prediction]] = {}
         means = list[float]()
-        total = WORLDS * (len(terms) + len(PER_PERSON)) + 1
+        whole = self.population.simulated == self.population.people
+        worlds = WORLDS if whole else 1
+        total = worlds * (len(terms) + len(PER_PERSON)) + 1
         done = 0
-        for number in range(WORLDS):
+        for number in range(worlds):
             world = self.population.world(seed + number)
             means.append(world.error_of_mean)
             for way, predicted in self._predictions(terms, world, seed + number, number == 0):
@@ -105,7 +107,7 @@ class Deployment:
         return [*rows, self._without(found[NOTHING]), _mean(means, self.population.simulated)]
 
     def _predictions(
-        self, terms: Mapping[str, SlotTerms], world: World, rng: int, first: bool
+        self, terms: Mapping[str, SlotTerms], world: MadeUpWorld, rng: int, first: bool
     ) -> Iterator[tuple[str, Prediction]]:
         people = self.population
         for kind, each in terms.items():

@@ -34,8 +34,8 @@ def sentences(rows: Sequence[PlanRow]) -> list[str]:
     used = [kind for kind in ABOUT if any(row.simulated == kind for row in rows)]
     return [
         *(f"{kind}: {ABOUT[kind]}" for kind in used),
-        f"Worlds: the least and the largest error over {WORLDS} made-up worlds with noise of their "
-        "own; without privacy, one. Real people differ more from made-up ones than worlds do.",
+        f"Worlds: the least and the largest error over {WORLDS} made-up worlds, where all people "
+        "are made up; else there is one. Worlds differ by .01 or so, and real people by more.",
         "Bytes of one person, without HTTP's: models and reports as they are encoded; a profile "
         "as one report of true levels; rounds, which have no format yet, a byte an answer.",
     ]

@@ -13,8 +13,8 @@ from tacit.readers.synthetic import FEWEST, MOST_OF_CATALOGUE, synthetic
 from tacit.scale import RatingScale
 
 HELD_OUT = 0.1
-MOST_WHOLE, SCALED = 1_000_000, 500_000
-"""Ratings of one made-up world: with more than the first, so many people as give the second."""
+MOST_RATINGS = 1_000_000
+"""Of one made-up world: where all people give more, fewer are made up."""
 MOST_ITEMS = 20_000
 
 
@@ -50,22 +50,20 @@ class Population:
 
     @property
     def simulated(self) -> int:
-        """How many people are made up: all, or as many as give `SCALED` ratings."""
-        if self.people * self.ratings_each <= MOST_WHOLE:
-            return self.people
-        return min(self.people, max(100, SCALED // self.ratings_each))
+        """How many people are made up: all, or as many as give `MOST_RATINGS`."""
+        return min(self.people, max(100, MOST_RATINGS // self.ratings_each))
 
-    def world(self, rng: int) -> "World":
+    def world(self, rng: int) -> "MadeUpWorld":
         """The people made up from this seed, a tenth of their ratings held out."""
         fewest = max(1, min(FEWEST, 2 * self.ratings_each // 3))
         count = self.simulated * self.ratings_each
         ratings = synthetic(self.simulated, self.items, count, self.scale, rng=rng, fewest=fewest)
         held_out = np.random.default_rng(rng).random(len(ratings)) < HELD_OUT
-        return World(ratings.where(~held_out), ratings.where(held_out))
+        return MadeUpWorld(ratings.where(~held_out), ratings.where(held_out))
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class MadeUpWorld:
     """`own`: what people's devices know. `test`: what they are to predict."""
 
     own: Ratings

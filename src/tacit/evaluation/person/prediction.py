@@ -14,7 +14,7 @@ from tacit.evaluation.person.fewer_people import (
     curator_epsilon,
     extrapolated,
 )
-from tacit.evaluation.person.population import Population, World
+from tacit.evaluation.person.population import MadeUpWorld, Population
 from tacit.evaluation.person.slots import SlotTerms
 from tacit.models.fitted import Fitted
 from tacit.ratings import Ratings
@@ -40,7 +40,7 @@ class Prediction:
 
 
 def of_slots(
-    terms: SlotTerms, through: str, population: Population, world: World, rng: int
+    terms: SlotTerms, through: str, population: Population, world: MadeUpWorld, rng: int
 ) -> Prediction:
     """channel-mf from reports under `terms`, through the channel named `through`."""
     known = world.own
@@ -70,7 +70,7 @@ def of_slots(
 
 
 def of_training(
-    name: str, epsilon: str, delta: str, population: Population, world: World, rng: int
+    name: str, epsilon: str, delta: str, population: Population, world: MadeUpWorld, rng: int
 ) -> Prediction:
     """The named training at `epsilon` nats per person and `delta`, decimal strings."""
     if name == PGMF.name:
@@ -84,7 +84,7 @@ def of_training(
     return _on_line(learn, population.simulated, 1.0, population, world)
 
 
-def without_privacy(population: Population, world: World, rng: int) -> Prediction:
+def without_privacy(population: Population, world: MadeUpWorld, rng: int) -> Prediction:
     """channel-mf from true ratings."""
     most = max(100, MOST_PLAIN // population.ratings_each)
 
@@ -94,7 +94,7 @@ def without_privacy(population: Population, world: World, rng: int) -> Predictio
     return _on_line(learn, min(most, population.people), 0.5, population, world)
 
 
-def _of_rounds(epsilon: str, population: Population, world: World, rng: int) -> Prediction:
+def _of_rounds(epsilon: str, population: Population, world: MadeUpWorld, rng: int) -> Prediction:
     """pg-mf, whose people stand for more by more reports at the epsilon of each."""
     asked = asked_rounds(PGMF(), epsilon, population.people, population.simulated)
     training = PGMF(reports=asked.reports)
@@ -113,7 +113,7 @@ def _on_line(
     most: int,
     power: float,
     population: Population,
-    world: World,
+    world: MadeUpWorld,
 ) -> Prediction:
     """What `learn` makes of all people, or of half of `most` people and of `most`."""
     fitted = learn(world.first(most))
