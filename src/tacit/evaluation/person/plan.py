@@ -104,7 +104,7 @@ class Deployment:
                 progress(way, done, total)
         rows = [self._slots(kind, each, found[kind]) for kind, each in terms.items()]
         rows += [self._training(name, found[name]) for name in PER_PERSON]
-        return [*rows, self._without(found[NOTHING]), _mean(means, self.population.simulated)]
+        return [*rows, self._without(found[NOTHING]), _mean(means, self.population)]
 
     def _predictions(
         self, terms: Mapping[str, SlotTerms], world: MadeUpWorld, rng: int, first: bool
@@ -203,7 +203,7 @@ def _row(
     )
 
 
-def _mean(errors: Sequence[float], people: int) -> PlanRow:
+def _mean(errors: Sequence[float], people: Population) -> PlanRow:
     return PlanRow(
         way=MEAN,
         trust="nobody",
@@ -214,8 +214,8 @@ def _mean(errors: Sequence[float], people: int) -> PlanRow:
         rmse=fmean(errors),
         lowest=min(errors),
         highest=max(errors),
-        simulated="whole",
-        simulated_people=people,
+        simulated="whole" if people.simulated == people.people else "scaled",
+        simulated_people=people.simulated,
         download_bytes=0,
         upload_bytes=0,
     )
