@@ -24,7 +24,7 @@ Simulated = Literal["whole", "scaled", "extrapolated", "bounded"]
 """All people; fewer who stand for them; two such sizes and a line; fewer whose answers are noisier
 than those of all, so that the error is below the one that is predicted."""
 SWEEPS = {"draws": 16, "burn_in": 60}
-"""Of channel-mf: fewer than it has by default, which change errors by less than .003."""
+"""Of channel-mf: fewer than it has by default, for speed."""
 MOST_PLAIN = 300_000
 """Ratings that channel-mf learns from without privacy."""
 
