@@ -32,6 +32,7 @@ from tacit.cli.label import label
 from tacit.cli.members import members
 from tacit.cli.options import interruptible
 from tacit.cli.perturb import perturb
+from tacit.cli.plan import plan
 from tacit.cli.recommending.recommend import recommend
 from tacit.cli.split_domains import split_domains
 from tacit.errors import TacitError
@@ -75,6 +76,7 @@ for verb in (
     attack,
     check,
     label,
+    plan,
     download,
 ):
     app.command()(interruptible(verb))

@@ -1,0 +1,82 @@
+"""`tacit plan`: what to expect of every way to learn, before any data are collected."""
+
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.evaluation.person.plan import Deployment, PlanRow
+
+
+def plan(
+    people: Annotated[str, typer.Option(help="How many will take part, as in 1e6.")],
+    items: Annotated[str, typer.Option(help="How many items there will be.")],
+    ratings_each: Annotated[str, typer.Option(help="Ratings of one person, on average.")],
+    person_epsilon: Annotated[str, typer.Option(help="Nats per person at --delta.")],
+    scale: Annotated[str, typer.Option(help="The rating scale, low:high:step.")] = "1:5:1",
+    delta: Annotated[float, typer.Option(help="The delta of --person-epsilon.")] = 1e-6,
+    seed: Annotated[int, typer.Option(help="Of made-up people; noise is never seeded.")] = 0,
+    json: Annotated[Path | None, typer.Option(help="Write the rows.")] = None,
+) -> None:
+    """Predict the error and the traffic of each way to learn, from made-up people alone.
+
+    All ways give a person the same epsilon, as under compare --person-epsilon. No data are read:
+    people are made up, and where there are too many, fewer stand for all; the table says where.
+
+    Examples:
+
+        tacit plan --people 1e6 --items 1500 --ratings-each 30 --scale 1:5:1 --person-epsilon 4
+    """
+    options.writable(json)
+
+    from tacit.evaluation.person.plan import Deployment, PlanRow
+    from tacit.evaluation.person.population import Population
+    from tacit.evaluation.progress import bar
+    from tacit.evaluation.results import save
+    from tacit.scale import RatingScale
+
+    population = Population(
+        people=_whole(people, "--people"),
+        items=_whole(items, "--items"),
+        ratings_each=_whole(ratings_each, "--ratings-each"),
+        scale=RatingScale.parse(scale),
+    )
+    asked = Deployment(population=population, epsilon=person_epsilon, delta=f"{delta:g}")
+    with bar("planning") as progress:
+        rows = asked.rows(seed, progress)
+    if json:
+        save(rows, json, PlanRow)
+    _print(rows, asked)
+
+
+def _print(rows: "Sequence[PlanRow]", asked: "Deployment") -> None:
+    from tacit.evaluation.comparison.tables import text
+    from tacit.evaluation.person.plan_tables import asked_table, expected, sentences
+    from tacit.evaluation.person.request import RATED
+
+    people = asked.population
+    words = (
+        f"{people.people:,} people, {people.items:,} items, {people.ratings_each} ratings each; "
+        f"epsilon {asked.epsilon} per person, delta {asked.delta}"
+    )
+    for table in (expected(rows, words), asked_table(rows)):
+        typer.echo(text(table) + "\n")
+    typer.echo("\n".join([*sentences(rows), RATED]))
+
+
+def _whole(given: str, option: str) -> int:
+    """1e6 as a whole number; raises `RequestError` for anything else."""
+    try:
+        number = Decimal(given)
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite() or number != int(number) or not 0 < number < 10**12:
+        raise RequestError(f"{option} {given} is no whole number above 0; write it as in 1e6.")
+    return int(number)

@@ -1,0 +1,94 @@
+"""Made-up people who stand for those nobody has asked yet: what they rate, and how well devices
+predict it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.errors import RequestError
+from tacit.models.fitted import Fitted
+from tacit.models.simulated_devices import device_predict
+from tacit.ratings import Ratings, Vocabulary
+from tacit.readers.synthetic import FEWEST, MOST_OF_CATALOGUE, synthetic
+from tacit.scale import RatingScale
+
+HELD_OUT = 0.1
+MOST_RATINGS = 1_000_000
+"""Of one made-up world: where all people give more, fewer are made up."""
+MOST_ITEMS = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Population:
+    """`people` who give `ratings_each` ratings of `items` items on average, on `scale`.
+
+    Raises `RequestError` for numbers of which no world can be made up.
+    """
+
+    people: int
+    items: int
+    ratings_each: int
+    scale: RatingScale
+
+    def __post_init__(self) -> None:
+        if self.scale.has_one_level:
+            raise RequestError(
+                "The scale there has no ratings to predict; give one of stars, such as 1:5:1."
+            )
+        if self.people < 100:
+            raise RequestError(f"{self.people} people are too few to plan for; give 100 or more.")
+        if not 2 <= self.items <= MOST_ITEMS:
+            raise RequestError(
+                f"{self.items} items are not among 2 to {MOST_ITEMS}; give those that most "
+                "ratings are of."
+            )
+        if not 2 <= self.ratings_each <= self.items * MOST_OF_CATALOGUE:
+            raise RequestError(
+                f"{self.ratings_each} ratings each are not among 2 and half of {self.items} items; "
+                "give fewer ratings, or more items."
+            )
+
+    @property
+    def simulated(self) -> int:
+        """How many people are made up: all, or as many as give `MOST_RATINGS`."""
+        return min(self.people, max(100, MOST_RATINGS // self.ratings_each))
+
+    def world(self, rng: int) -> "MadeUpWorld":
+        """The people made up from this seed, a tenth of their ratings held out."""
+        fewest = max(1, min(FEWEST, 2 * self.ratings_each // 3))
+        count = self.simulated * self.ratings_each
+        ratings = synthetic(self.simulated, self.items, count, self.scale, rng=rng, fewest=fewest)
+        held_out = np.random.default_rng(rng).random(len(ratings)) < HELD_OUT
+        return MadeUpWorld(ratings.where(~held_out), ratings.where(held_out))
+
+
+@dataclass(frozen=True, eq=False)
+class MadeUpWorld:
+    """`own`: what people's devices know. `test`: what they are to predict."""
+
+    own: Ratings
+    test: Ratings
+
+    def first(self, people: int) -> Ratings:
+        """What the first so many know: people are made up in no order."""
+        if people >= self.own.n_users:
+            return self.own
+        ids = Vocabulary(self.own.user_ids.ids[:people])
+        return replace(self.own.where(self.own.users < people), user_ids=ids)
+
+    def error(self, fitted: Fitted) -> float:
+        """RMSE in stars on the devices of all people, whoever the model was learnt from."""
+        model = fitted.on_devices()
+        shape = (len(model.mu), self.own.n_users, model.items.shape[2])
+        everybody = replace(model, user_ids=self.own.user_ids, people=np.zeros(shape, np.float32))
+        found = np.asarray(
+            device_predict(everybody, self.own, self.test.users, self.test.items), np.float64
+        )
+        low, high = float(model.levels[0]), float(model.levels[-1])
+        return float(np.sqrt(np.mean((np.clip(found, low, high) - self.test.values) ** 2)))
+
+    @property
+    def error_of_mean(self) -> float:
+        """RMSE in stars of always predicting the mean of what devices know."""
+        errors = np.asarray(self.test.values, np.float64) - float(np.mean(self.own.values))
+        return float(np.sqrt(np.mean(errors**2)))
