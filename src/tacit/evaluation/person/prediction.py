@@ -15,15 +15,15 @@ from tacit.evaluation.person.fewer_people import (
 )
 from tacit.evaluation.person.population import MadeUpWorld, Population
 from tacit.evaluation.person.slots import SlotTerms
-from tacit.models import Fitted, evidence
+from tacit.models import ChannelMF, Fitted, evidence
 from tacit.ratings import Ratings
 from tacit.training import PGMF, train
 
 Simulated = Literal["whole", "scaled", "extrapolated", "bounded"]
 """All people; fewer who stand for them; two such sizes and a line; fewer whose answers are noisier
 than those of all, so that the error is below the one that is predicted."""
-SWEEPS = {"draws": 16, "burn_in": 60}
-"""Of channel-mf: fewer than it has by default, for speed."""
+SHORT = ChannelMF(draws=16, burn_in=60)
+"""With fewer sweeps than by default, for speed."""
 MOST_PLAIN = 300_000
 """Ratings that channel-mf learns from without privacy."""
 
