@@ -23,7 +23,7 @@ from tacit.evaluation.person.plan_tables import expected, sentences
 from tacit.evaluation.person.population import MadeUpWorld, Population
 from tacit.evaluation.person.slots import SlotTerms
 from tacit.evaluation.results import save
-from tacit.models import item_model
+from tacit.models import ChannelMF, item_model
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
@@ -154,7 +154,7 @@ def rows():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(slots, "SIZES", (1,))
         patch.setattr(plan, "WORLDS", 1)
-        patch.setattr(prediction, "SWEEPS", {"draws": 4, "burn_in": 2})
+        patch.setattr(prediction, "SHORT", ChannelMF(draws=4, burn_in=2))
         return Deployment(population=asked(people=200, items=30), epsilon="4", delta="1e-6").rows(
             0, lambda *told: None
         )
