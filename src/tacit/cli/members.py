@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -72,8 +72,7 @@ def _described(member: Any) -> str:
         for field in fields(member)
         if field.name in ("items", "people", "biases", "implicit", "noise")
     ]
-    kind: type[Any] = type(member)
-    return _first(kind) + (f" ({', '.join(own)})" if own else "")
+    return _first(cast("type[Any]", type(member))) + (f" ({', '.join(own)})" if own else "")
 
 
 def _first(kind: type[Any]) -> str:
