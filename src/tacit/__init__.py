@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from tacit.errors import DataError as DataError
     from tacit.errors import RequestError as RequestError
     from tacit.errors import TacitError as TacitError
+    from tacit.evaluation.comparison.compare import compare as compare
+    from tacit.evaluation.comparison.result import ComparisonResult as ComparisonResult
     from tacit.models import Fitted as Fitted
     from tacit.models import at_home as at_home
     from tacit.models import fit as fit
     from tacit.models import item_model as item_model
     from tacit.privacy.guarantee import Guarantee as Guarantee
     from tacit.ratings import Ratings as Ratings
+    from tacit.readers import as_ratings as as_ratings
     from tacit.readers import from_frame as from_frame
     from tacit.readers import read as read
     from tacit.readers import synthetic as synthetic
@@ -46,6 +49,7 @@ _HOMES = {
     "CertificateError": "errors",
     "Channel": "channels.table",
     "Client": "device.client",
+    "ComparisonResult": "evaluation.comparison.result",
     "DataError": "errors",
     "Fitted": "models",
     "Guarantee": "privacy.guarantee",
@@ -60,8 +64,10 @@ _HOMES = {
     "RequestError": "errors",
     "Sample": "collection.sample",
     "TacitError": "errors",
+    "as_ratings": "readers",
     "at_home": "models",
     "choose": "channels",
+    "compare": "evaluation.comparison.compare",
     "compile_channel": "channels",
     "fit": "models",
     "from_frame": "readers",

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.tradeoff import MEAN, Tradeoff, strength, tradeoff
+from tacit.evaluation.tradeoff import MEAN, Tradeoff, strength, tradeoff
 
 
 @pytest.fixture

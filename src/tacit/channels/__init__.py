@@ -71,10 +71,15 @@ def serves(name: str, *, missing: bool) -> bool:
 
 
 def compile_channel(
-    name: str, *, epsilon: str, scale: "RatingScale | str", missing: bool = False, **options: Any
+    name: str,
+    *,
+    epsilon: str | float,
+    scale: "RatingScale | str",
+    missing: bool = False,
+    **options: Any,
 ) -> "Channel":
-    """The certified channel of a mechanism at `epsilon` (a decimal string) over a public scale
-    ("1:5:1" serves as well as a `RatingScale`).
+    """The certified channel of a mechanism at `epsilon` (a decimal string, or a number at its
+    shortest decimal) over a public scale ("1:5:1" serves as well as a `RatingScale`).
 
     `missing` asks for a table that protects presence too; `options` are the mechanism's own
     settings. Raises `RequestError` for settings that the mechanism does not have, and
@@ -94,19 +99,26 @@ def compile_channel(
     unknown = sorted(set(settings) - set(member.__dataclass_fields__))
     if unknown:
         raise RequestError(f"The channel {name} has no setting {', '.join(unknown)}; leave it out.")
-    channel = member(epsilon=epsilon, scale=grid, **settings).table()
+    channel = member(epsilon=_text(epsilon), scale=grid, **settings).table()
     certify(channel)
     return channel
 
 
+def _text(epsilon: str | float) -> str:
+    """Text as it is: what is no epsilon a mechanism refuses, and some know one of 0."""
+    from tacit.privacy.epsilon import epsilon_text
+
+    return epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
+
+
 def choose(
-    *, epsilon: str, scale: "RatingScale | str", missing: bool = False
+    *, epsilon: str | float, scale: "RatingScale | str", missing: bool = False
 ) -> "tuple[str, Channel]":
     """The name and table of the channel that tells most about theta: `--channel auto`.
 
     The criterion, `fisher_information` averaged over a public prior, reads no rating. Where
     presence is protected only tables with "missing" will do, and it is information per slot.
-    `epsilon`: nats per value or slot, a decimal string.
+    `epsilon`: nats per value or slot, a decimal string or a number.
     """
     from tacit.channels.information import fisher_information
 

@@ -11,8 +11,8 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.evaluation.comparison.request import Comparison
-    from tacit.evaluation.comparison.tradeoff import Tradeoff
     from tacit.evaluation.private_choice import PrivateChoice
+    from tacit.evaluation.tradeoff import Tradeoff
     from tacit.ratings import Ratings
 
 GRID = "0.1,0.2,0.5,1,2,3,4,6,8"
@@ -71,8 +71,8 @@ def choose_epsilon(
 
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons
-    from tacit.evaluation.comparison.tradeoff import MEAN, require_several
     from tacit.evaluation.private_choice import PROVIDER, PrivateChoice, check_place
+    from tacit.evaluation.tradeoff import MEAN, require_several
     from tacit.metrics.split import SplitProtocol
     from tacit.readers import synthetic
 
@@ -117,10 +117,10 @@ def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
 def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
     """From true errors, beside no privacy and the mean."""
     from tacit.evaluation.comparison import tools
-    from tacit.evaluation.comparison.tradeoff import tradeoff
     from tacit.evaluation.journal import Journal
     from tacit.evaluation.progress import bar
     from tacit.evaluation.results import ResultRow
+    from tacit.evaluation.tradeoff import tradeoff
 
     with bar("choosing") as progress:
         rows = trial.run(ratings, tools.tools(), Journal(None, ResultRow), progress)
@@ -136,7 +136,7 @@ def _draw(found: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
 
 def _said(found: "Tradeoff", weight: float, most_loss: float, least_strength: float) -> str:
     from tacit.evaluation.comparison.tables import Table, text
-    from tacit.evaluation.comparison.tradeoff import LETTERS, strength
+    from tacit.evaluation.tradeoff import LETTERS, strength
 
     lines = tuple((f"{e:g}", f"{strength(e):.3f}", f"{loss:.3f}") for e, loss in found.points)
     heading = ("epsilon", "strength P", "loss A")

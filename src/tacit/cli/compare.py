@@ -7,24 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options
-from tacit.cli.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
-    from tacit.evaluation.attacks.rows import AttackRow
     from tacit.evaluation.comparison.request import Comparison
     from tacit.evaluation.results import ResultRow
     from tacit.ratings import Ratings
-
-PRINTED = {
-    "rmse": "RMSE",
-    "information_efficiency": "Information efficiency of the device",
-    "f_score_at_10": "F-score of the best 10 test items",
-    "ndcg_at_20": "NDCG of lists of 20",
-    "recall_at_20": "Recall of lists of 20",
-}
-"""What is printed; the result rows have the rest."""
 
 
 def compare(
@@ -103,31 +92,26 @@ def compare(
         raise typer.BadParameter("--person-epsilon chooses plan, cap and epsilon; leave them out")
     options.writable(json, report)
 
-    from dataclasses import replace
-
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.comparison.request import Comparison, epsilons
-    from tacit.metrics.split import SplitProtocol
+    from tacit.evaluation.comparison.asked import asked, protocol
+    from tacit.evaluation.comparison.request import epsilons
     from tacit.readers import item_table
 
     if mode != "strict":
         options.notice("Models that learn from reports have one mode, strict; they run once.")
-    protocol = SplitProtocol(kind=split, share=test_share, folds=folds, seeds=seeds)
-    stars = Comparison(
-        channels=options.names(channel),
-        models=_beside_floors(model or STARS_MODEL),
-        epsilons=epsilons(epsilon),
-        protocol=protocol,
-        plan=plan or STARS_PLAN,
+    request = asked(
+        channels=channel,
+        models=model,
+        epsilons=epsilon,
+        protocol=protocol(split, test_share, folds, seeds),
+        plan=plan,
         cap=cap,
-        relevant=relevant,
         mode=mode,
-        delta=f"{delta:g}",
+        delta=delta,
+        relevant=relevant,
         slices=slices,
+        factors=factors,
         items=None if items is None else item_table(items),
-        options={} if factors is None else {"factors": factors},
     )
-    tools.check(stars.channels, stars.models, stars.plan, items=items is not None)
     ratings = options.load(
         data,
         format,
@@ -136,14 +120,13 @@ def compare(
         rounding,
         catalogue=catalogue,
         people=people,
-        held_out=protocol.column,
+        held_out=request.comparison.protocol.column,
     )
-    if person_epsilon is not None:
-        on_one_axis(ratings, stars, epsilons(person_epsilon), model, json, report)
-        return
-    models = _beside_floors(model or model_for(ratings))
-    comparison = replace(stars, models=models, plan=plan or plan_for(ratings))
-    run(ratings, comparison, json, report)
+    if person_epsilon is None:
+        run(ratings, request.of(ratings), json, report)
+    else:
+        each = epsilons(person_epsilon)
+        on_one_axis(ratings, request.comparison, each, model, json, report)
 
 
 def on_one_axis(
@@ -165,22 +148,13 @@ def on_one_axis(
     person.run(ratings, PersonComparison(epsilons=epsilons, every=wanted), json, report)
 
 
-def _beside_floors(models: str) -> tuple[str, ...]:
-    """The models asked for, random lists and what is popular, each once; beside a training of
-    lists what is popular at its own budget, too."""
-    from tacit.evaluation.comparison.request import POPULARITY, RANDOM
-    from tacit.training import LIST_TRAININGS, DPPopularity
-
-    asked = options.names(models)
-    floors = [DPPopularity.name] if any(name in LIST_TRAININGS for name in asked) else []
-    return tuple(dict.fromkeys([*asked, RANDOM, POPULARITY, *floors]))
-
-
 def run(
     ratings: "Ratings", comparison: "Comparison", json: Path | None, report: Path | None
 ) -> None:
     """Run a comparison, write its files and print its tables; exits 130 when interrupted."""
     from tacit.evaluation.comparison import tools
+    from tacit.evaluation.comparison.result import ComparisonResult
+    from tacit.evaluation.comparison.summary import as_text
     from tacit.evaluation.results import ResultRow
 
     real = tools.tools()
@@ -189,57 +163,11 @@ def run(
         ResultRow,
         lambda journal, progress: comparison.run(ratings, real, journal, progress),
         lambda journal: comparison.finished(ratings, journal),
-        _print,
+        lambda rows: typer.echo(as_text(rows)),
         json,
     )
-    grid(report, lambda rows, path: _report(rows, ratings, comparison, path))
 
+    def write(rows: "Sequence[ResultRow]", path: Path) -> None:
+        ComparisonResult(tuple(rows), comparison, ratings, real).report(path, options.notice)
 
-def _report(
-    rows: "Sequence[ResultRow]", ratings: "Ratings", comparison: "Comparison", path: Path
-) -> None:
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.comparison.device_sample import made_up
-    from tacit.evaluation.comparison.report import report
-    from tacit.evaluation.results import replace
-
-    noisy = [name for name in comparison.channels if name != "identity"]
-    near_one = min(comparison.epsilons, key=lambda epsilon: abs(float(epsilon) - 1))
-    real = tools.tools()
-    sample = made_up(ratings.scale, noisy[0], near_one, real, comparison.plan) if noisy else None
-    words = comparison.protocol.words
-    page = report(rows, sample=sample, split=words, attacked=_attacked(ratings, comparison))
-    replace(path, page.encode())
-
-
-def _attacked(ratings: "Ratings", comparison: "Comparison") -> "Sequence[AttackRow]":
-    """Rows of attacks on what leaves; those that are played know no cap."""
-    from tacit.evaluation.attacks.beside import beside
-    from tacit.evaluation.progress import bar
-
-    if comparison.cap is not None:
-        options.notice("Attacks are played without a cap alone: the report has none.")
-        return ()
-    with bar("attacking") as progress:
-        return beside(
-            ratings,
-            plan=comparison.plan,
-            channels=comparison.channels,
-            epsilons=comparison.epsilons,
-            progress=progress,
-        )
-
-
-def _print(rows: "Sequence[ResultRow]") -> None:
-    from tacit.evaluation.comparison.guarantee_text import sentences
-    from tacit.evaluation.comparison.slice_table import slice_tables
-    from tacit.evaluation.comparison.tables import accuracy, promises, text
-
-    for metric, caption in PRINTED.items():
-        table = accuracy(rows, metric, f"{caption}, mean over splits")
-        if table.lines:
-            typer.echo(text(table) + "\n")
-    for table in (*slice_tables(rows), promises(rows)):
-        if table.lines:
-            typer.echo(text(table) + "\n")
-    typer.echo("\n".join(sentences(rows)))
+    grid(report, write)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
-from tacit.cli.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
+from tacit.evaluation.comparison.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
 
 if TYPE_CHECKING:
     from tacit.models import Fitted, FittedLists

@@ -33,12 +33,10 @@ class Resumable(Generic[Rows]):
     def __call__(self, report: Path | None, write: Callable[[Sequence[Rows], Path], None]) -> None:
         """Run it, print its tables, and write the result file, and the `report` by `write`; exits
         130 when interrupted."""
-        from tacit.evaluation.journal import Journal
+        from tacit.evaluation.journal import Journal, beside
         from tacit.evaluation.progress import bar
 
-        beside = self.json or report
-        path = beside.with_name(beside.name + ".journal") if beside else None
-        journal = Journal(path, self.kind)
+        journal = Journal(beside(self.json or report), self.kind)
         if done := self.finished(journal):
             options.notice(f"{len(done)} rows of an earlier run are kept; going on from there.")
         try:

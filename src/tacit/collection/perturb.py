@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.channels.table import Channel
 from tacit.channels.thresholds import CHOICE
 from tacit.collection.keystream import BulkWords
 from tacit.collection.plan import Plan
@@ -11,11 +12,13 @@ from tacit.collection.sampler import BulkSampler
 from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import RequestError
 from tacit.ratings import Ratings
+from tacit.readers import as_ratings
 from tacit.reports import Reports
+from tacit.scale import THERE, RatingScale
 
 
 def perturb(
-    ratings: Ratings,
+    ratings: object,
     plan: Plan,
     *,
     channel_of_person: NDArray[np.uint8] | None = None,
@@ -23,6 +26,7 @@ def perturb(
 ) -> Reports:
     """What the devices of all people in the vocabulary send under a plan.
 
+    `ratings`: anything that `as_ratings` takes, on the scale of the plan's channels.
     Reports come by person, then by item, whatever the order of `ratings`. Under `Rated` there is
     one for each rating that the plan keeps; which of several channels draws it is public:
     `channel_of_person` names one for each person (each may choose their own epsilon), by default a
@@ -32,20 +36,28 @@ def perturb(
 
     Raises `RequestError` when the ratings are on another scale than the channels.
     """
-    if plan.asked_slots(ratings.n_items) is not None:
-        blocks = slot_reports(ratings, plan, channel_of_person=channel_of_person, words=words)
-        return reports_of(ratings, plan, _joined(list(blocks)))
-    if plan.channels[0].levels != ratings.scale.levels:
-        raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
+    given = isinstance(ratings, Ratings)
+    whose = ratings if given else as_ratings(ratings, scale=_scale(plan.channels[0]))
+    if plan.asked_slots(whose.n_items) is not None:
+        blocks = slot_reports(whose, plan, channel_of_person=channel_of_person, words=words)
+        return reports_of(whose, plan, _joined(list(blocks)))
+    if plan.channels[0].levels != whose.scale.levels:
+        raise RequestError(f"The plan's channels are not on the ratings' scale {whose.scale}.")
     # A file may be sorted by rating. Reports in its order would then be a monotone sequence seen
     # through noise, and fitting one gives nearly every rating away, whatever epsilon says of each.
-    kept = ratings.by_person()
+    kept = whose.by_person()
     if plan.cap is not None:
         kept = kept.where(kept_rows(kept, plan.cap))
     channel_of = _channel_of(kept, plan, channel_of_person)
     mixed = channel_of if len(plan.channels) > 1 else None
     symbols = BulkSampler(plan.channels, words).draw(kept.levels, mixed)
-    return reports_of(ratings, plan, SlotReports(kept.users, kept.items, symbols, channel_of))
+    return reports_of(whose, plan, SlotReports(kept.users, kept.items, symbols, channel_of))
+
+
+def _scale(channel: Channel) -> RatingScale:
+    """The scale that a channel's table is on."""
+    low, *others = channel.levels
+    return RatingScale(low, others[-1], others[0] - low) if others else RatingScale.parse(THERE)
 
 
 def _joined(blocks: list[SlotReports]) -> SlotReports:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.ratings import Codes, Mask, Part, Ratings, Vocabulary
+from tacit.readers import as_ratings
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +30,15 @@ class Domains:
         self.ratings.scale.require_stars("A system that recommends across domains")
 
     @classmethod
-    def join(cls, parts: Sequence[Ratings]) -> Self:
-        """Domains from ratings of each; people are the same where their raw ids are.
+    def join(cls, given: Sequence[object]) -> Self:
+        """Domains from ratings of each, in anything that `as_ratings` takes; people are the same
+        where their raw ids are.
 
         Items are different things even where two domains use one id for them: the id then
         carries its domain's name. Raises `RequestError` for fewer than two domains, an empty one,
         two of one name, different scales, or ids of people that cannot be compared.
         """
+        parts = [as_ratings(one, name=f"domain {k}") for k, one in enumerate(given, 1)]
         _joinable(parts)
         user_ids, _ = Vocabulary.of(pl.concat([_people(part) for part in parts]))
         users = user_ids.codes(pl.concat([_raters(part) for part in parts]))

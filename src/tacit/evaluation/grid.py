@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol as Interface
 from typing import TypeVar
@@ -87,19 +87,26 @@ def experiments(
     floors: Sequence[str] = (),
     plan: str = "rated",
     cap: int | None = None,
+    only: Mapping[str, str] | None = None,
     settings: str = "",
 ) -> list[Experiment]:
     """The whole grid, the identity always in it and once; models that share reports in a row.
 
     `trainings` (name, mode) choose what leaves themselves: they run once an epsilon and mode, with
-    no channel; `floors` learn nothing, and run without privacy alone. Epsilons are in nats per
-    value or slot, or of a training's unit.
+    no channel; `floors` learn nothing, and run without privacy alone. A channel of `only` runs at
+    the epsilon there alone. Epsilons are in nats per value or slot, or of a training's unit.
     """
+    at = only or {}
     known = [(name, "strict") for name in models]
     noises: list[tuple[str | None, str | None, Sequence[tuple[str, str]]]] = [
         (IDENTITY, None, [*known, *((name, "strict") for name in floors)])
     ]
-    noises += [(name, e, known) for e in epsilons for name in channels if name != IDENTITY]
+    noises += [
+        (name, epsilon, known)
+        for epsilon in epsilons
+        for name in channels
+        if name != IDENTITY and at.get(name, epsilon) == epsilon
+    ]
     noises += [(None, epsilon, trainings) for epsilon in epsilons]
     data = fingerprint(ratings)
     return [

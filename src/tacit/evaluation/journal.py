@@ -46,6 +46,11 @@ class Journal(Generic[AnyRow]):
             self.path.unlink(missing_ok=True)
 
 
+def beside(result: Path | None) -> Path | None:
+    """Where the journal of a result file lies, until that is written."""
+    return None if result is None else result.with_name(result.name + ".journal")
+
+
 def _entries(path: Path, kind: type[AnyRow]) -> Iterator[tuple[str, list[AnyRow]]]:
     for line in path.read_bytes().splitlines():
         try:

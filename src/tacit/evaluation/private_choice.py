@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.evaluation.comparison.runner import Floats, Tools
-from tacit.evaluation.comparison.tradeoff import Tradeoff
+from tacit.evaluation.tradeoff import Tradeoff
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings

@@ -27,7 +27,7 @@ from tacit.models.lists.list_model import list_model as list_model
 from tacit.models.simulated_devices import at_home as at_home
 from tacit.models.simulated_devices import device_predict as device_predict
 from tacit.models.svd import SVD as SVD
-from tacit.ratings import Ratings
+from tacit.readers import as_ratings
 from tacit.reports import Reports
 
 
@@ -77,7 +77,7 @@ def model(name: str, **settings: Any) -> AbstractModel:
 @overload
 def fit(  # pyright: ignore[reportOverlappingOverload]  # a name of the other kind is a str too
     name: Literal["popularity", "ease", "graph-filter"],
-    data: Ratings | Reports,
+    data: object,
     *,
     rng: int = 0,
     advance: Callable[[float], None] = ...,
@@ -89,7 +89,7 @@ def fit(  # pyright: ignore[reportOverlappingOverload]  # a name of the other ki
 @overload
 def fit(
     name: str,
-    data: Ratings | Reports,
+    data: object,
     *,
     rng: int = 0,
     advance: Callable[[float], None] = ...,
@@ -100,7 +100,7 @@ def fit(
 
 def fit(
     name: str,
-    data: Ratings | Reports,
+    data: object,
     *,
     rng: int = 0,
     advance: Callable[[float], None] = lambda done: None,
@@ -108,12 +108,15 @@ def fit(
 ) -> Any:
     """Fit the named model to reports or true ratings: a `Fitted`, or `FittedLists` of a list model.
 
-    `rng`: start of the model. `advance` hears the share of the work that is done, 0 to 1.
+    `data`: `Reports`, or ratings in anything that `as_ratings` takes; those that have no scale yet
+    have it inferred, with a notice. `rng`: start of the model. `advance` hears the share of the
+    work that is done, 0 to 1.
 
     Raises `RequestError` for a name or a setting that does not exist, and for data that the model
     cannot learn from.
     """
+    source = data if isinstance(data, Reports) else as_ratings(data)
     if name in LIST_MODELS:
         chosen = registry.changed(LIST_MODELS[name], name, "model", settings)
-        return chosen.fit(interactions(data), rng=rng, advance=advance)
-    return model(name, **settings).fit(evidence(data), rng=rng, advance=advance)
+        return chosen.fit(interactions(source), rng=rng, advance=advance)
+    return model(name, **settings).fit(evidence(source), rng=rng, advance=advance)

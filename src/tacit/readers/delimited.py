@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from tacit.readers.formats.times import EXAMPLES, is_iso, unix_seconds
 from tacit.readers.levels import DeclaredScale
 from tacit.readers.text import UnsoundError, rating_fault, shown, sound, split, whole
-from tacit.readers.times import EXAMPLES, is_iso, unix_seconds
 
 UNIT_SEPARATOR = b"\x1f"
 HELD_OUT = {"0": False, "1": True, "false": False, "true": True}

@@ -8,10 +8,10 @@ import polars as pl
 
 from tacit.errors import DataError
 from tacit.readers.format import Request
+from tacit.readers.formats.times import EXAMPLES, unix_seconds
 from tacit.readers.gather import ROWS
 from tacit.readers.levels import DeclaredScale
 from tacit.readers.text import rating_fault, shown
-from tacit.readers.times import EXAMPLES, unix_seconds
 from tacit.scale import THERE
 
 

@@ -8,7 +8,8 @@ from typing import Any, Literal, overload
 
 from tacit import registry
 from tacit.models import Fitted, FittedLists
-from tacit.ratings import Ratings
+from tacit.privacy.epsilon import epsilon_text
+from tacit.readers import as_ratings
 from tacit.training.lists.ease import DPEase as DPEase
 from tacit.training.lists.popularity import DPPopularity as DPPopularity
 from tacit.training.papers.berlioz import Berlioz as Berlioz
@@ -98,9 +99,9 @@ def list_training(name: str, **settings: Any) -> AbstractListTraining:
 @overload
 def train(  # pyright: ignore[reportOverlappingOverload]  # a name of the other kind is a str too
     name: Literal["dp-ease", "dp-popularity"],
-    ratings: Ratings,
+    ratings: object,
     *,
-    epsilon: str,
+    epsilon: str | float,
     delta: str = "1e-6",
     mode: str = "strict",
     rng: int = 0,
@@ -113,9 +114,9 @@ def train(  # pyright: ignore[reportOverlappingOverload]  # a name of the other 
 @overload
 def train(
     name: str,
-    ratings: Ratings,
+    ratings: object,
     *,
-    epsilon: str,
+    epsilon: str | float,
     delta: str = "1e-6",
     mode: str = "strict",
     rng: int = 0,
@@ -127,22 +128,23 @@ def train(
 
 def train(
     name: str,
-    ratings: Ratings,
+    ratings: object,
     *,
-    epsilon: str,
+    epsilon: str | float,
     delta: str = "1e-6",
     mode: str = "strict",
     rng: int = 0,
     advance: Callable[[float], None] = lambda done: None,
     **settings: Any,
 ) -> Any:
-    """Run the named training on everybody's true ratings.
+    """Run the named training on everybody's true ratings, whatever `as_ratings` reads them from.
 
     `epsilon`: nats of the unit that the training's guarantee names, and `delta` for those that
-    need one; decimal strings. `advance` hears the share of the work that is done, 0 to 1. A
-    `Fitted`, or `FittedLists` of a training of lists. Raises as `training` does, and as the
-    training's own `fit`.
+    need one; decimal strings, or an epsilon as a number. `advance` hears the share of the work that
+    is done, 0 to 1. A `Fitted`, or `FittedLists` of a training of lists. Raises as `training` does,
+    and as the training's own `fit`.
     """
     lists = name in LIST_TRAININGS
     member = list_training(name, **settings) if lists else training(name, mode, **settings)
-    return member.fit(ratings, epsilon=epsilon, delta=delta, rng=rng, advance=advance)
+    own, text = as_ratings(ratings), epsilon_text(epsilon)
+    return member.fit(own, epsilon=text, delta=delta, rng=rng, advance=advance)

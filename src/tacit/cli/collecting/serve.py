@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options
-from tacit.cli.defaults import model_for
 from tacit.errors import RequestError
+from tacit.evaluation.comparison.defaults import model_for
 
 if TYPE_CHECKING:
     from tacit.ratings import Ratings

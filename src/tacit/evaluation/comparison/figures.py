@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from tacit.evaluation.comparison.chart import AccuracyLine, Chart
-from tacit.evaluation.comparison.tradeoff import Tradeoff, strength
+from tacit.evaluation.comparison.chart import TITLES, AccuracyLine, Chart
+from tacit.evaluation.tradeoff import Tradeoff, strength
 
 # Okabe and Ito's palette, told apart by every kind of colour vision; yellow is too pale for a line.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
@@ -30,7 +31,31 @@ def panel(chart: Chart, model: str) -> Figure:
     mean over splits, its bars one standard deviation. All panels of a chart have the same axes.
     """
     drawing = Figure(figsize=PANEL, layout="constrained")
-    axes = drawing.subplots()
+    _paint(drawing.subplots(), chart, model)
+    return drawing
+
+
+def panels(chart: Chart) -> Figure:
+    """All panels of a chart in one figure, with a legend of the channels."""
+    across = min(3, len(chart.models))
+    down = -(-len(chart.models) // across)
+    drawing = Figure(figsize=(PANEL[0] * across, PANEL[1] * down + 0.4), layout="constrained")
+    places = drawing.subplots(down, across, squeeze=False).flat
+    for axes, model in zip(places, chart.models, strict=False):
+        _paint(axes, chart, model)
+    for axes in list(places)[len(chart.models) :]:
+        axes.set_visible(False)
+    marks = [
+        Line2D([], [], color=PALETTE[chart.style(name) % len(PALETTE)], label=name)
+        for name in chart.shown
+    ]
+    if marks:
+        drawing.legend(handles=marks, loc="outside lower center", ncols=len(marks), frameon=False)
+    drawing.suptitle(TITLES[chart.metric], fontsize=10, color=INK)
+    return drawing
+
+
+def _paint(axes: Axes, chart: Chart, model: str) -> None:
     for line in chart.lines(model):
         _draw(axes, line, chart.style(line.channel))
     if (floor := chart.floor(model)) is not None:
@@ -38,7 +63,6 @@ def panel(chart: Chart, model: str) -> Figure:
     dress(axes, model, chart.epsilons)
     if limits := chart.limits:
         axes.set_ylim(*limits)
-    return drawing
 
 
 def _draw(axes: Axes, line: AccuracyLine, style: int) -> None:

@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 
 import polars as pl
 
@@ -17,6 +16,7 @@ from tacit.evaluation.grid import Experiment, Progress
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import ResultRow
 from tacit.metrics.split import SplitProtocol
+from tacit.privacy.epsilon import epsilon_text
 from tacit.ratings import Ratings
 from tacit.training import modes
 
@@ -26,17 +26,7 @@ RANDOM, POPULARITY = "random", "popularity"
 
 def epsilons(text: str) -> tuple[str, ...]:
     """`0.1,0.5,1` as decimal strings, each once; raises `RequestError` for what is no epsilon."""
-    found = dict.fromkeys(part.strip() for part in text.split(","))
-    for part in found:
-        try:
-            positive = Decimal(part).is_finite() and Decimal(part) > 0
-        except InvalidOperation:
-            positive = False
-        if not positive:
-            raise RequestError(
-                f"'{part}' is not an epsilon; give positive decimals, as in --epsilon 0.5,1,3."
-            )
-    return tuple(found)
+    return tuple(dict.fromkeys(epsilon_text(part) for part in text.split(",")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +37,8 @@ class Comparison:
     scale. `items`: a public table of the items, for models that learn from it
     (`tacit.readers.item_table`). `options`: settings for those models that have them. `delta`:
     that of `tight_epsilon`, a decimal string. `mode`: strict, faithful or both, of trainings that
-    have both. `slices`: whether rows have the error by decile of people and items, too. Raises
+    have both. `slices`: whether rows have the error by decile of people and items, too. `only`: of
+    channels that are there at one epsilon alone, that epsilon, in nats per value or slot. Raises
     `RequestError` for a plan, a cap or a delta that does not exist.
     """
 
@@ -63,6 +54,7 @@ class Comparison:
     slices: bool = False
     items: pl.DataFrame | None = field(default=None, repr=False)
     options: dict[str, object] = field(default_factory=dict[str, object])
+    only: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         protects_presence(self.plan)
@@ -89,6 +81,7 @@ class Comparison:
             epsilons=self.epsilons,
             plan=self.plan,
             cap=self.cap,
+            only=self.only,
             settings=json.dumps(settings, sort_keys=True),
         )
 

@@ -11,10 +11,10 @@ from tacit.readers.decoding import BROKEN, SCANS, decodable, scan
 from tacit.readers.delimited import Delimited
 from tacit.readers.format import Format, Request
 from tacit.readers.formats.movielens import ML_CSV
+from tacit.readers.formats.times import ISO
 from tacit.readers.frame import read_lazy, require
 from tacit.readers.source import Source
 from tacit.readers.text import frames, reason, split
-from tacit.readers.times import ISO
 
 SEPARATORS = (",", "\t", ";", "|")
 PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})")

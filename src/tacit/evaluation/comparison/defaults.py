@@ -1,5 +1,6 @@
-"""The model and the plan where nobody names any: lists of who did what, else predicted ratings."""
+"""What runs where nobody names it: models and plan by the scale, and the floors beside them."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,3 +22,13 @@ def model_for(source: "Ratings | Reports") -> str:
 def plan_for(source: "Ratings | Reports") -> str:
     """A plan that leaves something to hide."""
     return "catalogue" if source.scale.has_one_level else STARS_PLAN
+
+
+def beside_floors(models: Sequence[str]) -> tuple[str, ...]:
+    """The models asked for, random lists and what is popular, each once; beside a training of
+    lists what is popular at its own budget, too."""
+    from tacit.evaluation.comparison.request import POPULARITY, RANDOM
+    from tacit.training import LIST_TRAININGS, DPPopularity
+
+    floors = [DPPopularity.name] if any(name in LIST_TRAININGS for name in models) else []
+    return tuple(dict.fromkeys([*models, RANDOM, POPULARITY, *floors]))

@@ -1,0 +1,127 @@
+"""What somebody asks to compare, in Python or in a shell, checked before any data are read."""
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from tacit.errors import RequestError
+from tacit.evaluation.comparison import defaults, members
+from tacit.evaluation.comparison import tools as registered
+from tacit.evaluation.comparison.request import Comparison
+from tacit.evaluation.comparison.runner import Tools
+from tacit.metrics.split import SplitProtocol
+from tacit.ratings import Ratings
+
+MODES = ("strict", "faithful", "both")
+
+
+@dataclass(frozen=True)
+class CheckedRequest:
+    """A comparison as it is for stars, and what was left open until the scale is known.
+
+    `named`: whether models were; `plan`: that asked for, if any.
+    """
+
+    comparison: Comparison
+    via: members.Members
+    learnt: members.Members
+    named: bool
+    plan: str | None
+
+    def of(self, ratings: Ratings) -> Comparison:
+        """The comparison of these ratings; raises `RequestError` for a table that does not fit."""
+        found, models = self.comparison, self.comparison.models
+        if not self.named:
+            models = defaults.beside_floors([defaults.model_for(ratings)])
+        plan = self.plan or defaults.plan_for(ratings)
+        only = members.own_epsilons(self.via.objects, found.epsilons, ratings.scale, plan)
+        return replace(found, models=models, plan=plan, only=only)
+
+    def tools(self) -> Tools:
+        """What it runs on."""
+        return members.with_objects(registered.tools(), self.via.objects, self.learnt.objects)
+
+
+def asked(
+    *,
+    channels: object,
+    models: object,
+    epsilons: object,
+    protocol: SplitProtocol,
+    plan: str | None = None,
+    cap: int | None = None,
+    mode: str = "strict",
+    delta: float | str = 1e-6,
+    relevant: float | None = None,
+    slices: bool = False,
+    factors: int | None = None,
+    items: pl.DataFrame | None = None,
+) -> CheckedRequest:
+    """The request; arguments as `tacit.compare` has them, epsilons in nats.
+
+    Raises `RequestError` for a name, a number or a mode that is none, and for what does not belong
+    together.
+    """
+    via = members.channels(channels)
+    learnt = members.model_members(defaults.STARS_MODEL if models is None else models)
+    if mode not in MODES:
+        raise RequestError(f"There is no mode '{mode}'; choose from {', '.join(MODES)}.")
+    comparison = Comparison(
+        channels=via.names,
+        models=defaults.beside_floors(learnt.names),
+        epsilons=members.epsilons(epsilons),
+        protocol=protocol,
+        plan=_text("plan", plan or defaults.STARS_PLAN),
+        cap=None if cap is None else _whole("cap", cap),
+        relevant=relevant,
+        mode=mode,
+        delta=_delta(delta),
+        slices=slices,
+        items=items,
+        options={} if factors is None else {"factors": _whole("factors", factors)},
+    )
+    registered.check(
+        [name for name in via.names if name not in via.objects],
+        [name for name in comparison.models if name not in learnt.objects],
+        comparison.plan,
+        items=items is not None,
+    )
+    return CheckedRequest(comparison, via, learnt, models is not None, plan)
+
+
+def protocol(split: str, test_share: float | None, folds: int | None, seeds: int) -> SplitProtocol:
+    """What is held out; raises `RequestError` for what cannot be, and for both of two."""
+    if folds is not None and test_share is not None:
+        raise RequestError("Folds and a test share exclude each other; give one of them.")
+    return SplitProtocol(
+        kind=_text("split", split),
+        share=None if test_share is None else _number("test share", test_share),
+        folds=None if folds is None else _whole("number of folds", folds),
+        seeds=_whole("number of seeds", seeds),
+    )
+
+
+def _whole(what: str, given: object) -> int:
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise RequestError(f"The {what} {given!r} is no whole number; give one.")
+    return given
+
+
+def _number(what: str, given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise RequestError(f"The {what} {given!r} is no number; give one such as 0.1.")
+    return given
+
+
+def _text(what: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise RequestError(f"The {what} {given!r} is no name; give one.")
+    return given
+
+
+def _delta(given: object) -> str:
+    """As rows have it; raises `RequestError` for what is no number."""
+    try:
+        return f"{float(given):g}"  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError):
+        raise RequestError(f"The delta {given!r} is no number; give one such as 1e-6.") from None

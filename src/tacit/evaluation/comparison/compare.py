@@ -1,0 +1,81 @@
+"""`tacit.compare`: what recommending costs when nobody may see a rating, from Python."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tacit.evaluation.comparison.asked import asked, protocol
+from tacit.evaluation.comparison.result import ComparisonResult, writable
+from tacit.evaluation.journal import Journal, beside
+from tacit.evaluation.progress import bar
+from tacit.evaluation.results import ResultRow, save
+from tacit.readers import as_ratings
+from tacit.scale import RatingScale
+
+
+def compare(
+    data: object,
+    *,
+    channels: object = "auto",
+    models: object = None,
+    epsilons: object = (0.5, 1, 3),
+    plan: str | None = None,
+    cap: int | None = None,
+    folds: int | None = None,
+    test_share: float | None = None,
+    seeds: int = 1,
+    split: str = "random",
+    mode: str = "strict",
+    delta: float | str = 1e-6,
+    relevant: float | None = None,
+    slices: bool = False,
+    factors: int | None = None,
+    items: pl.DataFrame | None = None,
+    scale: RatingScale | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    path: str | Path | None = None,
+    **reading: Any,
+) -> ComparisonResult:
+    """Compare channels and models at several epsilons, beside no privacy at all.
+
+    `data`: whatever `as_ratings` takes, with `scale`, `columns` and its other options. `channels`
+    and `models`: names, one or several, or objects; a `Channel` runs at its own epsilon alone.
+    `epsilons`: nats per value, per slot where presence is hidden, and per person of trainings that
+    say so; numbers or decimal strings. `plan`: "rated", "catalogue" or "sample:K". The rest is as
+    in `tacit compare`. With a `path` the rows are written there (JSON, and Parquet beside it), and
+    the same call goes on where an interrupted one stopped.
+
+    Raises `RequestError` for what is no such request, and `DataError` for data that are wrong.
+
+    >>> from tacit import synthetic
+    >>> found = compare(synthetic(60, 50, 1200), models="bias", epsilons=1)
+    >>> found.frame.filter(model="bias", where="device")["epsilon"].to_list()
+    [None, 1.0]
+    """
+    request = asked(
+        channels=channels,
+        models=models,
+        epsilons=epsilons,
+        protocol=protocol(split, test_share, folds, seeds),
+        plan=plan,
+        cap=cap,
+        mode=mode,
+        delta=delta,
+        relevant=relevant,
+        slices=slices,
+        factors=factors,
+        items=items,
+    )
+    place = None if path is None else writable(path)
+    held_out = request.comparison.protocol.column
+    ratings = as_ratings(data, scale=scale, columns=columns, held_out=held_out, **reading)
+    comparison, real = request.of(ratings), request.tools()
+    journal = Journal(beside(place), ResultRow)
+    with bar("comparing") as progress:
+        rows = comparison.run(ratings, real, journal, progress)
+    if place is not None:
+        save(rows, place)
+        journal.remove()
+    return ComparisonResult(tuple(rows), comparison, ratings, real)

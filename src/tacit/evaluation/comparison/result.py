@@ -1,0 +1,138 @@
+"""What a comparison found: a frame, a figure, a report, and tables to read."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from tacit.errors import RequestError
+from tacit.evaluation.attacks.beside import beside
+from tacit.evaluation.attacks.rows import AttackRow
+from tacit.evaluation.comparison import figures
+from tacit.evaluation.comparison.chart import TITLES, Chart
+from tacit.evaluation.comparison.device_sample import made_up
+from tacit.evaluation.comparison.guarantee_text import sentences
+from tacit.evaluation.comparison.report import report
+from tacit.evaluation.comparison.request import Comparison
+from tacit.evaluation.comparison.runner import Tools
+from tacit.evaluation.comparison.summary import as_text
+from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.progress import bar
+from tacit.evaluation.results import ResultRow, replace, to_frame
+from tacit.ratings import Ratings
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonResult:
+    """Rows of a comparison, and the request and the ratings behind them.
+
+    Each of `rows` is one model at one epsilon (nats of the row's `unit`) on one split, seen from
+    one place. Printed, it is the tables of `tacit compare`.
+    """
+
+    rows: tuple[ResultRow, ...]
+    request: Comparison
+    ratings: Ratings = field(repr=False)
+    tools: Tools = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return (
+            f"<ComparisonResult {self.ratings.name}: {len(self.rows)} rows of "
+            f"{len({row.method for row in self.rows})} models>"
+        )
+
+    def __str__(self) -> str:
+        return as_text(self.rows)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """A row for each of `rows`, a column for each of its fields; epsilon in nats per `unit`."""
+        return to_frame(self.rows)
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What each way of reporting promises, and to whom, in sentences."""
+        return tuple(sentences(self.rows))
+
+    def to_pandas(self) -> Any:
+        """The frame as a pandas one; raises `RequestError` where pandas is not installed."""
+        try:
+            pandas: Any = import_module("pandas")
+        except ImportError:
+            raise RequestError("pandas is not installed; install it, or take .frame.") from None
+        return pandas.DataFrame(self.frame.to_dict(as_series=False))
+
+    def figure(self, metric: str = "rmse") -> Figure:
+        """The metric against epsilon (nats), a panel a model and a colour a channel.
+
+        Raises `RequestError` for a metric that has no figure, or that no row has.
+        """
+        if metric not in TITLES:
+            known = ", ".join(TITLES)
+            raise RequestError(f"There is no figure of '{metric}'; choose from {known}.")
+        chart = Chart([row for row in self.rows if not math.isnan(getattr(row, metric))], metric)
+        if not chart.rows:
+            raise RequestError(f"No row has a figure of {metric}; choose another metric.")
+        return figures.panels(chart)
+
+    def report(self, path: str | Path, notify: Say = lambda sentence: None) -> Path:
+        """Write the page of `tacit compare --report`, one file that fetches nothing, and return its
+        path. Attacks on the same ratings are played for it, but for a comparison with a cap.
+
+        Raises `RequestError` for a path that cannot be written.
+        """
+        place = writable(path)
+        page = report(
+            self.rows,
+            sample=self._sample(),
+            split=self.request.protocol.words,
+            attacked=self._attacked(notify),
+        )
+        replace(place, page.encode())
+        return place
+
+    @property
+    def _named(self) -> list[str]:
+        """Channels that are known by name, and not by a table of their own."""
+        asked = self.request
+        return [name for name in asked.channels if name != IDENTITY and name not in asked.only]
+
+    def _sample(self) -> Any:
+        near_one = min(self.request.epsilons, key=lambda epsilon: abs(float(epsilon) - 1))
+        if not self._named:
+            return None
+        first, plan = self._named[0], self.request.plan
+        return made_up(self.ratings.scale, first, near_one, self.tools, plan)
+
+    def _attacked(self, notify: Say) -> Sequence[AttackRow]:
+        """Rows of attacks on what leaves; those that are played know no cap."""
+        asked = self.request
+        if asked.cap is not None:
+            notify("Attacks are played without a cap alone: the report has none.")
+            return ()
+        with bar("attacking") as progress:
+            return beside(
+                self.ratings,
+                plan=asked.plan,
+                channels=self._named,
+                epsilons=asked.epsilons,
+                progress=progress,
+            )
+
+
+def writable(path: str | Path) -> Path:
+    """The path; raises `RequestError` for a file that cannot be written, before hours of work."""
+    place = Path(path)
+    if place.is_dir() or not place.absolute().parent.is_dir():
+        raise RequestError(f"{place} cannot be written; name a file in a folder that exists.")
+    return place

@@ -1,0 +1,107 @@
+"""Whatever somebody has ratings in, as `Ratings`: a path, a frame, an Arrow table, arrays."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tacit.errors import DataError, RequestError
+from tacit.ratings import Ratings
+from tacit.readers.declared import Declared
+from tacit.readers.format import NAMES, Notify
+from tacit.readers.levels import Rounding
+from tacit.readers.reading import from_frame, read
+from tacit.scale import RatingScale
+
+KINDS = (
+    "a path, a polars or pandas frame, an Arrow table, a tuple of arrays (user, item, rating), or "
+    "Ratings"
+)
+
+
+def as_ratings(
+    data: object,
+    *,
+    scale: RatingScale | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    rounding: Rounding | None = None,
+    catalogue: Declared | None = None,
+    people: Declared | None = None,
+    held_out: str | None = None,
+    format: str | None = None,
+    name: str = "frame",
+    notify: Notify | None = None,
+) -> Ratings:
+    """Ratings from a path, a polars or pandas frame, an Arrow table, or a tuple of arrays.
+
+    A tuple holds users, items and, of as many, ratings and Unix seconds, each of shape (n,).
+    `Ratings` are returned as they are. The options are those of `read`; `name` is that of what has
+    no file. Raises `DataError` for data that are wrong, and `RequestError` for what holds no
+    ratings and for options that do not belong to it.
+
+    >>> as_ratings(([1, 1, 2], ["a", "b", "a"], [4, 2, 5]), scale="1:5:1")
+    <Ratings frame: 3 by 2 people of 2 items, scale 1:5:1>
+    """
+    asked: dict[str, Any] = {
+        "scale": scale,
+        "columns": columns,
+        "rounding": rounding,
+        "catalogue": catalogue,
+        "people": people,
+        "held_out": held_out,
+    }
+    if isinstance(data, Ratings):
+        return _as_they_are(data, asked | {"format": format})
+    if isinstance(data, str | Path):
+        if not Path(data).exists():
+            raise DataError(f"There is no file or folder {data}; give {KINDS}.")
+        return read(data, format=format, notify=notify, **asked)
+    if format is not None:
+        raise RequestError(f"The format {format} is one of files; leave it out.")
+    return from_frame(_frame(data), name=name, notify=notify, **asked)
+
+
+def _as_they_are(ratings: Ratings, asked: Mapping[str, Any]) -> Ratings:
+    scale = asked["scale"]
+    given = [
+        option
+        for option, value in asked.items()
+        if value is not None and not (option == "scale" and str(scale) == str(ratings.scale))
+    ]
+    if given:
+        raise RequestError(
+            f"These are Ratings already, on the scale {ratings.scale}; leave out {given[0]}."
+        )
+    return ratings
+
+
+def _frame(data: Any) -> Any:
+    """What `from_frame` takes; raises `RequestError` for what holds no columns."""
+    if isinstance(data, pl.DataFrame | pl.LazyFrame) or hasattr(data, "iloc"):
+        return data
+    try:
+        if isinstance(data, tuple | list):
+            return _of_arrays(data)  # pyright: ignore[reportUnknownArgumentType]
+        if isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__"):
+            return pl.DataFrame(data)  # pyright: ignore[reportUnknownArgumentType]
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0][:120]
+        raise DataError(f"The columns cannot be read ({reason}); give {KINDS}.") from error
+    raise RequestError(f"A {type(data).__name__} holds no ratings; give {KINDS}.")
+
+
+def _of_arrays(columns: Sequence[Any]) -> pl.DataFrame:
+    if not 2 <= len(columns) <= len(NAMES) or any(isinstance(one, str) for one in columns):
+        raise RequestError(
+            f"{len(columns)} columns are no ratings; give a tuple of arrays (user, item, rating), "
+            "with a time in Unix seconds after them if you like."
+        )
+    series = [
+        pl.Series(name, column.tolist() if hasattr(column, "tolist") else list(column))
+        for name, column in zip(NAMES, columns, strict=False)
+    ]
+    if len({len(one) for one in series}) > 1:
+        lengths = ", ".join(f"{len(one)} of {one.name}" for one in series)
+        raise RequestError(f"The columns are of different lengths ({lengths}); give equal ones.")
+    return pl.DataFrame(series)
