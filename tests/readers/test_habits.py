@@ -7,6 +7,7 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.readers import from_frame, read
+from tacit.readers.formats.times import is_iso, unix_seconds
 
 TIMES = (
     "2024-05-01",
@@ -69,3 +70,11 @@ def test_all_columns_that_are_not_there_are_named_at_once(tmp_path):
         "columns, as in user=NAME,item=NAME,rating=NAME, or declare the scale there where a row is "
         "an interaction."
     )
+
+
+@pytest.mark.parametrize(
+    "text", [*TIMES, "2024-02-30", "2024-05-01T25:00:00", "2024-05-01T12:00", "2024-5-1", "May"]
+)
+def test_the_slow_look_and_the_fast_one_agree(text):
+    fast = pl.DataFrame({"at": [text]}).select(unix_seconds("at"))["at"]
+    assert is_iso(text) is (fast.null_count() == 0)

@@ -146,5 +146,7 @@ def train(
     """
     lists = name in LIST_TRAININGS
     member = list_training(name, **settings) if lists else training(name, mode, **settings)
-    own, text = as_ratings(ratings), epsilon_text(epsilon)
+    own = as_ratings(ratings)
+    # Text stays as it is: what is no epsilon each training refuses in its own words.
+    text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
     return member.fit(own, epsilon=text, delta=delta, rng=rng, advance=advance)

@@ -77,8 +77,8 @@ def collect(
         enrolment = Enrolment(tokens.read_text().split(), most, most_people)
     published = None if publish is None else PublishedModels(publish)
     # What cannot be opened is said before the server starts.
-    listener = listening(host, port)
     held = opened(db, asked, enrolment, keys=token_keys, confirmed=confirm_clock)
+    listener = listening(host, port)
     if confirm_clock:
         options.notice(f"The clock is taken as right: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")
     where = f"http://{host}:{listener.getsockname()[1]}"

@@ -1,11 +1,13 @@
 """ISO dates and times as Unix seconds."""
 
 import re
+from datetime import datetime
 
 import polars as pl
 
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?")
 EXAMPLES = "2024-05-31 or 2024-05-31T12:00:00Z"
+_WHOLE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
 _ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 
 
@@ -22,10 +24,16 @@ def unix_seconds(column: str) -> pl.Expr:
     text = pl.col(column).str.strip_chars().str.replace(" ", "T", literal=True)
     timed = pl.when(text.str.contains("T", literal=True)).then(text).otherwise(text + "T00:00:00")
     zoned = pl.when(timed.str.contains(_ZONE)).then(timed).otherwise(timed + "Z")
-    return zoned.str.to_datetime("%+", time_zone="UTC", strict=False).dt.epoch("s").alias(column)
+    whole = pl.when(text.str.contains(f"^{_WHOLE.pattern}$")).then(zoned)
+    return whole.str.to_datetime("%+", time_zone="UTC", strict=False).dt.epoch("s").alias(column)
 
 
 def is_iso(text: str) -> bool:
     """Whether it is a date or a time that `unix_seconds` reads."""
-    read = pl.DataFrame({"at": [text]}).select(unix_seconds("at"))["at"]
-    return read.null_count() == 0
+    if not _WHOLE.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
