@@ -122,7 +122,9 @@ def test_the_dual_never_promises_too_much(biases: bool) -> None:
     assert 0 <= done.slack <= GAP * done.objective
 
 
-@pytest.mark.parametrize("shape", [(12, 9), (50, 40)])
+@pytest.mark.parametrize(
+    "shape", [(12, 9), (50, 40), pytest.param((90, 70), marks=pytest.mark.long)]
+)
 def test_the_conditions_of_a_least_norm_are_met_and_those_of_another_lambda_are_not(
     shape: tuple[int, int],
 ) -> None:
