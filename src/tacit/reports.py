@@ -64,10 +64,14 @@ class Reports:
 
     def where(self, mask: Mask) -> Self:
         """The rows where `mask` holds; vocabularies and channels stay whole."""
+        return self.take(np.flatnonzero(mask))
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """The rows of those numbers, in that order; vocabularies and channels stay whole."""
         return replace(
             self,
-            users=self.users[mask],
-            items=self.items[mask],
-            symbols=self.symbols[mask],
-            channel_of=self.channel_of[mask],
+            users=self.users[rows],
+            items=self.items[rows],
+            symbols=self.symbols[rows],
+            channel_of=self.channel_of[rows],
         )

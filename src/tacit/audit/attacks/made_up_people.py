@@ -41,13 +41,7 @@ class PoisonedReports:
         pushed = sent.items == self.target[sent.users]
         count = often[sent.users]
         again = np.repeat(np.arange(len(sent)), np.where(pushed, count, np.minimum(count, 1)))
-        return replace(
-            sent,
-            users=sent.users[again],
-            items=sent.items[again],
-            symbols=sent.symbols[again],
-            channel_of=sent.channel_of[again],
-        )
+        return sent.take(again)
 
 
 def poisoned_reports(

@@ -92,7 +92,7 @@ class Membership:
     def run(self, world: World) -> list[Finding]:
         """The area under the curve, and who is found where one alarm in a thousand is false."""
         chance = np.random.default_rng(world.seed)
-        ratings = _few(world, drawn(world, self.most_people, chance))
+        ratings = world.among(drawn(world, self.most_people, chance))
         inside = chance.random((self.models, ratings.n_users)) < 0.5
         hidden = chance.random(len(ratings)) < HIDDEN
         found: list[Finding] = []
@@ -134,12 +134,6 @@ def _served(
         promised.add(fitted.guarantee)
     (guarantee,) = promised
     return np.stack(each), guarantee
-
-
-def _few(world: World, whose: NDArray[np.int32]) -> Ratings:
-    ratings = world.ratings
-    kept = ratings.where(np.isin(ratings.users, whose))
-    return kept.with_people(ratings.user_ids.ids.gather(whose))
 
 
 def _by_model(fitted: Fitted | FittedLists, ratings: Ratings) -> Doubles:

@@ -116,7 +116,8 @@ class Poisoning:
 
     def played(self, world: World) -> Iterator[Pushed]:
         """What comes of each push, undefended and then screened."""
-        real = replace(world, ratings=_few(world, self.most_people))
+        whose = drawn(world, self.most_people, np.random.default_rng(world.seed))
+        real = replace(world, ratings=world.among(whose).by_person())
         pushes, sent = self._reports(real)
         ends = np.cumsum([real.ratings.n_users, *(push.people.sum() for push in pushes)])
         for screened in (False, True):
@@ -178,12 +179,6 @@ def _compared(push: Push, screened: bool, clean: _Seen, pushed: _Seen, world: Wo
         for seen in (clean, pushed)
     )
     return Pushed(push, screened, shift, before, after)
-
-
-def _few(world: World, most: int) -> Ratings:
-    whose = drawn(world, most, np.random.default_rng(world.seed))
-    kept = world.ratings.where(np.isin(world.ratings.users, whose))
-    return kept.with_people(world.ratings.user_ids.ids.gather(whose)).by_person()
 
 
 def _finding(setting: str, figure: str, values: Doubles, without: Doubles) -> Finding:

@@ -96,6 +96,11 @@ class World:
         renamed = replace(self.ratings, user_ids=Vocabulary(pl.Series("id", names)))
         return replace(self, ratings=renamed, seed=self.seed + 1_000_003 * number)
 
+    def among(self, whose: NDArray[np.int32]) -> Ratings:
+        """The ratings of these people, codes, as if there were nobody else."""
+        kept = self.ratings.where(np.isin(self.ratings.users, whose))
+        return kept.with_people(self.ratings.user_ids.ids.gather(whose))
+
     @property
     def hides_presence(self) -> bool:
         """Whether it is not plain from a column that an item was rated."""
