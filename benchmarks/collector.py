@@ -35,7 +35,7 @@ from starlette.routing import Route
 
 from tacit.channels import compile_channel
 from tacit.collector.http.app import application
-from tacit.collector.http.server import serve
+from tacit.collector.http.server import listening, serve
 from tacit.scale import RatingScale
 from tacit.wire.report import Report, dumps, upload
 from tacit.wire.task import Task
@@ -189,7 +189,7 @@ def main() -> int:
         party, folder, port = asked.serve
         app = application(os.path.join(folder, "reports.db"), [TASK])
         bare = Starlette(routes=[Route("/bare", _bare, methods=["POST"])])
-        serve(bare if party == "bare" else app, "127.0.0.1", int(port))
+        serve(bare if party == "bare" else app, listening("127.0.0.1", int(port)))
     elif asked.generate:
         party, each, connections, port, seconds = asked.generate
         load = Load(party, int(each), int(connections))
