@@ -129,9 +129,9 @@ def answered(port: int, request: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("plan", "seconds"),
     [
-        ("rated", 1),
-        ("catalogue", 1),
-        ("sample:3", 1),
+        ("rated", 2),
+        ("catalogue", 2),
+        ("sample:3", 2),
         pytest.param("rated", 20, marks=pytest.mark.long),
         pytest.param("catalogue", 20, marks=pytest.mark.long),
         pytest.param("sample:3", 20, marks=pytest.mark.long),

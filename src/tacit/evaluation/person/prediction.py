@@ -8,6 +8,8 @@ from typing import Literal
 from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.sample import Sample
 from tacit.evaluation.person.fewer_people import (
+    AskedRounds,
+    AskedSlots,
     asked_rounds,
     asked_slots,
     curator_epsilon,
@@ -59,13 +61,7 @@ def of_slots(
     answering = replace(world, own=known).first(asked.people)
     reports = perturb(answering, Sample(asked.channel, asked.slots))
     fitted = SHORT.fit(evidence(reports), rng=rng)
-    whole = asked.people == population.people
-    return Prediction(
-        rmse=world.error(fitted),
-        fitted=fitted,
-        people=asked.people,
-        simulated="whole" if whole else "scaled" if asked.share == 1 else "bounded",
-    )
+    return _of_answers(fitted, asked, population, world)
 
 
 def of_training(
@@ -98,6 +94,13 @@ def _of_rounds(epsilon: str, population: Population, world: MadeUpWorld, rng: in
     asked = asked_rounds(PGMF(), epsilon, population.people, population.simulated)
     training = PGMF(reports=asked.reports)
     fitted = training.fit(world.first(asked.people), epsilon=asked.epsilon, rng=rng)
+    return _of_answers(fitted, asked, population, world)
+
+
+def _of_answers(
+    fitted: Fitted, asked: AskedSlots | AskedRounds, population: Population, world: MadeUpWorld
+) -> Prediction:
+    """What was learnt from the answers of all people, or of fewer who stand for them."""
     whole = asked.people == population.people
     return Prediction(
         rmse=world.error(fitted),
