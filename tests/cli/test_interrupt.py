@@ -58,7 +58,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path):
     assert len(set(rows(out))) == 16
     assert page.exists()
     assert sorted(file.suffix for file in tmp_path.iterdir()) == [
-        ".csv", ".html", ".json", ".parquet"
+        ".csv", ".html", ".json", ".parquet", ".toml"
     ]  # fmt: skip
 
 

@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli import options
+from tacit.cli import experiment, options
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
     from tacit.evaluation.comparison.request import Comparison
+    from tacit.evaluation.comparison.runner import Tools
     from tacit.evaluation.results import ResultRow
     from tacit.ratings import Ratings
 
 
 def compare(
+    context: typer.Context,
     data: Data,
     channel: Annotated[str, typer.Option(help="Channels, separated by commas.")] = "auto",
     model: Annotated[
@@ -68,7 +70,8 @@ def compare(
     Every rating goes through each channel; models learn from the reports; errors are measured on
     true ratings held out, and lists of 20 beside random ones and popular items. A training (pg-mf)
     asks devices itself, through no channel. With --json
-    an interrupted run goes on where it stopped when it is started again.
+    an interrupted run goes on where it stopped when it is started again, and what was run is
+    written beside the result, as a file that runs it again in the place of DATA.
 
     Examples:
 
@@ -83,7 +86,11 @@ def compare(
         tacit compare ml-1m/ratings.dat --person-epsilon 1,4,10 --delta 1e-6
 
         tacit compare clicks.csv --scale there --model ease,graph-filter --epsilon 1,2,4
+
+        tacit compare out.toml --json again.json
     """
+    if data.suffix == experiment.SUFFIX:
+        experiment.again(context, data)
     if folds is not None and test_share is not None:
         raise typer.BadParameter("give --folds or --test-share, not both")
     if mode not in ("strict", "faithful", "both"):
@@ -92,8 +99,11 @@ def compare(
         raise typer.BadParameter("--person-epsilon chooses plan, cap and epsilon; leave them out")
     options.writable(json, report)
 
+    from tacit.cli import person
+    from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.asked import asked, protocol
     from tacit.evaluation.comparison.request import epsilons
+    from tacit.evaluation.person.request import PersonComparison
     from tacit.readers import item_table
 
     if mode != "strict":
@@ -122,42 +132,34 @@ def compare(
         people=people,
         held_out=request.comparison.protocol.column,
     )
+    recorded: experiment.Recorded = context.obj or experiment.Recorded()
+    recorded.check(ratings, data)
+    real = tools.resolved(tools.tools(), recorded.auto)
     if person_epsilon is None:
-        run(ratings, request.of(ratings), json, report)
+        comparison = request.of(ratings)
+        run(ratings, comparison, real, json, report)
+        slots = [(comparison.plan, epsilon) for epsilon in comparison.epsilons]
     else:
-        each = epsilons(person_epsilon)
-        on_one_axis(ratings, request.comparison, each, model, json, report)
-
-
-def on_one_axis(
-    ratings: "Ratings",
-    every: "Comparison",
-    epsilons: tuple[str, ...],
-    model: str | None,
-    json: Path | None,
-    report: Path | None,
-) -> None:
-    """The comparison at epsilons per person."""
-    from dataclasses import replace
-
-    from tacit.cli import person
-    from tacit.evaluation.person.request import PersonComparison
-
-    names = person.LIST_MODELS if ratings.scale.has_one_level else person.STARS_MODELS
-    wanted = replace(every, models=options.names(model or names))
-    person.run(ratings, PersonComparison(epsilons=epsilons, every=wanted), json, report)
+        comparison = person.every(ratings, request.comparison, model)
+        wanted = PersonComparison(epsilons=epsilons(person_epsilon), every=comparison)
+        slots = person.run(ratings, wanted, real, json, report)
+    if json is not None:
+        auto = tools.auto_names(slots, ratings.scale) if tools.AUTO in comparison.channels else {}
+        experiment.write(json, context, ratings, comparison, recorded.auto or auto)
 
 
 def run(
-    ratings: "Ratings", comparison: "Comparison", json: Path | None, report: Path | None
+    ratings: "Ratings",
+    comparison: "Comparison",
+    real: "Tools",
+    json: Path | None,
+    report: Path | None,
 ) -> None:
     """Run a comparison, write its files and print its tables; exits 130 when interrupted."""
-    from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.result import ComparisonResult
     from tacit.evaluation.comparison.summary import as_text
     from tacit.evaluation.results import ResultRow
 
-    real = tools.tools()
     grid = Resumable(
         "comparing",
         ResultRow,

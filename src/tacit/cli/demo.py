@@ -22,6 +22,7 @@ def demo(
 
     from tacit.cli.compare import run
     from tacit.evaluation.comparison.request import Comparison
+    from tacit.evaluation.comparison.tools import tools
     from tacit.readers import synthetic
 
     comparison = Comparison(
@@ -29,4 +30,4 @@ def demo(
         models=("bias", "mf", "channel-mf"),
         epsilons=("0.5", "1", "3"),
     )
-    run(synthetic(), comparison, json, report)
+    run(synthetic(), comparison, tools(), json, report)

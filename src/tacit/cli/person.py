@@ -1,15 +1,19 @@
 """`tacit compare --person-epsilon`: all systems, set so that a whole person has one epsilon."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from tacit.cli import options
 from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
+    from tacit.evaluation.comparison.request import Comparison
+    from tacit.evaluation.comparison.runner import Tools
     from tacit.evaluation.person.request import PersonComparison, Terms
     from tacit.evaluation.results import ResultRow
     from tacit.ratings import Ratings
@@ -19,14 +23,25 @@ STARS_MODELS, LIST_MODELS = "channel-mf,pg-mf,dpals,dp-covariance", "ease,dp-eas
 SHOWN = {"rmse": "RMSE", "ndcg_at_20": "NDCG of lists of 20"}
 
 
+def every(ratings: "Ratings", asked: "Comparison", models: str | None) -> "Comparison":
+    """What all cells share, of the named models or those that the axis has by default."""
+    names = LIST_MODELS if ratings.scale.has_one_level else STARS_MODELS
+    return replace(asked, models=options.names(models or names))
+
+
 def run(
-    ratings: "Ratings", comparison: "PersonComparison", json: Path | None, report: Path | None
-) -> None:
-    """Run it, write its files and print its tables; exits 130 when interrupted."""
-    from tacit.evaluation.comparison import tools
+    ratings: "Ratings",
+    comparison: "PersonComparison",
+    real: "Tools",
+    json: Path | None,
+    report: Path | None,
+) -> list[tuple[str, str]]:
+    """Run it, write its files and print its tables; the plans and epsilons per slot that it chose.
+
+    Exits 130 when interrupted.
+    """
     from tacit.evaluation.results import ResultRow
 
-    real = tools.tools()
     terms = comparison.terms(ratings, real)
     grid = Resumable(
         "comparing",
@@ -38,14 +53,15 @@ def run(
     )
     words = comparison.every.protocol.words
     grid(report, lambda rows, path: _report(rows, terms, words, path))
+    return [(each.plan, each.epsilon) for each in terms.values()]
 
 
 def _report(rows: "Sequence[ResultRow]", terms: "Terms", words: str, path: Path) -> None:
+    from tacit.evaluation import results
     from tacit.evaluation.comparison.report import report
     from tacit.evaluation.person.axis import on_axis
-    from tacit.evaluation.results import replace
 
-    replace(path, report(on_axis(rows, terms), split=words).encode())
+    results.replace(path, report(on_axis(rows, terms), split=words).encode())
 
 
 def _print(rows: "Sequence[ResultRow]", *, terms: "Terms", delta: str) -> None:

@@ -1,6 +1,7 @@
 """The real channels, plan and models behind the grid."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tacit import channels, models, training
@@ -10,7 +11,8 @@ from tacit.collection.perturb import perturb as perturb
 from tacit.collection.plan import Plan
 from tacit.errors import RequestError
 from tacit.evaluation.comparison.request import POPULARITY, RANDOM
-from tacit.evaluation.comparison.runner import AUTO, Tools
+from tacit.evaluation.comparison.runner import AUTO as AUTO
+from tacit.evaluation.comparison.runner import Tools
 from tacit.evaluation.grid import IDENTITY
 from tacit.models.lists.by_rating import lists_by_rating
 from tacit.ratings import Codes, Ratings
@@ -24,11 +26,15 @@ Advance = Callable[[float], None]
 def channel(name: str, epsilon: str, scale: RatingScale, *, missing: bool = False) -> Channel:
     """The channel of that name, or for "auto" the most telling one under a public prior.
 
-    `epsilon`: nats per value or slot.
+    A name may have settings: "optimal objective=information". `epsilon`: nats per value or slot.
     """
     if name == AUTO:
         return channels.choose(epsilon=epsilon, scale=scale, missing=missing)[1]
-    return channels.compile_channel(name, epsilon=epsilon, scale=scale, missing=missing)
+    member, *settings = name.split()
+    options = dict(setting.split("=") for setting in settings)
+    return channels.compile_channel(
+        member, epsilon=epsilon, scale=scale, missing=missing, **options
+    )
 
 
 def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
@@ -101,6 +107,37 @@ def where(model: str) -> tuple[str, ...]:
 def tools() -> Tools:
     """The tools that `tacit compare` runs on."""
     return Tools(plan, perturb, fit, train, models.device_predict, lists, where, rates, reads_items)
+
+
+def resolved(real: Tools, auto: Mapping[str, str]) -> Tools:
+    """The tools, "auto" being the channel named here at the epsilons that are keys."""
+
+    def fixed(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
+        known = auto.get(epsilon, through) if through == AUTO else through
+        return real.plan(name, known, epsilon, scale, cap)
+
+    return replace(real, plan=fixed)
+
+
+def auto_names(slots: Sequence[tuple[str, str]], scale: RatingScale) -> dict[str, str]:
+    """The channel that "auto" stands for under each plan and epsilon, with its settings, by the
+    epsilon."""
+    return {
+        epsilon: _auto_name(epsilon, scale, plans.protects_presence(plan))
+        for plan, epsilon in slots
+    }
+
+
+def _auto_name(epsilon: str, scale: RatingScale, missing: bool) -> str:
+    name, chosen = channels.choose(epsilon=epsilon, scale=scale, missing=missing)
+    named = [
+        " ".join((name, *(f"{setting}={value}" for setting, value in options.items())))
+        for candidate, options in channels.CANDIDATES
+        if candidate == name
+    ]
+    return next(
+        words for words in named if channel(words, epsilon, scale, missing=missing).id == chosen.id
+    )
 
 
 def check(

@@ -1,0 +1,169 @@
+"""An experiment file runs what was run: same data, splits, systems, settings and channels."""
+
+import json
+import re
+import tomllib
+
+import pytest
+
+from tacit.channels import CANDIDATES, choose, compile_channel
+from tacit.evaluation.comparison.tools import auto_names, channel
+from tacit.scale import RatingScale
+
+BY_HAND = """
+digest = "0"
+[compare]
+data = "made.csv"
+channel = "laplace"
+epsilon = "0.5"
+model = "bias"
+scale = "1:5:1"
+seeds = 1
+folds = 2
+"""
+STARS = RatingScale.parse("1:5:1")
+
+
+@pytest.fixture
+def first(tmp_path, ratings, run):
+    """The file that a run wrote: two epsilons, at which auto stands for different tables."""
+    ratings.to_polars().write_csv(tmp_path / "made.csv")
+    status, _, said = run(
+        "compare", tmp_path / "made.csv", "--scale", "1:5:1", "--model", "bias", "--channel",
+        "auto,laplace", "--epsilon", "0.5,3", "--seeds", 2, "--folds", 2, "--slices",
+        "--relevant", 4, "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert status == 0, said
+    return tmp_path / "out.toml"
+
+
+@pytest.fixture
+def written(tmp_path, ratings):
+    """A file written by hand, for one small run."""
+    ratings.to_polars().head(300).write_csv(tmp_path / "made.csv")
+    path = tmp_path / "hand.toml"
+    path.write_text(BY_HAND)
+    return path
+
+
+def rows(path):
+    return json.loads(path.read_text())
+
+
+def settings(path):
+    """Of each row all that is no measurement."""
+    noise = re.compile(r"rmse|mae|mse|at_[12]0|mrr|seconds|slices|efficiency")
+    return [{k: v for k, v in row.items() if not noise.search(k)} for row in rows(path)]
+
+
+def free(path):
+    """Of each row without privacy its errors, which no channel's noise moves."""
+    return [(row["rmse"], row["mae"]) for row in rows(path) if row["channel"] == "identity"]
+
+
+def test_a_result_runs_again_from_itself(first, run, tmp_path):
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    status, _, said = run("compare", first, "--json", other / "again.json")
+    assert status == 0, said
+    result, again = tmp_path / "out.json", other / "again.json"
+    assert settings(again) == settings(result)
+    assert free(again) == free(result)
+    assert {row["seed"] for row in rows(again)} == {0, 1}
+    assert {row["fold"] for row in rows(again)} == {0, 1}
+    noisy = [row["rmse"] for row in rows(again) if row["channel"] == "laplace"]
+    assert noisy != [row["rmse"] for row in rows(result) if row["channel"] == "laplace"]
+    told, written = (tomllib.loads(path.read_text()) for path in (first, other / "again.toml"))
+    assert written["compare"].pop("data") == "../made.csv"
+    assert told["compare"].pop("data") == "made.csv"
+    assert written == told
+
+
+def test_auto_stands_for_what_the_file_says(first, run, tmp_path):
+    table = tomllib.loads(first.read_text())
+    assert set(table["auto"]) == {"0.5", "3"}
+    first.write_text(re.sub(r'"0.5" = ".*"', '"0.5" = "laplace"', first.read_text()))
+    status, _, said = run("compare", first, "--json", tmp_path / "moved.json")
+    assert status == 0, said
+    ids = {
+        (row["channel"], row["epsilon"]): row["channel_id"] for row in rows(tmp_path / "moved.json")
+    }
+    assert ids["auto", 0.5] == ids["laplace", 0.5]
+    assert ids["auto", 3] == choose(epsilon="3", scale=STARS)[1].id
+    assert tomllib.loads((tmp_path / "moved.toml").read_text())["auto"]["0.5"] == "laplace"
+
+
+@pytest.mark.parametrize("plan", ["rated", "catalogue"])
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "3"])
+def test_a_channel_is_found_again_by_its_name_and_settings(plan, epsilon):
+    missing = plan != "rated"
+    words = auto_names([(plan, epsilon)], STARS)[epsilon]
+    table = channel(words, epsilon, STARS, missing=missing)
+    assert table.id == choose(epsilon=epsilon, scale=STARS, missing=missing)[1].id
+
+
+def test_settings_of_a_name_reach_the_table():
+    told = [channel(w, "3", STARS).id for w in ("optimal", "optimal objective=information")]
+    assert ("optimal", {"objective": "information"}) in CANDIDATES
+    assert told == [
+        compile_channel("optimal", epsilon="3", scale=STARS, **options).id
+        for options in ({}, {"objective": "information"})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (r'digest = ".*"', 'digest = "1"', "other ratings than the experiment was run on"),
+        (r'digest = ".*"', "digest = ", "is no experiment: Invalid value"),
+        (r'data = ".*"', "", r"is no experiment: it has no table \[compare\] with data"),
+        ("seeds = 1", "sseeds = 2", "No such option: --sseeds"),
+        ("seeds = 1", 'seeds = "two"', "Invalid value for '--seeds'"),
+        ("folds = 2", "folds = 1", "1 seeds and 1 folds cannot be run"),
+    ],
+)
+def test_a_file_that_is_none_is_a_sentence(written, run, old, new, says):
+    text = written.read_text()
+    changed = re.sub(old, new, text)
+    assert changed != text
+    written.write_text(changed)
+    status, printed, said = run("compare", written)
+    assert status in (1, 2)
+    assert re.search(says, said)
+    assert "Traceback" not in said
+    assert printed == ""
+
+
+def test_a_file_without_a_digest_takes_any_ratings(written, run):
+    written.write_text(re.sub('digest = ".*"', "", written.read_text()))
+    assert run("compare", written)[0] == 0
+
+
+def test_options_beside_a_file_are_refused_by_name(written, run):
+    status, _, said = run("compare", written, "--seeds", 3, "--person-epsilon", "1")
+    assert status == 1
+    assert f"{written} says all of the experiment; write --person-epsilon, --seeds into it" in said
+
+
+def test_a_list_is_written_without_commas(written, run):
+    text = re.sub('digest = ".*"', "", written.read_text())
+    written.write_text(text.replace('"0.5"', "[0.5, 3]"))
+    status, printed, _ = run("compare", written)
+    assert status == 0
+    assert "Epsilon = 0.5 or 3 per value" in printed
+
+
+@pytest.mark.long
+def test_one_axis_runs_again(run, tmp_path, ratings):
+    ratings.to_polars().write_csv(tmp_path / "made.csv")
+    status, _, said = run(
+        "compare", tmp_path / "made.csv", "--scale", "1:5:1", "--model", "bias", "--person-epsilon",
+        "4", "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert status == 0, said
+    table = tomllib.loads((tmp_path / "out.toml").read_text())
+    assert table["compare"]["person-epsilon"] == "4"
+    assert "plan" not in table["compare"]
+    assert len(table["auto"]) == 2
+    assert run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")[0] == 0
+    assert settings(tmp_path / "again.json") == settings(tmp_path / "out.json")
