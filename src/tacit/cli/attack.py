@@ -51,7 +51,11 @@ def attack(
 
         tacit attack ml-1m/ratings.dat --people users.parquet --json out.json --report out.html
     """
-    options.writable(json, report)
+    from tacit.evaluation.outputs import ROWS, writable
+
+    read = (data, catalogue, people)
+    writable(json, read=read, beside=ROWS)
+    writable(report, read=read)
 
     from tacit.audit.attacks import ATTACKS
     from tacit.evaluation.attacks.request import AttackRequest

@@ -67,7 +67,9 @@ def choose_epsilon(
             "A scale taken from the ratings is a look at them that no price covers; with "
             "--private give it, as in --scale 1:5:1."
         )
-    options.writable(figure)
+    from tacit.evaluation.outputs import writable
+
+    writable(figure, read=(data,))
 
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons

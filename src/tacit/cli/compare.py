@@ -97,7 +97,11 @@ def compare(
         raise typer.BadParameter(f"'{mode}' is not strict, faithful or both", param_hint="--mode")
     if person_epsilon is not None and (plan is not None or cap is not None):
         raise typer.BadParameter("--person-epsilon chooses plan, cap and epsilon; leave them out")
-    options.writable(json, report)
+    from tacit.evaluation.outputs import ROWS, writable
+
+    read = (data, catalogue, people, items)
+    writable(json, read=read, beside=(*ROWS, experiment.SUFFIX))
+    writable(report, read=read)
 
     from tacit.cli import person
     from tacit.evaluation.comparison import tools

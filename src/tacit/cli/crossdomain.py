@@ -99,7 +99,11 @@ def crossdomain(
     """
     if len(data) < 2:
         raise typer.BadParameter("give a source and a target", param_hint="SOURCE... TARGET")
-    options.writable(json, report)
+    from tacit.evaluation.outputs import ROWS, writable
+
+    read = (*data, *(catalogue or ()), people, titles)
+    writable(json, read=read, beside=ROWS)
+    writable(report, read=read)
     place = options.spark_master(engine, master)
 
     from tacit.crossdomain import MEMBERS, SYSTEMS

@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import options
-
 
 def demo(
     report: Annotated[Path, typer.Option(help="The report to write.")] = Path("report.html"),
@@ -18,7 +16,9 @@ def demo(
 
     Example: tacit demo --report report.html
     """
-    options.writable(report, json)
+    from tacit.evaluation.outputs import writable
+
+    writable(report, json)
 
     from tacit.cli.compare import run
     from tacit.evaluation.comparison.request import Comparison

@@ -79,7 +79,9 @@ def fit(
         tacit fit reports.parquet --items movies.csv -o model
     """
     _checked(data, db, publish, mode)
-    options.writable(output)
+    from tacit.evaluation.outputs import writable
+
+    writable(output, read=(data, catalogue, people, items))
 
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import RANDOM, epsilons

@@ -36,7 +36,9 @@ def label(
 
         tacit label served/models/3fe0.items
     """
-    options.writable(output)
+    from tacit.evaluation.outputs import writable
+
+    writable(output, read=(about,), beside=(".html", ".json"))
     page = output.with_suffix(".html")
 
     from tacit.evaluation.label.document import dumps

@@ -169,10 +169,3 @@ def interruptible(verb: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(INTERRUPTED) from None
 
     return guarded
-
-
-def writable(*paths: Path | None) -> None:
-    """Raise `RequestError` for a file that cannot be written, before hours of work."""
-    for path in paths:
-        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-            raise RequestError(f"{path} cannot be written; name a file in a folder that exists.")

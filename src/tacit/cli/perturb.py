@@ -39,7 +39,9 @@ def perturb(
 
         tacit perturb u.data --epsilon 1 --engine spark -o reports.parquet
     """
-    options.writable(output)
+    from tacit.evaluation.outputs import writable
+
+    writable(output, read=(data, catalogue, people))
     asked = options.spark_master(engine, master)
 
     from tacit.channels import settings_of

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli import options
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -34,7 +33,9 @@ def plan(
 
         tacit plan --people 1e6 --items 1500 --ratings-each 30 --scale 1:5:1 --person-epsilon 4
     """
-    options.writable(json)
+    from tacit.evaluation.outputs import writable
+
+    writable(json)
 
     from tacit.evaluation.person.plan import Deployment, PlanRow
     from tacit.evaluation.person.population import Population

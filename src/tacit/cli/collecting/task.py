@@ -66,7 +66,9 @@ def task(
     """
     who = _origin(provider)
     plan, epsilon = _terms(plan, epsilon, preset)
-    options.writable(output)
+    from tacit.evaluation.outputs import writable
+
+    writable(output)
 
     from tacit.collection import plans
     from tacit.evaluation.comparison import tools

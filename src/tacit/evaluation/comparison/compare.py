@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 
 from tacit.evaluation.comparison.asked import asked, protocol
-from tacit.evaluation.comparison.result import ComparisonResult, writable
+from tacit.evaluation.comparison.result import ComparisonResult
 from tacit.evaluation.journal import Journal, beside
+from tacit.evaluation.outputs import ROWS, writable
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import ResultRow, save
 from tacit.readers import as_ratings
@@ -68,7 +69,8 @@ def compare(
         factors=factors,
         items=items,
     )
-    place = None if path is None else writable(path)
+    place = None if path is None else Path(path)
+    writable(place, read=(data,), beside=ROWS)
     held_out = request.comparison.protocol.column
     ratings = as_ratings(data, scale=scale, columns=columns, held_out=held_out, **reading)
     comparison, real = request.of(ratings), request.tools()

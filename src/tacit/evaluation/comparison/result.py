@@ -22,6 +22,7 @@ from tacit.evaluation.comparison.request import Comparison
 from tacit.evaluation.comparison.runner import Tools
 from tacit.evaluation.comparison.summary import as_text
 from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.outputs import writable
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import ResultRow, replace, to_frame
 from tacit.ratings import Ratings
@@ -91,7 +92,8 @@ class ComparisonResult:
 
         Raises `RequestError` for a path that cannot be written.
         """
-        place = writable(path)
+        place = Path(path)
+        writable(place)
         page = report(
             self.rows,
             sample=self._sample(),
@@ -128,11 +130,3 @@ class ComparisonResult:
                 epsilons=asked.epsilons,
                 progress=progress,
             )
-
-
-def writable(path: str | Path) -> Path:
-    """The path; raises `RequestError` for a file that cannot be written, before hours of work."""
-    place = Path(path)
-    if place.is_dir() or not place.absolute().parent.is_dir():
-        raise RequestError(f"{place} cannot be written; name a file in a folder that exists.")
-    return place
