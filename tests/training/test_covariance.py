@@ -1,6 +1,7 @@
 """dp-covariance: one bounded product of every two items, replayed; what it finds in the noise."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import SecretReleases
 from tacit.training.person import covariance
 from tacit.training.person.covariance import DPCovariance, most_rated, products
+from tacit.training.person.opening import opening
 
 CHANCE = np.random.default_rng(6)
 SMALL = synthetic(n_users=60, n_items=50, n_ratings=1300, rng=2)
@@ -108,3 +110,19 @@ def test_the_most_rated_are_chosen_and_settings_that_make_no_sense_refused():
             DPCovariance(**settings)
     with pytest.raises(RequestError, match="holds no rows"):
         DPCovariance().fit(SMALL.where(np.zeros(len(SMALL), bool)), epsilon="1")
+
+
+def test_a_budget_that_bears_more_tastes_has_them(monkeypatch):
+    """As many as the schedule's, and never fewer than `TASTES` where there are any."""
+    widths = {}
+    for planned in (0, 1, 9):
+        schedule = partial(replace, factors=planned)
+        monkeypatch.setattr(
+            covariance,
+            "opening",
+            lambda *a, schedule=schedule, **b: (found := opening(*a, **b))._replace(
+                schedule=schedule(found.schedule)
+            ),
+        )
+        widths[planned] = DPCovariance().fit(SMALL, epsilon="300").items.shape[2] - 1
+    assert widths == {0: 0, 1: covariance.TASTES, 9: 9}

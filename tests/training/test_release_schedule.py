@@ -65,3 +65,17 @@ def test_the_shares_of_a_training_are_what_the_counts_left(factors):
 def test_nothing_stands_out_of_the_noise_of_counts():
     drowned = Counted(0.5, np.zeros(50), 100.0, np.full(50, 10.0), 3.0)
     assert release_schedule(drowned, 0.01, HALF, STEPS, 3).factors == 0
+
+
+def test_of_numbers_that_explain_nearly_as_much_the_largest_is_taken():
+    """Where noise is small gains level off behind the best; where it is large they fall at once."""
+    every = np.ones(800, bool)
+    more = []
+    for alone in np.geomspace(1, 10, 6):
+        guess = _Guess(known(200_000), alone, HALF, every, every)
+        gains = [guess.gain(K, every, STEPS) for K in range(1, 13)]
+        found = release_schedule(known(200_000), alone, HALF, STEPS, None).factors
+        assert gains[found - 1] >= 0.98 * max(gains)
+        assert all(gain < 0.98 * max(gains) for gain in gains[found:])
+        more.append(found - 1 - int(np.argmax(gains)))
+    assert min(more) >= 0 < max(more)

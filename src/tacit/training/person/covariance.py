@@ -43,13 +43,14 @@ from tacit.training.person.opening import opening
 from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD, means_shares
 
 Doubles = NDArray[np.float64]
-TASTES = 6  # of the low rank, where not said: those that nothing speaks for come out near zero
+TASTES = 6  # of the low rank at least, where not said: what nothing speaks for comes out near zero
 STEPS = 4  # of `dpals`, by whose outline it is decided whether factors are worth their budget
 
 
 @dataclass(frozen=True, kw_only=True)
 class DPCovariance:
-    """`factors`: K, or None for `TASTES` if the budget bears them; 0 releases item means alone.
+    """`factors`: K, or None for `TASTES`, or as many more as `dpals` would have, if the budget bears
+    them; 0 releases item means alone.
     `most_items`: that have factors, the most rated by noisy counts: C has its square.
 
     Raises `RequestError` for factors below 0, or fewer than two items.
@@ -109,7 +110,8 @@ class DPCovariance:
         advance(0.5)
         if factors:
             asked = emphasis(canonical, crossing)
-            found = self._tastes(canonical, known, items[:, 0], asked, head, account)
+            tastes = self.factors or max(TASTES, plan.factors)
+            found = self._tastes(canonical, known, items[:, 0], asked, head, tastes, account)
             items = np.pad(items, ((0, 0), (0, found.shape[1])))
             items[head, 1:] = found
         advance(1.0)
@@ -122,9 +124,10 @@ class DPCovariance:
         means: Doubles,
         asked: Doubles,
         head: NDArray[np.bool_],
+        tastes: int,
         account: Account,
     ) -> Doubles:
-        """Spend `covariance`: the factors of the items in `head`, shape (items, K)."""
+        """Spend `covariance`: so many tastes of the items in `head`, shape (items, K)."""
         size, most = int(head.sum()), LABELS * canonical.half
         own = own_levels(canonical, known.mu, means)
         few = canonical.where(head, np.cumsum(head) - 1, size)
@@ -142,9 +145,7 @@ class DPCovariance:
         drawn = math.hypot(account.multiplier("covariance"), math.sqrt(known.raters) / size)
         # What a rating of each item weighs among all, one person's |s| being 1.
         scale = known.weights[head] / math.sqrt(known.raters) / most
-        return low_rank_rows(
-            matrix, scale, drawn, min(self.factors or TASTES, size), TASTE_SPREAD * canonical.half
-        )
+        return low_rank_rows(matrix, scale, drawn, min(tastes, size), TASTE_SPREAD * canonical.half)
 
 
 def most_rated(weights: Doubles, count: int) -> NDArray[np.bool_]:

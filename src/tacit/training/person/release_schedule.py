@@ -7,7 +7,8 @@ its *reliability*. K tastes whose variances fall off geometrically are expected 
 
 squared because people's rows are solved from items that are only so reliable; across domains one
 of the two means is over the source's items, and the other over the target's. It grows and then
-falls in K, since K tastes share the noise. What tastes cost is what item means lose by the smaller
+falls in K, since K tastes share the noise; of those K that are expected to explain nearly as much
+as the best, the largest is taken, since how fast tastes fall off is a guess as well. What they cost is what item means lose by the smaller
 share that is left for them. How strong tastes are is a public guess, so the gain has to be several
 times the cost: otherwise K is 0, and the whole budget goes to the item means. Whether the guess was
 right is seen in the end (`strength`).
@@ -31,6 +32,7 @@ GROWTH = np.exp(0.6)  # of the share from one step to the next: later ones are k
 TASTE_SPREAD, FALL = 0.2, 0.6  # of half the range, for all tastes together; from one to the next
 CAUTION = 4.0
 ACROSS = 1.5  # the same across domains, where links and both sides of the guess are told apart
+NEARLY = 0.98
 LEAST = 1e-9
 MOST_FACTORS = 12
 
@@ -86,7 +88,7 @@ def release_schedule(
     told, asks = (items, items) if asked is None else (~asked, asked)
     guess = _Guess(known, alone, half, told, asks)
     gains = [guess.gain(K, head, steps) for K in range(1, MOST_FACTORS + 1)]
-    best = int(np.argmax(gains))
+    best = max(k for k, gain in enumerate(gains) if gain >= NEARLY * max(gains))
     caution = CAUTION if asked is None else ACROSS
     worth = linked * gains[best] > caution * (guess.loss(MEANS) - guess.loss(LEFT))
     return ReleaseSchedule(best + 1 if worth else 0, head, steps)
