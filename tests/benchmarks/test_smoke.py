@@ -43,6 +43,10 @@ SCRIPTS = {
     ),
     "neera_figures_5_6": ("{csv}", "{folder}/f.svg", "--epsilons", "1"),
     "peers": ("--only", "accuracy,completion,lists"),
+    "person_axis": (
+        "small={csv}@20@1e-6", "--models", "bias,dpals", "--kinds", "sample", "--scale", "1:5:1",
+        "--rows", "{folder}", "--figure", "{folder}/f.svg",
+    ),
     "pg_mf_million": ("--people", "100", "--items", "100", "--ratings", "2500"),
     "poisoning": ("{csv}", "--runs", "1", "--wide", "1", "--rows", "{folder}/poisoning"),
     "read_memory": ("--rows", "3000000", "--kind", "parquet"),

@@ -1,0 +1,124 @@
+"""One axis, a person's epsilon: what every way to learn is worth, on several sets of ratings.
+
+    python benchmarks/person_axis.py NAME=RATINGS@EPSILONS@DELTA ... [--kinds sample,catalogue]
+                                     [--models NAMES] [--scale 1:5:1] [--rows FOLDER]
+                                     [--figure OUT.svg]
+
+As `tacit compare --person-epsilon`: device RMSE, a tenth held out by `default_rng(0)`. FOLDER
+keeps a journal a set, so that what is there is not measured again. A catalogue of many people takes
+hours: --kinds leaves it out.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from tacit import read
+from tacit.evaluation.comparison import tools
+from tacit.evaluation.comparison.request import Comparison
+from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.journal import Journal
+from tacit.evaluation.person.axis import on_axis
+from tacit.evaluation.person.request import PersonComparison
+from tacit.evaluation.person.slots import KINDS
+from tacit.evaluation.progress import bar
+from tacit.evaluation.results import ResultRow
+
+MODELS = "channel-mf,pg-mf,dpals,dp-covariance"
+COLOURS = ("tab:blue", "tab:cyan", "tab:green", "tab:red", "tab:purple")
+
+
+@dataclass(frozen=True)
+class Way:
+    """A line of the figure: who is trusted, what learns, and its device RMSE by epsilon."""
+
+    trust: str
+    name: str
+    errors: dict[float | None, float]
+
+
+def axis(path: str, epsilons: Sequence[str], delta: str, asked: argparse.Namespace) -> list[Way]:
+    """All ways on the ratings at `path`, those without privacy last."""
+    ratings = read(path, scale=asked.scale)
+    every = Comparison(
+        channels=("auto",), models=asked.models.split(","), epsilons=epsilons, delta=delta
+    )
+    wanted = PersonComparison(epsilons=epsilons, every=every, kinds=asked.kinds.split(","))
+    real = tools.tools()
+    terms = wanted.terms(ratings, real)
+    for (kind, epsilon), each in terms.items():
+        print(f"{kind} at {epsilon}: {each.words}; a person has {each.person.epsilon}")
+    place = None if asked.rows is None else asked.rows / f"{ratings.name}.journal"
+    with bar(ratings.name) as progress:
+        rows = wanted.run(ratings, terms, real, Journal(place, ResultRow), progress)
+    return ways(on_axis(rows, terms))
+
+
+def ways(rows: Sequence[ResultRow]) -> list[Way]:
+    """The rows of devices, by what learns from what."""
+    found: dict[tuple[str, str], dict[float | None, float]] = {}
+    for row in rows:
+        if row.where == "device" and row.rmse is not None:
+            source = row.channel if row.channel not in (None, IDENTITY) else ""
+            name = f"{row.model}, {source.removeprefix('auto, ')}" if source else row.model
+            trust = "all told" if row.epsilon is None else f"trusting {row.trust}"
+            found.setdefault((trust, name), {})[row.epsilon] = row.rmse
+    return [Way(trust, name, errors) for (trust, name), errors in found.items()]
+
+
+def shown(name: str, found: Sequence[Way], epsilons: Sequence[str]) -> str:
+    """A Markdown table."""
+    lines = [f"| {name} | |" + " | ".join(epsilons) + " |", "|---|---|" + "---|" * len(epsilons)]
+    for way in found:
+        cells = [way.errors.get(float(each), way.errors.get(None)) for each in epsilons]
+        told = ["–" if cell is None else f"{cell:.3f}" for cell in cells]
+        lines.append(f"| {way.name} | {way.trust} | " + " | ".join(told) + " |")
+    return "\n".join(lines)
+
+
+def drawn(sets: dict[str, list[Way]], path: Path) -> None:
+    """One panel a set; no privacy is a line across."""
+    figure = Figure(figsize=(4.2 * len(sets), 3.6), layout="constrained")
+    panels = figure.subplots(1, len(sets), squeeze=False)[0]
+    names = sorted({way.name for ways in sets.values() for way in ways if None not in way.errors})
+    for axes, (name, found) in zip(panels, sets.items(), strict=True):
+        for way in found:
+            if None in way.errors:
+                axes.axhline(way.errors[None], color="black", linestyle=":", label="no privacy")
+                continue
+            points = sorted((e, rmse) for e, rmse in way.errors.items() if e is not None)
+            style = "-" if way.trust == "trusting nobody" else "--"
+            colour = COLOURS[names.index(way.name) % len(COLOURS)]
+            axes.plot(*zip(*points, strict=True), style, marker="o", color=colour, label=way.name)
+        axes.set(xscale="log", xlabel="epsilon per person, nats", ylabel="device RMSE", title=name)
+        axes.legend(frameon=False, fontsize=7)
+    with mpl.rc_context({"svg.hashsalt": "tacit"}):
+        figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    """Print a table a set, and draw the figure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="+")
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--models", default=MODELS)
+    parser.add_argument("--scale")
+    parser.add_argument("--rows", type=Path)
+    parser.add_argument("--figure", type=Path)
+    asked = parser.parse_args()
+    found = {}
+    for each in asked.sets:
+        name, _, told = each.partition("=")
+        path, epsilons, delta = told.rsplit("@", 2)
+        found[name] = axis(path, tuple(epsilons.split(",")), delta, asked)
+        print("\n" + shown(name, found[name], epsilons.split(",")) + "\n", flush=True)
+    if asked.figure:
+        drawn(found, asked.figure)
+
+
+if __name__ == "__main__":
+    main()
