@@ -15,6 +15,7 @@ Post-processing: no rating is looked at here.
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 Doubles = NDArray[np.float64]
 ROUNDS = 60
@@ -48,8 +49,9 @@ def low_rank_rows(
 
 def _start(matrix: Doubles, scale: Doubles, factors: int, spread: float) -> Doubles:
     """The leading axes, as rows of no more than the expected norm each."""
-    values, axes = np.linalg.eigh(matrix)
-    leading = axes[:, ::-1][:, :factors] * np.sqrt(np.maximum(values[::-1][:factors], 0))
+    last = len(matrix) - 1
+    values, axes = linalg.eigh(matrix, subset_by_index=(last + 1 - factors, last))
+    leading = np.asarray(axes, np.float64) * np.sqrt(np.maximum(values, 0))
     rows = leading / scale[:, None]
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows * np.minimum(1, spread / np.maximum(norms, LEAST))
