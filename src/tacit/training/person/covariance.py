@@ -49,9 +49,9 @@ STEPS = 4  # of `dpals`, by whose outline it is decided whether factors are wort
 
 @dataclass(frozen=True, kw_only=True)
 class DPCovariance:
-    """`factors`: K, or None for `TASTES`, or as many more as `dpals` would have, if the budget bears
-    them; 0 releases item means alone.
-    `most_items`: that have factors, the most rated by noisy counts: C has its square.
+    """`factors`: K, or None for `TASTES`, or as many as `dpals` would have where those are more, if
+    the budget bears any; 0 releases item means alone. `most_items`: that have factors, the most
+    rated by noisy counts: C has its square.
 
     Raises `RequestError` for factors below 0, or fewer than two items.
     """

@@ -8,10 +8,10 @@ its *reliability*. K tastes whose variances fall off geometrically are expected 
 squared because people's rows are solved from items that are only so reliable; across domains one
 of the two means is over the source's items, and the other over the target's. It grows and then
 falls in K, since K tastes share the noise; of those K that are expected to explain nearly as much
-as the best, the largest is taken, since how fast tastes fall off is a guess as well. What they cost is what item means lose by the smaller
-share that is left for them. How strong tastes are is a public guess, so the gain has to be several
-times the cost: otherwise K is 0, and the whole budget goes to the item means. Whether the guess was
-right is seen in the end (`strength`).
+as the best, the largest is taken, since how fast tastes fall off is a guess as well. What they cost
+is what item means lose by the smaller share that is left for them. How strong tastes are is a
+public guess, so the gain has to be several times the cost: otherwise K is 0, and the whole budget
+goes to the item means. Whether the guess was right is seen in the end (`strength`).
 """
 
 from dataclasses import dataclass
