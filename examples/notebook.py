@@ -1,4 +1,4 @@
-# ruff: noqa: E402  # a notebook imports where it first needs to
+# ruff: noqa: B018, E402  # a cell shows what ends it, and imports what it is the first to need
 # %% What leaves the devices, what is learnt from it, and one person's recommendations
 from tacit import Profile, Rated, compile_channel, fit, item_model, perturb, synthetic
 
@@ -19,7 +19,7 @@ from tacit import compare
 
 frame = pd.DataFrame(ratings.to_polars().to_dict(as_series=False))
 found = compare(frame, models="bias,mf", epsilons=[0.5, 1, 3], scale="1:5:1")
-found.figure()
+found
 
 # %% The same frame through the channel, and what the provider would recommend to a person in it
 fit("channel-mf", perturb(frame, Rated(channel))).recommend(frame["user"][0], n=5)

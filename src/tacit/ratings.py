@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, RequestError
+from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
 
@@ -97,6 +98,17 @@ class Ratings:
             f"<Ratings {self.name}: {len(self):,} by {self.n_users:,} people of "
             f"{self.n_items:,} items, scale {self.scale}>"
         )
+
+    def _repr_html_(self) -> str:
+        """How many there are of what; no rating, as in `repr`."""
+        lines = (
+            ("ratings", f"{len(self):,}"),
+            ("people", f"{self.n_users:,}"),
+            ("items", f"{self.n_items:,}"),
+            ("scale", self.scale),
+            ("times", "none" if self.times is None else "known"),
+        )
+        return card(f"Ratings {self.name}", lines)
 
     @property
     def n_users(self) -> int:

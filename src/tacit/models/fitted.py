@@ -17,6 +17,7 @@ from tacit.kernels.predict import bilinear, median, predict
 from tacit.models.condensed import CondensedItems
 from tacit.models.evidence.presence_features import Presence
 from tacit.models.ranking import ranked
+from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Vocabulary
 from tacit.scale import RatingScale
@@ -101,6 +102,18 @@ class Fitted:
             f"<Fitted {self.model}: {len(self.user_ids):,} people, {len(self.item_ids):,} items, "
             f"{self.items.shape[2] - 1} factors{draws}, {self.guarantee.brief}>"
         )
+
+    def _repr_html_(self) -> str:
+        """How large it is, and what it promises."""
+        lines = (
+            ("people", f"{len(self.user_ids):,}"),
+            ("items", f"{len(self.item_ids):,}"),
+            ("factors", self.items.shape[2] - 1),
+            ("draws", len(self.mu)),
+            ("scale", self.scale),
+            ("guarantee", self.guarantee.sentence),
+        )
+        return card(f"Fitted {self.model}", lines)
 
     @classmethod
     def point(

@@ -16,6 +16,7 @@ from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.models.ranking import ranked
+from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings, Vocabulary
 
@@ -40,6 +41,15 @@ class FittedLists:
             f"<FittedLists {self.model}: {len(self.user_ids):,} people, "
             f"{len(self.item_ids):,} items, {self.guarantee.brief}>"
         )
+
+    def _repr_html_(self) -> str:
+        """How large it is, and what it promises."""
+        lines = (
+            ("people", f"{len(self.user_ids):,}"),
+            ("items", f"{len(self.item_ids):,}"),
+            ("guarantee", self.guarantee.sentence),
+        )
+        return card(f"Lists of {self.model}", lines)
 
     @classmethod
     def of(cls, model: str, data: Interactions, weights: ItemWeights) -> "FittedLists":
