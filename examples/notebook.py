@@ -21,5 +21,5 @@ frame = pd.DataFrame(ratings.to_polars().to_dict(as_series=False))
 found = compare(frame, models="bias,mf", epsilons=[0.5, 1, 3], scale="1:5:1")
 found
 
-# %% The same frame through the channel, and what the provider would recommend to a person in it
-fit("channel-mf", perturb(frame, Rated(channel))).recommend(frame["user"][0], n=5)
+# %% The same frame through the channel, and what the provider would recommend to all
+fit("channel-mf", perturb(frame, Rated(channel))).recommend(frame["user"].unique(), n=5)

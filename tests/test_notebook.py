@@ -29,8 +29,10 @@ def test_it_runs_from_the_first_cell_to_the_last():
     _, found, best = [shown(cell, names) for cell in CELLS]
     assert isinstance(found.figure(), Figure)
     assert "<svg" in found._repr_html_()
-    assert len(best) == 5
-    assert {item for item, _ in best} <= set(names["frame"]["item"])
+    assert best.columns == ["user", "item", "rating"]
+    assert best["user"].to_list() == [
+        user for user in names["frame"]["user"].unique() for _ in "12345"
+    ]
 
 
 def test_it_is_short():

@@ -23,6 +23,9 @@ PARTS: dict[Part, str] = {
 }
 
 
+NO_IDS = "A {} holds no ids; give a list of whole numbers or text, as the ratings have them."
+
+
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
     """The raw ids of people or items, each once; a *code* is an id's row number in it.
@@ -211,6 +214,27 @@ class Ratings:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_polars().__arrow_c_stream__(requested_schema)
+
+
+def raw_ids(given: Any) -> pl.Series:
+    """Ids in a list, an array, or a polars or pandas series, as a column of whole numbers or text.
+
+    Raises `RequestError` for anything else: a fraction would be cut down to another's id.
+    """
+    name = type(given).__name__
+    plain = given.tolist() if hasattr(given, "tolist") else given
+    try:
+        if isinstance(plain, str | bytes):  # letters are no ids
+            raise TypeError
+        column = plain if isinstance(plain, pl.Series) else pl.Series("id", list(plain))
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        raise RequestError(NO_IDS.format(name)) from None
+    if isinstance(column.dtype, pl.Categorical | pl.Enum):
+        column = column.cast(pl.String)
+    kind = column.dtype
+    if column.null_count() or not (kind.is_integer() or isinstance(kind, pl.String | pl.Null)):
+        raise RequestError(NO_IDS.format(f"{name} of {kind}"))
+    return column
 
 
 def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:
