@@ -10,6 +10,7 @@ from tacit import registry
 from tacit.models import Fitted, FittedLists
 from tacit.privacy.epsilon import epsilon_text
 from tacit.readers import as_ratings
+from tacit.scale import RatingScale
 from tacit.training.lists.ease import DPEase as DPEase
 from tacit.training.lists.popularity import DPPopularity as DPPopularity
 from tacit.training.papers.berlioz import Berlioz as Berlioz
@@ -104,6 +105,7 @@ def train(  # pyright: ignore[reportOverlappingOverload]  # a name of the other 
     epsilon: str | float,
     delta: str = "1e-6",
     mode: str = "strict",
+    scale: RatingScale | str | None = None,
     rng: int = 0,
     advance: Callable[[float], None] = ...,
     **settings: Any,
@@ -119,6 +121,7 @@ def train(
     epsilon: str | float,
     delta: str = "1e-6",
     mode: str = "strict",
+    scale: RatingScale | str | None = None,
     rng: int = 0,
     advance: Callable[[float], None] = ...,
     **settings: Any,
@@ -133,11 +136,13 @@ def train(
     epsilon: str | float,
     delta: str = "1e-6",
     mode: str = "strict",
+    scale: RatingScale | str | None = None,
     rng: int = 0,
     advance: Callable[[float], None] = lambda done: None,
     **settings: Any,
 ) -> Any:
-    """Run the named training on everybody's true ratings, whatever `as_ratings` reads them from.
+    """Run the named training on everybody's true ratings, whatever `as_ratings` reads them from,
+    on the public `scale`; where it is not given, it is that of the data, or inferred with a notice.
 
     `epsilon`: nats of the unit that the training's guarantee names, and `delta` for those that
     need one; decimal strings, or an epsilon as a number. `advance` hears the share of the work that
@@ -146,7 +151,7 @@ def train(
     """
     lists = name in LIST_TRAININGS
     member = list_training(name, **settings) if lists else training(name, mode, **settings)
-    own = as_ratings(ratings)
+    own = as_ratings(ratings, scale=scale)
     # Text stays as it is: what is no epsilon each training refuses in its own words.
     text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
     return member.fit(own, epsilon=text, delta=delta, rng=rng, advance=advance)
