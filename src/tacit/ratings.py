@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, RequestError
+from tacit.given import must_be
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
@@ -239,6 +240,9 @@ def raw_ids(given: Any) -> pl.Series:
 
 def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:
     """The declared ids, and the code among them of each id that was seen, -1 for none."""
+    if isinstance(ids, str):
+        raise RequestError(f"'{ids[:40]}' is no list of ids; give {what} as one.")
+    must_be(Iterable, ids, "list of ids", f"give {what} as one")
     series = pl.Series("id", list(ids))
     if len(series) == 0 or series.null_count():
         raise DataError(f"In {what} an id is missing, or all are; give one a line.")

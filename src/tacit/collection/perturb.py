@@ -54,8 +54,10 @@ def perturb(
 def on_scale_of(plan: Plan, ratings: object) -> Ratings:
     """The ratings, read on the scale of the plan's channels from anything that `as_ratings` takes.
 
-    Raises `RequestError` for `Ratings` on another scale.
+    Raises `RequestError` for `Ratings` on another scale, and for what is no plan.
     """
+    if not hasattr(plan, "asked_slots"):
+        raise RequestError(f"{plan!r} is no plan; give one such as Rated(channel).")
     if not isinstance(ratings, Ratings):
         return as_ratings(ratings, scale=_scale(plan.channels[0]))
     if plan.channels[0].levels != ratings.scale.levels:

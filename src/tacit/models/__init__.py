@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, overload
 
 from tacit import registry
 from tacit.errors import RequestError
+from tacit.given import whole
 from tacit.models.baselines import Baseline as Baseline
 from tacit.models.channel_mf.model import ChannelMF as ChannelMF
 from tacit.models.evidence.evidence import Evidence as Evidence
@@ -120,6 +121,7 @@ def fit(
     Raises `RequestError` for a name or a setting that does not exist, and for data that the model
     cannot learn from, or of another scale.
     """
+    whole("rng", rng, 0)
     source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)
     if name in LIST_MODELS:
         chosen = registry.changed(LIST_MODELS[name], name, "model", settings)

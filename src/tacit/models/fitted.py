@@ -221,7 +221,7 @@ class Fitted:
         return self.predict_codes(np.full(len(codes), person, np.int32), codes)
 
     def save(self, path: Path | str) -> None:
-        """Write the model to one file; no pickle."""
+        """Write the model to one file; no pickle. Raises `RequestError` where it cannot be."""
         model_file.write(path, vars(self))
 
     @classmethod

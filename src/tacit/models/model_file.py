@@ -41,7 +41,7 @@ PLAIN = ("mu", "people", "items", "precision")
 
 
 def write(path: Path | str, fields: Mapping[str, Any]) -> None:
-    """Write the fields of a `Fitted`."""
+    """Write the fields of a `Fitted`; raises `RequestError` for a path that cannot be written."""
     header = {
         "format": FORMAT,
         "model": fields["model"],
@@ -61,8 +61,13 @@ def write(path: Path | str, fields: Mapping[str, Any]) -> None:
         arrays |= {f"presence_{k}": v for k, v in presence.to_arrays().items()}
     if one is not None:
         arrays |= {f"condensed_{k}": v for k, v in one.to_arrays().items()}
-    with Path(path).open("wb") as file:
-        np.savez(file, **arrays)
+    try:
+        with Path(path).open("wb") as file:
+            np.savez(file, **arrays)
+    except OSError as error:
+        raise RequestError(
+            f"{path} cannot be written ({error.strerror}); name a file in a folder that exists."
+        ) from None
 
 
 def read(path: Path | str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any, Literal, overload
 
 from tacit import registry
+from tacit.errors import RequestError
+from tacit.given import whole
 from tacit.models import Fitted, FittedLists
 from tacit.privacy.epsilon import epsilon_text
 from tacit.readers import as_ratings
@@ -81,8 +83,11 @@ def modes(name: str, wanted: str = "strict") -> tuple[str, ...]:
 def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraining:
     """The named training with some settings changed.
 
-    Raises `RequestError` for a name, or a setting, that does not exist in this mode.
+    Raises `RequestError` for a mode that does not exist, and for a name or a setting that does not
+    exist in it.
     """
+    if mode not in ("strict", "faithful"):
+        raise RequestError(f"There is no mode '{mode}'; choose strict or faithful.")
     members = {known: member for (known, its), member in TRAININGS.items() if its == mode}
     known = registry.named(members, name, "training")
     return registry.changed(known, name, "training", settings)
@@ -149,6 +154,7 @@ def train(
     is done, 0 to 1. A `Fitted`, or `FittedLists` of a training of lists. Raises as `training` does,
     and as the training's own `fit`.
     """
+    whole("rng", rng, 0)
     lists = name in LIST_TRAININGS
     member = list_training(name, **settings) if lists else training(name, mode, **settings)
     own = as_ratings(ratings, scale=scale)

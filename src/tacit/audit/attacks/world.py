@@ -69,9 +69,10 @@ class World:
         `ratings`: anything that `as_ratings` takes. Raises as `as_ratings` does, and
         `RequestError` for `Ratings` that are not on the channel's scale.
         """
+        own = on_scale_of(plan, ratings)
         channel = plan.channels[0]
         return cls(
-            ratings=on_scale_of(plan, ratings),
+            ratings=own,
             plan=plan.name,
             likelihood=likelihood(channel, plan),
             silent=1 + channel.outputs.index(None) if plan.name == "catalogue" else 0,

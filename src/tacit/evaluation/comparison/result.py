@@ -26,6 +26,7 @@ from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.html.drawing import in_a_notebook
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import ResultRow, replace, to_frame
+from tacit.given import path as given_path
 from tacit.notebook import card
 from tacit.ratings import Ratings
 
@@ -143,7 +144,7 @@ class ComparisonResult:
 
 def writable(path: str | Path) -> Path:
     """The path; raises `RequestError` for a file that cannot be written, before hours of work."""
-    place = Path(path)
+    place = given_path(path)
     if place.is_dir() or not place.absolute().parent.is_dir():
         raise RequestError(f"{place} cannot be written; name a file in a folder that exists.")
     return place
