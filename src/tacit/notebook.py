@@ -31,7 +31,7 @@ def card(
 
 
 def heat(table: Sequence[Sequence[float]], words: str) -> str:
-    """A table of probabilities as a small SVG: a line for each row, the likelier the darker.
+    """A table of probabilities as a small SVG: a line for each row, the likelier the stronger.
 
     The likeliest square has the opacity 1. `words`: what it shows, for those who cannot see it.
     """
