@@ -9,6 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, RequestError
+from tacit.given import must_be
+from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
 
@@ -20,6 +22,9 @@ PARTS: dict[Part, str] = {
     "people": "the set of people",
     "scale": "the rating scale",
 }
+
+
+NO_IDS = "A {} holds no ids; give a list of whole numbers or text, as the ratings have them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +102,17 @@ class Ratings:
             f"<Ratings {self.name}: {len(self):,} by {self.n_users:,} people of "
             f"{self.n_items:,} items, scale {self.scale}>"
         )
+
+    def _repr_html_(self) -> str:
+        """How many there are of what; no rating, as in `repr`."""
+        lines = (
+            ("ratings", f"{len(self):,}"),
+            ("people", f"{self.n_users:,}"),
+            ("items", f"{self.n_items:,}"),
+            ("scale", self.scale),
+            ("times", "none" if self.times is None else "known"),
+        )
+        return card(f"Ratings {self.name}", lines)
 
     @property
     def n_users(self) -> int:
@@ -201,8 +217,32 @@ class Ratings:
         return self.to_polars().__arrow_c_stream__(requested_schema)
 
 
+def raw_ids(given: Any) -> pl.Series:
+    """Ids in a list, an array, or a polars or pandas series, as a column of whole numbers or text.
+
+    Raises `RequestError` for anything else: a fraction would be cut down to another's id.
+    """
+    name = type(given).__name__
+    plain = given.tolist() if hasattr(given, "tolist") else given
+    try:
+        if isinstance(plain, str | bytes):  # letters are no ids
+            raise TypeError
+        column = plain if isinstance(plain, pl.Series) else pl.Series("id", list(plain))
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        raise RequestError(NO_IDS.format(name)) from None
+    if isinstance(column.dtype, pl.Categorical | pl.Enum):
+        column = column.cast(pl.String)
+    kind = column.dtype
+    if column.null_count() or not (kind.is_integer() or isinstance(kind, pl.String | pl.Null)):
+        raise RequestError(NO_IDS.format(f"{name} of {kind}"))
+    return column
+
+
 def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:
     """The declared ids, and the code among them of each id that was seen, -1 for none."""
+    if isinstance(ids, str):
+        raise RequestError(f"'{ids[:40]}' is no list of ids; give {what} as one.")
+    must_be(Iterable, ids, "list of ids", f"give {what} as one")
     series = pl.Series("id", list(ids))
     if len(series) == 0 or series.null_count():
         raise DataError(f"In {what} an id is missing, or all are; give one a line.")

@@ -4,11 +4,15 @@ Models, trainings and cross-domain systems are looked up alike, and refuse alike
 """
 
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from tacit.errors import RequestError
+from tacit.given import whole
 
 Member = TypeVar("Member")
+WHOLE = ("<class 'int'>", "int | None")
+"""How the type of a setting is written that is a whole number, where there is one."""
 
 
 def named(registry: Mapping[str, Member], name: str, kind: str) -> Member:
@@ -24,7 +28,8 @@ def named(registry: Mapping[str, Member], name: str, kind: str) -> Member:
 def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -> Member:
     """The declaration with some settings changed.
 
-    Raises `RequestError` for a setting that it does not have.
+    Raises `RequestError` for a setting that it does not have, for one that needs a whole number and
+    gets something else or less than none, and for one thing where several are needed.
     """
     known = vars(member)
     unknown = [key for key in settings if key not in known]
@@ -32,4 +37,13 @@ def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -
         raise RequestError(
             f"{kind.capitalize()} {name} has no setting '{unknown[0]}'; it has {', '.join(known)}."
         )
+    kinds = {one.name: str(one.type) for one in fields(member)} if is_dataclass(member) else {}
+    for key, value in settings.items():
+        if value is not None and kinds.get(key, "") in WHOLE:
+            whole(f"{kind} {name}'s setting {key}", value, 0)
+        if isinstance(known[key], tuple) and not isinstance(value, tuple | list):
+            raise RequestError(
+                f"The setting {key} of {kind} {name} is {value!r}; give several, as in "
+                f"{known[key]!r}."
+            )
     return type(member)(**{**known, **settings})

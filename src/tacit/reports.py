@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.table import Channel
+from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Mask, Vocabulary
 from tacit.scale import RatingScale
@@ -41,6 +42,18 @@ class Reports:
             f"<Reports {self.name}: {len(self):,} of {self.n_users:,} people on "
             f"{self.n_items:,} items, plan {self.plan}, {self.guarantee.brief}>"
         )
+
+    def _repr_html_(self) -> str:
+        """How many there are of what, and what they promise."""
+        lines = (
+            ("reports", f"{len(self):,}"),
+            ("people", f"{self.n_users:,}"),
+            ("items", f"{self.n_items:,}"),
+            ("plan", self.plan),
+            ("channels", ", ".join(channel.id[:12] for channel in self.channels)),
+            ("guarantee", self.guarantee.sentence),
+        )
+        return card(f"Reports {self.name}", lines)
 
     @property
     def n_users(self) -> int:

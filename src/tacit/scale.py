@@ -79,15 +79,16 @@ class RatingScale:
     def parse(cls, text: str) -> Self:
         """Read `low:high:step`, for example `1:5:1` or `-10:10:0.5`, or `there`.
 
-        Raises `RequestError` for anything else.
+        Raises `RequestError` for anything else, whatever it is.
         """
         if text == THERE:
             return cls(Decimal(1), Decimal(1), Decimal(1))
         try:
             low, high, step = (Decimal(part) for part in text.split(":"))
-        except (ValueError, InvalidOperation):
+        except (AttributeError, ValueError, InvalidOperation):
             raise RequestError(
-                f"The rating scale '{text[:60]}' is not of the form low:high:step, such as 1:5:1."
+                f"The rating scale '{str(text)[:60]}' is not of the form low:high:step, such as "
+                "1:5:1."
             ) from None
         scale = cls(low, high, step)
         if scale.has_one_level:

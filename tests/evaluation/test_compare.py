@@ -73,6 +73,12 @@ def test_models_trainings_and_channels_take_them_too():
     expected = fit("bias", MADE).predict_codes(codes, codes)
     assert fit("bias", FRAME.to_pandas()).predict_codes(codes, codes).tolist() == expected.tolist()
     assert train("dp-bias", COLUMNS, epsilon=2.0).guarantee.epsilon == "2"
+    for wide in (
+        fit("bias", FRAME, scale="0:9:1"),
+        train("dp-bias", FRAME, epsilon=2, scale="0:9:1"),
+    ):
+        assert str(wide.scale) == "0:9:1"
+    assert str(fit("bias", perturb(FRAME, Rated(CHANNEL)), scale="1:5:1").scale) == "1:5:1"
     assert compile_channel("duchi", epsilon=0.1, scale="1:5:1").epsilon == "0.1"
 
 

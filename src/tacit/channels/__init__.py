@@ -93,7 +93,7 @@ def compile_channel(
     from tacit.channels.certificate import certify
     from tacit.scale import RatingScale
 
-    grid = RatingScale.parse(scale) if isinstance(scale, str) else scale
+    grid = scale if isinstance(scale, RatingScale) else RatingScale.parse(scale)
     member = settings_of(name)
     settings = {**options, "missing": True} if missing else options
     unknown = sorted(set(settings) - set(member.__dataclass_fields__))

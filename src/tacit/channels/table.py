@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from tacit.errors import RequestError
+from tacit.notebook import card, heat
 from tacit.scale import shortest
 
 FORMAT = "tacit-channel-1"
@@ -52,13 +53,30 @@ class Channel:
             )
 
     def __repr__(self) -> str:
-        levels = "1 level" if len(self.levels) == 1 else f"{len(self.levels)} levels"
-        rows = f"{levels}{' and missing' if self.missing else ''}"
-        unit = "slot" if self.missing else "value"
         return (
-            f"<Channel: {rows} by {len(self.outputs)} symbols, epsilon {self.epsilon} per {unit}, "
+            f"<Channel: {self._rows} by {len(self.outputs)} symbols, epsilon {self._promise}, "
             f"{self.id[:12]}>"
         )
+
+    def _repr_html_(self) -> str:
+        """Its facts, and its table as a picture."""
+        words = f"Probabilities of {len(self.outputs)} symbols, a line for each input."
+        lines = (
+            ("inputs", self._rows),
+            ("symbols", len(self.outputs)),
+            ("epsilon", self._promise),
+            ("id", self.id[:12]),
+        )
+        return card("Channel", lines, picture=heat(self.likelihood, words))
+
+    @property
+    def _rows(self) -> str:
+        levels = "1 level" if len(self.levels) == 1 else f"{len(self.levels)} levels"
+        return f"{levels}{' and missing' if self.missing else ''}"
+
+    @property
+    def _promise(self) -> str:
+        return f"{self.epsilon} per {'slot' if self.missing else 'value'}"
 
     @cached_property
     def id(self) -> str:

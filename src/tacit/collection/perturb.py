@@ -36,13 +36,10 @@ def perturb(
 
     Raises `RequestError` when the ratings are on another scale than the channels.
     """
-    given = isinstance(ratings, Ratings)
-    whose = ratings if given else as_ratings(ratings, scale=_scale(plan.channels[0]))
+    whose = on_scale_of(plan, ratings)
     if plan.asked_slots(whose.n_items) is not None:
         blocks = slot_reports(whose, plan, channel_of_person=channel_of_person, words=words)
         return reports_of(whose, plan, _joined(list(blocks)))
-    if plan.channels[0].levels != whose.scale.levels:
-        raise RequestError(f"The plan's channels are not on the ratings' scale {whose.scale}.")
     # A file may be sorted by rating. Reports in its order would then be a monotone sequence seen
     # through noise, and fitting one gives nearly every rating away, whatever epsilon says of each.
     kept = whose.by_person()
@@ -52,6 +49,20 @@ def perturb(
     mixed = channel_of if len(plan.channels) > 1 else None
     symbols = BulkSampler(plan.channels, words).draw(kept.levels, mixed)
     return reports_of(whose, plan, SlotReports(kept.users, kept.items, symbols, channel_of))
+
+
+def on_scale_of(plan: Plan, ratings: object) -> Ratings:
+    """The ratings, read on the scale of the plan's channels from anything that `as_ratings` takes.
+
+    Raises `RequestError` for `Ratings` on another scale, and for what is no plan.
+    """
+    if not hasattr(plan, "asked_slots"):
+        raise RequestError(f"{plan!r} is no plan; give one such as Rated(channel).")
+    if not isinstance(ratings, Ratings):
+        return as_ratings(ratings, scale=_scale(plan.channels[0]))
+    if plan.channels[0].levels != ratings.scale.levels:
+        raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
+    return ratings
 
 
 def _scale(channel: Channel) -> RatingScale:

@@ -6,6 +6,7 @@ from typing import Protocol
 from tacit.channels.certificate import certify
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
+from tacit.given import must_be, whole
 from tacit.privacy.guarantee import Guarantee
 
 ASSUMPTIONS = (
@@ -66,12 +67,14 @@ def checked(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Cha
     Raises `CertificateError` for a table that does not hold, and `RequestError` for no channel, for
     channels over several scales and for a cap below 1.
     """
-    several = (channels,) if isinstance(channels, Channel) else tuple(channels)
+    several = (channels,) if isinstance(channels, Channel | str) else tuple(channels)
+    for one in several:
+        must_be(Channel, one, "channel", "give what `compile_channel` makes")
     if not 0 < len(several) <= 256:
         raise RequestError(f"A plan of {len(several)} channels is not among 1 to 256.")
     if len({channel.levels for channel in several}) != 1:
         raise RequestError("The channels of one plan must have one rating scale.")
-    if cap is not None and cap < 1:
+    if cap is not None and whole("cap", cap) < 1:
         raise RequestError(f"A cap of {cap} ratings a person keeps nothing; give 1 or more.")
     for channel in several:
         certify(channel)

@@ -7,6 +7,7 @@ from tacit.channels.table import Channel
 from tacit.collection.catalogue import slot_channels
 from tacit.collection.slot_promise import slot_guarantee, tight_guarantee, user_guarantee
 from tacit.errors import RequestError
+from tacit.given import whole
 from tacit.privacy.guarantee import Guarantee
 
 RELEASED = "one symbol per asked slot"
@@ -32,7 +33,7 @@ class Sample:
         object.__setattr__(self, "channels", slot_channels(channels, cap))
         object.__setattr__(self, "slots", slots)
         object.__setattr__(self, "cap", cap)
-        if slots < 1:
+        if whole("number of slots", slots) < 1:
             raise RequestError(f"A sample of {slots} slots asks nothing; give 1 or more.")
 
     @property

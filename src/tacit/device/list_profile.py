@@ -9,6 +9,7 @@ from functools import reduce
 from operator import add, mul
 
 from tacit.device.profile import Item, Profile
+from tacit.given import must_be, whole
 from tacit.wire.list_model import ListModel, LowRank
 
 
@@ -17,10 +18,11 @@ class ListProfile:
 
     Items that the model does not know are left out. `scores`: one for each of the model's items, in
     its order, own ones too; a secret, as the items are. No score can overflow: what a list model
-    holds is too small for that.
+    holds is too small for that. Raises `RequestError` for what is no list model.
     """
 
     def __init__(self, model: ListModel, own_items: Iterable[Item]) -> None:
+        must_be(ListModel, model, "list model", "give what `list_model` makes, which is published")
         places = {item: place for place, item in enumerate(model.items)}
         self._items = model.items
         # Sorted, so that the order in which the person came by them changes no digit.
@@ -35,8 +37,10 @@ class ListProfile:
         the model's item order. Scores order items; they are no ratings.
 
         `stars`: what the same person would rate them. Then a score above zero is multiplied by how
-        far up the scale that is: what they would meet *and* like.
+        far up the scale that is: what they would meet *and* like. Raises `RequestError` for an n
+        that is no whole number, or below 0.
         """
+        n = whole("number of items", n, 0)
         own = set(self._own)
         others = (place for place in range(len(self._items)) if place not in own)
         scored = [(place, self._score(place, stars)) for place in others]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from tacit.device.solve import Row, expected, linear_row, ordinal_row, theta
 from tacit.errors import DataError, RequestError
+from tacit.given import must_be, whole
 from tacit.wire.item_model import ItemDraw, ItemModel
 
 Item = int | str
@@ -18,12 +19,14 @@ class Profile:
     """One person: an item model and their own true ratings, by raw item id.
 
     Ratings of items that the model does not know are left out of the solve. Raises `RequestError`
-    for a rating off the model's scale, and, as do its methods, `DataError` for a model whose
-    numbers come to no number. `rows`: the person's own row under each draw, bias first; a secret as
-    the ratings are.
+    for a rating off the model's scale, for what is no item model and for ratings that are no
+    mapping, and, as do its methods, `DataError` for a model whose numbers come to no number.
+    `rows`: the person's own row under each draw, bias first; a secret as the ratings are.
     """
 
     def __init__(self, model: ItemModel, ratings: Mapping[Item, float]) -> None:
+        must_be(ItemModel, model, "item model", "give what `item_model` makes, which is published")
+        must_be(Mapping, ratings, "mapping", "give ratings by their items, as in {1: 5}")
         self._levels = model.scale.values
         if any(rating not in self._levels for rating in ratings.values()):
             # Neither the rating nor the item: the sentence may end up in a log.
@@ -49,7 +52,11 @@ class Profile:
         return (self.predict(item) - low) / (high - low)
 
     def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
-        """The n best items the person has not rated, best first, ties in the model's item order."""
+        """The n best items the person has not rated, best first, ties in the model's item order.
+
+        Raises `RequestError` for an n that is no whole number, or below 0.
+        """
+        n = whole("number of items", n, 0)
         mine = {place for place, _ in self._known}
         scores = [(-self._predict(i), i) for i in range(len(self._model.items)) if i not in mine]
         return [(self._model.items[i], -score) for score, i in sorted(scores)[:n]]

@@ -1,5 +1,6 @@
-"""The progress bar of long work: on standard error, on a terminal only."""
+"""The progress bar of long work: on standard error, on a terminal or in a notebook only."""
 
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
@@ -11,12 +12,18 @@ from tacit.evaluation.grid import Progress
 
 STEPS = 100
 """Into which work is divided that only says its share."""
+WIDTH = 20
+"""Characters of a bar in a notebook."""
 
 
 @contextmanager
 def bar(title: str) -> Generator[Progress]:
     """A bar that is told (what runs now, how many are done, of how many)."""
     console = Console(stderr=True)
+    if console.is_jupyter:
+        yield _line(title)
+        print(file=sys.stderr)
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     quiet = not console.is_terminal
     with Bars(
@@ -26,6 +33,21 @@ def bar(title: str) -> Generator[Progress]:
         yield lambda label, done, total: bars.update(
             task, description=label or title, completed=done, total=total
         )
+
+
+def _line(title: str) -> Progress:
+    """One line that is written over, once for each hundredth of the work and no more often."""
+    shown = -1
+
+    def progress(label: str, done: int, total: int) -> None:
+        nonlocal shown
+        share = STEPS * done // max(total, 1)
+        if share != shown:
+            shown = share
+            filled = "#" * (WIDTH * share // STEPS)
+            print(f"\r{title} [{filled:-<{WIDTH}}] {share} %", end="", file=sys.stderr, flush=True)
+
+    return progress
 
 
 @contextmanager

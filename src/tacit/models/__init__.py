@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol, overload
 
 from tacit import registry
+from tacit.errors import RequestError
+from tacit.given import whole
 from tacit.models.baselines import Baseline as Baseline
 from tacit.models.channel_mf.model import ChannelMF as ChannelMF
 from tacit.models.evidence.evidence import Evidence as Evidence
@@ -29,6 +31,7 @@ from tacit.models.simulated_devices import device_predict as device_predict
 from tacit.models.svd import SVD as SVD
 from tacit.readers import as_ratings
 from tacit.reports import Reports
+from tacit.scale import RatingScale
 
 
 class AbstractModel(Protocol):
@@ -79,6 +82,7 @@ def fit(  # pyright: ignore[reportOverlappingOverload]  # a name of the other ki
     name: Literal["popularity", "ease", "graph-filter"],
     data: object,
     *,
+    scale: RatingScale | str | None = None,
     rng: int = 0,
     advance: Callable[[float], None] = ...,
     **settings: Any,
@@ -91,6 +95,7 @@ def fit(
     name: str,
     data: object,
     *,
+    scale: RatingScale | str | None = None,
     rng: int = 0,
     advance: Callable[[float], None] = ...,
     **settings: Any,
@@ -102,21 +107,29 @@ def fit(
     name: str,
     data: object,
     *,
+    scale: RatingScale | str | None = None,
     rng: int = 0,
     advance: Callable[[float], None] = lambda done: None,
     **settings: Any,
 ) -> Any:
     """Fit the named model to reports or true ratings: a `Fitted`, or `FittedLists` of a list model.
 
-    `data`: `Reports`, or ratings in anything that `as_ratings` takes; those that have no scale yet
-    have it inferred, with a notice. `rng`: start of the model. `advance` hears the share of the
-    work that is done, 0 to 1.
+    `data`: `Reports`, or ratings in anything that `as_ratings` takes, on the public `scale`; where
+    it is not given, it is that of the data, or inferred with a notice. `rng`: start of the model.
+    `advance` hears the share of the work that is done, 0 to 1.
 
     Raises `RequestError` for a name or a setting that does not exist, and for data that the model
-    cannot learn from.
+    cannot learn from, or of another scale.
     """
-    source = data if isinstance(data, Reports) else as_ratings(data)
+    whole("rng", rng, 0)
+    source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)
     if name in LIST_MODELS:
         chosen = registry.changed(LIST_MODELS[name], name, "model", settings)
         return chosen.fit(interactions(source), rng=rng, advance=advance)
     return model(name, **settings).fit(evidence(source), rng=rng, advance=advance)
+
+
+def _on(scale: RatingScale | str | None, reports: Reports) -> Reports:
+    if scale is not None and str(scale) != str(reports.scale):
+        raise RequestError(f"These reports are on the scale {reports.scale}; leave out {scale}.")
+    return reports

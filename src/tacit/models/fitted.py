@@ -1,12 +1,9 @@
 """A fitted model is a frozen value: it predicts, recommends, saves and says what it guarantees."""
 
-import json
-import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self
-from zipfile import BadZipFile
+from typing import Any, Protocol, Self, overload
 
 import numpy as np
 import polars as pl
@@ -14,35 +11,19 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.kernels.predict import bilinear, median, predict
+from tacit.models import model_file
 from tacit.models.condensed import CondensedItems
 from tacit.models.evidence.presence_features import Presence
-from tacit.models.ranking import ranked
+from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
+from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Codes, Vocabulary
+from tacit.ratings import Codes, Vocabulary, raw_ids
 from tacit.scale import RatingScale
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
-Ids = Sequence[int | str] | NDArray[Any] | pl.Series
-FORMAT = "tacit-model-1"
-DAMAGED = (
-    AttributeError,
-    EOFError,
-    KeyError,
-    MemoryError,
-    OSError,
-    RequestError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    BadZipFile,
-    zlib.error,
-)
-"""What reading raises where a file is no archive of arrays, or not all of one.
-
-A version or a method of packing that zipfile does not know is a `RuntimeError`, as is a member that
-wants a password.
-"""
+Ids = Iterable[Any]
+"""Raw ids: a list, an array, or a polars or pandas series."""
 
 
 class Vocabularies(Protocol):
@@ -102,6 +83,18 @@ class Fitted:
             f"{self.items.shape[2] - 1} factors{draws}, {self.guarantee.brief}>"
         )
 
+    def _repr_html_(self) -> str:
+        """How large it is, and what it promises."""
+        lines = (
+            ("people", f"{len(self.user_ids):,}"),
+            ("items", f"{len(self.item_ids):,}"),
+            ("factors", self.items.shape[2] - 1),
+            ("draws", len(self.mu)),
+            ("scale", self.scale),
+            ("guarantee", self.guarantee.sentence),
+        )
+        return card(f"Fitted {self.model}", lines)
+
     @classmethod
     def point(
         cls,
@@ -152,10 +145,10 @@ class Fitted:
     def predict(self, users: Ids, items: Ids) -> Floats:
         """The rating that each person would give the item beside them; raw ids, shape (n,).
 
-        Raises `RequestError` for lists of different lengths.
+        Raises `RequestError` for what holds no ids, and for lists of different lengths.
         """
-        people, things = pl.Series("id", users), pl.Series("id", items)
-        return self.predict_codes(self.user_ids.codes(people), self.item_ids.codes(things))
+        people, things = self.user_ids.codes(raw_ids(users)), self.item_ids.codes(raw_ids(items))
+        return self.predict_codes(people, things)
 
     def predict_codes(self, users: Codes, items: Codes) -> Floats:
         """The same for codes, row numbers in this model's vocabularies (-1: unknown).
@@ -179,83 +172,59 @@ class Fitted:
         theta = np.stack([bilinear(users, items, mu, x, y) for mu, x, y in draws])
         return median(theta, self.levels, self.sigma or 1.0)
 
+    @overload
     def recommend(
-        self, user: Any, n: int = 10, *, exclude: pl.Series | None = None
+        self, user: Id, n: int = 10, *, exclude: Ids | None = None, notify: Notify | None = None
     ) -> list[tuple[Any, float]]:
+        """To one person."""
+
+    @overload
+    def recommend(
+        self,
+        user: Ids,
+        n: int = 10,
+        *,
+        exclude: Ids | None = None,
+        titles: object = None,
+        notify: Notify | None = None,
+    ) -> pl.DataFrame:
+        """To many."""
+
+    def recommend(
+        self,
+        user: Any,
+        n: int = 10,
+        *,
+        exclude: Ids | None = None,
+        titles: object = None,
+        notify: Notify | None = None,
+    ) -> Any:
         """The n best items of a person with their predicted ratings, best first, ties by item id.
 
-        `exclude`: raw ids not to recommend, such as those already rated.
+        `user`: one raw id, for pairs of item and rating, or many, for a frame with the columns
+        user, item, title (with `titles`, as `ranking.with_titles` takes them) and rating.
+        `exclude`: raw ids not to recommend to anybody. Whoever sent no report gets the average
+        person's items, which `notify` hears. Raises `RequestError` for what holds no ids.
         """
+        one = is_id(user)
+        whose = raw_ids([user] if one else user)
+        people = self.user_ids.codes(whose)
+        say_unknown(whose, people, "to them go the average person's items", notify)
+        lists = [ranked(self.item_ids, self._ratings_by(code), n, exclude) for code in people]
+        if one:
+            return lists[0]
+        found = table(whose, lists, self.item_ids, "rating")
+        return found if titles is None else with_titles(found, titles)
+
+    def _ratings_by(self, person: int) -> Floats:
         codes = np.arange(len(self.item_ids), dtype=np.int32)
-        scores = self.predict_codes(np.full(len(codes), self.user_ids.code(user), np.int32), codes)
-        return ranked(self.item_ids, scores, n, exclude)
+        return self.predict_codes(np.full(len(codes), person, np.int32), codes)
 
     def save(self, path: Path | str) -> None:
-        """Write the model to one file; no pickle."""
-        header = {
-            "format": FORMAT,
-            "model": self.model,
-            "scale": str(self.scale),
-            "sigma": self.sigma,
-            "guarantee": self.guarantee.to_dict(),
-        }
-        arrays: dict[str, Any] = {
-            "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
-            "user_ids": self.user_ids.ids.to_numpy().astype(_plain(self.user_ids)),
-            "item_ids": self.item_ids.ids.to_numpy().astype(_plain(self.item_ids)),
-            "mu": self.mu,
-            "people": self.people,
-            "items": self.items,
-            "precision": self.precision,
-        }
-        if self.presence is not None and self.prior_weights is not None:
-            arrays["prior_weights"] = self.prior_weights
-            arrays |= {f"presence_{k}": v for k, v in self.presence.to_arrays().items()}
-        if self.condensed is not None:
-            arrays |= {f"condensed_{k}": v for k, v in self.condensed.to_arrays().items()}
-        with Path(path).open("wb") as file:
-            np.savez(file, **arrays)
+        """Write the model to one file; no pickle. Raises `RequestError` where it cannot be."""
+        model_file.write(path, vars(self))
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
         """Read a model that `save` wrote; raises `RequestError` when the file is something else."""
-        try:
-            with Path(path).open("rb") as stored, np.load(stored, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            header = json.loads(arrays["header"].tobytes())
-            if header["format"] == FORMAT:
-                return cls._of(header, arrays)
-        except DAMAGED:
-            raise RequestError(f"{path} is not a saved model; make one with `tacit fit`.") from None
-        raise RequestError(
-            f"{path} has format {str(header['format'])[:40]}, not {FORMAT}: fit it again."
-        )
-
-    @classmethod
-    def _of(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
-        presence, one = _named(arrays, "presence_"), _named(arrays, "condensed_")
-        return cls(
-            model=header["model"],
-            scale=RatingScale.parse(header["scale"]),
-            user_ids=Vocabulary(pl.Series("id", arrays["user_ids"])),
-            item_ids=Vocabulary(pl.Series("id", arrays["item_ids"])),
-            mu=arrays["mu"],
-            people=arrays["people"],
-            items=arrays["items"],
-            precision=arrays["precision"],
-            sigma=header["sigma"],
-            guarantee=Guarantee.from_dict(header["guarantee"]),
-            presence=Presence.from_arrays(presence) if presence else None,
-            prior_weights=arrays.get("prior_weights"),
-            condensed=CondensedItems.from_arrays(one) if one else None,
-        )
-
-
-def _named(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """The arrays whose names begin so, without the prefix."""
-    found = arrays.items()
-    return {name.removeprefix(prefix): value for name, value in found if name.startswith(prefix)}
-
-
-def _plain(vocabulary: Vocabulary) -> str:
-    return "i8" if vocabulary.ids.dtype.is_integer() else "U"
+        return cls(**model_file.read(path))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tacit.given import must_be
 from tacit.models.evidence.presence_features import DAMPING, Presence
 from tacit.models.fitted import Fitted
 from tacit.models.rounded import singles
@@ -9,7 +10,11 @@ from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
 
 
 def item_model(fitted: Fitted) -> ItemModel:
-    """The item side of a model, and what a device needs to place a person in it."""
+    """The item side of a model, and what a device needs to place a person in it.
+
+    Raises `RequestError` for what predicts no ratings, such as a model of lists.
+    """
+    must_be(Fitted, fitted, "model of ratings", "give what `fit` returns, or take `list_model`")
     fitted = fitted.on_devices()
     return ItemModel(
         scale=fitted.scale,

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.given import must_be
 from tacit.kernels.foldin import Home, fold_in
 from tacit.kernels.layout import layout
 from tacit.models.fitted import Fitted, Floats
@@ -20,7 +21,11 @@ NOTHING = np.empty(0, np.float32)
 
 
 def at_home(fitted: Fitted, own: Ratings) -> Fitted:
-    """The model with each person's row solved at home from `own`, which shares its vocabulary."""
+    """The model with each person's row solved at home from `own`, which shares its vocabulary.
+
+    Raises `RequestError` for what are no `Ratings`.
+    """
+    must_be(Ratings, own, "`Ratings`", "give those of the model's people")
     people = np.stack([row.astype(np.float32) for row in own_rows(fitted, own)])
     return replace(fitted.on_devices(), people=people)
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
+from tacit.notebook import card
+
 Unit = Literal["none", "value", "slot", "user"]
 Trust = Literal["nobody", "curator", "everybody"]
 
@@ -64,6 +66,21 @@ class Guarantee:
 
     def __repr__(self) -> str:
         return f"<Guarantee: {self.brief}, trusting {self.trust}>"
+
+    def _repr_html_(self) -> str:
+        """What it promises, a line for each part that it has."""
+        parts = (
+            ("epsilon", "none" if self.epsilon is None else f"{self.epsilon} per {self.unit}"),
+            ("delta", "" if self.delta == "0" else self.delta),
+            ("trusting", self.trust),
+            ("released", self.released),
+            ("protects", PROTECTS[self.unit]),
+            ("public", ", ".join(self.public)),
+            ("assumes", ", ".join(self.assumptions)),
+            ("not covered", ", ".join(self.uncovered)),
+            ("does not hold", self.fails),
+        )
+        return card("Guarantee", [(name, value) for name, value in parts if value])
 
     @property
     def _gap(self) -> str:

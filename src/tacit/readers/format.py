@@ -7,6 +7,7 @@ from fnmatch import fnmatch
 import polars as pl
 
 from tacit.errors import RequestError
+from tacit.given import must_be
 from tacit.readers.levels import DeclaredScale, Rounding
 from tacit.readers.source import Source
 
@@ -27,11 +28,21 @@ class Columns:
 
     @classmethod
     def of(cls, names: Mapping[str, str] | None) -> "Columns":
-        """From `{"user": "member", ..}`; raises `RequestError` for a key that is no column."""
-        for name in names or {}:
+        """From `{"user": "member", ..}`; raises `RequestError` for a key that is no column, for a
+        name that is no text, and for one column under two names."""
+        must_be(Mapping, names or {}, "mapping", "name columns as in {'user': 'member'}")
+        for name, theirs in (names or {}).items():
             if name not in NAMES:
                 raise RequestError(f"There is no column '{name}' to name; choose from {NAMES}.")
-        return cls(**(names or {}))
+            must_be(str, theirs, "name", f"say in text which column holds the {name}")
+        found = cls(**(names or {}))
+        used = [getattr(found, name) for name in NAMES]
+        if twice := [name for name in used if used.count(name) > 1]:
+            raise RequestError(
+                f"The column '{twice[0]}' cannot be two of {', '.join(NAMES)}; name another for "
+                "one of them."
+            )
+        return found
 
     def within(self, present: Sequence[str]) -> "Columns":
         """The columns of a table with these names: MovieLens' own names, where ours are not."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.readers.format import Request
 from tacit.readers.formats.times import EXAMPLES, unix_seconds
 from tacit.readers.gather import ROWS
@@ -103,9 +103,17 @@ def _remedy(missing: Sequence[str], request: Request) -> str:
 
 
 def as_lazy(frame: Any) -> pl.LazyFrame:
-    """A polars or pandas frame, or anything with named columns, as a polars lazy frame."""
+    """A polars or pandas frame, or anything with named columns, as a polars lazy frame.
+
+    Raises `RequestError` for what has none.
+    """
     if isinstance(frame, pl.LazyFrame):
         return frame
+    if not hasattr(frame, "columns"):
+        raise RequestError(
+            f"A {type(frame).__name__} is no frame; give one of polars or pandas, or see "
+            "`tacit.as_ratings`, which takes paths and arrays, too."
+        )
     if isinstance(frame, pl.DataFrame):
         return frame.lazy()
     columns = {str(name): np.asarray(frame[name]) for name in frame.columns}

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from tacit.errors import DataError
+from tacit.given import path as given_path
 from tacit.readers.decoding import PARQUET, decodable
 from tacit.readers.source import Source, sources_in
 from tacit.readers.text import reason, shown, split, whole
@@ -63,7 +64,7 @@ def items(path: str | Path) -> pl.DataFrame:
     the latter by `|`), an archive or a folder that holds one, or a ratings file beside one. Raises
     `DataError` when there is none or a line of it is wrong.
     """
-    near = Path(path)
+    near = given_path(path)
     own = near.is_dir() or near.suffix == ".zip" or near.name in (*LAYOUTS, STORED)
     for source in sources_in(near if own else near.parent):
         if source.name in LAYOUTS:

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from tacit.errors import DataError, RequestError
+from tacit.given import path as given_path
 from tacit.ratings import Ratings
 from tacit.readers.declared import Declared, declare
 from tacit.readers.detect import Candidate, detect
@@ -50,7 +51,7 @@ def read(
     Raises `DataError` with the file, the line and the value when the data are wrong, and
     `RequestError` when the scale, the format or a column is not one.
     """
-    place = Path(path)
+    place = given_path(path)
     tell = notify or logging.getLogger("tacit.readers").warning
     wanted = Columns.of(columns)
     declared = _grid(scale, rounding)
@@ -98,7 +99,8 @@ def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> Declare
         raise RequestError(f"There is no rounding '{rounding}'; choose from {ROUNDINGS}.")
     if scale is None:
         return None
-    return DeclaredScale(RatingScale.parse(scale) if isinstance(scale, str) else scale, rounding)
+    grid = scale if isinstance(scale, RatingScale) else RatingScale.parse(scale)
+    return DeclaredScale(grid, rounding)
 
 
 def _own_rounding(grid: DeclaredScale | None, found: Candidate) -> DeclaredScale | None:

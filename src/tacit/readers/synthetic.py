@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
+from tacit.given import whole
 from tacit.ratings import Codes, Ratings, Vocabulary
 from tacit.scale import RatingScale
 
@@ -66,13 +67,15 @@ def synthetic(
     """
     if fewest < 1:
         raise RequestError(f"People with {fewest} ratings are not in a world; give 1 or more.")
+    sizes = {"people": n_users, "items": n_items, "ratings": n_ratings}
+    n_users, n_items, n_ratings = (whole(f"number of {w}", n, 1) for w, n in sizes.items())
     most = int(n_items * MOST_OF_CATALOGUE)
     if not n_users * fewest <= n_ratings <= n_users * most:
         raise RequestError(
             f"{n_users} people cannot give {n_ratings} ratings with {fewest} to {most} each; "
             f"choose from {n_users * fewest} to {n_users * most}."
         )
-    grid = RatingScale.parse(scale) if isinstance(scale, str) else scale
+    grid = scale if isinstance(scale, RatingScale) else RatingScale.parse(scale)
     chance = np.random.default_rng(rng)
     world = _world(n_users, n_items, chance)
     activity = _activity(n_users, n_ratings, fewest, most, chance)

@@ -79,8 +79,10 @@ def knows_what_it_does_not_know(model: AbstractModel) -> None:
     asked = pl.Series([STRANGER, person, STRANGER]), pl.Series([item, STRANGER, STRANGER])
     low, high = found.levels[0], found.levels[-1]
     values = found.predict(*asked)
-    if not all(low <= value <= high for value in values) or len(found.recommend(-7, 5)) != 5:
-        raise AssertionError(f"Strangers get {values} and {found.recommend(STRANGER, 5)}.")
+    said: list[str] = []
+    shown = found.recommend(STRANGER, 5, notify=said.append)
+    if not all(low <= value <= high for value in values) or len(shown) != 5 or len(said) != 1:
+        raise AssertionError(f"Strangers get {values} and {shown}, and are told of as {said}.")
 
 
 def recommends_its_best_predictions(model: AbstractModel) -> None:

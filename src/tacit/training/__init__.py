@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any, Literal, overload
 
 from tacit import registry
+from tacit.errors import RequestError
+from tacit.given import whole
 from tacit.models import Fitted, FittedLists
 from tacit.privacy.epsilon import epsilon_text
 from tacit.readers import as_ratings
+from tacit.scale import RatingScale
 from tacit.training.lists.ease import DPEase as DPEase
 from tacit.training.lists.popularity import DPPopularity as DPPopularity
 from tacit.training.papers.berlioz import Berlioz as Berlioz
@@ -80,8 +83,11 @@ def modes(name: str, wanted: str = "strict") -> tuple[str, ...]:
 def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraining:
     """The named training with some settings changed.
 
-    Raises `RequestError` for a name, or a setting, that does not exist in this mode.
+    Raises `RequestError` for a mode that does not exist, and for a name or a setting that does not
+    exist in it.
     """
+    if mode not in ("strict", "faithful"):
+        raise RequestError(f"There is no mode '{mode}'; choose strict or faithful.")
     members = {known: member for (known, its), member in TRAININGS.items() if its == mode}
     known = registry.named(members, name, "training")
     return registry.changed(known, name, "training", settings)
@@ -104,6 +110,7 @@ def train(  # pyright: ignore[reportOverlappingOverload]  # a name of the other 
     epsilon: str | float,
     delta: str = "1e-6",
     mode: str = "strict",
+    scale: RatingScale | str | None = None,
     rng: int = 0,
     advance: Callable[[float], None] = ...,
     **settings: Any,
@@ -119,6 +126,7 @@ def train(
     epsilon: str | float,
     delta: str = "1e-6",
     mode: str = "strict",
+    scale: RatingScale | str | None = None,
     rng: int = 0,
     advance: Callable[[float], None] = ...,
     **settings: Any,
@@ -133,20 +141,23 @@ def train(
     epsilon: str | float,
     delta: str = "1e-6",
     mode: str = "strict",
+    scale: RatingScale | str | None = None,
     rng: int = 0,
     advance: Callable[[float], None] = lambda done: None,
     **settings: Any,
 ) -> Any:
-    """Run the named training on everybody's true ratings, whatever `as_ratings` reads them from.
+    """Run the named training on everybody's true ratings, whatever `as_ratings` reads them from,
+    on the public `scale`; where it is not given, it is that of the data, or inferred with a notice.
 
     `epsilon`: nats of the unit that the training's guarantee names, and `delta` for those that
     need one; decimal strings, or an epsilon as a number. `advance` hears the share of the work that
     is done, 0 to 1. A `Fitted`, or `FittedLists` of a training of lists. Raises as `training` does,
     and as the training's own `fit`.
     """
+    whole("rng", rng, 0)
     lists = name in LIST_TRAININGS
     member = list_training(name, **settings) if lists else training(name, mode, **settings)
-    own = as_ratings(ratings)
+    own = as_ratings(ratings, scale=scale)
     # Text stays as it is: what is no epsilon each training refuses in its own words.
     text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
     return member.fit(own, epsilon=text, delta=delta, rng=rng, advance=advance)

@@ -20,10 +20,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.channels.table import Channel
-from tacit.collection.perturb import perturb
+from tacit.collection.perturb import on_scale_of, perturb
 from tacit.collection.plan import Plan
 from tacit.collection.slots import SlotReports
 from tacit.ratings import Ratings, Vocabulary
+from tacit.readers import as_ratings
+from tacit.scale import RatingScale
 
 Doubles = NDArray[np.float64]
 Columns = NDArray[np.unsignedinteger[Any]]
@@ -60,12 +62,17 @@ class World:
 
     @classmethod
     def through(
-        cls, ratings: Ratings, plan: Plan, seed: int, people: pl.DataFrame | None = None
+        cls, ratings: object, plan: Plan, seed: int, people: pl.DataFrame | None = None
     ) -> Self:
-        """Everybody reports under a plan of one channel and no cap."""
+        """Everybody reports under a plan of one channel and no cap.
+
+        `ratings`: anything that `as_ratings` takes. Raises as `as_ratings` does, and
+        `RequestError` for `Ratings` that are not on the channel's scale.
+        """
+        own = on_scale_of(plan, ratings)
         channel = plan.channels[0]
         return cls(
-            ratings=ratings,
+            ratings=own,
             plan=plan.name,
             likelihood=likelihood(channel, plan),
             silent=1 + channel.outputs.index(None) if plan.name == "catalogue" else 0,
@@ -77,13 +84,23 @@ class World:
 
     @classmethod
     def unprotected(
-        cls, ratings: Ratings, plan: str, seed: int, people: pl.DataFrame | None = None
+        cls,
+        ratings: object,
+        plan: str,
+        seed: int,
+        people: pl.DataFrame | None = None,
+        *,
+        scale: RatingScale | str | None = None,
     ) -> Self:
-        """The provider has the ratings themselves."""
+        """The provider has the ratings themselves.
+
+        `ratings` and `scale`: as `as_ratings` takes them, and raises for them.
+        """
+        own = as_ratings(ratings, scale=scale)
         return cls(
-            ratings=ratings,
+            ratings=own,
             plan=plan,
-            likelihood=np.eye(1 + ratings.scale.n_levels),
+            likelihood=np.eye(1 + own.scale.n_levels),
             silent=0,
             collect=lambda whose, run: bare(whose),
             seed=seed,

@@ -50,9 +50,7 @@ def recommend(
         return
     fitted = Fitted.load(model)
     if profile is None:
-        if fitted.user_ids.code(user) < 0:
-            options.notice(f"Person '{user}' sent no report; these are the average person's items.")
-        best = fitted.recommend(user, n)
+        best = fitted.recommend(user, n, notify=options.notice)
     else:
         own = _own(profile, user, str(fitted.scale))
         rated = own.item_ids.take(own.items)

@@ -9,6 +9,7 @@ from tacit.evaluation.comparison import defaults, members
 from tacit.evaluation.comparison import tools as registered
 from tacit.evaluation.comparison.request import Comparison
 from tacit.evaluation.comparison.runner import Tools
+from tacit.given import whole
 from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings
 
@@ -72,13 +73,13 @@ def asked(
         epsilons=members.epsilons(epsilons),
         protocol=protocol,
         plan=_text("plan", plan or defaults.STARS_PLAN),
-        cap=None if cap is None else _whole("cap", cap),
-        relevant=relevant,
+        cap=None if cap is None else whole("cap", cap),
+        relevant=None if relevant is None else _number("relevant rating", relevant, "4"),
         mode=mode,
         delta=_delta(delta),
         slices=slices,
         items=items,
-        options={} if factors is None else {"factors": _whole("factors", factors)},
+        options={} if factors is None else {"factors": whole("number of factors", factors, 0)},
     )
     registered.check(
         [name for name in via.names if name not in via.objects],
@@ -96,20 +97,14 @@ def protocol(split: str, test_share: float | None, folds: int | None, seeds: int
     return SplitProtocol(
         kind=_text("split", split),
         share=None if test_share is None else _number("test share", test_share),
-        folds=None if folds is None else _whole("number of folds", folds),
-        seeds=_whole("number of seeds", seeds),
+        folds=None if folds is None else whole("number of folds", folds),
+        seeds=whole("number of seeds", seeds),
     )
 
 
-def _whole(what: str, given: object) -> int:
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise RequestError(f"The {what} {given!r} is no whole number; give one.")
-    return given
-
-
-def _number(what: str, given: object) -> float:
+def _number(what: str, given: object, such: str = "0.1") -> float:
     if isinstance(given, bool) or not isinstance(given, int | float):
-        raise RequestError(f"The {what} {given!r} is no number; give one such as 0.1.")
+        raise RequestError(f"The {what} {given!r} is no number; give one such as {such}.")
     return given
 
 

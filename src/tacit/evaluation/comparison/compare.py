@@ -12,6 +12,7 @@ from tacit.evaluation.journal import Journal, beside
 from tacit.evaluation.outputs import ROWS, writable
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import ResultRow, save
+from tacit.given import path as given_path
 from tacit.readers import as_ratings
 from tacit.scale import RatingScale
 
@@ -69,7 +70,7 @@ def compare(
         factors=factors,
         items=items,
     )
-    place = None if path is None else Path(path)
+    place = None if path is None else given_path(path)
     writable(place, read=(data,), beside=ROWS)
     held_out = request.comparison.protocol.column
     ratings = as_ratings(data, scale=scale, columns=columns, held_out=held_out, **reading)

@@ -50,7 +50,13 @@ def panels(chart: Chart) -> Figure:
         for name in chart.shown
     ]
     if marks:
-        drawing.legend(handles=marks, loc="outside lower center", ncols=len(marks), frameon=False)
+        drawing.legend(
+            handles=marks,
+            loc="outside lower center",
+            ncols=len(marks),
+            frameon=False,
+            labelcolor=INK,
+        )
     drawing.suptitle(TITLES[chart.metric], fontsize=10, color=INK)
     return drawing
 

@@ -14,17 +14,21 @@ from tacit.errors import RequestError
 from tacit.evaluation.attacks.beside import beside
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison import figures
-from tacit.evaluation.comparison.chart import TITLES, Chart
+from tacit.evaluation.comparison.chart import TITLES, Chart, describe
 from tacit.evaluation.comparison.device_sample import made_up
 from tacit.evaluation.comparison.guarantee_text import sentences
 from tacit.evaluation.comparison.report import report
 from tacit.evaluation.comparison.request import Comparison
 from tacit.evaluation.comparison.runner import Tools
 from tacit.evaluation.comparison.summary import as_text
+from tacit.evaluation.comparison.tables import accuracy, deciding
 from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.html.drawing import in_a_notebook
 from tacit.evaluation.outputs import writable
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import ResultRow, replace, to_frame
+from tacit.given import path as given_path
+from tacit.notebook import card
 from tacit.ratings import Ratings
 
 Say = Callable[[str], None]
@@ -54,6 +58,14 @@ class ComparisonResult:
 
     def __str__(self) -> str:
         return as_text(self.rows)
+
+    def _repr_html_(self) -> str:
+        """The deciding figure of every channel and model, and the same as a picture."""
+        metric = deciding(self.rows)
+        table = accuracy(self.rows, metric, TITLES[metric])
+        picture = in_a_notebook(self.figure(metric), describe(self.rows, metric))
+        caption = f"{self.ratings.name}: {table.caption}"
+        return card(caption, table.lines, heading=table.heading, picture=picture)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -92,7 +104,7 @@ class ComparisonResult:
 
         Raises `RequestError` for a path that cannot be written.
         """
-        place = Path(path)
+        place = given_path(path)
         writable(place)
         page = report(
             self.rows,

@@ -56,6 +56,12 @@ def inline(drawing: Figure, prefix: str, words: str) -> str:
     return text.replace("<svg", f'<svg role="img" aria-label="{escape(words, quote=True)}"', 1)
 
 
+def in_a_notebook(drawing: Figure, words: str) -> str:
+    """A figure for a page that has no colours of this one's style; `words` as for `inline`."""
+    hues = ";".join(f"--hue-{style}:{colour}" for style, colour in enumerate(PALETTE))
+    return f'<div style="{hues}">{inline(drawing, "notebook", words)}</div>'
+
+
 def _legend(chart: Chart) -> str:
     entries = [entry(name, chart.style(name), chart.style(name)) for name in chart.shown]
     places = dict.fromkeys(row.where for row in chart.rows)

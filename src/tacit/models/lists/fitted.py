@@ -1,7 +1,8 @@
 """A fitted model of lists: what each item says of all others, and the reports it came from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import polars as pl
@@ -15,9 +16,10 @@ from tacit.kernels.lists.topk import Scorer, best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
-from tacit.models.ranking import ranked
+from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
+from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Codes, Ratings, Vocabulary
+from tacit.ratings import Codes, Ratings, Vocabulary, raw_ids
 
 Floats = NDArray[np.float32]
 Where = Literal["provider", "device"]
@@ -40,6 +42,15 @@ class FittedLists:
             f"<FittedLists {self.model}: {len(self.user_ids):,} people, "
             f"{len(self.item_ids):,} items, {self.guarantee.brief}>"
         )
+
+    def _repr_html_(self) -> str:
+        """How large it is, and what it promises."""
+        lines = (
+            ("people", f"{len(self.user_ids):,}"),
+            ("items", f"{len(self.item_ids):,}"),
+            ("guarantee", self.guarantee.sentence),
+        )
+        return card(f"Lists of {self.model}", lines)
 
     @classmethod
     def of(cls, model: str, data: Interactions, weights: ItemWeights) -> "FittedLists":
@@ -72,24 +83,61 @@ class FittedLists:
         rows = self._rows(seen)
         return lambda some: self.weights.scores(rows[some])
 
+    @overload
     def recommend(
-        self, user: Any, n: int = 10, *, exclude: pl.Series | None = None
+        self, user: Id, n: int = 10, *, exclude: Iterable[Any] | None = None
     ) -> list[tuple[Any, float]]:
+        """To one person."""
+
+    @overload
+    def recommend(
+        self,
+        user: Iterable[Any],
+        n: int = 10,
+        *,
+        exclude: Iterable[Any] | None = None,
+        titles: object = None,
+        notify: Notify | None = None,
+    ) -> pl.DataFrame:
+        """To many."""
+
+    def recommend(
+        self,
+        user: Any,
+        n: int = 10,
+        *,
+        exclude: Iterable[Any] | None = None,
+        titles: object = None,
+        notify: Notify | None = None,
+    ) -> Any:
         """The n best items of a person by their reports, with scores; best first, ties by item.
 
-        `exclude`: raw ids not to recommend. Raises `RequestError` for a person who sent nothing.
+        As `Fitted.recommend`, but that the figure is a score, and that whoever sent no report is
+        left out, which `notify` hears. Raises `RequestError` where nobody is left.
         """
-        person = self.user_ids.code(user)
-        if person < 0:
-            raise RequestError(
-                f"Nothing was reported of the person {user!r}; recommend to another."
-            )
-        scores = self._by_reports(slice(person, person + 1))[0]
-        return ranked(self.item_ids, scores, n, exclude)
+        one = is_id(user)
+        whose = raw_ids([user] if one else user)
+        people = self.user_ids.codes(whose)
+        if not (people >= 0).any():
+            who = f"the person {user!r}" if one else f"any of these {len(whose)} people"
+            raise RequestError(f"Nothing was reported of {who}; recommend to another.")
+        say_unknown(whose, people, "they are left out", notify)
+        known = people[people >= 0]
+        lists = [ranked(self.item_ids, self._scores_of(code), n, exclude) for code in known]
+        if one:
+            return lists[0]
+        found = table(whose.filter(people >= 0), lists, self.item_ids, "score")
+        return found if titles is None else with_titles(found, titles)
 
-    def recommend_to(self, items: pl.Series, n: int = 10) -> list[tuple[Any, float]]:
-        """The n best items for somebody who has `items` (raw ids, unknown ones left out)."""
-        known = self.item_ids.codes(items)
+    def _scores_of(self, person: int) -> Floats:
+        return self._by_reports(slice(person, person + 1))[0]
+
+    def recommend_to(self, items: Iterable[Any], n: int = 10) -> list[tuple[Any, float]]:
+        """The n best items for somebody who has `items` (raw ids, unknown ones left out).
+
+        Raises `RequestError` for what holds no ids.
+        """
+        known = self.item_ids.codes(raw_ids(items))
         row = np.zeros((1, len(self.item_ids)), np.float32)
         row[0, known[known >= 0]] = 1
         return ranked(self.item_ids, self.weights.scores(csr_array(row))[0], n, items)

@@ -1,0 +1,68 @@
+"""What a notebook shows of a value: a small table, and a picture, in the colours around them."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+MOST_ROWS, MOST_COLUMNS = 10, 20
+"""Of a picture of probabilities; where a table has more, neighbours share a square."""
+SIDE = 14
+LEFT = 'style="text-align:left"'
+LINE = "1px solid rgba(127,127,127,.4)"  # seen on light and on dark alike
+
+
+def card(
+    caption: str,
+    lines: Iterable[Sequence[object]],
+    *,
+    heading: Sequence[str] = (),
+    picture: str = "",
+) -> str:
+    """A table as markup, the first cell of each line its name, and under it the `picture`.
+
+    Every text is escaped but `picture`, which is markup. What comes back is well-formed XML.
+    """
+    columns = "".join(f'<th scope="col" {LEFT}>{escape(name)}</th>' for name in heading)
+    head = f"<thead><tr>{columns}</tr></thead>" if heading else ""
+    return (
+        f'<div><table style="border-top:{LINE};border-bottom:{LINE};color:inherit">'
+        f'<caption style="text-align:left;color:inherit">{escape(caption)}</caption>'
+        f"{head}<tbody>{''.join(map(_line, lines))}</tbody></table>{picture}</div>"
+    )
+
+
+def heat(table: Sequence[Sequence[float]], words: str) -> str:
+    """A table of probabilities as a small SVG: a line for each row, the likelier the stronger.
+
+    The likeliest square has the opacity 1. `words`: what it shows, for those who cannot see it.
+    """
+    across = _runs(len(table[0]), MOST_COLUMNS)
+    down = _runs(len(table), MOST_ROWS)
+    squares = [[_mean(table, rows, columns) for columns in across] for rows in down]
+    most = max(map(max, squares))
+    drawn = "".join(
+        f'<rect x="{SIDE * x}" y="{SIDE * y}" width="{SIDE}" height="{SIDE}" '
+        f'opacity="{share / most:.3g}"/>'
+        for y, line in enumerate(squares)
+        for x, share in enumerate(line)
+    )
+    width, height = SIDE * len(squares[0]), SIDE * len(squares)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(words)}" '
+        f'width="{width}" height="{height}" fill="currentColor">{drawn}</svg>'
+    )
+
+
+def _line(cells: Sequence[object]) -> str:
+    name, *others = (escape(str(cell)) for cell in cells)
+    values = "".join(f"<td {LEFT}>{value}</td>" for value in others)
+    return f'<tr><th scope="row" {LEFT}>{name}</th>{values}</tr>'
+
+
+def _runs(count: int, most: int) -> list[range]:
+    """At most so many runs of neighbours, of one length but for the last."""
+    length = -(-count // most)
+    return [range(start, min(start + length, count)) for start in range(0, count, length)]
+
+
+def _mean(table: Sequence[Sequence[float]], rows: range, columns: range) -> float:
+    return sum(table[y][x] for y in rows for x in columns) / (len(rows) * len(columns))

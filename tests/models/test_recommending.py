@@ -1,0 +1,122 @@
+"""Recommendations by raw ids: to one person or to many, whatever holds the ids."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from tacit import RequestError, fit, synthetic
+
+STARS = synthetic(60, 50, 1200)
+BIAS = fit("bias", STARS)
+EASE = fit("ease", synthetic(60, 50, 1200, scale="there"))
+TITLES = pl.DataFrame({"item": ["3", "5", "3"], "title": ["<b>", "Five", "again"]})
+SILENT = "2 of 3 people sent no report, '98' first; "
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [2, 1],
+        (2, 1),
+        ["2", "1"],
+        np.array([2, 1]),
+        np.array([2, 1], object),
+        pd.Series([2, 1], index=[7, 9]),
+        pd.Series(["2", "1"], dtype="category"),
+        pl.Series([2, 1]),
+        pl.Series(["2", "1"], dtype=pl.Categorical),
+        range(2, 0, -1),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+@pytest.mark.parametrize("fitted", [BIAS, EASE], ids=["ratings", "lists"])
+def test_many_get_what_each_alone_gets_in_their_order(fitted, asked):
+    found = fitted.recommend(asked, 4)
+    alone = [(id, *pair) for id in (2, 1) for pair in fitted.recommend(id, 4)]
+    assert found.with_columns(pl.col("user").cast(pl.Int64)).rows() == alone
+    assert found.columns == ["user", "item", "rating" if fitted is BIAS else "score"]
+
+
+def test_what_is_left_out_is_left_out_for_everybody_in_whatever_it_is():
+    best = [item for item, _ in BIAS.recommend(1, 2)]
+    for given in (best, np.array(best), pd.Series(best), pl.Series(best)):
+        assert not set(BIAS.recommend([1, 2], 9, exclude=given)["item"]) & set(best)
+
+
+@pytest.mark.parametrize("titles", [TITLES, TITLES.to_pandas()], ids=["polars", "pandas"])
+def test_titles_stand_beside_items_that_have_one(titles):
+    found = BIAS.recommend([1, 2], 50, titles=titles)
+    assert found.columns == ["user", "item", "title", "rating"]
+    assert found.drop("title").equals(BIAS.recommend([1, 2], 50))
+    named = found.filter(pl.col("title").is_not_null()).sort("item", "user")
+    assert named.select("user", "item", "title").rows() == [
+        (1, 3, "<b>"), (2, 3, "<b>"), (1, 5, "Five"), (2, 5, "Five"),
+    ]  # fmt: skip
+
+
+def test_titles_come_from_a_file_too(tmp_path):
+    (tmp_path / "movies.csv").write_text("movieId,title,genres\n3,Three,Drama\n")
+    found = EASE.recommend([1], 50, titles=tmp_path / "movies.csv")
+    assert found.drop_nulls()["title"].to_list() == ["Three"]
+
+
+def test_who_sent_nothing_is_counted_and_said(caplog):
+    said = []
+    assert BIAS.recommend([98, 1, 99], 3, notify=said.append).height == 9
+    assert EASE.recommend([98, 1, 99], 3, notify=said.append)["user"].to_list() == [1, 1, 1]
+    assert said == [f"{SILENT}to them go the average person's items.",
+                    f"{SILENT}they are left out."]  # fmt: skip
+    with caplog.at_level(logging.WARNING, "tacit.models"):
+        assert BIAS.recommend(98) == BIAS.recommend(99)
+    assert caplog.messages[0] == "'98' sent no report; to them go the average person's items."
+    assert BIAS.recommend([1, 2], notify=said.append).height == 20
+    assert len(said) == 2
+
+
+WRONG = [
+    (1.5, {}, "A float holds no ids; give a list of whole numbers or text, as the ratings have "),
+    ([1.5], {}, "A list of Float64 holds no ids; "),
+    (None, {}, "A NoneType holds no ids; "),
+    ([None], {}, "A list of Null holds no ids; "),
+    ([1, None], {}, "A list of Int64 holds no ids; "),
+    (True, {}, "A list of Boolean holds no ids; "),
+    ([1, "a"], {}, "A list holds no ids; "),
+    ([[1], [2]], {}, r"A list of List\(Int64\) holds no ids; "),
+    (np.array([[1, 2]]), {}, r"A ndarray of List\(Int64\) holds no ids; "),
+    (b"12", {}, "A bytes holds no ids; "),
+    (1, {"exclude": "12"}, "A str holds no ids; "),
+    (1, {"n": 0}, "0 items cannot be recommended; ask for 1 or more."),
+    (1, {"n": "3"}, "'3' items cannot be recommended; ask for 1 or more."),
+    (1, {"n": 2.5}, "2.5 items cannot be recommended; ask for 1 or more."),
+    (
+        [1],
+        {"titles": 3},
+        "A int has no titles; give a frame with the columns item and title, or a ",
+    ),
+    ([1], {"titles": STARS.to_polars()}, "A DataFrame has no titles; give a frame with the "),
+]
+
+
+@pytest.mark.parametrize(("asked", "more", "sentence"), WRONG)
+@pytest.mark.parametrize("fitted", [BIAS, EASE], ids=["ratings", "lists"])
+def test_each_mistake_gets_its_sentence(fitted, asked, more, sentence):
+    with pytest.raises(RequestError, match=f"^{sentence}"):
+        fitted.recommend(asked, **more)
+
+
+def test_nobody_known_gets_no_list_of_what_was_reported():
+    with pytest.raises(RequestError, match="of the person 99; recommend to another"):
+        EASE.recommend(99)
+    with pytest.raises(RequestError, match="of any of these 2 people; recommend to another"):
+        EASE.recommend([98, 99])
+
+
+def test_pairs_to_predict_are_ids_as_well():
+    both = BIAS.predict(pd.Series([1, 2]), np.array(["3", "4"]))
+    assert both.tolist() == BIAS.predict([1, 2], [3, 4]).tolist()
+    for people, items in (("12", [1, 2]), ([1, 2], [1.5, 2])):
+        with pytest.raises(RequestError, match="holds no ids"):
+            BIAS.predict(people, items)
