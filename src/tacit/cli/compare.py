@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli import options
+from tacit.cli import options, plugins
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
 
@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 
 def compare(
     data: Data,
-    channel: Annotated[str, typer.Option(help="Channels, separated by commas.")] = "auto",
+    channel: Annotated[
+        str, typer.Option(help="Channels, separated by commas.", autocompletion=plugins.CHANNEL)
+    ] = "auto",
     model: Annotated[
         str | None,
-        typer.Option(help="Models, by commas. [channel-mf; on the scale there ease]"),
+        typer.Option(
+            help="Models, by commas. [channel-mf; on the scale there ease]",
+            autocompletion=plugins.MODEL,
+        ),
     ] = None,
     epsilon: Annotated[
         str, typer.Option(help="Nats per value, slot or user, by commas.")

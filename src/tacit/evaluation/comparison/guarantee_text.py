@@ -18,9 +18,22 @@ def claims(rows: Sequence[ResultRow]) -> list[tuple[Guarantee, list[ResultRow]]]
 
 
 def sentences(rows: Sequence[ResultRow]) -> list[str]:
-    """Each kind of guarantee in a sentence; last, if there is any such row, no privacy."""
+    """Each kind of guarantee in a sentence, no privacy if there is any such row, and what is of
+    plug-ins."""
     said = [claim.sentence for claim, _ in claims(rows)]
-    return said + [NO_PRIVACY.sentence] * any(row.epsilon is None for row in rows)
+    said += [NO_PRIVACY.sentence] * any(row.epsilon is None for row in rows)
+    return said + plugged(rows)
+
+
+def plugged(rows: Sequence[ResultRow]) -> list[str]:
+    """A sentence on what is of plug-ins, where anything is."""
+    parts = (part for row in rows if row.plugins for part in row.plugins.split(", "))
+    found = list(dict.fromkeys(parts))
+    if not found:
+        return []
+    return [
+        f"Of plug-ins, which are no part of Tacit and answer for themselves: {', '.join(found)}."
+    ]
 
 
 def _claim(rows: Sequence[ResultRow]) -> Guarantee:
