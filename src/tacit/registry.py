@@ -34,6 +34,9 @@ class Registry(Mapping[str, Member]):
         self.reserved = reserved
         self._member = member
 
+    def __repr__(self) -> str:
+        return f"<Registry of {self.kind}: {', '.join(self)}>"
+
     def __getitem__(self, name: str) -> Member:
         if name in self.own:
             return self._member(name, self.own[name])

@@ -1,79 +1,17 @@
 """Members from outside: found when asked for, refused by a sentence, in the way of nothing else."""
 
-import json
 import sys
 
 import pytest
+from outside_texts import CHANNEL, MODEL, READER, TRAINING
 
 from tacit import plugins
 from tacit.channels import MECHANISMS, settings_of
 from tacit.cli import plugins as offered
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.asked import asked, protocol
-from tacit.evaluation.results import load
 from tacit.models import MODELS, fit
 from tacit.readers import FORMATS, read, synthetic
 from tacit.training import modes, names
-
-MODEL = """
-from dataclasses import dataclass, replace
-
-from tacit.models import Baseline
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plain:
-    '''The item means again.'''
-
-    name = "plain"
-
-    def fit(self, data, *, rng=0, advance=lambda done: None):
-        return replace(Baseline(people=False).fit(data, rng=rng), model=self.name)
-"""
-READER = """
-from tacit.readers.delimited import Delimited
-from tacit.readers.format import Format
-from tacit.readers.text import frames
-
-def bars(sources, request):
-    yield from frames(sources[0], Delimited("!", ("user", "item", "rating"), request.grid))
-
-BARS = Format("bars", ("*.bars",), lambda source, request: b"!" in source.head, bars, scale="1:5:1")
-"""
-CHANNEL = "from tacit.channels.duchi import Duchi as Again\n"
-TRAINING = """
-class Told:
-    '''Nothing.'''
-    name, where = "told", ("device",)
-    def fit(self, ratings, *, epsilon, delta="0", rng=0, advance=None): ...
-"""
-PLUGGED = MODEL + "\nfrom tacit.plugins import register\nregister('models', 'plain', Plain)\n"
-
-
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Makes a package of one module that is found on the path, with entry points by group."""
-
-    def made(name, source, **groups):
-        folder = tmp_path / f"site-{name}"
-        facts = folder / f"{name}-1.2.dist-info"
-        facts.mkdir(parents=True)
-        (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
-        lines = (f"[tacit.{group}]\n{point}\n" for group, point in groups.items())
-        (facts / "entry_points.txt").write_text("".join(lines))
-        (folder / f"{name}.py").write_text(source)
-        monkeypatch.syspath_prepend(folder)
-
-    yield made
-    for module in [name for name in sys.modules if name.startswith("fake_")]:
-        del sys.modules[module]
-
-
-@pytest.fixture
-def data(tmp_path):
-    file = tmp_path / "made.csv"
-    synthetic(40, 60, 900).to_polars().write_csv(file)
-    return file
 
 
 def test_a_model_is_a_member_by_its_name(install):
@@ -84,6 +22,7 @@ def test_a_model_is_a_member_by_its_name(install):
     assert len(MODELS) == len(MODELS.own) + 1
     assert MODELS.plugin("plain") == "fake_plain 1.2"
     assert MODELS.plugin("mf") is None
+    assert repr(MODELS).endswith("channel-mf-screened, plain>")
     assert fit("plain", ratings).model == "plain"
     assert fit("plain", ratings).items.tobytes() == fit("item-mean", ratings).items.tobytes()
 
@@ -196,24 +135,6 @@ def test_two_plug_ins_with_one_name_are_refused(install):
         fit("plain", synthetic(40, 60, 900))
 
 
-def test_a_comparison_says_where_its_members_are_from(install, run, data, tmp_path):
-    install("fake_plain", MODEL + CHANNEL, channels="again = fake_plain:Again",
-            models="plain = fake_plain:Plain")  # fmt: skip
-    what = ("--scale", "1:5:1", "--channel", "again", "--model", "plain,bias", "--epsilon", 1)
-    files = ("--json", tmp_path / "rows.json", "--report", tmp_path / "page.html")
-    status, out, _ = run("compare", data, *what, *files)
-    sentence = "which are no part of Tacit and answer for themselves: plain of fake_plain 1.2, "
-    assert status == 0
-    assert sentence + "again of fake_plain 1.2." in out
-    assert sentence in (tmp_path / "page.html").read_text()
-    found = {(row.channel, row.model): row.plugins for row in load(tmp_path / "rows.json")}
-    assert found["identity", "bias"] is None
-    assert found["identity", "plain"] == "plain of fake_plain 1.2"
-    assert found["again", "plain"] == "again of fake_plain 1.2, plain of fake_plain 1.2"
-    run("label", tmp_path / "rows.json", "-o", tmp_path / "label.html")
-    assert sentence in (tmp_path / "label.json").read_text()
-
-
 def test_help_and_the_tab_key_know_them(install):
     install("fake_plain", MODEL, models="plain = fake_plain:Plain")
     assert offered.MODEL("mf,pla") == ["mf,plain"]
@@ -227,62 +148,3 @@ def test_the_help_of_a_verb_ends_with_them(install, run):
     install("fake_plain", MODEL, models="plain = fake_plain:Plain")
     assert "From plug-ins: plain, a model of fake_plain 1.2." in run("fit", "--help")[1]
     assert "plug-ins" not in run("--help")[1]
-
-
-def test_a_file_is_a_plug_in_as_long_as_the_command_runs(run, data, tmp_path):
-    file = tmp_path / "attempt.py"
-    file.write_text(PLUGGED)
-    twice = ("--plugin", file, "--plugin", tmp_path / "." / "attempt.py")
-    status, out, _ = run(*twice, "list", "models")
-    assert status == 0
-    assert "The item means again; of attempt.py (SHA-256 " in out
-    assert "attempt.py" not in run("list", "models")[1]
-    out = tmp_path / "model"
-    status, _, err = run("--plugin", file, "fit", data, "--scale", "1:5:1", "--model", "plain",
-                         "-o", out)  # fmt: skip
-    assert status == 0
-    assert "plain from 900 rows (plug-ins: plain of attempt.py (SHA-256 " in err
-
-
-@pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        ("1 / 0", "does not load (ZeroDivisionError: division by zero); mend it, or leave it out."),
-        ("raise SystemExit(0)", "does not load (SystemExit: 0)"),
-        (MODEL, "registers nothing; call tacit.plugins.register in it."),
-        (
-            PLUGGED.replace("'models'", "'model'"),
-            "There is no kind 'model' of plug-in; choose from",
-        ),
-        (PLUGGED.replace("plain", "bias"), "The model 'bias' of attempt.py (SHA-256 "),
-        (PLUGGED.replace("Plain)", "3)"), "does not load (3 has no 'name')"),
-    ],
-)
-def test_a_file_that_is_no_plug_in_is_refused_before_the_verb(run, tmp_path, source, said):
-    file = tmp_path / "attempt.py"
-    file.write_text(source)
-    status, out, err = run("--plugin", file, "list", "channels")
-    assert (status, out) == (1, "")
-    assert said in err
-    assert not plugins.claims("models")
-
-
-def test_a_file_that_is_not_there_is_named(run):
-    status, _, err = run("--plugin", "nowhere.py", "list", "channels")
-    assert (status, err) == (
-        1, "There is no plug-in nowhere.py; give a file that registers a member.\n"
-    )  # fmt: skip
-
-
-def test_no_row_of_another_version_is_kept(install):
-    install("fake_plain", MODEL, models="plain = fake_plain:Plain")
-
-    def settings(models):
-        split = protocol("random", None, None, 1)
-        request = asked(channels="auto", models=models, epsilons="1", protocol=split)
-        return request.comparison.experiments(synthetic(40, 60, 900))[0].settings
-
-    assert json.loads(settings("plain,bias").partition("; ")[2])["plugins"] == [
-        "plain of fake_plain 1.2"
-    ]
-    assert "plugins" not in settings("bias")

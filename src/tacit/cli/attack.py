@@ -97,10 +97,10 @@ def _report(rows: "Sequence[AttackRow]", path: Path) -> None:
 
 def _print(rows: "Sequence[AttackRow]") -> None:
     from tacit.evaluation.attacks.report import EXPERIMENT
-    from tacit.evaluation.attacks.tables import leaks, tables
+    from tacit.evaluation.attacks.tables import said, tables
     from tacit.evaluation.comparison.tables import text
 
     for table in tables(rows):
         typer.echo(text(table) + "\n")
-    for sentence in (*leaks(rows), EXPERIMENT):
+    for sentence in (*said(rows), EXPERIMENT):
         typer.echo(sentence)

@@ -1,6 +1,6 @@
 """What result rows promise, in words: each kind of guarantee once, at all its epsilons."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
@@ -22,12 +22,12 @@ def sentences(rows: Sequence[ResultRow]) -> list[str]:
     plug-ins."""
     said = [claim.sentence for claim, _ in claims(rows)]
     said += [NO_PRIVACY.sentence] * any(row.epsilon is None for row in rows)
-    return said + plugged(rows)
+    return said + plugged(row.plugins for row in rows)
 
 
-def plugged(rows: Sequence[ResultRow]) -> list[str]:
-    """A sentence on what is of plug-ins, where anything is."""
-    parts = (part for row in rows if row.plugins for part in row.plugins.split(", "))
+def plugged(plugins: Iterable[str | None]) -> list[str]:
+    """A sentence on what is of plug-ins, where anything is; `plugins`: those of rows."""
+    parts = (part for each in plugins if each for part in each.split(", "))
     found = list(dict.fromkeys(parts))
     if not found:
         return []

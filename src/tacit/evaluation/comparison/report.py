@@ -102,7 +102,10 @@ def _promises(rows: Sequence[ResultRow]) -> str:
     parts = [_promise(claim, group) for claim, group in claims(rows)]
     if any(row.epsilon is None for row in rows):
         parts.append(f"<p class=aside>{escape(NO_PRIVACY.sentence)}</p>")
-    parts += [f"<p class=aside>{escape(sentence)}</p>" for sentence in plugged(rows)]
+    parts += [
+        f"<p class=aside>{escape(sentence)}</p>"
+        for sentence in plugged(row.plugins for row in rows)
+    ]
     return (
         "<section class=promise>\n<h2>What is promised</h2>\n" + "\n".join(parts) + "\n</section>"
     )

@@ -31,7 +31,8 @@ def of_result(path: Path) -> Label:
         address=sha256(path.read_bytes()).hexdigest(),
         asked_by=None,
         leaves="Nothing is released: this is an experiment on data at hand, and its figures are as "
-        "private as the data." + "".join(f" {sentence}" for sentence in plugged(rows)),
+        "private as the data."
+        + "".join(f" {said}" for said in plugged(row.plugins for row in rows)),
         terms=tuple(terms),
         unbounded=UNBOUNDED if units & {"value", "slot"} else None,
         keeping=None,
