@@ -1,13 +1,16 @@
 """What is measured says which of it is from outside, and from where."""
 
 import json
+from types import SimpleNamespace
 
 from outside_texts import CHANNEL, MODEL
 
+from tacit import compare
 from tacit.evaluation.attacks.request import AttackRequest
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison.asked import asked, protocol
 from tacit.evaluation.results import load
+from tacit.models import Baseline
 from tacit.readers import synthetic
 
 
@@ -42,6 +45,25 @@ def test_an_attack_says_where_its_channel_is_from(install, run, data, tmp_path):
     assert {(row.channel, row.plugins) for row in found} == {
         ("again", "again of fake_plain 1.2"), ("duchi", None), ("identity", None)
     }  # fmt: skip
+
+
+def test_an_object_of_the_same_name_is_ones_own(install):
+    install("fake_plain", MODEL, models="plain = fake_plain:Plain")
+    own = SimpleNamespace(name="plain", fit=Baseline().fit)
+    found = compare(synthetic(40, 60, 900), models=[own], epsilons=1)
+    assert {row.plugins for row in found.rows} == {None}
+    named = compare(synthetic(40, 60, 900), models="plain", epsilons=1)
+    assert {row.plugins for row in named.rows} == {None, "plain of fake_plain 1.2"}  # beside floors
+
+
+def test_a_fitted_model_says_which_channel_of_a_plug_in_it_was_fitted_through(
+    install, run, data, tmp_path
+):
+    install("fake_plain", CHANNEL, channels="again = fake_plain:Again")
+    fitted = ("fit", data, "--scale", "1:5:1", "--model", "bias", "--channel", "again", "-o")
+    said = "(plug-ins: again of fake_plain 1.2). Epsilon = 1 per value"
+    assert said in run(*fitted, tmp_path / "one", "--epsilon", 1)[2]
+    assert "plug-ins" not in run(*fitted, tmp_path / "two")[2]
 
 
 def test_no_row_of_another_version_is_kept(install):
