@@ -1,18 +1,100 @@
 """Members of a registry: frozen declarations, looked up by name and changed in their settings.
 
-Models, trainings and cross-domain systems are looked up alike, and refuse alike.
+Models, trainings and cross-domain systems are looked up alike, and refuse alike. What may come from
+outside is in a `Registry`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
+from tacit import plugins
 from tacit.errors import RequestError
 from tacit.given import whole
 
 Member = TypeVar("Member")
 WHOLE = ("<class 'int'>", "int | None")
 """How the type of a setting is written that is a whole number, where there is one."""
+
+
+class Registry(Mapping[str, Member]):
+    """Members of one kind by name: the built-in ones in their order, then those of plug-ins.
+
+    `kind`: a key of `plugins.KINDS`. `own`: what is declared of the built-in ones. `member`: the
+    member of a name and a declaration. `reserved`: names that no plug-in may have, either. A
+    built-in name always means the built-in member, and looking it up asks nothing of plug-ins.
+    Looking up a name raises `RequestError` where several plug-ins have it, or it does not load.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        own: Mapping[str, Any],
+        member: Callable[[str, Any], Member],
+        reserved: Sequence[str] = (),
+    ) -> None:
+        self.kind = kind
+        self.own = own
+        self.reserved = reserved
+        self._member = member
+
+    def __repr__(self) -> str:
+        return f"<Registry of {self.kind}: {', '.join(self)}>"
+
+    def __getitem__(self, name: str) -> Member:
+        if name in self.own:
+            return self._member(name, self.own[name])
+        found = plugins.claims(self.kind)[name]
+        refuse_twins(name, (self,))
+        try:
+            return self._member(name, found[0].load())
+        except (Exception, SystemExit) as error:  # what is from outside may raise anything
+            raise RequestError(
+                f"{found[0]} does not load ({plugins.cause(error)}); mend it, or leave it out."
+            ) from error
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.own or name in plugins.claims(self.kind)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.own
+        yield from (name for name in plugins.claims(self.kind) if name not in self.own)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def plugin(self, name: str) -> str | None:
+        """Where the member of that name is from; None for a built-in one, and for none."""
+        found = [] if name in self.own else plugins.claims(self.kind).get(name, [])
+        return found[0].plugin if found else None
+
+
+def refuse_twins(name: str, registries: Sequence[Registry[Any]]) -> None:
+    """Raise `RequestError` for a name of several members among those which one option chooses from:
+    of two plug-ins, or of a plug-in and a built-in one."""
+    found = [claim for each in registries for claim in plugins.claims(each.kind).get(name, [])]
+    if found and any(name in (*each.own, *each.reserved) for each in registries):
+        raise RequestError(
+            f"{found[0]} has the name of what is built in; rename it, or leave it out."
+        )
+    if len(found) > 1:
+        raise RequestError(
+            f"{found[0]} has the name of one of {found[1].plugin}; rename one, or leave it out."
+        )
+
+
+def settings(name: str, declared: Any, needs: Sequence[str]) -> Any:
+    """Settings that a plug-in declares, or their class, which is called without any.
+
+    Raises `RequestError` for what is called otherwise, or lacks an attribute that it `needs`.
+    """
+    found = declared() if isinstance(declared, type) else declared
+    lacking = [need for need in ("name", *needs) if not hasattr(found, need)]
+    if lacking:
+        raise RequestError(f"{found!r} has no '{lacking[0]}'")
+    if found.name != name:
+        raise RequestError(f"it calls itself '{found.name}'")
+    return found
 
 
 def named(registry: Mapping[str, Member], name: str, kind: str) -> Member:

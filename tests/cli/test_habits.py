@@ -8,7 +8,7 @@ from tacit.channels import MECHANISMS
 from tacit.collector.http.server import listening
 from tacit.errors import RequestError
 from tacit.models import LIST_MODELS, MODELS
-from tacit.readers import synthetic
+from tacit.readers import FORMATS, synthetic
 from tacit.readers.datasets import DATASETS
 from tacit.training import LIST_TRAININGS, names
 
@@ -26,6 +26,7 @@ def data(tmp_path):
         ("channels", MECHANISMS),
         ("models", [*MODELS, *LIST_MODELS]),
         ("trainings", [*names(), *LIST_TRAININGS]),
+        ("readers", FORMATS),
         ("datasets", DATASETS),
     ],
 )
@@ -41,7 +42,8 @@ def test_a_list_of_something_else_is_refused(run):
     status, _, said = run("list", "metrics")
     assert (status, said) == (
         1,
-        "There is no list of 'metrics'; choose from channels, models, trainings, datasets.\n",
+        "There is no list of 'metrics'; choose from channels, models, trainings, readers, "
+        "datasets.\n",
     )
 
 

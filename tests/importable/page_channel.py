@@ -1,4 +1,4 @@
-"""A plugin for pytest: the channel of docs/how-to/extending.md as a row of the registry."""
+"""A plugin for pytest: the channel of docs/how-to/extending.md as a member from outside."""
 
 import doctest
 import sys
@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from tacit.channels import MECHANISMS
+from tacit.plugins import register
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "extending.md"
 
@@ -15,10 +15,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "extending.md"
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests() -> None:
     """Before the registry is looked at, and only where this is named as a plugin."""
-    module = ModuleType("tacit.channels.exponential")
+    module = ModuleType("exponential")
     sys.modules[module.__name__] = module
     for example in doctest.DocTestParser().get_examples(PAGE.read_text()):
         exec(example.source, vars(module))
         if "Exponential" in vars(module):
             break
-    MECHANISMS["exponential"] = "exponential:Exponential"
+    register("channels", "exponential", vars(module)["Exponential"])

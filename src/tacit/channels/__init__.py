@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import RequestError
+from tacit.registry import Registry
 
 if TYPE_CHECKING:
     from tacit.channels.certificate import certify as certify
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.channels.thresholds import threshold_mix as threshold_mix
     from tacit.scale import RatingScale
 
-MECHANISMS: dict[str, str] = {
+_BUILT_IN = {
     "randomized-response": "randomized_response:RandomizedResponse",
     "bounded-laplace": "bounded_laplace:BoundedLaplace",
     "clamped-laplace": "clamped_laplace:ClampedLaplace",
@@ -27,7 +28,25 @@ MECHANISMS: dict[str, str] = {
     "optimal": "optimal:Optimal",
     "modified-laplace": "modified_laplace:ModifiedLaplace",
 }
-"""Every channel by its public name: where its settings are declared. One row a mechanism."""
+"""Where the settings of each are declared. One row a mechanism."""
+
+
+def _mechanism(name: str, declared: Any) -> "type[AbstractMechanism]":
+    """The class of a row, whose file is read now, or that a plug-in declares."""
+    from tacit.channels.mechanism import AbstractMechanism
+
+    found = declared
+    if name in _BUILT_IN:
+        module, _, member = declared.partition(":")
+        found = getattr(import_module(f"tacit.channels.{module}"), member)
+    if not isinstance(found, type) or not issubclass(found, AbstractMechanism):
+        raise RequestError(f"{found!r} is no subclass of AbstractMechanism")
+    return found
+
+
+MECHANISMS = Registry("channels", _BUILT_IN, _mechanism, reserved=("auto", "identity"))
+"""Every channel's settings by its public name; what a plug-in has is not loaded before it is asked
+for."""
 
 _NAMES = {
     "Channel": "table",
@@ -49,7 +68,8 @@ CANDIDATES: tuple[tuple[str, dict[str, Any]], ...] = (
 def settings_of(name: str) -> "type[AbstractMechanism]":
     """The settings class of a channel's public name.
 
-    Raises `RequestError` for a name that is not among `MECHANISMS`; identity is no channel.
+    Raises `RequestError` for a name that is not among `MECHANISMS`, and for a plug-in that does not
+    load; identity is no channel.
     """
     if name == "identity":
         raise RequestError(
@@ -60,8 +80,7 @@ def settings_of(name: str) -> "type[AbstractMechanism]":
         raise RequestError(
             f"No channel is called '{name}'; ask for one of {', '.join(MECHANISMS)}."
         )
-    module, _, member = MECHANISMS[name].partition(":")
-    return getattr(import_module(f"tacit.channels.{module}"), member)
+    return MECHANISMS[name]
 
 
 def serves(name: str, *, missing: bool) -> bool:

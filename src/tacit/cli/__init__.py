@@ -10,12 +10,13 @@ Heavy modules are imported inside the verbs, so that `tacit --help` answers at o
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import tacit
-from tacit.cli import channel
+from tacit.cli import channel, plugins
 from tacit.cli.attack import attack
 from tacit.cli.check import check
 from tacit.cli.choose_epsilon import choose_epsilon
@@ -56,6 +57,14 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option(
+            callback=plugins.plug,
+            metavar="FILE.py",
+            help="Import a file that registers channels, models, trainings or readers; repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Recommendations from ratings nobody had to reveal. Begin with: tacit demo"""
 
@@ -79,8 +88,8 @@ for verb in (
     plan,
     download,
 ):
-    app.command()(interruptible(verb))
-app.command("list")(interruptible(members))
+    app.command(cls=plugins.Verb)(interruptible(verb))
+app.command("list", cls=plugins.Verb)(interruptible(members))
 app.add_typer(channel.app, name="channel")
 
 

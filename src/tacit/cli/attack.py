@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli import options
+from tacit.cli import options, plugins
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
 
@@ -24,7 +24,9 @@ def attack(
     plan: Annotated[
         str, typer.Option(help="Plans, by commas: rated, catalogue, sample:K.")
     ] = "rated,catalogue",
-    channel: Annotated[str, typer.Option(help="Channels, by commas.")] = "auto",
+    channel: Annotated[
+        str, typer.Option(help="Channels, by commas.", autocompletion=plugins.CHANNEL)
+    ] = "auto",
     epsilon: Annotated[str, typer.Option(help="Nats per value or slot, by commas.")] = "1,2,4",
     seeds: Annotated[int, typer.Option(help="Repeat with draws 0, 1, ..")] = 1,
     json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
@@ -99,10 +101,10 @@ def _report(rows: "Sequence[AttackRow]", path: Path) -> None:
 
 def _print(rows: "Sequence[AttackRow]") -> None:
     from tacit.evaluation.attacks.report import EXPERIMENT
-    from tacit.evaluation.attacks.tables import leaks, tables
+    from tacit.evaluation.attacks.tables import said, tables
     from tacit.evaluation.comparison.tables import text
 
     for table in tables(rows):
         typer.echo(text(table) + "\n")
-    for sentence in (*leaks(rows), EXPERIMENT):
+    for sentence in (*said(rows), EXPERIMENT):
         typer.echo(sentence)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tacit.cli import plugins
 from tacit.errors import CertificateError, DataError
 
 if TYPE_CHECKING:
@@ -16,7 +17,12 @@ app = typer.Typer(no_args_is_help=True, help="Show a channel's table, or verify 
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A channel, such as randomized-response, or auto.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A channel, such as randomized-response, or auto.", autocompletion=plugins.CHANNEL
+        ),
+    ],
     epsilon: Annotated[
         str | None, typer.Option(help="Nats per rating value, a decimal; needed.")
     ] = None,

@@ -2,13 +2,13 @@
 
 import sys
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 
+from tacit import plugins
 from tacit.errors import RequestError
 
 
@@ -49,7 +49,12 @@ def _named(member: str) -> Any:
     place, colon, name = member.rpartition(":")
     if not colon or not place or not name:
         raise RequestError(f"'{member}' is no MODULE:NAME; write it as my_package:MyChannel.")
-    found = _file(Path(place)) if place.endswith(".py") else _module(place)
+    try:
+        found = _file(Path(place)) if place.endswith(".py") else _module(place)
+    except RequestError:
+        raise
+    except (Exception, SystemExit) as error:  # what is from outside may raise anything
+        raise RequestError(f"{place} does not load ({plugins.cause(error)}); mend it.") from error
     if not hasattr(found, name):
         own = sorted(key for key in vars(found) if not key.startswith("_"))
         raise RequestError(f"{place} holds no '{name}'; it has {', '.join(own) or 'nothing'}.")
@@ -71,10 +76,4 @@ def _module(name: str) -> ModuleType:
 def _file(path: Path) -> ModuleType:
     if not path.is_file():
         raise RequestError(f"There is no file {path}; give one that declares the member.")
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = module_from_spec(spec)
-    sys.modules[path.stem] = found  # where dataclasses look for the names of annotations
-    spec.loader.exec_module(found)
-    return found
+    return plugins.module(path, path.stem)

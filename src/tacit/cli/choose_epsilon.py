@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli import options
+from tacit.cli import options, plugins
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
@@ -22,8 +22,13 @@ def choose_epsilon(
     data: Annotated[
         Path | None, typer.Argument(help="Public ratings like yours; made up unless you say.")
     ] = None,
-    channel: Annotated[str, typer.Option(help="The channel; of no use to a training.")] = "auto",
-    model: Annotated[str, typer.Option(help="The model or training.")] = "channel-mf",
+    channel: Annotated[
+        str,
+        typer.Option(help="The channel; of no use to a training.", autocompletion=plugins.CHANNEL),
+    ] = "auto",
+    model: Annotated[
+        str, typer.Option(help="The model or training.", autocompletion=plugins.MODEL)
+    ] = "channel-mf",
     where: Annotated[
         str | None,
         typer.Option(help="provider, device or curator. [the model's last; provider if private]"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli import experiment, options
+from tacit.cli import experiment, options, plugins
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
 
@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 def compare(
     context: typer.Context,
     data: Data,
-    channel: Annotated[str, typer.Option(help="Channels, separated by commas.")] = "auto",
+    channel: Annotated[
+        str, typer.Option(help="Channels, separated by commas.", autocompletion=plugins.CHANNEL)
+    ] = "auto",
     model: Annotated[
         str | None,
-        typer.Option(help="Models, by commas. [channel-mf; on the scale there ease]"),
+        typer.Option(
+            help="Models, by commas. [channel-mf; on the scale there ease]",
+            autocompletion=plugins.MODEL,
+        ),
     ] = None,
     epsilon: Annotated[
         str, typer.Option(help="Nats per value, slot or user, by commas.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli import options
+from tacit.cli import options, plugins
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 from tacit.evaluation.comparison.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
@@ -37,12 +37,17 @@ def fit(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="The model to fit. [channel-mf; on the scale there ease]"),
+        typer.Option(
+            help="The model to fit. [channel-mf; on the scale there ease]",
+            autocompletion=plugins.MODEL,
+        ),
     ] = None,
     epsilon: Annotated[
         str | None, typer.Option(help="Send ratings through a channel, or train, at this epsilon.")
     ] = None,
-    channel: Annotated[str, typer.Option(help="Which channel, for ratings.")] = "auto",
+    channel: Annotated[
+        str, typer.Option(help="Which channel, for ratings.", autocompletion=plugins.CHANNEL)
+    ] = "auto",
     plan: Annotated[
         str | None,
         typer.Option(help="rated, catalogue or sample:K. [rated; catalogue on the scale there]"),
@@ -108,6 +113,7 @@ def fit(
             data, format, scale, columns, rounding, catalogue=catalogue, people=people
         )
     model = model or model_for(source)
+    promised = None
     if trained and epsilon and isinstance(source, Ratings):
         spent = {"mode": mode, "delta": f"{delta:g}", "epsilon": epsilon}
         with share("training") as advance:
@@ -123,7 +129,9 @@ def fit(
     partial.replace(output)
     # How many ratings a training saw is no part of what it promises.
     rows = f" from {len(source):,} rows" if not trained else ""
-    options.notice(f"{output}: {model}{rows}. {fitted.guarantee.sentence}")
+    plugged = tools.plugged(channel if promised else None, model)
+    via = f" (plug-ins: {plugged})" if plugged else ""
+    options.notice(f"{output}: {model}{rows}{via}. {fitted.guarantee.sentence}")
     if publish is not None and db is not None:
         address = _publish(fitted, db, task, publish)
         options.notice(f"Published in {publish} as {address}.")

@@ -1,21 +1,35 @@
-"""`tacit list`: what there is of channels, models, trainings and data sets, a line each."""
+"""`tacit list`: what there is of channels, models, trainings .., a line each."""
 
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import fields
-from typing import Annotated, Any
+from inspect import getdoc
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit import plugins
 from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.readers.format import Format
 
 Line = tuple[str, str]
 
 
 def members(
-    kind: Annotated[str, typer.Argument(help="channels, models, trainings or datasets.")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help="channels, models, trainings, readers or datasets.",
+            autocompletion=lambda: list(KINDS),
+        ),
+    ],
 ) -> None:
     """List what there is, a name and a line each; other options take these names.
+
+    Last is what plug-ins have of it, from where, and why it does not load or is refused.
 
     Examples:
 
@@ -25,7 +39,7 @@ def members(
     """
     if kind not in KINDS:
         raise RequestError(f"There is no list of '{kind}'; choose from {', '.join(KINDS)}.")
-    lines = list(KINDS[kind]())
+    lines = [*KINDS[kind](), *chain(*map(_plugged, ALSO.get(kind, ())))]
     width = max(len(name) for name, _ in lines)
     for name, sentence in lines:
         typer.echo(f"{name:{width}}  {sentence}")
@@ -34,7 +48,7 @@ def members(
 def _channels() -> Iterable[Line]:
     from tacit.channels import MECHANISMS, serves, settings_of
 
-    for name in MECHANISMS:
+    for name in MECHANISMS.own:
         hides = "per slot" if serves(name, missing=True) else "per value"
         both = serves(name, missing=True) and serves(name, missing=False)
         unit = "per value or slot" if both else hides
@@ -44,25 +58,51 @@ def _channels() -> Iterable[Line]:
 def _models() -> Iterable[Line]:
     from tacit.models import LIST_MODELS, MODELS
 
-    for name, member in (*MODELS.items(), *LIST_MODELS.items()):
+    for name, member in (*MODELS.own.items(), *LIST_MODELS.own.items()):
         yield name, _described(member)
 
 
 def _trainings() -> Iterable[Line]:
-    from tacit.training import LIST_TRAININGS, PER_PERSON, modes, names, training
+    from tacit.training import LIST_TRAININGS, PER_PERSON, STRICT_TRAININGS, modes
 
-    for name in names():
+    for name, member in STRICT_TRAININGS.own.items():
         unit = "user" if name in PER_PERSON else "value"
         had = " or ".join(modes(name, "both"))
-        yield name, f"{_described(training(name))}; {had}, epsilon per {unit}"
-    for name, member in LIST_TRAININGS.items():
+        yield name, f"{_described(member)}; {had}, epsilon per {unit}"
+    for name, member in LIST_TRAININGS.own.items():
         yield name, f"{_described(member)}; strict, epsilon per user"
+
+
+def _readers() -> Iterable[Line]:
+    from tacit.readers import FORMATS
+
+    for name, format in FORMATS.own.items():
+        yield name, _recognised(format)
+
+
+def _recognised(format: "Format") -> str:
+    return f"{', '.join(format.patterns)}; scale {format.scale or 'declared or inferred'}"
 
 
 def _datasets() -> Iterable[Line]:
     from tacit.readers.datasets import ARCHIVES
 
     return ((each.name, f"{each.url} {each.note}".rstrip()) for each in ARCHIVES)
+
+
+def _plugged(kind: str) -> Iterable[Line]:
+    """What plug-ins have of a kind, a member each by what it says of itself."""
+    from tacit.cli.plugins import accept
+
+    for name, found in plugins.claims(kind).items():
+        try:
+            member: Any = accept(found[0])
+        except RequestError as refusal:
+            yield name, str(refusal)
+        else:
+            said = _recognised(member) if kind == "readers" else getdoc(member) or "undescribed"
+            said = said.partition("\n")[0].rstrip(".")
+            yield name, f"{said}; of {found[0].plugin}"
 
 
 def _described(member: Any) -> str:
@@ -85,5 +125,13 @@ KINDS: dict[str, Callable[[], Iterable[Line]]] = {
     "channels": _channels,
     "models": _models,
     "trainings": _trainings,
+    "readers": _readers,
     "datasets": _datasets,
 }
+ALSO = {
+    "channels": ["channels"],
+    "models": ["models", "list_models"],
+    "trainings": ["trainings", "list_trainings"],
+    "readers": ["readers"],
+}
+"""The kinds of plug-in that are in each list."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from tacit.cli import plugins
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ Format = Annotated[
     typer.Option(
         help="Do not detect: movielens-100k, movielens-1m, movielens-csv, netflix, jester, "
         "libimseti or table.",
+        autocompletion=plugins.FORMAT,
         rich_help_panel="Data",
     ),
 ]

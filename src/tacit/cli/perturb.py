@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import options
+from tacit.cli import options, plugins
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 
 
@@ -13,7 +13,10 @@ def perturb(
     data: Data,
     epsilon: Annotated[str, typer.Option(help="Nats per value, or per slot; a decimal.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Parquet file to write.")],
-    channel: Annotated[str, typer.Option(help="A channel, such as optimal, or auto.")] = "auto",
+    channel: Annotated[
+        str,
+        typer.Option(help="A channel, such as optimal, or auto.", autocompletion=plugins.CHANNEL),
+    ] = "auto",
     plan: options.PlanName = "rated",
     cap: Annotated[int | None, typer.Option(help="At most so many ratings a person.")] = None,
     format: Format = None,

@@ -49,7 +49,11 @@ class AbstractModel(Protocol):
         ...
 
 
-MODELS: dict[str, AbstractModel] = {
+def _declared(name: str, declared: Any) -> AbstractModel:
+    return registry.settings(name, declared, ("fit",))
+
+
+_BUILT_IN: dict[str, AbstractModel] = {
     model.name: model
     for model in (
         Baseline(items=False, people=False),
@@ -67,6 +71,8 @@ MODELS: dict[str, AbstractModel] = {
         ChannelMF(screened=True),
     )
 }
+MODELS = registry.Registry("models", _BUILT_IN, _declared)
+"""Every model of ratings by its name."""
 
 
 def model(name: str, **settings: Any) -> AbstractModel:

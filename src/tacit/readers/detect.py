@@ -1,8 +1,13 @@
-"""Which reader reads a file, a folder or an archive: by name and by first bytes."""
+"""Which reader reads a file, a folder or an archive: by name and by first bytes.
 
-from collections.abc import Sequence
+Readers of plug-ins are asked about what no built-in one knows, or by name.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tacit.errors import DataError, RequestError
 from tacit.readers.format import Format, Request
@@ -12,8 +17,21 @@ from tacit.readers.formats.movielens import ML_1M, ML_100K, ML_CSV
 from tacit.readers.formats.netflix import NETFLIX
 from tacit.readers.formats.table import TABLE
 from tacit.readers.source import Source, sources_in
+from tacit.registry import Registry
 
-FORMATS = {f.name: f for f in (ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMSETI, TABLE)}
+_BUILT_IN = {f.name: f for f in (ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMSETI, TABLE)}
+
+
+def _format(name: str, declared: Any) -> Format:
+    if not isinstance(declared, Format):
+        raise RequestError(f"{declared!r} is no Format")
+    if declared.name != name:
+        raise RequestError(f"it calls itself '{declared.name}'")
+    return declared
+
+
+FORMATS = Registry("readers", _BUILT_IN, _format)
+"""Every format by its name, in the order in which they are asked about a file."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +48,13 @@ def detect(path: Path, format: str | None, request: Request) -> Candidate:
     In a folder or an archive a file counts by name and by content; a file given itself counts by
     either. Raises `DataError` when there is none or more than one, naming them.
     """
-    formats = [_named(format)] if format else list(FORMATS.values())
+    formats = [_named(format)] if format else list(_BUILT_IN.values())
     sources = sources_in(path)
     if len(sources) == 1 and (path.is_file() or format):
         return Candidate(_of_file(sources[0], formats, request), (sources[0],))
     candidates = _candidates(sources, formats, request)
+    if not candidates and not format:
+        candidates = _candidates(sources, list(_plugged()), request)
     if len(candidates) > 1:
         names = " and ".join(_label(candidate) for candidate in candidates)
         raise DataError(f"{path} holds more than one data set, {names}; give one of them.")
@@ -49,18 +69,32 @@ def _named(format: str) -> Format:
     return FORMATS[format]
 
 
+def _plugged() -> Iterator[Format]:
+    """Readers of plug-ins, but for those that do not load: they break nothing else."""
+    for name in FORMATS:
+        if name not in _BUILT_IN:
+            with suppress(RequestError):
+                yield FORMATS[name]
+
+
 def _of_file(source: Source, formats: Sequence[Format], request: Request) -> Format:
     if not source.head.strip():
         raise DataError(f"{source} is empty; give a file with ratings.")
-    looking = [format for format in formats if format.looks(source, request)]
+    if len(formats) == 1:
+        return formats[0]
     called = [format for format in formats if format.named(source)]
-    both = [format for format in looking if format in called]
-    for choice in (both, looking, called, formats if len(formats) == 1 else []):
-        if choice:
-            return choice[0]
+    found = _looking(source, formats, request) or _looking(source, _plugged(), request) or called
+    if found:
+        return found[0]
     raise DataError(
         f"{source} is in no known format; name its format, one of {', '.join(FORMATS)}."
     )
+
+
+def _looking(source: Source, formats: Iterable[Format], request: Request) -> list[Format]:
+    """Those whose first bytes the file has, first those that such files are called as, too."""
+    looking = [format for format in formats if format.looks(source, request)]
+    return sorted(looking, key=lambda format: not format.named(source))
 
 
 def _candidates(

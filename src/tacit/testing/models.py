@@ -13,7 +13,7 @@ from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.errors import RequestError
-from tacit.models import AbstractModel, Fitted, at_home, evidence
+from tacit.models import AbstractModel, Evidence, Fitted, at_home, evidence
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.reports import Reports
@@ -72,6 +72,19 @@ def is_the_same_in_any_order(model: AbstractModel) -> None:
         raise AssertionError("Another order of the reports gives other digits.")
 
 
+def leaves_its_evidence(model: AbstractModel) -> None:
+    """The evidence is as it was once it was learnt from, for the model that learns from it next."""
+    data = evidence(made_up()[2])
+    kept = [column.copy() for column in _columns(data)]
+    model.fit(data, rng=0)
+    if not all(map(np.array_equal, kept, _columns(data))):
+        raise AssertionError("It changes the evidence that it learns from.")
+
+
+def _columns(data: Evidence) -> list[np.ndarray]:
+    return [data.symbols, data.values, data.likelihood, data.user_of, data.item_of]
+
+
 def knows_what_it_does_not_know(model: AbstractModel) -> None:
     """Strangers and unknown items get predictions on the scale; a stranger gets a list."""
     found = fitted(model)
@@ -126,6 +139,7 @@ def refuses_nothing_to_learn_from(model: AbstractModel) -> None:
 MODEL_CLAIMS: tuple[Claim, ...] = (
     learns_from_reports,
     is_the_same_in_any_order,
+    leaves_its_evidence,
     knows_what_it_does_not_know,
     recommends_its_best_predictions,
     is_the_same_once_saved,

@@ -58,16 +58,30 @@ TRAININGS: dict[tuple[str, str], AbstractTraining] = {
     for mode, members in (("strict", STRICT), ("faithful", FAITHFUL))
     for training in members
 }
-"""Every training by name and mode."""
+"""Every built-in training by name and mode."""
 
-LIST_TRAININGS: dict[str, AbstractListTraining] = {
-    training.name: training for training in (DPEase(), DPPopularity())
-}
+
+def _training(name: str, declared: Any) -> AbstractTraining:
+    return registry.settings(name, declared, ("where", "fit"))
+
+
+def _list_training(name: str, declared: Any) -> AbstractListTraining:
+    return registry.settings(name, declared, ("where", "fit"))
+
+
+STRICT_TRAININGS = registry.Registry("trainings", {one.name: one for one in STRICT}, _training)
+"""Trainings on ratings in the mode "strict", by name: the only mode that a plug-in has."""
+
+LIST_TRAININGS = registry.Registry(
+    "list_trainings", {one.name: one for one in (DPEase(), DPPopularity())}, _list_training
+)
 """Trainings of lists, whose promises hold: they learn who did what, and no ratings."""
 
 
 def names(mode: str = "strict") -> tuple[str, ...]:
     """The names of the trainings on ratings that have a mode, "strict" or "faithful"."""
+    if mode == "strict":
+        return tuple(STRICT_TRAININGS)
     return tuple(name for name, its in TRAININGS if its == mode)
 
 
@@ -77,6 +91,7 @@ def modes(name: str, wanted: str = "strict") -> tuple[str, ...]:
     if name in LIST_TRAININGS:
         return ("strict",)
     had = tuple(mode for known, mode in TRAININGS if known == name)
+    had = had or ("strict",) * (name in STRICT_TRAININGS)
     return tuple(mode for mode in had if wanted in (mode, "both")) or had[:1]
 
 
@@ -88,7 +103,8 @@ def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraini
     """
     if mode not in ("strict", "faithful"):
         raise RequestError(f"There is no mode '{mode}'; choose strict or faithful.")
-    members = {known: member for (known, its), member in TRAININGS.items() if its == mode}
+    faithful = {known: member for (known, its), member in TRAININGS.items() if its == mode}
+    members = STRICT_TRAININGS if mode == "strict" else faithful
     known = registry.named(members, name, "training")
     return registry.changed(known, name, "training", settings)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli import options
+from tacit.cli import options, plugins
 from tacit.cli.options import Format
 from tacit.errors import RequestError
 
@@ -34,7 +34,9 @@ def task(
         str,
         typer.Option(help="The rating scale, low:high:step; there, to ask who did what."),
     ] = "1:5:1",
-    channel: Annotated[str, typer.Option(help="A channel, or auto.")] = "auto",
+    channel: Annotated[
+        str, typer.Option(help="A channel, or auto.", autocompletion=plugins.CHANNEL)
+    ] = "auto",
     plan: Annotated[str | None, typer.Option(help="rated, catalogue or sample:K. [rated]")] = None,
     preset: Annotated[
         str | None, typer.Option(help="Plan and epsilon by name: hard-to-link.")

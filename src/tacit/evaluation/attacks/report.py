@@ -5,7 +5,7 @@ from html import escape
 
 from tacit.audit.attacks import ATTACKS
 from tacit.evaluation.attacks.rows import AttackRow
-from tacit.evaluation.attacks.tables import leaks, tables
+from tacit.evaluation.attacks.tables import said, tables
 from tacit.evaluation.html.markup import plain
 from tacit.evaluation.html.page import page
 
@@ -21,7 +21,7 @@ def report(rows: Sequence[AttackRow]) -> str:
     parts = [
         f"<header><h1>What an attacker finds out</h1><p>{escape(names)}</p></header>",
         f"<p class=lead>{escape(EXPERIMENT)}</p>",
-        *(f"<p>{escape(sentence)}</p>" for sentence in leaks(rows)),
+        *(f"<p>{escape(sentence)}</p>" for sentence in said(rows)),
     ]
     for name, table in zip(dict.fromkeys(row.attack for row in rows), tables(rows), strict=True):
         parts += [

@@ -83,6 +83,7 @@ class AttackRequest:
         """Every experiment, those on one world in a row."""
         data = fingerprint(ratings)
         table = "" if self.people is None else _digest(self.people)
+        plugged = [each for name in self.channels if (each := tools.plugged(name, None))]
         return [
             AttackExperiment(
                 dataset=ratings.name,
@@ -92,7 +93,7 @@ class AttackRequest:
                 channel=channel,
                 epsilon=epsilon,
                 seed=seed,
-                settings=json.dumps([self.changes.get(name, {}), table], sort_keys=True),
+                settings=json.dumps([self.changes.get(name, {}), table, *plugged], sort_keys=True),
             )
             for seed in range(self.seeds)
             for needs, plan, channel, epsilon in self._worlds()
@@ -177,6 +178,7 @@ def _row(
         **asdict(finding),
         leaks=finding.leaks,
         seconds=seconds,
+        plugins=tools.plugged(asked.channel, None),
     )
 
 

@@ -16,7 +16,7 @@ class AttackRow:
     the attacker had. `value`: of `figure`, a share; `baseline`: the same by the attack's `beside`.
     `bound`: what the promise allows, None where it says nothing. `error`: the standard error of
     `value`. `leaks`: whether it is above the bound, and not by chance. Seconds are wall seconds of
-    the whole attack.
+    the whole attack. `plugins`: of which plug-in the channel is; None for a built-in one.
     """
 
     dataset: str
@@ -37,12 +37,14 @@ class AttackRow:
     count: int
     leaks: bool
     seconds: float
+    plugins: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as JSON-ready values."""
-        return plain(self)
+        """The row as JSON-ready values; without a plug-in there is no key of one."""
+        values = plain(self)
+        return {k: v for k, v in values.items() if k != "plugins" or v is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The row that `to_dict` wrote; raises `DataError` for other keys."""
-        return cls(**checked(cls, values, ()))
+        return cls(**checked(cls, {"plugins": None, **values}, ()))

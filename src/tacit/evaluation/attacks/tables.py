@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from tacit.evaluation.attacks.rows import AttackRow
+from tacit.evaluation.comparison.guarantee_text import plugged
 from tacit.evaluation.comparison.tables import NOTHING, Table
 
 FREE = "no privacy"
@@ -28,6 +29,11 @@ def leaks(rows: Sequence[AttackRow]) -> list[str]:
     bounded = sum(row.bound is not None for row in rows)
     clean = f"None of {bounded} figures with a bound is above it by more than chance."
     return said or ([clean] if bounded else [])
+
+
+def said(rows: Sequence[AttackRow]) -> list[str]:
+    """What leaks, and which channels are of plug-ins, in sentences."""
+    return leaks(rows) + plugged(row.plugins for row in rows)
 
 
 def under(row: AttackRow) -> str:

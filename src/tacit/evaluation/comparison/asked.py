@@ -81,12 +81,12 @@ def asked(
         items=items,
         options={} if factors is None else {"factors": whole("number of factors", factors, 0)},
     )
-    registered.check(
-        [name for name in via.names if name not in via.objects],
-        [name for name in comparison.models if name not in learnt.objects],
-        comparison.plan,
-        items=items is not None,
-    )
+    ways = [name for name in via.names if name not in via.objects]
+    named = [name for name in comparison.models if name not in learnt.objects]
+    registered.check(ways, named, comparison.plan, items=items is not None)
+    found = [registered.plugged(name, None) for name in ways]
+    found += [registered.plugged(None, name) for name in named]
+    comparison = replace(comparison, plugged=[each for each in found if each])
     return CheckedRequest(comparison, via, learnt, models is not None, plan)
 
 

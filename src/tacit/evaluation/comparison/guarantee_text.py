@@ -1,6 +1,6 @@
 """What result rows promise, in words: each kind of guarantee once, at all its epsilons."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
@@ -18,9 +18,22 @@ def claims(rows: Sequence[ResultRow]) -> list[tuple[Guarantee, list[ResultRow]]]
 
 
 def sentences(rows: Sequence[ResultRow]) -> list[str]:
-    """Each kind of guarantee in a sentence; last, if there is any such row, no privacy."""
+    """Each kind of guarantee in a sentence, no privacy if there is any such row, and what is of
+    plug-ins."""
     said = [claim.sentence for claim, _ in claims(rows)]
-    return said + [NO_PRIVACY.sentence] * any(row.epsilon is None for row in rows)
+    said += [NO_PRIVACY.sentence] * any(row.epsilon is None for row in rows)
+    return said + plugged(row.plugins for row in rows)
+
+
+def plugged(plugins: Iterable[str | None]) -> list[str]:
+    """A sentence on what is of plug-ins, where anything is; `plugins`: those of rows."""
+    parts = (part for each in plugins if each for part in each.split(", "))
+    found = list(dict.fromkeys(parts))
+    if not found:
+        return []
+    return [
+        f"Of plug-ins, which are no part of Tacit and answer for themselves: {', '.join(found)}."
+    ]
 
 
 def _claim(rows: Sequence[ResultRow]) -> Guarantee:

@@ -146,4 +146,8 @@ def with_objects(real: Tools, tables: Mapping[str, Channel], settings: Mapping[s
     def where(model: str) -> Any:
         return ("provider", "device") if model in settings else real.where(model)
 
-    return replace(real, plan=plan, fit=fit, where=where)
+    def plugged(channel: str | None, model: str | None) -> str | None:
+        mine = (None if channel in tables else channel, None if model in settings else model)
+        return real.plugged(*mine)
+
+    return replace(real, plan=plan, fit=fit, where=where, plugged=plugged)

@@ -9,7 +9,7 @@ from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison import device_sample as sampling
 from tacit.evaluation.comparison.chart import TITLES, Chart
 from tacit.evaluation.comparison.device_sample import DeviceSample
-from tacit.evaluation.comparison.guarantee_text import claims
+from tacit.evaluation.comparison.guarantee_text import claims, plugged
 from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.tables import (
     accuracy,
@@ -102,6 +102,10 @@ def _promises(rows: Sequence[ResultRow]) -> str:
     parts = [_promise(claim, group) for claim, group in claims(rows)]
     if any(row.epsilon is None for row in rows):
         parts.append(f"<p class=aside>{escape(NO_PRIVACY.sentence)}</p>")
+    parts += [
+        f"<p class=aside>{escape(sentence)}</p>"
+        for sentence in plugged(row.plugins for row in rows)
+    ]
     return (
         "<section class=promise>\n<h2>What is promised</h2>\n" + "\n".join(parts) + "\n</section>"
     )

@@ -38,8 +38,9 @@ class Comparison:
     (`tacit.readers.item_table`). `options`: settings for those models that have them. `delta`:
     that of `tight_epsilon`, a decimal string. `mode`: strict, faithful or both, of trainings that
     have both. `slices`: whether rows have the error by decile of people and items, too. `only`: of
-    channels that are there at one epsilon alone, that epsilon, in nats per value or slot. Raises
-    `RequestError` for a plan, a cap or a delta that does not exist.
+    channels that are there at one epsilon alone, that epsilon, in nats per value or slot.
+    `plugged`: which of channels and models are of plug-ins, and of which version, so that no row of
+    another is kept. Raises `RequestError` for a plan, a cap or a delta that does not exist.
     """
 
     channels: Sequence[str]
@@ -55,6 +56,7 @@ class Comparison:
     items: pl.DataFrame | None = field(default=None, repr=False)
     options: dict[str, object] = field(default_factory=dict[str, object])
     only: Mapping[str, str] = field(default_factory=dict[str, str])
+    plugged: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         protects_presence(self.plan)
@@ -71,6 +73,7 @@ class Comparison:
         # Rows without slices are not those of a run that asks for them, nor the other way round.
         settings |= {"slices": True} if self.slices else {}
         settings |= {} if self.items is None else {"items": _digest(self.items)}
+        settings |= {"plugins": list(self.plugged)} if self.plugged else {}
         return grid.experiments(
             ratings,
             self.protocol,

@@ -54,7 +54,8 @@ class Tools:
     `train(model, ratings, epsilon=.., rng=.., ..)` and `device_predict(fitted, own, users, items)`:
     as in `tacit.models`. `lists(fitted, own, where, length)`: everybody's list. `where(model)`:
     the places where it predicts. `rates(model)`: whether it predicts ratings at all.
-    `reads_items(model)`: whether it learns from a public table of items.
+    `reads_items(model)`: whether it learns from a public table of items. `plugged(channel, model)`:
+    which of the two are of plug-ins, and of which.
     """
 
     plan: Callable[[str, str, str, Any, int | None], Plan]
@@ -66,6 +67,7 @@ class Tools:
     where: Callable[[str], Sequence[str]] = lambda model: ("provider", "device")
     rates: Callable[[str], bool] = lambda model: True
     reads_items: Callable[[str], bool] = lambda model: False
+    plugged: Callable[[str | None, str | None], str | None] = lambda channel, model: None
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ class ComparisonRunner:
         fitted, promise, seconds = self._fitted(experiment, train)
         facts = _facts(experiment, promise, len(train), len(test), seconds)
         facts["items"] = self._known(experiment.model)
+        facts["plugins"] = self._tools.plugged(experiment.channel, experiment.model)
         return [
             ResultRow(
                 **facts,

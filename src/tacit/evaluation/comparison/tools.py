@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from tacit import channels, models, training
@@ -16,8 +17,12 @@ from tacit.evaluation.comparison.runner import Tools
 from tacit.evaluation.grid import IDENTITY
 from tacit.models.lists.by_rating import lists_by_rating
 from tacit.ratings import Codes, Ratings
+from tacit.registry import Registry, refuse_twins
 from tacit.reports import Reports
 from tacit.scale import RatingScale
+
+BY_MODEL = (models.MODELS, models.LIST_MODELS, training.STRICT_TRAININGS, training.LIST_TRAININGS)
+"""Where a model's name may be."""
 
 Advance = Callable[[float], None]
 """Hears the share of the work that is done, 0 to 1."""
@@ -104,9 +109,18 @@ def where(model: str) -> tuple[str, ...]:
     return training.training(model, had[0]).where if had else ("provider", "device")
 
 
+def plugged(channel: str | None, model: str | None) -> str | None:
+    """Which of the two are of plug-ins, and of which, by commas; None where neither is."""
+    found = [(channel, channels.MECHANISMS.plugin(channel or ""))]
+    found += [(model, registry.plugin(model or "")) for registry in BY_MODEL]
+    return ", ".join(f"{name} of {plugin}" for name, plugin in found if plugin) or None
+
+
 def tools() -> Tools:
     """The tools that `tacit compare` runs on."""
-    return Tools(plan, perturb, fit, train, models.device_predict, lists, where, rates, reads_items)
+    return Tools(
+        plan, perturb, fit, train, models.device_predict, lists, where, rates, reads_items, plugged
+    )
 
 
 def resolved(real: Tools, auto: Mapping[str, str]) -> Tools:
@@ -147,24 +161,23 @@ def check(
     *,
     items: bool = False,
 ) -> None:
-    """Raise `RequestError` for a name that does not exist, or does not serve the plan, and for a
-    table of items that no model reads, before any work is done."""
-    _among("channel", channel_names, [AUTO, IDENTITY, *channels.MECHANISMS])
-    _among(
-        "model",
-        model_names,
-        [*models.MODELS, *models.LIST_MODELS, *training.names(), *training.LIST_TRAININGS],
-    )
+    """Raise `RequestError` for a name that does not exist, that several members have, whose plug-in
+    does not load, or that does not serve the plan, and for a table of items that no model reads,
+    before any work is done."""
+    _among("channel", channel_names, (channels.MECHANISMS,), AUTO, IDENTITY)
+    _among("model", model_names, BY_MODEL)
     if items and not any(map(reads_items, model_names)):
-        readers = [name for name in models.MODELS if reads_items(name)]
+        readers = [name for name in models.MODELS.own if reads_items(name)]
         raise RequestError(
             f"No table of items changes {', '.join(model_names)}; leave it out, or choose "
             f"{', '.join(readers)}."
         )
     missing = plans.protects_presence(plan_name)
-    fit = [name for name in channels.MECHANISMS if channels.serves(name, missing=missing)]
     for name in channel_names:
-        if name not in (AUTO, IDENTITY, *fit):
+        if name not in (AUTO, IDENTITY) and not channels.serves(name, missing=missing):
+            fit = [
+                each for each in channels.MECHANISMS.own if channels.serves(each, missing=missing)
+            ]
             hides = "hides nothing but the value" if missing else "hides what was rated, too"
             raise RequestError(
                 f"The channel {name} {hides}, and the plan {plan_name} does not; "
@@ -176,7 +189,14 @@ def _had(chosen: object, options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if hasattr(chosen, name)}
 
 
-def _among(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+def _among(
+    kind: str, names: Sequence[str], registries: Sequence[Registry[Any]], *others: str
+) -> None:
     for name in names:
-        if name not in known:
+        refuse_twins(name, registries)
+        having = [registry for registry in registries if name in registry]
+        for registry in having:
+            registry[name]
+        if not having and name not in others:
+            known = (*others, *chain(*registries))
             raise RequestError(f"There is no {kind} '{name}'; choose from {', '.join(known)}.")

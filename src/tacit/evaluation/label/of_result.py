@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from tacit.evaluation import results
-from tacit.evaluation.comparison.guarantee_text import claims
+from tacit.evaluation.comparison.guarantee_text import claims, plugged
 from tacit.evaluation.label.label import Label, Terms
 from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
@@ -31,7 +31,8 @@ def of_result(path: Path) -> Label:
         address=sha256(path.read_bytes()).hexdigest(),
         asked_by=None,
         leaves="Nothing is released: this is an experiment on data at hand, and its figures are as "
-        "private as the data.",
+        "private as the data."
+        + "".join(f" {said}" for said in plugged(row.plugins for row in rows)),
         terms=tuple(terms),
         unbounded=UNBOUNDED if units & {"value", "slot"} else None,
         keeping=None,

@@ -1,7 +1,7 @@
 """Models of lists: what to show somebody next, learnt from who did what."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from tacit.models.lists.ease import EASE as EASE
 from tacit.models.lists.fitted import FittedLists as FittedLists
@@ -12,6 +12,7 @@ from tacit.models.lists.interactions import interactions as interactions
 from tacit.models.lists.popularity import Popularity as Popularity
 from tacit.models.lists.random import Random as Random
 from tacit.ratings import Codes, Ratings
+from tacit.registry import Registry, settings
 
 
 class Lists(Protocol):
@@ -41,6 +42,12 @@ class AbstractListModel(Protocol):
         ...
 
 
-LIST_MODELS: dict[str, AbstractListModel] = {
-    model.name: model for model in (Random(), Popularity(), EASE(), GraphFilter())
-}
+def _list_model(name: str, declared: Any) -> AbstractListModel:
+    return settings(name, declared, ("fit",))
+
+
+LIST_MODELS = Registry(
+    "list_models",
+    {model.name: model for model in (Random(), Popularity(), EASE(), GraphFilter())},
+    _list_model,
+)

@@ -1,0 +1,1 @@
+"""Members of Tacit from outside."""
