@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tacit.channels import compile_channel
 from tacit.channels.table import Channel
@@ -27,6 +28,8 @@ from tacit.reports import Reports
 from tacit.scale import RatingScale
 from tacit.wire.task import Task
 
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 STARS = RatingScale.parse("1:5:1")
 HEADER = b"user,item,rating\n"
 MOVIE = b"1\t2\t3\t881250949\n"

@@ -36,7 +36,6 @@ def test_what_the_published_description_says(ask, started, examples):
     def tried(operation, mode, parameters):
         @settings(
             max_examples=examples,
-            deadline=None,
             database=None,
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),

@@ -65,7 +65,7 @@ def test_the_order_in_which_rows_arrive_changes_no_digit() -> None:
     assert answers[0] == answers[1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 70), st.integers(0, 2**32 - 1))
 def test_factor_and_solves_invert_a_positive_definite_matrix(K: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -82,7 +82,7 @@ def test_factor_and_solves_invert_a_positive_definite_matrix(K: int, seed: int) 
     assert np.allclose(H @ x, b)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 70), st.integers(0, 100), st.integers(0, 2**32 - 1))
 def test_the_gram_matrix_is_the_sum_of_outer_products(K: int, n: int, seed: int) -> None:
     y = np.random.default_rng(seed).normal(size=(n, padded(K)))

@@ -6,7 +6,7 @@ from itertools import count
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, Qrel, R, ScoredDoc, Success, nDCG
 
@@ -68,7 +68,6 @@ def naive(scores, train, test, k, length):
     )  # fmt: skip
 
 
-@settings(deadline=None)  # a kernel compiles
 @given(worlds(), st.integers(1, 12), st.integers(1, 12), st.integers(1, 30))
 def test_figures_are_those_of_their_twin(world, k, length, block):
     """Lists shorter and longer than the catalogue and than what is looked at, in any blocks."""
@@ -81,7 +80,6 @@ def test_figures_are_those_of_their_twin(world, k, length, block):
     assert vars(found) == pytest.approx(vars(naive(*world, k, length)), nan_ok=True)
 
 
-@settings(deadline=None)  # a kernel compiles
 @given(worlds(), st.integers(1, 12), st.integers(1, 12))
 def test_figures_are_those_of_trec_eval(world, k, length):
     scores, train, test = world

@@ -31,7 +31,7 @@ def profiles(slots, cap):
     return [profile for profile in every if np.count_nonzero(profile) <= cap]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(losses, losses, losses)
 def test_a_profile_costs_what_the_worst_pair_costs(between, rated, unrated):
     for slots, cap in itertools.product(range(4), range(5)):

@@ -216,7 +216,7 @@ def test_repeats_keep_the_latest_time_or_the_last_row(tmp_path, notices):
 pairs = st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 5), st.integers(0, 3))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(pairs, min_size=1, max_size=40), st.booleans())
 def test_repeats_against_a_dictionary(made, timed):
     """The naive twin: a dictionary that keeps, for each pair, the row that wins."""
@@ -244,7 +244,7 @@ def test_frames_of_polars_and_pandas_agree():
         assert rows(other) == rows(first)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.text('ab,"é;7', min_size=1, max_size=4), st.integers(0, 9)), min_size=2)
 )

@@ -25,7 +25,7 @@ from tacit.training.mechanism.noise import MOST_DEVIATION
 CHANCE = np.random.default_rng(4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=40),
     st.sampled_from([2, 8, 100, 1 << 9, 1 << 14]),
