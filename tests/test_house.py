@@ -274,6 +274,16 @@ print(len(perturb(ratings, Rated(channel))))
 """
 
 
+def test_the_demo_installs_what_the_tests_do_and_less():
+    """Another version of anything would be installed over and over, and tested nowhere."""
+    demo, whole = (
+        {line.split()[0] for line in (ROOT / name).read_text().splitlines() if "==" in line}
+        for name in ("requirements-demo.lock", "requirements.lock")
+    )
+    assert demo < whole
+    assert not [each for each in demo if re.match("pyspark|playwright|nodejs|pytest", each)]
+
+
 def test_the_extras_are_extra():
     ran = python(BARE)
     assert (ran.returncode, ran.stdout) == (0, "1200\n"), ran.stderr
