@@ -37,12 +37,13 @@ check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import r
 long: .venv/ready $(MODULES) site  ## full counts, and what needs Java, PostgreSQL, Chromium, nginx, Caddy or strace
 	$(BIN)/python -m pytest -q -m "long or full or spark or postgres or browser"
 
-package: .venv/ready  ## the wheel: built, installed where there is nothing else, and the README run on it
+package: .venv/ready  ## both wheels: built, installed where nothing else is, and the README run on them
 	rm -rf dist
 	$(BIN)/python -m hatchling build -d dist
+	cd tacit-device && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
 	$(PYTHON) -m venv dist/env
 	dist/env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-demo.lock
-	dist/env/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/tacit-*.whl
+	dist/env/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
 	dist/env/bin/python -m pip check
 	sed -n '/^```python$$/,/^```$$/{/^```/!p}' README.md | (cd dist && time env/bin/python -)
 	cd dist && env/bin/tacit list channels
@@ -71,7 +72,7 @@ mutants: .venv/ready  ## changes of the code that no test notices; goes on where
 	$(BIN)/mutmut results
 
 lock:  ## pin every dependency with its hashes; needs uv
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra collector --extra curator --extra dev --extra postgres --extra secure --extra spark pyproject.toml -o requirements.lock
-	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraint requirements.lock pyproject.toml - -o requirements-demo.lock
-	echo mutmut | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraint requirements.lock - -o requirements-mutants.lock
-	printf 'myst-parser\npydata-sphinx-theme\nsphinx\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraint requirements.lock - -o requirements-docs.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package tacit-device --no-header --extra collector --extra curator --extra dev --extra postgres --extra secure --extra spark pyproject.toml -o requirements.lock
+	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package tacit-device --no-header --no-annotate --constraint requirements.lock pyproject.toml - -o requirements-demo.lock
+	echo mutmut | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package tacit-device --no-header --no-annotate --constraint requirements.lock - -o requirements-mutants.lock
+	printf 'myst-parser\npydata-sphinx-theme\nsphinx\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package tacit-device --no-header --no-annotate --constraint requirements.lock - -o requirements-docs.lock

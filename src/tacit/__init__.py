@@ -86,7 +86,23 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return import_module("importlib.metadata").version("tacit")
+        return _version()
     if name not in _HOMES:
         raise AttributeError(f"module 'tacit' has no attribute '{name}'")
-    return getattr(import_module(f"tacit.{_HOMES[name]}"), name)
+    try:
+        return getattr(import_module(f"tacit.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("tacit."):
+            raise ImportError(
+                f"tacit.{name} is not among what a device runs; install tacit beside tacit-device."
+            ) from error
+        raise
+
+
+def _version() -> str:
+    """Of the distribution that these files are of: where nothing but a device is, the device's."""
+    metadata = import_module("importlib.metadata")
+    try:
+        return metadata.version("tacit")
+    except metadata.PackageNotFoundError:
+        return metadata.version("tacit-device")

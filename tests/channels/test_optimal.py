@@ -5,11 +5,12 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from tacit.channels import compile_channel, optimal, threshold_mix
+from tacit import optimal_channel
+from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.information import fisher_information
-from tacit.channels.optimal import Optimal
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
+from tacit.optimal_channel import Optimal
 from tacit.scale import RatingScale
 
 STARS = RatingScale.parse("1:5:1")
@@ -143,6 +144,6 @@ def test_a_failure_that_is_not_of_a_small_epsilon_keeps_its_own_sentence(monkeyp
     def solve(columns):
         raise RequestError("The rows do not add up.")
 
-    monkeypatch.setattr(optimal, "solve", solve)
+    monkeypatch.setattr(optimal_channel, "solve", solve)
     with pytest.raises(RequestError, match="do not add up"):
         Optimal(epsilon="1.0625", scale=STARS).table()

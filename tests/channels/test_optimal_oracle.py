@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
-from tacit.channels import optimal
+from tacit import optimal_channel
 from tacit.channels.information import level_intervals, public_thetas
-from tacit.channels.optimal import Optimal
 from tacit.channels.table import Channel
+from tacit.optimal_channel import Optimal
 from tacit.scale import RatingScale
 
 
@@ -145,5 +145,5 @@ RUNS = [case for case in cases(30, SCALES[2:], 1) if runs_suffice(case)]
 
 @pytest.mark.parametrize("case", RUNS)
 def test_single_runs_of_levels_tell_as_much_as_every_pattern(case, monkeypatch):
-    monkeypatch.setattr(optimal, "ALL_PATTERNS", 3)
+    monkeypatch.setattr(optimal_channel, "ALL_PATTERNS", 3)
     check(case)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tacit.channels import compile_channel
 from tacit.channels.losses import slot_losses
+from tacit.collection.composition import composed_epsilon, curve, tight_epsilon
 from tacit.errors import RequestError
-from tacit.privacy.composition import composed_epsilon, curve, tight_epsilon
 from tacit.privacy.profiles import changed_slot_loss, profile_loss
 from tacit.scale import RatingScale
 
@@ -170,6 +170,6 @@ def test_a_delta_has_to_be_a_probability(delta):
 
 
 def test_without_the_accountant_there_is_no_figure(monkeypatch):
-    monkeypatch.setattr("tacit.privacy.composition.find_spec", lambda name: None)
+    monkeypatch.setattr("tacit.collection.composition.find_spec", lambda name: None)
     channel = compile_channel("randomized-response", epsilon="1", scale=STARS, missing=True)
     assert tight_epsilon(channel.likelihood, slots=5, cap=5, delta=1e-6) is None

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from tacit.scale import RatingScale
 
 _BUILT_IN = {
-    "randomized-response": "randomized_response:RandomizedResponse",
-    "bounded-laplace": "bounded_laplace:BoundedLaplace",
-    "clamped-laplace": "clamped_laplace:ClampedLaplace",
-    "laplace": "laplace:Laplace",
-    "duchi": "duchi:Duchi",
-    "piecewise": "piecewise:Piecewise",
-    "optimal": "optimal:Optimal",
-    "modified-laplace": "modified_laplace:ModifiedLaplace",
+    "randomized-response": ".randomized_response:RandomizedResponse",
+    "bounded-laplace": ".bounded_laplace:BoundedLaplace",
+    "clamped-laplace": ".clamped_laplace:ClampedLaplace",
+    "laplace": ".laplace:Laplace",
+    "duchi": ".duchi:Duchi",
+    "piecewise": ".piecewise:Piecewise",
+    "optimal": "..optimal_channel:Optimal",
+    "modified-laplace": ".modified_laplace:ModifiedLaplace",
 }
-"""Where the settings of each are declared. One row a mechanism."""
+"""Where the settings of each are declared, from here. One row a mechanism."""
 
 
 def _mechanism(name: str, declared: Any) -> "type[AbstractMechanism]":
@@ -38,7 +38,13 @@ def _mechanism(name: str, declared: Any) -> "type[AbstractMechanism]":
     found = declared
     if name in _BUILT_IN:
         module, _, member = declared.partition(":")
-        found = getattr(import_module(f"tacit.channels.{module}"), member)
+        try:
+            found = getattr(import_module(module, __name__), member)
+        except ModuleNotFoundError as error:  # what a device installs finds no tables by programme
+            raise RequestError(
+                f"The channel {name} needs {error.name}, which is not installed; install tacit, or "
+                "use a table that somebody else found."
+            ) from error
     if not isinstance(found, type) or not issubclass(found, AbstractMechanism):
         raise RequestError(f"{found!r} is no subclass of AbstractMechanism")
     return found

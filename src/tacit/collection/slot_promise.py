@@ -6,8 +6,8 @@ from decimal import ROUND_CEILING, Decimal
 
 from tacit.channels.losses import slot_losses
 from tacit.channels.table import Channel
+from tacit.collection.composition import tight_epsilon
 from tacit.collection.plan import ASSUMPTIONS
-from tacit.privacy.composition import tight_epsilon
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.profiles import changed_slot_loss, profile_loss
 from tacit.scale import shortest
