@@ -10,12 +10,14 @@ hours: --kinds leaves it out.
 """
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from tacit import read
 from tacit.evaluation.comparison import tools
@@ -81,21 +83,27 @@ def shown(name: str, found: Sequence[Way], epsilons: Sequence[str]) -> str:
 
 
 def drawn(sets: dict[str, list[Way]], path: Path) -> None:
-    """One panel a set; no privacy is a line across."""
-    figure = Figure(figsize=(4.2 * len(sets), 3.6), layout="constrained")
+    """One panel a set; dashed trusts a curator, and no privacy is a line across."""
+    figure = Figure(figsize=(4.2 * len(sets), 4.0), layout="constrained")
     panels = figure.subplots(1, len(sets), squeeze=False)[0]
     names = sorted({way.name for ways in sets.values() for way in ways if None not in way.errors})
-    for axes, (name, found) in zip(panels, sets.items(), strict=True):
+    lines = {}
+    for axes, (title, found) in zip(panels, sets.items(), strict=True):
+        asked = sorted({e for way in found for e in way.errors if e is not None})
         for way in found:
             if None in way.errors:
-                axes.axhline(way.errors[None], color="black", linestyle=":", label="no privacy")
+                lines["no privacy"] = axes.axhline(way.errors[None], color="black", linestyle=":")
                 continue
-            points = sorted((e, rmse) for e, rmse in way.errors.items() if e is not None)
             style = "-" if way.trust == "trusting nobody" else "--"
             colour = COLOURS[names.index(way.name) % len(COLOURS)]
-            axes.plot(*zip(*points, strict=True), style, marker="o", color=colour, label=way.name)
-        axes.set(xscale="log", xlabel="epsilon per person, nats", ylabel="device RMSE", title=name)
-        axes.legend(frameon=False, fontsize=7)
+            points = [way.errors.get(e, math.nan) for e in asked]
+            (lines[way.name],) = axes.plot(asked, points, style, marker="o", color=colour)
+        axes.set(xscale="log", xlabel="epsilon per person, nats", ylabel="device RMSE", title=title)
+        axes.set_xticks(asked, [f"{e:g}" for e in asked], minor=False)
+        axes.xaxis.set_minor_locator(NullLocator())
+    figure.legend(
+        lines.values(), lines.keys(), loc="outside lower center", ncols=4, frameon=False, fontsize=8
+    )
     with mpl.rc_context({"svg.hashsalt": "tacit"}):
         figure.savefig(path, metadata={"Date": None})
 
