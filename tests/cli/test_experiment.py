@@ -145,6 +145,15 @@ def test_options_beside_a_file_are_refused_by_name(written, run):
     assert f"{written} says all of the experiment; write --person-epsilon, --seeds into it" in said
 
 
+def test_a_file_is_not_written_over_by_its_own_run(written, run):
+    before = written.read_bytes()
+    status, printed, said = run("compare", written, "--json", written.with_suffix(".json"))
+    assert status == 1
+    assert f"{written} is what is to be read, and would be written over" in said
+    assert printed == ""
+    assert written.read_bytes() == before
+
+
 def test_a_list_is_written_without_commas(written, run):
     text = re.sub('digest = ".*"', "", written.read_text())
     written.write_text(text.replace('"0.5"', "[0.5, 3]"))

@@ -53,7 +53,8 @@ class Recorded:
 def again(context: typer.Context, path: Path) -> NoReturn:
     """Run the experiment at `path`, its results going where this command says.
 
-    Raises `RequestError` for a file that is none, and for other options beside it.
+    Raises `RequestError` for a file that is none, for other options beside it, and for a result
+    whose own file would be written over this one.
     """
     given = [
         each.name
@@ -65,6 +66,9 @@ def again(context: typer.Context, path: Path) -> NoReturn:
     if given:
         shown = ", ".join(f"--{_option(name)}" for name in given)
         raise RequestError(f"{path} says all of the experiment; write {shown} into it.")
+    from tacit.evaluation.outputs import ROWS, writable
+
+    writable(context.params["json"], read=(path,), beside=(*ROWS, SUFFIX))
     options, recorded = _read(path)
     data = str(options.pop("data"))
     outputs = {name: str(context.params[name]) for name in OUTPUTS if context.params[name]}
