@@ -21,6 +21,7 @@ from tacit.channels import MECHANISMS
 from tacit.cli import app
 from tacit.crossdomain import SYSTEMS
 from tacit.models import MODELS
+from tacit.papers import PAPERS
 from tacit.readers import FORMATS
 from tacit.training import names
 
@@ -158,7 +159,10 @@ def test_what_is_said_of_a_paper_can_be_seen(row):
     assert commands or shown in ("nothing to measure", "cannot be had")
     text = ""
     for command in commands:
-        if "/" in command:
+        if command.startswith("tacit paper "):
+            paper, study = command.removeprefix("tacit paper ").split(" --only ")
+            assert PAPERS[paper].chosen([study])
+        elif "/" in command:
             text = (ROOT / command).read_text()
         else:
             assert f"def {command}(" in text, f"{command} is no test of that file"

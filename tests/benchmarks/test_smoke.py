@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.crossdomain.genres import SIDES
 from tacit.readers import synthetic
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
@@ -36,12 +35,6 @@ SCRIPTS = {
     "list_accuracy": ("{frame}", "--seeds", "1", "--split", "test"),
     "lists_over_http": ("--people", "60", "--draws", "2", "--plan", "sample:50"),
     "made": ("{csv}", "{folder}/made.npz"),
-    "neera_figure_2": ("{folder}/f.svg", "--draws", "2000"),
-    "neera_figures_3_4_7_8": (
-        "small={csv}", "--folds", "2", "--epsilons", "1", "--made", "60,80,2000",
-        "--rows", "{folder}/neera", "--figure", "{folder}/f.svg",
-    ),
-    "neera_figures_5_6": ("{csv}", "{folder}/f.svg", "--epsilons", "1"),
     "peers": ("--only", "accuracy,completion,lists"),
     "person_axis": (
         "small={csv}@20@1e-6", "--models", "bias,dpals", "--kinds", "sample", "--scale", "1:5:1",
@@ -53,40 +46,9 @@ SCRIPTS = {
     "stars_and_presence": ("--seeds", "1"),
     "sample_flood": ("--items", "20000", "--uploads", "3", "--seconds", "0.3"),
     "store_memory": ("--millions", "0.05"),
-    "x_map_figures": (
-        "{source}", "{target}", "--systems", "nx-map,x-map,item-average",
-        "--figure", "{folder}/f.svg", "--json", "{folder}/o.json",
-    ),
-    "x_map_similarities": ("{source}", "{target}", "--k", "5"),
-    "x_map_stages": ("{source}", "{target}", "--k", "5", "--overlaps", "1"),
-    "x_map_theorems": ("{csv}", "--pairs", "20", "--rows", "3", "--draws", "5"),
-    "xian_constants": (
-        "--ratings", "19000", "--epsilons", "1", "--ridges", "1", "--rounds", "1",
-        "--factors", "2", "--rows", "{folder}/constants",
-    ),
-    "xian_figure_2": (
-        "{csv}", "--noises", "1", "--epsilons", "1,5",
-        "--rows", "{folder}/rows", "--figure", "{folder}/f.svg",
-    ),
-    "zheng_theorem_3": ("{folder}/f.svg", "--draws", "2", "--epsilons", "1"),
 }  # fmt: skip
 SPARK = {
     "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/spark.json"),
-    "x_map_genres": ("--made", "200,120,6000", "--k", "5", "--memory", "1g"),
-    "x_map_speedup": (
-        "--made",
-        "200,120,6000",
-        "--workers",
-        "1",
-        "--memory",
-        "1g",
-        "--worker-memory",
-        "1024",
-        "--rows",
-        "{folder}/speedup.jsonl",
-        "--figure",
-        "{folder}/f.svg",
-    ),
 }
 BARS = ("collector", "dawdlers", "end_to_end", "lists_over_http", "sample_flood")
 """Scripts that exit 1 when a bar is missed; at this size they well may."""
@@ -109,9 +71,6 @@ def made(tmp_path_factory):
     items = [(item, f"Film {item % 9} ({1950 + item % 50})", "War|Drama") for item in range(1, 161)]
     files["items"] = folder / "films.csv"
     pl.DataFrame(items, ("item", "title", "genres"), orient="row").write_csv(files["items"])
-    for number, side in enumerate(SIDES):
-        files[side] = folder / f"{side}.csv"
-        frame.filter((frame["item"] > 80) == bool(number)).write_csv(files[side])
     return files
 
 
@@ -143,18 +102,6 @@ def test_it_runs(name, made):
 @pytest.mark.parametrize("name", SPARK)
 def test_it_runs_on_spark(name, made):
     sound(name, ran(name, SPARK[name], made))
-
-
-@pytest.mark.full
-def test_x_map_runs_on_one_worker_and_on_two(made):
-    """MovieLens 1M's shape, and a heap of 4 GB for the driver and for each worker."""
-    arguments = (
-        "--made", "6040,3706,1000209", "--workers", "1,2", "--memory", "4g",
-        "--rows", "{folder}/whole.jsonl", "--figure", "{folder}/whole.svg",
-    )  # fmt: skip
-    run = ran("x_map_speedup", arguments, made)
-    sound("x_map_speedup", run)
-    assert run.stdout.count("speed-up") == 6
 
 
 @pytest.mark.long

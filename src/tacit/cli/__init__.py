@@ -25,17 +25,18 @@ from tacit.cli.collecting.serve import serve
 from tacit.cli.collecting.simulate import simulate
 from tacit.cli.collecting.task import task
 from tacit.cli.compare import compare
-from tacit.cli.crossdomain import crossdomain
+from tacit.cli.crossing.crossdomain import crossdomain
+from tacit.cli.crossing.split_domains import split_domains
 from tacit.cli.demo import demo
 from tacit.cli.download import download
 from tacit.cli.fit import fit
 from tacit.cli.label import label
 from tacit.cli.members import members
 from tacit.cli.options import interruptible
+from tacit.cli.paper import paper
 from tacit.cli.perturb import perturb
 from tacit.cli.plan import plan
 from tacit.cli.recommending.recommend import recommend
-from tacit.cli.split_domains import split_domains
 from tacit.errors import TacitError
 
 app = typer.Typer(
@@ -86,6 +87,7 @@ for verb in (
     check,
     label,
     plan,
+    paper,
     download,
 ):
     app.command(cls=plugins.Verb)(interruptible(verb))

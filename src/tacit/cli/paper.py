@@ -1,0 +1,150 @@
+"""`tacit paper`: a published paper measured again, claim by claim."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Columns, Format, Rounding, Scale
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.papers import Paper
+    from tacit.papers.page import Part
+    from tacit.papers.paper import Data
+
+
+def paper(
+    name: Annotated[str, typer.Argument(help="zheng, neera, xian or x-map.")],
+    data: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[DATA]...",
+            help="Ratings; of two domains, the target last, for x-map. [made up]",
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer cases: a minute or two.")] = False,
+    only: Annotated[
+        str | None, typer.Option(help="Figures, tables or theorems by name, by commas. [all]")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a study's setting; repeatable."),
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write one page to open (HTML).")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Folder to write each figure into (SVG).")
+    ] = None,
+    rows: Annotated[
+        Path | None, typer.Option(help="Folder that keeps what is measured, to go on from there.")
+    ] = None,
+    items: options.ItemsFile = None,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
+) -> None:
+    """Measure a paper's figures, tables and theorems again, beside what it says of them.
+
+    Every claim gets a verdict: it holds, in part, or not. Ratings are made up where none are given;
+    x-map cuts one set in two by the genres of its items. Interrupted, the same command with --rows
+    goes on where it stopped.
+
+    Examples:
+
+        tacit paper zheng --report zheng.html
+
+        tacit paper neera ml-100k.zip --only figures-3-4-7-8 --set epsilons=0.3,1 --rows neera
+
+        tacit paper x-map books.csv films.csv --scale 1:5:1 --quick
+    """
+    from tacit.evaluation.outputs import writable
+
+    given = data or []
+    writable(report, read=(*given, items))
+
+    from tacit.papers import PAPERS
+    from tacit.registry import named
+
+    chosen = named(PAPERS, name, "paper")
+    studies = chosen.chosen(
+        options.names(only) if only else None, quick=quick, settings=_settings(setting or [])
+    )
+    known = _data(chosen, given, items, quick, (format, scale, columns, rounding))
+    parts: list[Part] = []
+    try:
+        for part in chosen.find(known, studies, rows):
+            parts.append(part)
+            _print(part)
+    except KeyboardInterrupt:
+        kept = f"; the same command goes on from what is in {rows}" if rows else ""
+        options.notice(f"Interrupted after {len(parts)} of {len(studies)} studies{kept}.")
+        raise typer.Exit(options.INTERRUPTED) from None
+    finally:
+        _write(chosen, known, parts, report, figures)
+
+
+def _settings(given: Sequence[str]) -> dict[str, str]:
+    parts = [text.partition("=") for text in given]
+    for text, (name, equals, value) in zip(given, parts, strict=True):
+        if not (name and equals and value):
+            raise RequestError(f"'{text}' is no setting; write it as in --set epsilons=0.3,1.")
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def _data(
+    paper: "Paper",
+    given: Sequence[Path],
+    items: Path | None,
+    quick: bool,
+    request: tuple[str | None, ...],
+) -> "Data":
+    """What the paper is measured on: the files given, or made up."""
+    from tacit.papers.paper import ratings_of
+
+    if not given:
+        made = paper.made_up(quick)
+        options.notice(f"No ratings were given: {len(ratings_of(made)):,} are made up.")
+        return made
+    from tacit.readers import items as catalogue
+
+    loaded = [options.load(path, *request) for path in given]
+    # Genres are needed where one catalogue is cut in two, and there alone.
+    wanted = items or (given[0] if paper.genres and len(given) == 1 else None)
+    return paper.taken(loaded, catalogue(wanted) if wanted else None)
+
+
+def _print(part: "Part") -> None:
+    from tacit.evaluation.comparison.tables import text
+    from tacit.papers.summary import claims_table
+
+    study, found = part
+    tables = [claims_table(study.title, found.claims)] if found.claims else []
+    typer.echo("\n\n".join([*map(text, [*tables, *found.tables]), *found.remarks]) + "\n")
+
+
+def _write(
+    paper: "Paper",
+    data: "Data",
+    parts: Sequence["Part"],
+    report: Path | None,
+    figures: Path | None,
+) -> None:
+    """The page and the figures of the studies that are finished."""
+    from tacit.evaluation.comparison.figures import svg
+    from tacit.evaluation.results import replace
+    from tacit.papers import page
+    from tacit.papers.paper import ratings_of
+
+    for study, found in parts if figures else ():
+        if found.drawing is not None and figures is not None:
+            figures.mkdir(parents=True, exist_ok=True)
+            replace(figures / f"{paper.name}-{study.name}.svg", svg(found.drawing).encode())
+    if report is not None and parts:
+        command = shlex.join(["tacit", *sys.argv[1:]])
+        replace(report, page.report(paper, ratings_of(data), parts, command).encode())
+        options.notice(f"Open {report} in a browser.")

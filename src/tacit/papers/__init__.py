@@ -1,0 +1,14 @@
+"""Four papers measured again: each figure, table and theorem, what is published and what is found.
+
+A folder a paper, a file a figure, table or theorem. `PAPERS` has them by name.
+"""
+
+from tacit.papers.neera import NEERA
+from tacit.papers.paper import Paper
+from tacit.papers.x_map import X_MAP
+from tacit.papers.xian import XIAN
+from tacit.papers.zheng import ZHENG
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (ZHENG, NEERA, XIAN, X_MAP)}
+
+__all__ = ["PAPERS", "Paper"]

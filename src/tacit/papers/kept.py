@@ -1,0 +1,92 @@
+"""Figures that are measured once: an interrupted study goes on where it stopped."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Self, TypeVar
+
+from tacit.errors import DataError
+from tacit.evaluation import grid
+from tacit.evaluation.grid import Progress
+from tacit.evaluation.journal import Journal
+from tacit.evaluation.progress import bar
+from tacit.evaluation.results import AnyRow
+
+AnyCase = TypeVar("AnyCase", bound=tuple[Any, ...])
+Figures = dict[str, float]
+"""What was measured of one case, by name."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The figures of one case, as a journal keeps them."""
+
+    figures: Figures
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures by name."""
+        return dict(self.figures)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """What `to_dict` gave; raises `DataError` for what is no number."""
+        if not all(isinstance(value, int | float) for value in values.values()):
+            raise DataError(f"{values} are no figures; measure them again.")
+        return cls(dict(values))
+
+
+class CaseExperiment(NamedTuple, Generic[AnyCase]):
+    """One case of a study on some data."""
+
+    study: str
+    data: str
+    case: AnyCase
+
+    @property
+    def key(self) -> str:
+        """All that its figures depend on but chance, as one line of JSON."""
+        return json.dumps(dict(self._asdict()), sort_keys=True)
+
+    @property
+    def label(self) -> str:
+        """As a progress bar shows it."""
+        return " ".join(str(part) for part in self.case if part not in ("", None))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Journals in a `folder`, one a study; in memory alone without one. `data`: a checksum of what
+    is measured on, so that no figure of other data is taken for one of these."""
+
+    folder: Path | None = None
+    data: str = ""
+
+    def journal(self, study: str, kind: type[AnyRow]) -> Journal[AnyRow]:
+        """The finished experiments of a study, with rows of that kind."""
+        if self.folder is None:
+            return Journal(None, kind)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return Journal(self.folder / f"{study}.jsonl", kind)
+
+    def measured(
+        self, study: str, cases: Sequence[AnyCase], measure: Callable[[AnyCase], Figures]
+    ) -> dict[AnyCase, Figures]:
+        """The figures of every case: those that are kept, and the others measured in order.
+
+        A case is all that its figures depend on, beside the data and chance.
+        """
+        with bar(study) as progress:
+            return self._run(study, cases, measure, progress)
+
+    def _run(
+        self,
+        study: str,
+        cases: Sequence[AnyCase],
+        measure: Callable[[AnyCase], Figures],
+        progress: Progress,
+    ) -> dict[AnyCase, Figures]:
+        journal = self.journal(study, Measured)
+        asked = [CaseExperiment(study, self.data, case) for case in cases]
+        grid.run(asked, lambda one: [Measured(measure(one.case))], journal, progress)
+        return {one.case: journal.rows([one.key])[0].figures for one in asked}

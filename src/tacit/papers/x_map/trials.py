@@ -1,0 +1,160 @@
+"""The trials behind X-Map's figures, and their rows: one axis changes at a time.
+
+What is not on an axis stays: everybody links, nothing is kept, k is 50, `x-map` claims .3 and .8
+(items) or .6 and .3 (people), strict systems keep epsilon 8 per person.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple, get_args
+
+from tacit.crossdomain import changed, systems
+from tacit.crossdomain.domains import Domains
+from tacit.crossdomain.holdout import Holdout
+from tacit.crossdomain.trial import System
+from tacit.crossdomain.x_map.x_map import AlterEgos
+from tacit.engines.local import Local
+from tacit.evaluation import grid
+from tacit.evaluation.crossdomain.request import TrialExperiment, TrialRunner
+from tacit.evaluation.crossdomain.rows import TrialRow
+from tacit.evaluation.crossdomain.sweeps import PUBLISHED_K
+from tacit.evaluation.journal import Journal
+from tacit.evaluation.progress import bar
+
+PUBLISHED = {"item": "1.1", "user": "0.9"}
+"""What `x-map` claims by items and by people, in nats: both its epsilons together."""
+STRICT = "8"
+PRINTED = ("nx-map", "x-map")
+DAMPINGS = (0, 50)
+# The eighth has the colour of the first, and so on: pairs that nobody mistakes for one another.
+METHODS = (
+    "nx-map (item)", "nx-map (user)", "x-map-strict", "x-map-factors", "knn-linked (item)",
+    "remote-user (user)", "item-average", "x-map (item), claim fails", "x-map (user), claim fails",
+    "taste-map", "mf-merged", "knn-single (item)", "item-offset", "nx-map-everybody (item)",
+    "nx-map-everybody (user)", "x-map-everybody (item), claim fails",
+    "x-map-everybody (user), claim fails", "emcdr",
+)  # fmt: skip
+
+Asked = tuple[System, str | None, Holdout]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What is measured: the systems of those `names`, neighbours, shares of people who link, kept
+    ratings, pairs of epsilons in nats, and decays."""
+
+    names: tuple[str, ...]
+    ks: tuple[int, ...]
+    overlaps: tuple[float, ...]
+    keeps: tuple[int, ...]
+    epsilons: tuple[str, ...]
+    decays: tuple[float, ...]
+
+    def declared(self) -> Iterator[tuple[System, str | None]]:
+        """Every system, and what it is told to promise."""
+        for name in self.names:
+            for system in systems(name, "both"):
+                claims = {
+                    "none": None,
+                    "faithful": PUBLISHED.get(system.variant or ""),
+                    "strict": STRICT,
+                }
+                yield system, claims[system.mode]
+
+    def swept(self) -> Iterator[Asked]:
+        """What the lines show."""
+        for system, epsilon in self.declared():
+            every = [changed(system, k=k) for k in self.ks] if "k" in vars(system) else [system]
+            yield from ((each, epsilon, Holdout()) for each in every)
+            for overlap in self.overlaps:
+                if overlap < 1:
+                    yield system, epsilon, Holdout(overlap=overlap)
+            for keep in self.keeps:
+                if keep:
+                    yield system, epsilon, Holdout(keep=keep)
+
+    def paired(self) -> Iterator[Asked]:
+        """`x-map` by items and by people at every pair of epsilons."""
+        both = product(systems("x-map", "faithful"), self.epsilons, self.epsilons)
+        for published, second, first in both:
+            yield changed(published, neighbour_epsilon=second), first, Holdout()
+
+    def decaying(self) -> Iterator[Asked]:
+        """The maps by items, older ratings counting less."""
+        for system, epsilon in self.declared():
+            if system.variant == "item" and "decay" in vars(system):
+                for decay in self.decays:
+                    yield changed(system, decay=decay), epsilon, Holdout()
+
+    def choices(self) -> Iterator[Asked]:
+        """Both maps, with similarities damped or not, and AlterEgos of the tested or of everybody:
+        each as printed, and with what Tacit's `nx-map-everybody` adds, one thing at a time."""
+        for system, epsilon in self.declared():
+            if system.name in PRINTED:
+                for damping, alteregos in product(DAMPINGS, get_args(AlterEgos)):
+                    yield changed(system, damping=damping, alteregos=alteregos), epsilon, Holdout()
+
+
+class Way(NamedTuple):
+    """The rows of one direction."""
+
+    lines: list[TrialRow]
+    pairs: list[TrialRow]
+    decays: list[TrialRow]
+    choices: list[TrialRow]
+
+    @property
+    def title(self) -> str:
+        """The direction."""
+        return f"{self.lines[0].source} to {self.lines[0].target}"
+
+    @property
+    def shown(self) -> list[TrialRow]:
+        """The rows that have a line: strict means have one in tables alone."""
+        return [r for r in self.lines if r.mode != "strict" or r.model.startswith("x-map")]
+
+    @property
+    def temporal(self) -> list[TrialRow]:
+        """The rows of systems that may decay, at every decay and none."""
+        able = {row.method for row in self.decays}
+        none = [row for row in self.lines if row.method in able]
+        return [r for r in none if (r.k, r.overlap, r.keep) == (PUBLISHED_K, 1, 0)] + self.decays
+
+    def along(self, method: str, axis: str) -> dict[float, TrialRow]:
+        """The rows of a system by their place on an axis: k, overlap or keep."""
+        usual = {"k": PUBLISHED_K, "overlap": 1, "keep": 0}
+        mine = [row for row in self.lines if row.method == method]
+        others = [name for name in usual if name != axis]
+        return {
+            float(getattr(row, axis)): row
+            for row in mine
+            if all(getattr(row, name) in (None, usual[name]) for name in others)
+            and getattr(row, axis) is not None
+        }
+
+
+def measured(domains: Domains, target: int, axes: Axes, journal: Journal[TrialRow]) -> Way:
+    """Rows of one direction, measured unless the journal has them."""
+    data, runner = grid.fingerprint(domains.ratings), TrialRunner(domains, Local())
+
+    def rows(asked: Iterator[Asked], title: str) -> list[TrialRow]:
+        trials = sorted(asked, key=lambda one: (one[2].overlap, one[2].keep))
+        cells = [
+            TrialExperiment(
+                data=data, names=domains.names, target=target,
+                system=system, epsilon=epsilon, protocol=protocol, seed=0,
+            )
+            for system, epsilon, protocol in trials
+        ]  # fmt: skip
+        with bar(title) as progress:
+            grid.run(cells, runner, journal, progress)
+        found = journal.rows(cell.key for cell in cells)
+        return sorted(found, key=lambda row: METHODS.index(row.method))
+
+    return Way(
+        rows(axes.swept(), "lines"),
+        rows(axes.paired(), "pairs"),
+        rows(axes.decaying(), "decay"),
+        rows(axes.choices(), "choices"),
+    )

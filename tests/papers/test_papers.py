@@ -1,0 +1,157 @@
+"""Every paper: its studies, its errors and its page."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tacit import RequestError, synthetic
+from tacit.cli import app
+from tacit.crossdomain.domains import Domains
+from tacit.papers import PAPERS
+from tacit.papers.claim import ClaimVerdict, Correction, PaperClaim, StudyResult
+from tacit.papers.page import report
+from tacit.papers.paper import ratings_of
+from tacit.papers.shared_corrections import SHARED_CORRECTIONS
+
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs" / "explanation" / "papers"
+ERRORS = [
+    *((name, one) for name, paper in PAPERS.items() for one in paper.corrections),
+    *(("index", one) for one in SHARED_CORRECTIONS),
+]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["paper", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_quick_studies_are_the_studies(name):
+    paper = PAPERS[name]
+    names = [study.name for study in paper.studies]
+    assert [study.name for study in paper.quick] == names
+    assert len(set(names)) == len(names)
+    assert [type(study) for study in paper.quick] == [type(study) for study in paper.studies]
+
+
+@pytest.mark.parametrize(("name", "error"), ERRORS, ids=lambda part: getattr(part, "printed", part))
+def test_each_error_is_on_the_page_and_decided_by_a_test_or_a_study(name, error):
+    cells = f"| {error.printed} | {error.correct} | {error.here} |"
+    assert cells in (PAGES / f"{name}.md").read_text()
+    path, _, test = error.shown_by.partition(" ")
+    if test:
+        assert f"def {test}(" in (ROOT / path).read_text()
+    else:
+        assert PAPERS[name].chosen([path])
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_page_has_no_error_that_the_paper_does_not(name):
+    page = (PAGES / f"{name}.md").read_text()
+    tables = re.findall(r"\| in the paper \| what holds \| here \|\n\|[-|]+\n((?:\|.*\n)+)", page)
+    assert sum(table.count("\n") for table in tables) == len(PAPERS[name].corrections)
+
+
+def test_what_is_measured_on_is_one_set_or_two_domains():
+    one = synthetic(40, 60, 900)
+    assert PAPERS["neera"].taken([one], None) is one
+    with pytest.raises(RequestError, match="2 sets of ratings were given for the paper neera"):
+        PAPERS["neera"].taken([one, one], None)
+    two = PAPERS["x-map"].taken([one, replace(one, name="other")], None)
+    assert isinstance(two, Domains)
+    assert len(ratings_of(two)) == 2 * len(one)
+    with pytest.raises(RequestError, match="no table of items with genres is beside it"):
+        PAPERS["x-map"].taken([one], None)
+
+
+def test_a_page_has_every_claim_and_lets_nothing_through():
+    claim = PaperClaim("a < b & c", "1 <script>", "2", ClaimVerdict.FAILS)
+    paper = PAPERS["zheng"]
+    odd = replace(paper, corrections=(Correction("<b>", "*really* `x`", "[here](a.md)", "t"),))
+    shown = report(
+        odd, synthetic(40, 60, 900), [(paper.studies[0], StudyResult((claim,)))], "tacit <i>"
+    )
+    assert "a &lt; b &amp; c" in shown
+    assert "1 &lt;script&gt;" in shown
+    assert "<strong>does not hold</strong>" in shown
+    assert "Of 1 claims 1 does not hold." in shown
+    assert "<td><em>really</em> <code>x</code></td><td>here</td>" in shown
+    assert "<script" not in shown
+    assert "tacit &lt;i&gt;" in shown
+
+
+def test_one_theorem_from_the_command_line(tmp_path):
+    page = tmp_path / "zheng.html"
+    ran = run("zheng", "--only", "theorems-1-2", "--set", "epsilons=1", "--report", page)
+    assert ran.exit_code == 0, ran.output
+    assert re.search(r"Theorem 1: modified-laplace loses epsilon .* in 1 of 1 +holds", ran.output)
+    assert "Theorem 2: randomized-response loses epsilon for each slot" in page.read_text()
+    assert "Theorem 3" not in page.read_text().partition("What is wrong in the paper")[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["zeng"], "There is no paper 'zeng'; choose one of zheng, neera, xian, x-map."),
+        (["xian", "--only", "figure-3"], "There is no study 'figure-3' of xian; choose from"),
+        (["xian", "--set", "ridge"], "'ridge' is no setting; write it as in --set epsilons=0.3,1."),
+        (["zheng", "--set", "ridge=1"], "No study here has the setting 'ridge'"),
+    ],
+)
+def test_a_wrong_request_is_a_sentence(arguments, said):
+    ran = run(*arguments)
+    assert said in str(ran.exception)
+
+
+@pytest.mark.parametrize("paper", ["xian", "x-map"])
+def test_rows_go_on_from_where_they_are(paper, tmp_path, monkeypatch):
+    """A second run measures nothing: the same figures, though noise is fresh."""
+    study = {"xian": "figure-2", "x-map": "similarities"}[paper]
+    request = [paper, "--quick", "--only", study, "--rows", tmp_path]
+    request += ["--set", "epsilons=5", "--set", "methods=dpss,dpsaobj"] if paper == "xian" else []
+    first = run(*request)
+    assert first.exit_code == 0, first.output
+    kept = (tmp_path / f"{study}.jsonl").read_bytes()
+    assert run(*request).output == first.output
+    assert (tmp_path / f"{study}.jsonl").read_bytes() == kept
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_study_of_a_paper_has_a_verdict_on_each_claim(name, tmp_path):
+    page, figures = tmp_path / "page.html", tmp_path / "figures"
+    ran = run(name, "--quick", "--report", page, "--figures", figures)
+    assert ran.exit_code == 0, ran.output
+    shown = page.read_text()
+    for study in PAPERS[name].quick:
+        section = shown.partition(f"<h2 id={study.name}>")[2].partition("<h2")[0]
+        verdicts = re.findall(r"<strong>([^<]+)</strong></td></tr>", section)
+        assert verdicts, f"{study.name} says nothing"
+        assert set(verdicts) <= {str(verdict) for verdict in ClaimVerdict}
+    drawn = shown.count("<figure class=whole>")
+    assert drawn == len(list(figures.glob("*.svg"))) > 0
+    assert len(page.read_bytes()) < 2_000_000
+
+
+@pytest.mark.spark
+def test_what_needs_spark_of_x_map():
+    """MLlib's ALS by genre, and the speed-up of one worker over itself."""
+    given = ["--set", "workers=1", "--set", "memory=1g", "--set", "worker_memory=1024"]
+    alone = run("x-map", "--quick", "--only", "speedup", *given)
+    assert alone.exit_code == 0, alone.output
+    assert alone.output.count("1.00") >= 3
+    genres = ["--only", "genres", "--set", "master=local[2]", "--set", "memory=1g"]
+    ran = run("x-map", "--quick", *genres)
+    assert ran.exit_code == 0, ran.output
+    assert re.search(r"mllib-als +0\.6729 +[0-9.]+", ran.output)
+
+
+@pytest.mark.full
+def test_x_map_on_one_worker_and_on_two():
+    """A heap of 4 GB for the driver and for each worker, at MovieLens 1M's shape."""
+    ran = run("x-map", "--only", "speedup", "--set", "workers=1,2", "--set", "memory=4g")
+    assert ran.exit_code == 0, ran.output
+    assert len(re.findall(r" 2 +[0-9.]+ +[0-9.]+\n", ran.output)) == 3
