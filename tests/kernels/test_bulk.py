@@ -10,7 +10,7 @@ from tacit.errors import RequestError
 from tacit.kernels.layout import layout
 from tacit.kernels.lists import topk
 from tacit.kernels.lists.topk import Floats, best_lists, top_k
-from tacit.kernels.predict import expected, predict
+from tacit.kernels.predict import REACH, STEPS, looked_up, predict, tabled
 
 
 def test_top_k_is_a_sort_without_the_seen_items() -> None:
@@ -54,22 +54,38 @@ def test_prediction_is_the_mean_of_the_link_over_draws(sigma: float) -> None:
             + (X[d, u, 1:] @ Y[d, i, 1:] if min(u, i) >= 0 else 0)
             for d in range(4)
         ]
-        link = [t if sigma == 0 else expected(float(t), levels, sigma) for t in theta]
+        link = [t if sigma == 0 else by_hand(float(t), levels, sigma) for t in theta]
         assert ours == pytest.approx(min(max(np.mean(link), 1), 5), abs=1e-5)
 
 
-def test_the_expected_rating_sums_levels_times_cells() -> None:
+def by_hand(theta: float, levels: np.ndarray, sigma: float) -> float:
+    """Levels times the masses of their cells."""
+
     def below(z: float) -> float:
         return 0.5 * math.erfc(-z / math.sqrt(2))
 
-    for theta in np.linspace(-2, 8, 41):
-        cuts = [-math.inf, 1.5, 2.5, 3.5, 4.5, math.inf]
-        cells = [
-            below((b - theta) / 0.85) - below((a - theta) / 0.85)
-            for a, b in itertools.pairwise(cuts)
-        ]
-        by_hand = sum(level * mass for level, mass in zip(range(1, 6), cells, strict=True))
-        assert expected(theta, np.arange(1.0, 6.0), 0.85) == pytest.approx(by_hand, abs=1e-12)
+    cuts = [-math.inf, *((levels[1:] + levels[:-1]) / 2), math.inf]
+    cells = [
+        below((b - theta) / sigma) - below((a - theta) / sigma) for a, b in itertools.pairwise(cuts)
+    ]
+    return sum(level * mass for level, mass in zip(levels, cells, strict=True))
+
+
+LINKS = [(np.arange(1.0, 6.0), 0.85), (np.array([0.5, 1.0, 3.0]), 0.02), (np.array([0.0, 1]), 4.0)]
+
+
+@pytest.mark.parametrize(("levels", "sigma"), LINKS)
+def test_the_expected_rating_sums_levels_times_cells(levels, sigma) -> None:
+    """To the last digit at each place of the table, and as near as is said between them."""
+    table = tabled(levels, sigma)
+    first = (levels[0] + levels[1]) / 2 - REACH * sigma
+    for place in range(0, len(table), 97):
+        theta = first + place / STEPS * sigma
+        assert table[place] == pytest.approx(by_hand(theta, levels, sigma), abs=1e-12)
+    widest = max(np.diff(levels).max(), sigma)
+    for theta in np.linspace(levels[0] - 9 * sigma, levels[-1] + 9 * sigma, 997):
+        found = looked_up(theta, table, first, STEPS / sigma)
+        assert found == pytest.approx(by_hand(theta, levels, sigma), abs=2e-7 * widest)
 
 
 def test_best_lists_are_a_stable_sort_of_the_scores_in_any_blocks(monkeypatch) -> None:
