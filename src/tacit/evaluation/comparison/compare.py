@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from tacit.evaluation.comparison.asked import asked, protocol
+from tacit.evaluation.comparison.asked import asked, known_options, protocol
 from tacit.evaluation.comparison.result import ComparisonResult
 from tacit.evaluation.journal import Journal, beside
 from tacit.evaluation.outputs import ROWS, writable
@@ -56,6 +56,7 @@ def compare(
     >>> found.frame.filter(model="bias", where="device")["epsilon"].to_list()
     [None, 1.0]
     """
+    known_options(reading, compare, as_ratings)
     request = asked(
         channels=channels,
         models=models,

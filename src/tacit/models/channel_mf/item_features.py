@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from tacit.errors import RequestError
+from tacit.given import must_be
 from tacit.models.channel_mf.row_prior import Features
 from tacit.ratings import Vocabulary
 
@@ -52,6 +53,7 @@ def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
 
 def _own_rows(table: pl.DataFrame, items: Vocabulary) -> pl.DataFrame:
     """The table's row of each item, in the order of `items`; nulls where it has none."""
+    must_be(pl.DataFrame, table, "table of items", "give what `item_table` reads, a polars frame")
     if ID not in table.columns or table.width < 2:
         raise RequestError(
             f"A table of items has a column {ID} and others that describe it; this one has "
