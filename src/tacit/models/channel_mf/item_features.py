@@ -104,7 +104,7 @@ def _number(column: pl.Series) -> Doubles:
 def _shared(lists: pl.Series) -> Doubles:
     """A mark for each value that at least three items have, less the share that have it."""
     rows = pl.DataFrame({"row": np.arange(len(lists)), "value": lists.cast(pl.List(pl.String))})
-    rows = rows.explode("value")
+    rows = rows.explode("value", empty_as_null=False)
     rows = rows.drop_nulls().unique(maintain_order=True)
     counts = rows.group_by("value").len().filter(pl.col("len") >= FEWEST_ITEMS)
     top = counts.sort("len", "value", descending=[True, False]).head(MOST_MARKS)
