@@ -34,8 +34,8 @@ check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import r
 	$(BIN)/lint-imports
 	$(NODE) tests/page/node_modules/typescript/bin/tsc --project tests/page
 
-long: .venv/ready $(MODULES) site  ## full counts, and what needs Java, PostgreSQL, Chromium, nginx, Caddy or strace
-	$(BIN)/python -m pytest -q -m "long or full or spark or postgres or browser"
+long: .venv/ready $(MODULES) site  ## full counts, and what needs Java, PostgreSQL, Chromium, LensKit, nginx, Caddy or strace
+	$(BIN)/python -m pytest -q -m "long or full or spark or postgres or browser or lenskit"
 
 package: .venv/ready  ## both wheels: built, installed where nothing else is, and the README run on them
 	rm -rf dist

@@ -2,12 +2,18 @@
 
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / ".envs"
+DECLARED = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+OURS = [need for need in DECLARED["dependencies"] if not need.startswith("tacit-device")]
+"""What Tacit needs to run from its source beside a peer."""
 REQUIREMENTS = {
-    "lenskit": ["lenskit==2025.8.1"],
+    # One release of torch: where its CPU build is at hand (PIP_FIND_LINKS, or an index in pip's own
+    # settings), pip takes that, which has a quarter of the size. The rest is for tests/lenskit.
+    "lenskit": ["lenskit==2025.8.1", "torch==2.13.0", "hypothesis", "pytest", *OURS],
     "cmfrec": ["cmfrec==3.5.1.post14", "threadpoolctl"],  # it imports it and does not say so
     "implicit": ["implicit==0.7.3"],
     "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn<1.6"],  # it imports a name that 1.6 lost

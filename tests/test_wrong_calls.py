@@ -4,6 +4,7 @@
 # ruff: noqa: E501
 
 import re
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
@@ -11,8 +12,11 @@ import pytest
 
 from tacit import (
     Catalogue,
+    Client,
     Fitted,
+    Guarantee,
     ItemModel,
+    ListModel,
     ListProfile,
     Profile,
     Rated,
@@ -34,6 +38,10 @@ from tacit import (
 )
 from tacit.audit.attacks import attack
 from tacit.audit.attacks.world import World
+from tacit.audit.one_run import one_run
+from tacit.channels import fisher_information
+from tacit.models import evidence, interactions, list_model
+from tacit.plugins import register
 from tacit.readers import titles
 from tacit.training import train
 
@@ -45,6 +53,8 @@ REPORTS = perturb(MADE, Rated(CHANNEL))
 BIAS = fit("bias", MADE)
 LISTS = fit("popularity", synthetic(60, 50, 1200, scale="there"))
 MODEL = item_model(BIAS)
+PROMISE = BIAS.guarantee.to_dict()
+URL = "https://films.example"
 NO_SCALE = "The rating scale '{}' is not of the form low:high:step, such as 1:5:1."
 NO_RATINGS = re.compile("A .* holds no ratings; give a path, a polars or pandas frame, an Arrow ")
 
@@ -58,9 +68,22 @@ WRONG = [
     (lambda: compile_channel("duchi", epsilon=99, scale="1:5:1"), "Epsilon 99 is not above 0 and at most 16; for no privacy at all ask for identity."),
     (lambda: compile_channel("duchi", epsilon=1, scale="1:5:1", hue=3), "The channel duchi has no setting hue; leave it out."),
     (lambda: choose(epsilon=1, scale=5), NO_SCALE.format(5)),
+    (lambda: RatingScale(1, 5, 1), "A int is no exact decimal; write RatingScale.parse('1:5:1')."),
+    (lambda: RatingScale(Decimal(1), Decimal(5), 0.5), "A float is no exact decimal; write RatingScale.parse('1:5:1')."),
+    (lambda: fisher_information("duchi"), "A str is no channel; give what `compile_channel` makes."),
+    # Guarantees
+    (lambda: Guarantee.from_dict({}), "This guarantee has no 'epsilon'; give what `to_dict` made."),
+    (lambda: Guarantee.from_dict(PROMISE | {"hue": 3}), "This guarantee has an unknown 'hue'; give what `to_dict` made."),
+    (lambda: Guarantee.from_dict("epsilon"), "A str is no guarantee; give what `to_dict` made."),
+    (lambda: Guarantee.from_dict(PROMISE | {"unit": "star"}), "There is no unit 'star'; choose from none, value, slot, user."),
+    (lambda: Guarantee(epsilon="1", unit="value", trust="me", released="it"), "There is no trust 'me'; choose from nobody, curator, everybody."),
     # Plans and reports
     (lambda: Rated("duchi"), "A str is no channel; give what `compile_channel` makes."),
     (lambda: Rated([CHANNEL, 3]), "A int is no channel; give what `compile_channel` makes."),
+    (lambda: Rated(None), "A NoneType is no channel; give what `compile_channel` makes."),
+    (lambda: Catalogue(3), "A int is no channel; give what `compile_channel` makes."),
+    (lambda: MADE.where([True]), "A mask of shape (1,) is not one of 1200 rows; give each row its own."),
+    (lambda: REPORTS.where("all"), "A mask of shape () is not one of 1200 rows; give each row its own."),
     (lambda: Rated(CHANNEL, cap="3"), "The cap '3' is no whole number; give one."),
     (lambda: Rated(CHANNEL, cap=2.5), "The cap 2.5 is no whole number; give one."),
     (lambda: Catalogue(HIDING, cap=True), "The cap True is no whole number; give one."),
@@ -83,6 +106,14 @@ WRONG = [
     (lambda: train("dp-bias", MADE, epsilon=1, mode="lax"), "There is no mode 'lax'; choose strict or faithful."),
     (lambda: train("dp-bias", REPORTS, epsilon=1), NO_RATINGS),
     (lambda: BIAS.save("nowhere/model"), "nowhere/model cannot be written (No such file or directory); name a file in a folder that exists."),
+    (lambda: BIAS.save(3), "3 is no path; give one as text, as in 'ratings.csv'."),
+    (lambda: fit("channel-mf", REPORTS, item_table="items.csv"), "A str is no table of items; give what `item_table` reads, a polars frame."),
+    (lambda: evidence(3), "A int is no evidence; give `Ratings`, or `Reports`, as `perturb` makes."),
+    (lambda: interactions(None), "A NoneType is no evidence; give `Ratings`, or `Reports`, as `perturb` makes."),
+    (lambda: list_model(BIAS), "A Fitted is no model of lists; give what `fit` returns for one, as for 'ease'."),
+    (lambda: LISTS.lists(FRAME, 5), "A DataFrame is no `Ratings`; give those of the model's people."),
+    (lambda: at_home(MODEL, MADE), "A ItemModel is no model of ratings; give what `fit` returns."),
+    (lambda: register("models", 3, BIAS), "A int is no name; write it as text, as users will."),
     (lambda: Fitted.load(3), "3 is not a saved model; make one with `tacit fit`."),
     (lambda: item_model(LISTS), "A FittedLists is no model of ratings; give what `fit` returns, or take `list_model`."),
     (lambda: at_home(BIAS, FRAME), "A DataFrame is no `Ratings`; give those of the model's people."),
@@ -93,6 +124,13 @@ WRONG = [
     (lambda: Profile(MODEL, {1: 5}).recommend("3"), "The number of items '3' is no whole number; give one."),
     (lambda: ListProfile(MODEL, [1]), "A ItemModel is no list model; give what `list_model` makes, which is published."),
     (lambda: ItemModel.from_bytes(b"abc"), "This is no item model: it begins with b'abc'."),
+    (lambda: ItemModel.from_bytes("abc"), "A str is no item model's bytes; give what `to_bytes` makes."),
+    (lambda: ListModel.from_bytes(None), "A NoneType is no list model's bytes; give what `to_bytes` makes."),
+    (lambda: ListProfile(list_model(LISTS), 3), "A int is no list of items; give ids, as in [3, 7]."),
+    (lambda: ListProfile(list_model(LISTS), "37"), "A str is no list of items; give ids, as in [3, 7]."),
+    (lambda: Client("a.db", URL, most_epsilon=2, lifetime="50"), "A int is no epsilon of a device; write it as text, as in '0.5'."),
+    (lambda: Client("a.db", 4, most_epsilon="2", lifetime="50"), "A int is no address; write it as text, as in 'https://films.example'."),
+    (lambda: Client("a.db", URL, most_epsilon="2", lifetime="50", task=3), "A int is no address of a task; write it as text: 64 hexadecimal digits."),
     # Readers
     (lambda: read(3), "3 is no path; give one as text, as in 'ratings.csv'."),
     (lambda: titles(3), "3 is no path; give one as text, as in 'ratings.csv'."),
@@ -108,7 +146,15 @@ WRONG = [
     (lambda: as_ratings(FRAME.with_columns(rating=pl.lit("x"))), "frame: column 'rating' is String; it needs to be numbers."),
     (lambda: synthetic("10"), "The number of people '10' is no whole number; give one."),
     (lambda: synthetic(60, 50.5), "The number of items 50.5 is no whole number; give one."),
+    (lambda: synthetic(60, 50, rng="x"), "The rng 'x' is no whole number; give one."),
+    (lambda: synthetic(60, 50, fewest="2"), "The fewest ratings a person '2' is no whole number; give one."),
+    (lambda: as_ratings(FRAME, held_out=3), "A int is no name; say in text which column is held out."),
     # Comparisons and attacks
+    (lambda: compare(MADE, model="mf"), "compare has no option 'model'; did you mean models?"),
+    (lambda: compare(MADE, models="mf", epsilon=1), "compare has no option 'epsilon'; did you mean epsilons?"),
+    (lambda: compare(MADE, models="mf", catalog=[1]), "compare has no option 'catalog'; did you mean catalogue?"),
+    (lambda: compare(MADE, models="mf", held_out="x"), re.compile("compare has no option 'held_out'; it has channels, models, .*, split, .*, scale, .*, notify\\.$")),
+    (lambda: one_run(fit, FRAME, "value", seed=1), "A DataFrame is no `Ratings`; give the training's, before the canaries are in."),
     (lambda: compare(MADE, models="mf", relevant="x"), "The relevant rating 'x' is no number; give one such as 4."),
     (lambda: compare(MADE, models="mf", factors=-3), "The number of factors -3 is below 0; give 0 or more."),
     (lambda: compare(MADE, models="mf", path=3), "3 is no path; give one as text, as in 'ratings.csv'."),

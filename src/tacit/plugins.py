@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tacit.errors import RequestError
+from tacit.given import must_be
 
 KINDS = {
     "channels": "channel",
@@ -53,10 +54,12 @@ def register(kind: str, name: str, member: object) -> None:
     """Give a member a name, until the process ends, or the command that imports its file.
 
     `member`: a mechanism's class; a `Format`; of the others the settings, or their class, which is
-    called without any. Raises `RequestError` for a kind that is not in `KINDS`.
+    called without any. Raises `RequestError` for a kind that is not in `KINDS`, and for
+    a name that is no text.
     """
     if kind not in KINDS:
         raise RequestError(f"There is no kind '{kind}' of plug-in; choose from {', '.join(KINDS)}.")
+    must_be(str, name, "name", "write it as text, as users will")
     _registered.append(Claim(kind, name, _registering.get(), lambda: member))
 
 

@@ -140,8 +140,11 @@ class Ratings:
         self.scale.require_stars("A training that predicts ratings")
 
     def where(self, mask: Mask) -> Self:
-        """The rows where `mask` holds; vocabularies stay whole, so codes keep their meaning."""
-        return self.take(np.flatnonzero(mask))
+        """The rows where `mask` holds; vocabularies stay whole, so codes keep their meaning.
+
+        Raises `RequestError` for a mask of another length.
+        """
+        return self.take(rows_where(mask, len(self)))
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """The rows of those numbers, in that order; vocabularies stay whole."""
@@ -215,6 +218,18 @@ class Ratings:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_polars().__arrow_c_stream__(requested_schema)
+
+
+def rows_where(mask: Mask, n_rows: int) -> NDArray[np.intp]:
+    """The numbers of the rows where `mask` holds, which has one answer for each of `n_rows`.
+
+    Raises `RequestError` for any other: its rows would be those of something else.
+    """
+    if np.shape(mask) != (n_rows,):
+        raise RequestError(
+            f"A mask of shape {np.shape(mask)} is not one of {n_rows} rows; give each row its own."
+        )
+    return np.flatnonzero(mask)
 
 
 def raw_ids(given: Any) -> pl.Series:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tacit.channels.table import Channel
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Codes, Mask, Vocabulary
+from tacit.ratings import Codes, Mask, Vocabulary, rows_where
 from tacit.scale import RatingScale
 
 
@@ -76,8 +76,11 @@ class Reports:
         return values
 
     def where(self, mask: Mask) -> Self:
-        """The rows where `mask` holds; vocabularies and channels stay whole."""
-        return self.take(np.flatnonzero(mask))
+        """The rows where `mask` holds; vocabularies and channels stay whole.
+
+        Raises `RequestError` for a mask of another length.
+        """
+        return self.take(rows_where(mask, len(self)))
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """The rows of those numbers, in that order; vocabularies and channels stay whole."""

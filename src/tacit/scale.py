@@ -5,6 +5,7 @@ from decimal import Context, Decimal, InvalidOperation
 from typing import Self
 
 from tacit.errors import RequestError
+from tacit.given import must_be
 
 MOST_LEVELS = 1 << 16
 """Levels a scale may have: as many as two bytes can number."""
@@ -37,7 +38,8 @@ class RatingScale:
     other scale has one.
 
     Raises `RequestError` when the step is not positive or does not divide the range, for more than
-    `MOST_LEVELS` levels, and for numbers of more than `MOST_DIGITS` digits on a side of the point.
+    `MOST_LEVELS` levels, for numbers of more than `MOST_DIGITS` digits on a side of the point, and
+    for what is no `Decimal`.
 
     >>> RatingScale.parse("1:5:1").levels[-1]
     Decimal('5')
@@ -53,6 +55,7 @@ class RatingScale:
 
     def __post_init__(self) -> None:
         for part in (self.low, self.high, self.step):
+            must_be(Decimal, part, "exact decimal", "write RatingScale.parse('1:5:1')")
             # First of all: to write 1e999999 down takes a million digits.
             if not _is_short(part):
                 raise RequestError(

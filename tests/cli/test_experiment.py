@@ -4,10 +4,13 @@ import json
 import re
 import tomllib
 
+import polars as pl
 import pytest
 
+from tacit import RequestError, compare
 from tacit.channels import CANDIDATES, choose, compile_channel
 from tacit.evaluation.comparison.tools import auto_names, channel
+from tacit.models import MF
 from tacit.scale import RatingScale
 
 BY_HAND = """
@@ -176,3 +179,83 @@ def test_one_axis_runs_again(run, tmp_path, ratings):
     assert len(table["auto"]) == 2
     assert run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")[0] == 0
     assert settings(tmp_path / "again.json") == settings(tmp_path / "out.json")
+
+
+ASKED = {"models": "bias", "channels": "auto,laplace", "epsilons": [0.5, 3], "folds": 2, "seeds": 2}
+
+
+def table(path):
+    return tomllib.loads(path.read_text())
+
+
+def test_python_writes_the_file_that_the_command_line_does(first, tmp_path):
+    more = {"scale": "1:5:1", "slices": True, "relevant": 4}
+    compare(tmp_path / "made.csv", path=tmp_path / "python.json", **ASKED, **more)
+    assert table(tmp_path / "python.toml") == table(first)
+
+
+def test_what_python_compared_runs_again_from_a_shell(tmp_path, ratings, run):
+    """Read as it was: by names of columns, a catalogue and people from files."""
+    renamed = ratings.to_polars().rename({"user": "who", "rating": "stars"})
+    renamed.write_csv(tmp_path / "made.csv")
+    for name, ids in (("item", ratings.item_ids.ids), ("user", ratings.user_ids.ids)):
+        ids.head(50).alias(name).to_frame().write_csv(tmp_path / f"{name}s.csv")
+    reading = {"columns": {"user": "who", "rating": "stars"}, "scale": "0:5:1", "format": "table"}
+    files = {"catalogue": tmp_path / "items.csv", "people": str(tmp_path / "users.csv")}
+    asked = ASKED | {"split": "time", "folds": None, "test_share": 0.2, "delta": 1e-5, "factors": 0}
+    compare(tmp_path / "made.csv", path=tmp_path / "out.json", **asked, **reading, **files)
+    assert table(tmp_path / "out.toml")["compare"]["columns"] == "user=who,rating=stars"
+    status, _, said = run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")
+    assert status == 0, said
+    assert settings(tmp_path / "again.json") == settings(tmp_path / "out.json")
+    assert free(tmp_path / "again.json") == free(tmp_path / "out.json")
+    assert table(tmp_path / "again.toml") == table(tmp_path / "out.toml")
+
+
+def test_ratings_in_memory_are_known_by_their_checksum(tmp_path, ratings, run):
+    path = tmp_path / "out.toml"
+    compare(ratings.to_polars(), path=tmp_path / "out.json", models="bias", epsilons=1)
+    assert table(path)["compare"]["scale"] == "1:5:1"
+    status, _, said = run("compare", path, "--json", tmp_path / "again.json")
+    assert status == 1
+    assert f"{path} was run on ratings in memory; write them to a file, and say where" in said
+    ratings.to_polars().write_csv(tmp_path / "made.csv")
+    ratings.to_polars().head(1000).write_csv(tmp_path / "other.csv")
+    without = path.read_text()
+    for name, expected in (("made.csv", 0), ("other.csv", 1)):
+        path.write_text(without.replace("[compare]\n", f"[compare]\ndata = '{name}'\n"))
+        status, _, said = run("compare", path, "--json", tmp_path / "again.json")
+        assert status == expected, said
+        assert expected == 0 or "other ratings than the experiment was run on" in said
+    assert free(tmp_path / "again.json") == free(tmp_path / "out.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"models": [MF(factors=2), "bias"]}, "mf with factors=2"),
+        ({"channels": compile_channel("duchi", epsilon=1, scale="1:5:1")}, "table "),
+        ({"models": "channel-mf", "items": pl.DataFrame({"item": [1], "kind": ["a"]})},
+         "a table of items"),
+        ({"people": list(range(1, 31)), "catalogue": list(range(1, 61))},
+         "the catalogue as a list, the people as a list"),
+    ],
+)  # fmt: skip
+def test_what_has_no_name_on_a_command_line_is_refused_there(tmp_path, ratings, run, change, named):
+    data, out = tmp_path / "made.csv", tmp_path / "out.json"
+    ratings.to_polars().head(600).write_csv(data)
+    quick = {"models": "bias", "epsilons": 1, "scale": "1:5:1"}
+    compare(data, path=out, **quick | change)
+    status, printed, said = run("compare", out.with_suffix(".toml"))
+    assert status == 1
+    assert re.search(rf"compares {named}.*, which a command line has no name for; run it", said)
+    assert printed == ""
+
+
+def test_python_does_not_write_over_what_it_reads(tmp_path, ratings):
+    ids = tmp_path / "out.toml"
+    ratings.user_ids.ids.alias("user").to_frame().write_csv(ids)
+    before = ids.read_bytes()
+    with pytest.raises(RequestError, match="is what is to be read, and would be written over"):
+        compare(ratings.to_polars(), models="bias", path=tmp_path / "out.json", people=ids)
+    assert ids.read_bytes() == before

@@ -136,6 +136,17 @@ def test_a_curator_whose_releases_cannot_be_seen_is_found():
         check_training(Unaudited(None))
 
 
+class Mistaken(Private):
+    """Says that a whole person is promised what one value is."""
+
+    unit = "user"
+
+
+def test_a_unit_that_the_guarantee_does_not_name_is_found():
+    with pytest.raises(AssertionError, match="Its unit is user, and its guarantee's is value"):
+        check_training(Mistaken(lambda fitted, ratings: fitted))
+
+
 OUTSIDE = """
 from tacit.testing import check_channel
 from tacit.channels import compile_channel

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from tacit.errors import RequestError
+from tacit.given import must_be
 from tacit.models import Fitted, FittedLists
 from tacit.ratings import Mask, Ratings
 from tacit.readers import from_frame
@@ -72,6 +73,7 @@ def one_run(
     `unit`: "user" or "value", the training's own. Raises `RequestError` for another, and for fewer
     canaries than ten.
     """
+    must_be(Ratings, ratings, "`Ratings`", "give the training's, before the canaries are in")
     if unit not in ("user", "value") or canaries < 10:
         raise RequestError(
             f"{canaries} canaries of the unit {unit} tell nothing; give 10 or more of a user or "

@@ -10,6 +10,7 @@ from itertools import pairwise
 from operator import mul
 
 from tacit.channels.table import Channel
+from tacit.given import must_be
 from tacit.public_priors import RATED_SHARE, RATING_SPREAD
 
 Cells = tuple[list[float], list[float]]
@@ -45,6 +46,7 @@ def fisher_information(
     report is of a slot that holds a rating with probability `density`, else "missing". Over the
     scale `there` no theta is left, and it is the information about that probability.
     """
+    must_be(Channel, channel, "channel", "give what `compile_channel` makes")
     if len(channel.levels) == 1:
         return _presence_information(channel, density)
     levels = [float(level) for level in channel.levels]

@@ -1,5 +1,6 @@
 """`tacit compare`: what recommending costs when nobody may see a rating."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -109,6 +110,7 @@ def compare(
     writable(report, read=read)
 
     from tacit.cli import person
+    from tacit.evaluation import experiment_file
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.asked import asked, protocol
     from tacit.evaluation.comparison.request import epsilons
@@ -141,7 +143,7 @@ def compare(
         people=people,
         held_out=request.comparison.protocol.column,
     )
-    recorded: experiment.Recorded = context.obj or experiment.Recorded()
+    recorded = experiment.recorded(context)
     recorded.check(ratings, data)
     real = tools.resolved(tools.tools(), recorded.auto)
     if person_epsilon is None:
@@ -154,7 +156,13 @@ def compare(
         slots = person.run(ratings, wanted, real, json, report)
     if json is not None:
         auto = tools.auto_names(slots, ratings.scale) if tools.AUTO in comparison.channels else {}
-        experiment.write(json, context, ratings, comparison, recorded.auto or auto)
+        said = experiment_file.options(comparison)
+        if person_epsilon is not None:
+            said |= {"plan": None, "person-epsilon": person_epsilon}
+        said |= {"data": data, "format": format, "scale": scale, "columns": columns}
+        said |= {"rounding": rounding, "catalogue": catalogue, "people": people, "items": items}
+        by = " ".join(["tacit", *sys.argv[1:]])
+        experiment_file.write(json, ratings, said, recorded.auto or auto, by=by)
 
 
 def run(

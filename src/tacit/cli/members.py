@@ -63,14 +63,11 @@ def _models() -> Iterable[Line]:
 
 
 def _trainings() -> Iterable[Line]:
-    from tacit.training import LIST_TRAININGS, PER_PERSON, STRICT_TRAININGS, modes
+    from tacit.training import LIST_TRAININGS, STRICT_TRAININGS, modes
 
-    for name, member in STRICT_TRAININGS.own.items():
-        unit = "user" if name in PER_PERSON else "value"
+    for name, member in (*STRICT_TRAININGS.own.items(), *LIST_TRAININGS.own.items()):
         had = " or ".join(modes(name, "both"))
-        yield name, f"{_described(member)}; {had}, epsilon per {unit}"
-    for name, member in LIST_TRAININGS.own.items():
-        yield name, f"{_described(member)}; strict, epsilon per user"
+        yield name, f"{_described(member)}; {had}, epsilon per {member.unit}"
 
 
 def _readers() -> Iterable[Line]:

@@ -1,7 +1,7 @@
 """What a plan is: which slots are answered for, through which channels, and what that promises."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 from tacit.channels.certificate import certify
 from tacit.channels.table import Channel
@@ -61,15 +61,16 @@ class Plan(Protocol):
         ...
 
 
+MADE = "give what `compile_channel` makes"
+
+
 def checked(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Channel, ...]:
     """The channels of a plan, each certified here.
 
     Raises `CertificateError` for a table that does not hold, and `RequestError` for no channel, for
     channels over several scales and for a cap below 1.
     """
-    several = (channels,) if isinstance(channels, Channel | str) else tuple(channels)
-    for one in several:
-        must_be(Channel, one, "channel", "give what `compile_channel` makes")
+    several = tuple(must_be(Channel, one, "channel", MADE) for one in _each(channels))
     if not 0 < len(several) <= 256:
         raise RequestError(f"A plan of {len(several)} channels is not among 1 to 256.")
     if len({channel.levels for channel in several}) != 1:
@@ -79,3 +80,10 @@ def checked(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Cha
     for channel in several:
         certify(channel)
     return several
+
+
+def _each(given: object) -> Sequence[object]:
+    """One or several; text is one."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return (given,)
+    return cast("Sequence[object]", given)

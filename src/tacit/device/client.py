@@ -30,6 +30,7 @@ from tacit.device.provider import Chance, Provider
 from tacit.device.store import Store
 from tacit.device.transport import Http, Transport
 from tacit.errors import BudgetError, RequestError
+from tacit.given import must_be
 from tacit.privacy.ledger import Ledger, nano
 from tacit.scale import RatingScale, shortest
 from tacit.wire.item_model import ItemModel
@@ -73,7 +74,10 @@ class Client:
         words: Words = secret_word,
         chance: Chance = some_share,
     ) -> None:
+        must_be(str, url, "address", "write it as text, as in 'https://films.example'")
+        must_be(str, task or "", "address of a task", "write it as text: 64 hexadecimal digits")
         for epsilon in (most_epsilon, lifetime):
+            must_be(str, epsilon, "epsilon of a device", "write it as text, as in '0.5'")
             if not _AMOUNT.fullmatch(epsilon):
                 raise RequestError(f"Epsilon '{epsilon}' is not a plain decimal such as 0.5.")
         if task is not None and not is_address(task):

@@ -9,8 +9,11 @@ from functools import reduce
 from operator import add, mul
 
 from tacit.device.profile import Item, Profile
+from tacit.errors import RequestError
 from tacit.given import must_be, whole
 from tacit.wire.list_model import ListModel, LowRank
+
+GIVE_IDS = "give ids, as in [3, 7]"
 
 
 class ListProfile:
@@ -18,11 +21,15 @@ class ListProfile:
 
     Items that the model does not know are left out. `scores`: one for each of the model's items, in
     its order, own ones too; a secret, as the items are. No score can overflow: what a list model
-    holds is too small for that. Raises `RequestError` for what is no list model.
+    holds is too small for that. Raises `RequestError` for what is no list model, and
+    for items that are no list.
     """
 
     def __init__(self, model: ListModel, own_items: Iterable[Item]) -> None:
         must_be(ListModel, model, "list model", "give what `list_model` makes, which is published")
+        must_be(Iterable, own_items, "list of items", GIVE_IDS)
+        if isinstance(own_items, str | bytes):  # letters are no ids
+            raise RequestError(f"A {type(own_items).__name__} is no list of items; {GIVE_IDS}.")
         places = {item: place for place, item in enumerate(model.items)}
         self._items = model.items
         # Sorted, so that the order in which the person came by them changes no digit.

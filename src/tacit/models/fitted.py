@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
+from tacit.given import path as given_path
 from tacit.kernels.predict import bilinear, median, predict
 from tacit.models import model_file
 from tacit.models.condensed import CondensedItems
@@ -222,7 +223,7 @@ class Fitted:
 
     def save(self, path: Path | str) -> None:
         """Write the model to one file; no pickle. Raises `RequestError` where it cannot be."""
-        model_file.write(path, vars(self))
+        model_file.write(given_path(path), vars(self))
 
     @classmethod
     def load(cls, path: Path | str) -> Self:

@@ -23,8 +23,9 @@ NOTHING = np.empty(0, np.float32)
 def at_home(fitted: Fitted, own: Ratings) -> Fitted:
     """The model with each person's row solved at home from `own`, which shares its vocabulary.
 
-    Raises `RequestError` for what are no `Ratings`.
+    Raises `RequestError` for what is no model of ratings, and for what are no `Ratings`.
     """
+    must_be(Fitted, fitted, "model of ratings", "give what `fit` returns")
     must_be(Ratings, own, "`Ratings`", "give those of the model's people")
     people = np.stack([row.astype(np.float32) for row in own_rows(fitted, own)])
     return replace(fitted.on_devices(), people=people)

@@ -1,9 +1,11 @@
 """A guarantee is a value: nothing in Tacit states an epsilon without what it protects."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import Any, Literal, Self, get_args
 
+from tacit.errors import RequestError
+from tacit.given import must_be
 from tacit.notebook import card
 
 Unit = Literal["none", "value", "slot", "user"]
@@ -27,7 +29,8 @@ class Guarantee:
     `exact` is true only when the claim was checked in integer arithmetic. `fails`: why a claim that
     somebody printed is known not to hold, as half a sentence; None for every other. `uncovered`:
     what the release shows and the claim leaves out, because it was taken from the ratings
-    ("the catalogue"), which a declaration would mend.
+    ("the catalogue"), which a declaration would mend. Raises `RequestError` for a unit or a trust
+    that there is not.
     """
 
     epsilon: str | None
@@ -40,6 +43,12 @@ class Guarantee:
     exact: bool = False
     fails: str | None = None
     uncovered: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for what, given, known in (("unit", self.unit, Unit), ("trust", self.trust, Trust)):
+            if given not in get_args(known):
+                choices = ", ".join(get_args(known))
+                raise RequestError(f"There is no {what} '{given}'; choose from {choices}.")
 
     @property
     def sentence(self) -> str:
@@ -92,13 +101,24 @@ class Guarantee:
 
     def to_dict(self) -> dict[str, Any]:
         """The guarantee as JSON-ready values; `uncovered` only where there is something."""
-        fields = asdict(self)
-        return fields if self.uncovered else {k: v for k, v in fields.items() if k != "uncovered"}
+        found = asdict(self)
+        return found if self.uncovered else {k: v for k, v in found.items() if k != "uncovered"}
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
-        """The guarantee that `to_dict` wrote; unknown keys raise `TypeError`."""
-        known: dict[str, Any] = dict(fields)
+    def from_dict(cls, written: Mapping[str, Any]) -> Self:
+        """The guarantee that `to_dict` wrote.
+
+        Raises `RequestError` for a key that is missing or not known, and for what has no keys.
+        """
+        must_be(Mapping, written, "guarantee", "give what `to_dict` made")
+        every = {field.name: field.default for field in fields(cls)}
+        missing = [
+            name for name, usual in every.items() if usual is MISSING and name not in written
+        ]
+        for name in (*missing, *(name for name in written if name not in every)):
+            has = "has no" if name in missing else "has an unknown"
+            raise RequestError(f"This guarantee {has} '{name}'; give what `to_dict` made.")
+        known: dict[str, Any] = dict(written)
         for name in ("public", "assumptions", "uncovered"):
             known[name] = tuple(known.get(name, ()))
         return cls(**known)

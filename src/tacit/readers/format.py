@@ -80,6 +80,8 @@ class Request:
     held_out: str | None = None
 
     def __post_init__(self) -> None:
+        if self.held_out is not None:
+            must_be(str, self.held_out, "name", "say in text which column is held out")
         if self.held_out is not None and (what := self.columns.renaming([self.held_out])):
             raise RequestError(
                 f"The column '{self.held_out}' holds the {what[self.held_out]}, and cannot say "

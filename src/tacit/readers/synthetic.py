@@ -65,8 +65,9 @@ def synthetic(
     >>> len(ratings), ratings.n_users, ratings.n_items
     (1500, 50, 80)
     """
-    if fewest < 1:
+    if whole("fewest ratings a person", fewest) < 1:
         raise RequestError(f"People with {fewest} ratings are not in a world; give 1 or more.")
+    whole("rng", rng, 0)
     sizes = {"people": n_users, "items": n_items, "ratings": n_ratings}
     n_users, n_items, n_ratings = (whole(f"number of {w}", n, 1) for w, n in sizes.items())
     most = int(n_items * MOST_OF_CATALOGUE)

@@ -39,6 +39,10 @@ def promises_what_it_was_asked(training: AnyTraining) -> None:
         found = training.fit(made_up()[0], epsilon=epsilon, delta=DELTA).guarantee
         if found.epsilon != epsilon or found.delta not in ("0", DELTA) or found.fails:
             raise AssertionError(f"Asked for {epsilon} at delta {DELTA}, it promises {found}.")
+        if getattr(training, "unit", found.unit) != found.unit:
+            raise AssertionError(
+                f"Its unit is {training.unit}, and its guarantee's is {found.unit}."
+            )
 
 
 def refuses_what_promises_nothing(training: AnyTraining) -> None:

@@ -50,8 +50,8 @@ FAITHFUL: tuple[AbstractTraining, ...] = (
 )
 """Trainings as published, with the claim that is printed for them and the reason why it fails."""
 
-PER_PERSON = ("pg-mf", "dpals", "dp-covariance")
-"""Those of them whose promise is one to a whole person; trainings of lists all are."""
+PER_PERSON = tuple(training.name for training in STRICT if training.unit == "user")
+"""Those of them whose promise is one to a whole person; built-in trainings of lists all are."""
 
 TRAININGS: dict[tuple[str, str], AbstractTraining] = {
     (training.name, mode): training
@@ -93,6 +93,13 @@ def modes(name: str, wanted: str = "strict") -> tuple[str, ...]:
     had = tuple(mode for known, mode in TRAININGS if known == name)
     had = had or ("strict",) * (name in STRICT_TRAININGS)
     return tuple(mode for mode in had if wanted in (mode, "both")) or had[:1]
+
+
+def unit(name: str) -> str | None:
+    """What the epsilon of a training is per; None of a plug-in's that does not say, and of what is
+    no training."""
+    members = LIST_TRAININGS if name in LIST_TRAININGS else STRICT_TRAININGS
+    return getattr(members.get(name), "unit", None)
 
 
 def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraining:

@@ -24,6 +24,11 @@ class AbstractTraining(Protocol):
         """Where its predictions exist: "provider", "device", "curator"."""
         ...
 
+    @property
+    def unit(self) -> str:
+        """What its epsilon is per: "value", "slot" or "user", as its guarantee names it."""
+        ...
+
     def fit(
         self,
         ratings: Ratings,
@@ -51,6 +56,11 @@ class AbstractListTraining(Protocol):
     @property
     def where(self) -> tuple[str, ...]:
         """Where its lists are made."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """What its epsilon is per: "value", "slot" or "user", as its guarantee names it."""
         ...
 
     def fit(

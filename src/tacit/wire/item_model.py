@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from tacit.errors import DataError
+from tacit.given import must_be
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
 from tacit.wire import binary, item_model_header
@@ -92,7 +93,9 @@ class ItemModel:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else."""
+        """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else, and
+        `RequestError` for what are no bytes."""
+        must_be(bytes, data, "item model's bytes", "give what `to_bytes` makes")
         shrinking = data.startswith(SHRINKING)
         text, numbers = binary.parted(SHRINKING if shrinking else MAGIC, data, "item model")
         header = item_model_header.loads(text)

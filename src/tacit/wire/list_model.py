@@ -17,6 +17,7 @@ from operator import lt
 from typing import Self
 
 from tacit.errors import DataError, RequestError
+from tacit.given import must_be
 from tacit.privacy.guarantee import Guarantee
 from tacit.wire import binary, list_model_header
 from tacit.wire.binary import Bytes, Floats
@@ -111,7 +112,9 @@ class ListModel:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else."""
+        """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else, and
+        `RequestError` for what are no bytes."""
+        must_be(bytes, data, f"{WHAT}'s bytes", "give what `to_bytes` makes")
         if len(data) > MOST_BYTES:
             raise DataError(f"A list model of {len(data):,} bytes is larger than {MOST_BYTES:,}.")
         text, numbers = binary.parted(MAGIC, data, WHAT)

@@ -1,6 +1,10 @@
 """What somebody asks to compare, in Python or in a shell, checked before any data are read."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from inspect import signature
+from typing import Any
 
 import polars as pl
 
@@ -14,6 +18,10 @@ from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings
 
 MODES = ("strict", "faithful", "both")
+SET_BY_OTHERS = ("data", "held_out", "reading")
+"""No options of a comparison: what is held out is its split."""
+ALIKE = 0.7
+"""Of two names, where one may be meant by the other: 1 for the same."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,22 @@ def asked(
     found += [registered.plugged(None, name) for name in named]
     comparison = replace(comparison, plugged=[each for each in found if each])
     return CheckedRequest(comparison, via, learnt, models is not None, plan)
+
+
+def known_options(
+    given: Iterable[str], verb: Callable[..., Any], reader: Callable[..., Any]
+) -> None:
+    """Raise `RequestError` for an option that neither the verb has, nor the reader it hands on to.
+
+    The sentence names the nearest one, and where none is near, all.
+    """
+    known = [*signature(verb).parameters, *signature(reader).parameters]
+    options = [name for name in dict.fromkeys(known) if name not in SET_BY_OTHERS]
+    for name in given:
+        if name not in options:
+            near = get_close_matches(name, options, 1, ALIKE) or options
+            has = f"did you mean {near[0]}?" if len(near) == 1 else f"it has {', '.join(near)}."
+            raise RequestError(f"{verb.__name__} has no option '{name}'; {has}")
 
 
 def protocol(split: str, test_share: float | None, folds: int | None, seeds: int) -> SplitProtocol:

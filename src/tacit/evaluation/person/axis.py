@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tacit.errors import RequestError
 from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.person.request import Terms
@@ -13,6 +14,7 @@ def on_axis(rows: Sequence[ResultRow], terms: Terms) -> list[ResultRow]:
     """The rows with the epsilon per person that they were set for, by whom they trust.
 
     `terms`: by kind and epsilon per person. A row of slots has the kind in its channel's name.
+    Raises `RequestError` for a training's row whose promise is not to a person.
     """
     asked = {
         (each.plan, each.cap, float(each.slot.epsilon or 0)): (kind, float(person))
@@ -25,6 +27,11 @@ def on_axis(rows: Sequence[ResultRow], terms: Terms) -> list[ResultRow]:
 def _on_axis(
     row: ResultRow, asked: Mapping[tuple[str, int | None, float], tuple[str, float]]
 ) -> ResultRow:
+    if row.channel is None and row.epsilon is not None and row.unit != "user":
+        raise RequestError(
+            f"{row.model} promises its epsilon per {row.unit} and says that its unit is user; "
+            "correct its unit, and leave it out here."
+        )
     if row.channel in (None, IDENTITY) or row.epsilon is None:
         return row
     kind, person = asked[row.plan, row.cap, row.epsilon]

@@ -13,7 +13,7 @@ from tacit.evaluation.journal import Journal
 from tacit.evaluation.person.slots import KINDS, SlotTerms, slot_terms
 from tacit.evaluation.results import ResultRow
 from tacit.ratings import Ratings
-from tacit.training import LIST_TRAININGS, PER_PERSON, modes
+from tacit.training import LIST_TRAININGS, PER_PERSON, modes, unit
 
 Terms = Mapping[tuple[str, str], SlotTerms]
 """What is asked, by kind of plan and epsilon per person."""
@@ -29,7 +29,8 @@ class PersonComparison:
     its plan, cap and epsilons are set here. Models of it that learn from reports get them under
     each kind of plan; trainings have their own promise.
 
-    Raises `RequestError` for a training whose promise is of less than a person.
+    Raises `RequestError` for a training whose promise is of less than a person, or that does not
+    say of what.
     """
 
     epsilons: Sequence[str]
@@ -38,10 +39,16 @@ class PersonComparison:
 
     def __post_init__(self) -> None:
         for name in self.every.models:
-            if modes(name) and name not in (*PER_PERSON, *LIST_TRAININGS):
+            per = unit(name) if modes(name) else "user"
+            if per is None:
                 raise RequestError(
-                    f"{name} promises something to each value, and nothing bounds a person; choose "
-                    f"from {', '.join((*PER_PERSON, *LIST_TRAININGS))}."
+                    f"{name} does not say what its epsilon is per; write unit = 'user' into it if "
+                    "its promise is one to a whole person."
+                )
+            if per != "user":
+                raise RequestError(
+                    f"{name} promises something to each {per}, and nothing bounds a person; choose "
+                    f"from {', '.join((*PER_PERSON, *LIST_TRAININGS.own))}."
                 )
 
     def terms(self, ratings: Ratings, make: Tools) -> Terms:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from tacit.errors import RequestError
+from tacit.given import must_be
 from tacit.models.channel_mf.row_prior import Features
 from tacit.ratings import Vocabulary
 
@@ -52,6 +53,7 @@ def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
 
 def _own_rows(table: pl.DataFrame, items: Vocabulary) -> pl.DataFrame:
     """The table's row of each item, in the order of `items`; nulls where it has none."""
+    must_be(pl.DataFrame, table, "table of items", "give what `item_table` reads, a polars frame")
     if ID not in table.columns or table.width < 2:
         raise RequestError(
             f"A table of items has a column {ID} and others that describe it; this one has "
@@ -102,7 +104,7 @@ def _number(column: pl.Series) -> Doubles:
 def _shared(lists: pl.Series) -> Doubles:
     """A mark for each value that at least three items have, less the share that have it."""
     rows = pl.DataFrame({"row": np.arange(len(lists)), "value": lists.cast(pl.List(pl.String))})
-    rows = rows.explode("value")
+    rows = rows.explode("value", empty_as_null=False)
     rows = rows.drop_nulls().unique(maintain_order=True)
     counts = rows.group_by("value").len().filter(pl.col("len") >= FEWEST_ITEMS)
     top = counts.sort("len", "value", descending=[True, False]).head(MOST_MARKS)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
+from tacit.given import must_be
 from tacit.kernels.layout import Layout, layout
 from tacit.models.evidence.missing_symbol import (
     PresenceChannel,
@@ -81,7 +82,10 @@ class Evidence:
 
 def evidence(data: Ratings | Reports) -> Evidence:
     """The evidence in ratings or reports; raises `RequestError` when there is none: no rows, none
-    but "missing", one level, or a channel at epsilon 0, whose rows are all equal."""
+    but "missing", one level, or a channel at epsilon 0, whose rows are all equal; and for what is
+    neither."""
+    if not isinstance(data, Reports):
+        must_be(Ratings, data, "evidence", "give `Ratings`, or `Reports`, as `perturb` makes")
     data.scale.require_stars("A model that predicts ratings")
     if len(data) == 0:
         raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")

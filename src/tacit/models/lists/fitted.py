@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
+from tacit.given import must_be
 from tacit.kernels.layout import Side, layout
 from tacit.kernels.lists.linked import linked_lists
 from tacit.kernels.lists.topk import Scorer, best_lists
@@ -69,8 +70,10 @@ class FittedLists:
 
         `own`: what everybody truly has, which no list shows again; it shares the vocabularies.
         `where`: whether scores come from it as well (a device's) or from the debiased reports (the
-        provider's). Shape (people, length). Raises `RequestError` for a length below 1.
+        provider's). Shape (people, length). Raises `RequestError` for a length below 1,
+        and for what are no `Ratings`.
         """
+        must_be(Ratings, own, "`Ratings`", "give those of the model's people")
         seen = layout(own.users, own.items, len(self.user_ids), len(self.item_ids)).users
         if where == "device" and (links := self.weights.links(self._rows(seen))) is not None:
             return linked_lists(seen, links, length)

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
+from tacit.given import must_be
 from tacit.models.evidence.missing_symbol import hidden, reported
 from tacit.models.evidence.presence_matrix import PresenceMatrix, public
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
@@ -35,8 +36,10 @@ def interactions(data: Ratings | Reports) -> Interactions:
     """The interactions in ratings or reports.
 
     Raises `RequestError` when there is none: no rows, or a channel at epsilon 0, whose answers
-    do not depend on what is there.
+    do not depend on what is there; and for what is neither.
     """
+    if not isinstance(data, Reports):
+        must_be(Ratings, data, "evidence", "give `Ratings`, or `Reports`, as `perturb` makes")
     if len(data) == 0:
         raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
     presence, promise = _presence(data), NO_PRIVACY

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from tacit.given import must_be
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import Directions
 from tacit.models.rounded import singles
@@ -21,8 +22,9 @@ def list_model(fitted: FittedLists, most: int = MOST_BYTES) -> ListModel:
 
     Of weights between items the largest of each item are kept, as many as fit into `most` bytes
     beside the rest: all of them up to about 4,000 items. Raises `RequestError` where not even the
-    directions fit.
+    directions fit, and for what is no model of lists.
     """
+    must_be(FittedLists, fitted, "model of lists", "give what `fit` returns for one, as for 'ease'")
     weights, items = fitted.weights, tuple(fitted.item_ids.ids.to_list())
     left = most - HEADER - len(json.dumps(items)) - 4 * len(items)
     low_rank = None if weights.directions is None else _low_rank(weights.directions)

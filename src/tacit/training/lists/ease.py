@@ -61,6 +61,7 @@ class DPEase:
 
     name = "dp-ease"
     where = ("device",)
+    unit = "user"
 
     def __post_init__(self) -> None:
         if self.most_items < 2 or not 0 < self.counts < 1 or not min(self.clear, self.ridge) > 0:

@@ -21,6 +21,7 @@ class DPPopularity:
 
     name = "dp-popularity"
     where = ("device",)
+    unit = "user"
 
     def fit(
         self,

@@ -77,6 +77,7 @@ class Berlioz:
     ridge: float = RIDGE
 
     where = ("curator", "device")
+    unit = "value"
 
     @property
     def name(self) -> str:

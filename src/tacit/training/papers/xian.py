@@ -71,6 +71,7 @@ class FaithfulSVD:
     y: Literal["descent", "mean"] = "descent"
 
     where = ("curator", "device")
+    unit = "value"
 
     @property
     def name(self) -> str:

@@ -61,6 +61,7 @@ class DPCovariance:
 
     name = "dp-covariance"
     where = ("device",)
+    unit = "user"
 
     def __post_init__(self) -> None:
         if (self.factors or 0) < 0 or self.most_items < 2:

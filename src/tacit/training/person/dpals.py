@@ -54,6 +54,7 @@ class DPALS:
 
     name = "dpals"
     where = ("device",)
+    unit = "user"
 
     def __post_init__(self) -> None:
         if self.steps < 1 or (self.factors or 0) < 0:

@@ -64,6 +64,7 @@ class PGMF:
 
     name = "pg-mf"
     where = ("device",)
+    unit = "user"
 
     def __post_init__(self) -> None:
         if self.rounds < 1:

@@ -56,6 +56,7 @@ class PrivateSVD:
     rank: int | None = None
 
     where = ("curator", "device")
+    unit = "value"
     mode: Literal["strict"] = "strict"
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ class ItemBias:
 
     name = "item-bias"
     where = ("device",)
+    unit = "value"
 
     def fit(
         self,
