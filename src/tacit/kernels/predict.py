@@ -29,8 +29,7 @@ REACH = 8
 
 
 def tabled(levels: Doubles, sigma: float) -> Doubles:
-    """E[rating | theta] at `STEPS` places to a sigma, from `REACH` sigmas below the lowest cut to as
-    far above the highest.
+    """E[rating | theta] at `STEPS` places to a sigma, `REACH` sigmas beyond the outermost cuts.
 
     Between two places a straight line is off by h^2 / 8 of the second derivative at most: 2e-7 of
     sigma, or of the widest gap between levels where that is more. `levels`: shape (L,). Shape
