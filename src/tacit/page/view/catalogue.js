@@ -16,7 +16,8 @@ export class CatalogueView {
   #task;
   #rated;
   #levels;
-  #folded;
+  /** @type {string[] | null} */
+  #folded = null;
   #list = make("ul", { class: "items" });
   #found = make("p", { class: "quiet", role: "status" });
   #more = make("button", { type: "button", click: () => this.#grow() }, MORE);
@@ -42,7 +43,6 @@ export class CatalogueView {
   constructor(task, levels, rated) {
     this.#task = task;
     this.#levels = new Map(levels);
-    this.#folded = task.items.map((_, place) => fold(titleOf(task, place)));
     this.#rated = rated;
     this.view = make(
       "div",
@@ -64,16 +64,25 @@ export class CatalogueView {
   /** Lists what the words find, from the start. */
   show() {
     const words = fold(this.#search.value).split(" ").filter(Boolean);
-    const places = [...this.#folded.keys()].filter((place) => {
-      const wanted = !this.#mine.checked || this.#levels.has(place);
-      return wanted && words.every((word) => this.#folded[place]?.includes(word));
-    });
+    const named = (/** @type {number} */ place) => {
+      const title = words.length > 0 ? this.#titles()[place] : "";
+      return words.every((word) => title?.includes(word));
+    };
+    const places = [...this.#task.items.keys()].filter(
+      (place) => (!this.#mine.checked || this.#levels.has(place)) && named(place),
+    );
     this.#found.textContent =
       places.length === 0 ? NONE_FOUND : foundInWords(places.length);
     this.#waiting = places;
     this.#told.clear();
     this.#list.replaceChildren();
     this.#grow();
+  }
+
+  /** Every title as `fold` has it, from the first search on. */
+  #titles() {
+    const { items } = this.#task;
+    return (this.#folded ??= items.map((_, place) => fold(titleOf(this.#task, place))));
   }
 
   /**

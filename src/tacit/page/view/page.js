@@ -4,6 +4,7 @@ import { CatalogueView } from "./catalogue.js";
 import { Client } from "../device/client.js";
 import { Collector } from "../device/sending/collector.js";
 import { find } from "./dom.js";
+import { breathe, fill, fillPlaces, look, say } from "./places.js";
 import { countDue, pastOf } from "../device/answering/due.js";
 import { sentence } from "../device/errors.js";
 import { download } from "./download.js";
@@ -34,6 +35,8 @@ class Page {
   #catalogue = null;
   /** @type {TermsView | null} */
   #terms = null;
+  /** @type {SoFarView | null} */
+  #soFar = null;
   #entries = ENTRIES;
   #timer = 0;
 
@@ -46,7 +49,6 @@ class Page {
     this.client = client;
     this.collector = collector;
     this.task = task;
-    this.soFar = new SoFarView(task);
     on("peek", async () => look("next"));
     on("sync", () => this.#try(() => this.client.sync()));
     on("export", async () => download(await this.client.export(), "tacit-device.json"));
@@ -65,12 +67,10 @@ class Page {
     say("name", task.name);
     document.title = around.titleInWords(task.name);
     fillPlaces(around.placesInWords(task));
+    await breathe();
     this.#catalogue = new CatalogueView(task, levels, (...said) => acted(() => this.#rate(...said)));
     fill("catalogue", this.#catalogue.view);
-    const limit = owner ? nats(owner.limit) : null;
-    this.#terms = new TermsView(task, limit, (terms) =>
-      acted(() => this.#agree(terms)),
-    );
+    this.#terms = null;
     find(last.size > 0 ? "rate" : "told", HTMLElement).before(find("send", HTMLElement));
     if (owner && !this.#agreed) say("alert", around.ANEW);
     find("home", HTMLElement).hidden = false;
@@ -108,6 +108,7 @@ class Page {
     const rows = await this.client.read();
     const { levels } = pastOf(rows, this.task.question);
     const best = await this.#recommend(levels);
+    await breathe();
     await heard(async () => this.#showSending(rows, best[0]?.title));
   }
 
@@ -117,6 +118,7 @@ class Page {
     let best = [];
     await heard(async () => {
       best = bestOf(this.task, this.#model, levels);
+      await breathe();
       fill("recommendations", recommendationsView(this.task, this.#model, best, levels.size));
     });
     const [first] = best;
@@ -147,10 +149,24 @@ class Page {
     const waits = rows.outbox.length > 0;
     find("sync", HTMLElement).hidden = !this.#agreed || (due === 0 && !waits);
     say("sync", words.sendInWords(due, waits));
-    const asked = this.#agreed ? this.soFar : this.#terms;
-    if (asked) fill("asked", asked.view);
-    if (this.#agreed) this.soFar.tell(rows, first);
-    else this.#terms?.tell(due);
+    if (this.#agreed) this.#showSoFar(rows, first);
+    else if (due > 0) this.#showTerms(rows, due);
+  }
+
+  /** @param {Rows} rows @param {number} due answers */
+  #showTerms({ owner: [owner] }, due) {
+    this.#terms ??= new TermsView(this.task, owner ? nats(owner.limit) : null, (terms) =>
+      acted(() => this.#agree(terms)),
+    );
+    fill("asked", this.#terms.view);
+    this.#terms.tell(due);
+  }
+
+  /** @param {Rows} rows @param {string | undefined} first */
+  #showSoFar(rows, first) {
+    this.#soFar ??= new SoFarView(this.task);
+    fill("asked", this.#soFar.view);
+    this.#soFar.tell(rows, first);
   }
 
   /** @param {() => Promise<SyncOutcome>} work */
@@ -236,36 +252,6 @@ async function heard(work) {
 }
 
 /**
- * @param {string} id
- * @param {string} text
- */
-function say(id, text) {
-  find(id, HTMLElement).textContent = text;
-}
-
-/**
- * @param {string} id
- * @param {HTMLElement} view
- */
-function fill(id, view) {
-  const place = find(id, HTMLElement);
-  if (place.firstChild !== view) place.replaceChildren(view);
-}
-
-/** Takes eyes and focus to a place. @param {string} id */
-function look(id) {
-  const place = find(id, HTMLElement);
-  place.scrollIntoView({ block: "start" });
-  place.focus({ preventScroll: true });
-}
-
-/** @param {ReturnType<typeof around.placesInWords>} said */
-function fillPlaces(said) {
-  const places = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-say]"));
-  for (const place of places) place.textContent = said[place.dataset["say"] ?? ""] ?? "";
-}
-
-/**
  * Takes the enrolment token out of the address, where it would stay in the history.
  * @param {Client} client
  */
@@ -286,6 +272,7 @@ async function begin() {
   await admit(client);
   const address = await collector.firstTask();
   const task = await wireTask.loads(await collector.task(address), address);
+  await breathe();
   const page = new Page(client, collector, task);
   await page.show();
   await page.goOn();
