@@ -1,10 +1,12 @@
 """What a person does on the page in a browser, and what is seen to leave it."""
 
 import re
+import shutil
 from pathlib import Path
 
 from playwright.sync_api import Page, Request, expect
 
+CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 

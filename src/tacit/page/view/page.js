@@ -262,13 +262,22 @@ async function admit(client) {
   history.replaceState(null, "", location.pathname);
 }
 
+/**
+ * The database of the collector at this place: what another one under the same host asks, and is
+ * sent, is its own.
+ * @param {Collector} collector
+ */
+function storeOf({ origin, place }) {
+  return place === origin ? "tacit" : `tacit ${place}`;
+}
+
 /** @returns {Promise<void>} */
 async function begin() {
   document.documentElement.lang = around.LANGUAGE;
   document.documentElement.dir = around.DIRECTION;
   if (!isSecureContext) throw new Error(around.INSECURE);
   const collector = new Collector();
-  const client = new Client({ store: await openStore(), collector });
+  const client = new Client({ store: await openStore(storeOf(collector)), collector });
   await admit(client);
   const address = await collector.firstTask();
   const task = await wireTask.loads(await collector.task(address), address);
