@@ -5,6 +5,7 @@ import re
 import time
 from array import array
 from contextlib import closing
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -201,6 +202,34 @@ def test_without_a_connection_nothing_is_lost_and_it_is_said_in_a_sentence(page:
         "The collector cannot be reached; try again later."
     )
     expect(page.locator("#catalogue input:checked")).to_have_count(1)
+
+
+def test_what_was_never_agreed_to_is_erased_and_nobody_is_asked(page: Page, asked) -> None:
+    rate(page, 2)
+    erase(page)
+    expect(page.locator("#alert")).to_contain_text("spent is kept: 0 for all your values together")
+    expect(page.locator("#catalogue input:checked")).to_have_count(0)
+    page.reload()
+    unfold(page)
+    expect(page.locator("#catalogue input:checked")).to_have_count(0)
+    assert {one.method for one in asked} == {"GET"}
+
+
+def test_another_question_is_asked_anew_and_nothing_is_sent_meanwhile(
+    page: Page, provider, asked
+) -> None:
+    rate(page, 1)
+    answer(page)
+    other = replace(provider.task, name="Other films")
+    page.route("**/v1/tasks", lambda route: route.fulfill(json={"tasks": [other.address]}))
+    page.route(f"**/{other.address}", lambda route: route.fulfill(body=other.document))
+    page.reload()
+    expect(page.locator("#alert")).to_contain_text("asks something else now")
+    expect(page.locator("#send")).to_be_hidden()
+    rate(page, 2)
+    expect(page.get_by_role("button", name="Agree and send 2 answers")).to_be_visible()
+    expect(page.get_by_label("Your lifetime limit")).to_have_value("50")
+    assert len(posts(asked)) == 1
 
 
 CHANGED = """terms => new Promise((done, failed) => {

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import polars as pl
 import pytest
 from film_questions import film_model, question
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 from processes import CollectorProcess, free_port
 from proxies import NAME, ProxyProcess
 from visits import CHROMIUM, answer, erase, posts
@@ -64,14 +64,13 @@ def place(request, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def page(place):
-    with sync_playwright() as playwright:
-        here = f"--host-resolver-rules=MAP {NAME} 127.0.0.1"
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[here])
-        context = chromium.new_context(ignore_https_errors=True)
-        context.set_default_timeout(10_000)
-        yield context.new_page()
-        chromium.close()
+def page(browser, place):
+    here = f"--host-resolver-rules=MAP {NAME} 127.0.0.1"
+    chromium = browser.browser_type.launch(executable_path=CHROMIUM, args=[here])
+    context = chromium.new_context(ignore_https_errors=True)
+    context.set_default_timeout(10_000)
+    yield context.new_page()
+    chromium.close()
 
 
 def test_the_page(place, page):

@@ -87,6 +87,7 @@ class Page {
 
   /** @param {import("./terms.js").Terms} terms */
   async #agree(terms) {
+    if (this.#agreed) return;
     await this.client.enrol(this.task, terms);
     // A ledger that the browser may clear to make room would forget what was spent.
     await navigator.storage.persist();

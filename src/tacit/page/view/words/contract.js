@@ -29,10 +29,11 @@ export function offerInWords({ scale, hidesPresence }, due) {
 }
 
 /** What the choices below it are about. @param {Task} task */
-export function guessInWords({ scale }) {
+export function guessInWords({ scale, hidesPresence }) {
+  const none = hidesPresence && !hasOneLevel(scale) ? ", or a rating and none," : "";
   return (
-    `${vocabulary(scale).guess} is right 50 % of the time by a coin. With the answer in hand ` +
-    "it is right, at most:"
+    `${vocabulary(scale).guess}${none} is right 50 % of the time by a coin. With the answer in ` +
+    "hand it is right, at most:"
   );
 }
 

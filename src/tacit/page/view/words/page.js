@@ -9,7 +9,9 @@ export const LANGUAGE = "en-GB";
 export const DIRECTION = "ltr";
 export const NO_TASK = "Nothing can be sent.";
 export const INSECURE = "This page needs a secure connection (https) to keep and hash anything.";
-export const ANEW = "The provider asks something else now. Read it, and agree if you will.";
+export const ANEW = 
+  "The provider asks something else now, which you have not agreed to: you will be asked before " +
+  "anything is sent.";
 export const FIND = "Find";
 export const NONE_FOUND = "Nothing is called that.";
 export const MORE = "Show more";
@@ -38,7 +40,7 @@ export function placesInWords({ scale }) {
     keeps:
       `It keeps ${yours}, a secret that names you, every answer ever drawn and what waits to be ` +
       "sent. The file leaves out the secret, your token and the reports themselves, so that nobody " +
-      `can send in your name with it. It holds ${yours} as they are: keep it to yourself.`,
+      `can send in your name with it. It holds ${yours}, without noise: keep it to yourself.`,
     export: "Export",
     erase: "Erase …",
     erasing: "Erase this device?",
