@@ -13,7 +13,7 @@ import { choicesInWords, guessInWords, staysInWords, sureInWords } from "./words
  * @param {Pick<Task, "channels">} task
  * @returns {string[]}
  */
-export function offeredBy({ channels }) {
+function offeredBy({ channels }) {
   const offered = [...new Set(channels.map(({ epsilon }) => epsilon))];
   return offered.sort((a, b) => Number(nano(a) - nano(b)));
 }
@@ -66,7 +66,8 @@ export function choicesView(task, chosen) {
  * How often somebody is right who knows an answer and that one of two values is true, each as likely
  * as the other before: at most so often, whatever the symbol.
  * @param {string} epsilon
+ * @returns {number}
  */
-function surest(epsilon) {
+export function surest(epsilon) {
   return 1 / (1 + Math.exp(-Number(epsilon)));
 }

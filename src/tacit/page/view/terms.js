@@ -88,7 +88,7 @@ export class TermsView {
  * @param {string} epsilon
  * @returns {string}
  */
-export function modestLimit(task, epsilon) {
+function modestLimit(task, epsilon) {
   const answers = task.hidesPresence ? 2 * cellsOf(task) : 100;
   return String(Math.ceil(answers * Number(epsilon)));
 }

@@ -16,7 +16,6 @@ export const UNSENT = "not sent yet";
 export const WAITS = "waits to be sent";
 export const SENT = "sent";
 export const UNASKED = "not asked about";
-export const NO_MORE = "Nothing new to send.";
 export const BUSY = "Answering …";
 export const NOTHING_SENT = "Nothing was sent.";
 
