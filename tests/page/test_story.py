@@ -66,7 +66,8 @@ class Keys:
 def person(request, browser: Browser, provider, asked):
     """Somebody on the page for the first time."""
     size, how = request.param
-    context = browser.new_context(viewport=size, has_touch=True, accept_downloads=True)
+    # Colours that fade from one scheme to the other are neither for as long as the machine likes.
+    context = browser.new_context(viewport=size, has_touch=True, reduced_motion="reduce")
     context.set_default_timeout(5_000)
     page = context.new_page()
     page.on("request", lambda one: asked.append(one))
