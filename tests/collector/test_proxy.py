@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from processes import free_port
-from proxies import DEPLOY, NAME, ProxyProcess
+from proxies import CADDY_UNDER_FILMS, DEPLOY, NAME, NGINX_UNDER_FILMS, ProxyProcess
 
 from tacit.collector.http.server import KEEP_ALIVE_SECONDS
 from tacit.wire.report import LONGEST_UPLOAD, dumps, upload
@@ -79,6 +79,13 @@ def beginning(kind, path) -> bytes:
 def test_the_page_shows_the_files_that_are_tested(page):
     shown = re.findall(r"^```\w*\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
     assert (DEPLOY / page).read_text() in shown
+
+
+def test_the_page_shows_the_changes_for_a_path_that_are_tested():
+    shown = {line.strip() for line in PAGE.read_text().splitlines()}
+    for changed in (*NGINX_UNDER_FILMS.values(), *CADDY_UNDER_FILMS.values()):
+        lines = {line.strip() for line in changed.splitlines()}
+        assert {line for line in lines if "header_up" not in line} <= shown
 
 
 def test_who_sends_on_a_connection_closes_it():

@@ -242,6 +242,18 @@ def test_addresses(ask, collector):
     assert client.post("/v1/tasks/00/reports", json={}).status_code == 404
 
 
+def test_the_page_is_compressed_and_what_has_an_address_is_not(ask, collector):
+    """A proxy or a browser may ask for either; devices hash the bytes as they are sent."""
+    task = ask()
+    client = collector(task)
+    for path in ("/", "/style.css", "/view/page.js"):
+        answer = client.get(path, headers={"accept-encoding": "gzip"})
+        assert answer.headers["content-encoding"] == "gzip"
+        assert answer.content == client.get(path, headers={"accept-encoding": "identity"}).content
+    answer = client.get(f"/v1/tasks/{task.address}", headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in answer.headers
+
+
 def test_a_label_is_made_once_and_by_whom_is_asked(ask, collector):
     made = []
 

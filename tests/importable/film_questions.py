@@ -1,7 +1,12 @@
-"""Questions about two dozen films, for the page."""
+"""Questions about two dozen films, and a model of them, for the page."""
+
+from array import array
+from random import Random
 
 from tacit.channels import compile_channel
+from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.scale import RatingScale
+from tacit.wire.item_model import ItemDraw, ItemModel
 from tacit.wire.task import Task
 
 STARS, ONE = RatingScale.parse("1:5:1"), RatingScale.parse("there")
@@ -36,3 +41,13 @@ def marking(plan: str) -> Task:
         name="Seen", scale=ONE, plan=plan, items=tuple(range(len(TITLES))), titles=TITLES,
         channels=tables, start=0,
     )  # fmt: skip
+
+
+def film_model() -> ItemModel:
+    rng, n, K = Random(1), len(TITLES), 2
+
+    def numbers(count: int) -> "array[float]":
+        return array("f", [rng.uniform(-1, 1) for _ in range(count)])
+
+    draw = ItemDraw(3.5, numbers(n), numbers(n * K), array("f", [2.0] * (1 + K)), numbers(0))
+    return ItemModel(STARS, tuple(range(n)), K, "cells", 0.85, (draw,), NO_PRIVACY)

@@ -21,11 +21,14 @@ def free_port() -> int:
 
 
 class CollectorProcess:
-    """`tacit collect` over a store, always on one port. `before`: words before the command;
-    `older`: tasks that are served after `task`; an option of None is one that takes no value."""
+    """`tacit collect` over a store, always on one port: `at`, if given. `before`: words before the
+    command; `older`: tasks that are served after `task`; an option of None is one that takes no
+    value."""
 
-    def __init__(self, folder: Path, task, db: str | None = None, before=(), older=(), **options):
-        self.port = free_port()
+    def __init__(
+        self, folder: Path, task, db: str | None = None, before=(), older=(), at=None, **options
+    ):
+        self.port = at or free_port()
         self.log = folder / "collector.log"
         self.db = db or str(folder / "reports.db")
         where = ["--db", self.db, "--port", str(self.port)]

@@ -18,17 +18,27 @@ from processes import free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 NAME = "films.example"
+NGINX_UNDER_FILMS = {
+    "location / {": "location /films/ {",
+    "proxy_pass http://collector;": "proxy_pass http://collector/;",
+}
+CADDY_UNDER_FILMS = {
+    "\treverse_proxy 127.0.0.1:8000 {": "\tredir /films /films/\n"
+    "\thandle_path /films/* {\n\t\treverse_proxy 127.0.0.1:8000 {",
+    "header_up -Referer\n\t}\n": "header_up -Referer\n\t\t}\n\t}\n",
+}
 
 
 class ProxyProcess:
     """nginx or Caddy with the documented file, but for its addresses and paths.
 
     `tls`, `plain`: ports on 127.0.0.1, with the certificate of a moment and without. `folder`: has
-    everything that the proxy writes.
+    everything that the proxy writes. `under_films`: with the documented changes by which the
+    collector lies under /films/.
     """
 
-    def __init__(self, kind: str, folder: Path, upstream: int):
-        self.folder = folder
+    def __init__(self, kind: str, folder: Path, upstream: int, under_films: bool = False):
+        self.folder, self._under_films = folder, under_films
         self.tls, self.plain = free_port(), free_port()
         folder.mkdir()
         _certify(folder)
@@ -82,6 +92,7 @@ class ProxyProcess:
             "127.0.0.1:8000;": f"127.0.0.1:{upstream};",
             "/etc/ssl/films.example/": f"{self.folder}/",
             "/var/log/nginx/": f"{self.folder}/",
+            **(NGINX_UNDER_FILMS if self._under_films else {}),
         }
         file = self._configured("nginx.conf", changes)
         run = f"daemon off; pid {self.folder}/pid;"
@@ -90,6 +101,7 @@ class ProxyProcess:
     def _caddy(self, upstream: int) -> list[str]:
         changes = {
             "\tadmin off\n": "\tadmin off\n\tauto_https off\n",
+            **(CADDY_UNDER_FILMS if self._under_films else {}),
             "127.0.0.1:8000 ": f"127.0.0.1:{upstream} ",
         }
         file = self._configured("Caddyfile", changes)

@@ -1,22 +1,39 @@
 """What a person does on the page in a browser, and what is seen to leave it."""
 
 import re
+import shutil
 from pathlib import Path
 
 from playwright.sync_api import Page, Request, expect
 
+CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
-def start(page: Page, maximum: str = "1", limit: str = "50") -> None:
-    page.get_by_label("Your maximum").fill(maximum)
+def unfold(page: Page) -> None:
+    """Shows a catalogue of two dozen whole, on a screen of any width."""
+    more = page.get_by_role("button", name="Show more", exact=True)
+    page.locator("#catalogue li").first.wait_for()
+    while more.count():
+        more.click()
+
+
+def agree(page: Page, choice: str = "Little noise", limit: str = "50") -> None:
+    """Agrees, with which the first answers are sent."""
+    page.get_by_role("radio", name=choice).check()
+    page.get_by_text("More: your lifetime limit").click()
     page.get_by_label("Your lifetime limit").fill(limit)
-    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Agree and send").click()
+
+
+def answer(page: Page, limit: str = "50") -> None:
+    agree(page, limit=limit)
+    expect(page.locator("#status")).to_contain_text("sent and stored")
 
 
 def send(page: Page) -> None:
-    page.get_by_role("button", name="Send answers").click()
+    page.get_by_role("button", name="Send").click()
     expect(page.locator("#status")).to_contain_text("sent and stored")
 
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BudgetError, CertificateError } from "../../src/tacit/page/device/errors.js";
 import { nano, nats } from "../../src/tacit/page/device/answering/ledger.js";
-import { together } from "../../src/tacit/page/view/words.js";
+import { together } from "../../src/tacit/page/view/words/nouns.js";
 import { chance, device, example, itemAt } from "./world.js";
 
 const LEVELS = ["1", "2", "3", "4", "5"];

@@ -1,42 +1,25 @@
 """A provider for the page's tests: a collector with the page, a task and a model."""
 
-import shutil
 import threading
 import time
-from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from random import Random
 
 import pytest
 import uvicorn
-from film_questions import STARS, TITLES, question
+from film_questions import film_model, question
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 from processes import free_port
-from visits import AXE, PHONE
+from visits import AXE, CHROMIUM, PHONE
 
 from tacit.collector.http.app import application
 from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.server import configured
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.evaluation.label.served import served
-from tacit.privacy.guarantee import NO_PRIVACY
-from tacit.wire.item_model import ItemDraw, ItemModel
 from tacit.wire.task import Task
-
-CHROMIUM = shutil.which("chromium")
-
-
-def published() -> ItemModel:
-    rng, n, K = Random(1), len(TITLES), 2
-
-    def numbers(count: int) -> "array[float]":
-        return array("f", [rng.uniform(-1, 1) for _ in range(count)])
-
-    draw = ItemDraw(3.5, numbers(n), numbers(n * K), array("f", [2.0] * (1 + K)), numbers(0))
-    return ItemModel(STARS, tuple(range(n)), K, "cells", 0.85, (draw,), NO_PRIVACY)
 
 
 class Provider:
@@ -52,7 +35,7 @@ class Provider:
         self.task = task = replace(task, provider=self.url.rstrip("/"))
         self.models = PublishedModels(folder / "models")
         if not task.scale.has_one_level:
-            self.models.publish(task.address, published())
+            self.models.publish(task.address, film_model())
         digests = [sha256(token.encode()).hexdigest() for token in tokens]
         enrolment = Enrolment(digests, most=100) if tokens else None
         app = application(

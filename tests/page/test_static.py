@@ -59,3 +59,14 @@ def test_the_document_has_no_inline_script_or_style():
     assert re.findall(r"<script[^>]*>([^<]*)</script>", text) == [""]
     for name in re.findall(r'(?:src|href)="([^"]+)"', text):
         assert (PAGE / name).is_file()
+
+
+def test_the_style_says_nothing_and_knows_no_left_or_right():
+    """Words are elsewhere, and a language may be read from right to left."""
+    style = (PAGE / "style.css").read_text(encoding="utf-8")
+    assert not re.search(r'content:\s*"[^"]*\w', style)
+    sided = r"(?<![\w-])(?:(?:margin|padding|border|inset)-)?(?:left|right)(?:-[a-z]+)*\s*:"
+    assert not re.search(sided + r"|:\s*(?:left|right)\b", style)
+    four = r"(?:margin|padding): [^\s;]+ ([^\s;]+) [^\s;]+ ([^\s;]+);"
+    for start, end in re.findall(four, style):
+        assert start == end

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -192,7 +193,7 @@ class Collector:
             Route("/healthz", self.health),
             Route("/readyz", self.ready),
             Route("/metrics", self.metrics),
-            Mount("/", StaticFiles(directory=PAGE, html=True)),
+            Mount("/", GZipMiddleware(StaticFiles(directory=PAGE, html=True))),
         ]
 
 

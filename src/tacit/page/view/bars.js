@@ -3,7 +3,9 @@
 import { UNRATED } from "../device/documents/channel.js";
 import { make } from "./dom.js";
 import { posterior } from "../device/recommending/posterior.js";
-import { valueInWords } from "./vocabulary.js";
+import { percent } from "./numbers.js";
+import { valueInWords } from "./words/nouns.js";
+import { TRUE } from "./words/page.js";
 
 /**
  * @param {import("../device/documents/channel.js").Channel} channel
@@ -18,7 +20,7 @@ export function barsView(channel, symbol, truth) {
     const share = shares[row] ?? 0;
     const bar = make("span", { class: "bar", "aria-hidden": "true" });
     bar.style.setProperty("--share", String(share));
-    const mark = value === truth ? make("span", { class: "yours" }, "true") : "";
+    const mark = value === truth ? make("span", { class: "yours" }, TRUE) : "";
     return make(
       "li",
       { class: value === truth ? "true" : "" },
@@ -29,9 +31,4 @@ export function barsView(channel, symbol, truth) {
     );
   });
   return make("ol", { class: "bars" }, ...bars);
-}
-
-/** @param {number} share */
-function percent(share) {
-  return share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`;
 }

@@ -4,10 +4,11 @@ import { make } from "./dom.js";
 import { markView } from "./mark.js";
 import { ratingView } from "./rating.js";
 import { hasOneLevel } from "../device/documents/scale.js";
-import { vocabulary } from "./vocabulary.js";
-import { count, titleOf } from "./words.js";
+import { titleOf } from "./titles.js";
+import { FIND, foundInWords, MORE, NONE_FOUND, onlyMineInWords } from "./words/page.js";
 
-const AT_ONCE = 12;
+/** How many to show at once: on a narrow screen few, so that what suits the person is in reach. */
+const AT_ONCE = matchMedia("(min-width: 52rem)").matches ? 12 : 6;
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
 
@@ -15,10 +16,11 @@ export class CatalogueView {
   #task;
   #rated;
   #levels;
-  #folded;
+  /** @type {string[] | null} */
+  #folded = null;
   #list = make("ul", { class: "items" });
   #found = make("p", { class: "quiet", role: "status" });
-  #more = make("button", { type: "button", click: () => this.#grow() }, "Show more");
+  #more = make("button", { type: "button", click: () => this.#grow() }, MORE);
   #search = make("input", {
     type: "search",
     id: "search",
@@ -28,16 +30,19 @@ export class CatalogueView {
   #mine = make("input", { type: "checkbox", change: () => this.show() });
   /** @type {number[]} */
   #waiting = [];
+  /** @type {ReadonlyMap<number, import("./fate.js").Fate>} */
+  #fates = new Map();
+  /** @type {Map<number, HTMLElement>} */
+  #told = new Map();
 
   /**
    * @param {Task} task
    * @param {ReadonlyMap<number, string>} levels the person's own, by place
-   * @param {import("./rating.js").Rated} rated
+   * @param {(place: number, level: string | null) => void} rated
    */
   constructor(task, levels, rated) {
     this.#task = task;
     this.#levels = new Map(levels);
-    this.#folded = task.items.map((_, place) => fold(titleOf(task, place)));
     this.#rated = rated;
     this.view = make(
       "div",
@@ -45,11 +50,11 @@ export class CatalogueView {
       make(
         "div",
         { class: "find" },
-        make("label", { for: "search" }, "Find"),
+        make("label", { for: "search" }, FIND),
         this.#search,
-        make("label", { class: "mine" }, this.#mine, `only what I ${vocabulary(task).did}`),
+        make("label", { class: "mine" }, this.#mine, onlyMineInWords(task)),
+        this.#found,
       ),
-      this.#found,
       this.#list,
       this.#more,
     );
@@ -59,32 +64,64 @@ export class CatalogueView {
   /** Lists what the words find, from the start. */
   show() {
     const words = fold(this.#search.value).split(" ").filter(Boolean);
-    const places = [...this.#folded.keys()].filter((place) => {
-      const wanted = !this.#mine.checked || this.#levels.has(place);
-      return wanted && words.every((word) => this.#folded[place]?.includes(word));
-    });
+    const named = (/** @type {number} */ place) => {
+      const title = words.length > 0 ? this.#titles()[place] : "";
+      return words.every((word) => title?.includes(word));
+    };
+    const places = [...this.#task.items.keys()].filter(
+      (place) => (!this.#mine.checked || this.#levels.has(place)) && named(place),
+    );
     this.#found.textContent =
-      places.length === 0 ? "Nothing is called that." : count(places.length, "title");
+      places.length === 0 ? NONE_FOUND : foundInWords(places.length);
     this.#waiting = places;
+    this.#told.clear();
     this.#list.replaceChildren();
     this.#grow();
+  }
+
+  /** Every title as `fold` has it, from the first search on. */
+  #titles() {
+    const { items } = this.#task;
+    return (this.#folded ??= items.map((_, place) => fold(titleOf(this.#task, place))));
+  }
+
+  /**
+   * Says beside each item what became of what the person said of it.
+   * @param {ReadonlyMap<number, import("./fate.js").Fate>} fates
+   */
+  tell(fates) {
+    this.#fates = fates;
+    for (const [place, view] of this.#told) this.#say(place, view);
   }
 
   /** Shows the next few; the first of them takes the focus when the button was pressed. */
   #grow() {
     const pressed = document.activeElement === this.#more;
-    const itemView = hasOneLevel(this.#task.scale) ? markView : ratingView;
-    const next = this.#waiting
-      .splice(0, AT_ONCE)
-      .map((place) =>
-        itemView(this.#task, place, this.#levels.get(place), (...change) =>
-          this.#changed(...change),
-        ),
-      );
+    const next = this.#waiting.splice(0, AT_ONCE).map((place) => this.#itemView(place));
     this.#list.append(...next);
     this.#more.hidden = this.#waiting.length === 0;
     const first = next[0]?.querySelector("input, select");
     if (pressed && first instanceof HTMLElement) first.focus();
+  }
+
+  /** @param {number} place */
+  #itemView(place) {
+    const itemView = hasOneLevel(this.#task.scale) ? markView : ratingView;
+    const fate = make("p", { class: "fate" });
+    this.#told.set(place, fate);
+    this.#say(place, fate);
+    const changed = (/** @type {string | null} */ level) => this.#changed(place, level);
+    return itemView(this.#task, place, this.#levels.get(place), changed, fate);
+  }
+
+  /**
+   * @param {number} place
+   * @param {HTMLElement} view
+   */
+  #say(place, view) {
+    const fate = this.#fates.get(place);
+    view.textContent = fate?.text ?? "";
+    view.dataset["kind"] = fate?.kind ?? "";
   }
 
   /**

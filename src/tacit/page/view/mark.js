@@ -1,7 +1,7 @@
 /** One item on the scale there: a tap says that it is there, and another that it is not. */
 
 import { make } from "./dom.js";
-import { titleOf } from "./words.js";
+import { titleOf } from "./titles.js";
 
 /**
  * A checkbox with its title, so that the whole row takes the tap.
@@ -9,15 +9,16 @@ import { titleOf } from "./words.js";
  * @param {number} place
  * @param {string | undefined} level the person's own, if any
  * @param {import("./rating.js").Rated} rated is told of every change
+ * @param {HTMLElement} fate what became of it
  * @returns {HTMLElement}
  */
-export function markView(task, place, level, rated) {
+export function markView(task, place, level, rated, fate) {
   const [there = ""] = task.scale.levels;
   const box = make("input", {
     type: "checkbox",
     checked: level !== undefined,
-    change: () => rated(place, box.checked ? there : null),
+    change: () => rated(box.checked ? there : null),
   });
   const title = make("span", { class: "title" }, titleOf(task, place));
-  return make("li", { class: "item" }, make("label", { class: "mark-item" }, box, title));
+  return make("li", { class: "item" }, make("label", { class: "mark-item" }, box, title), fate);
 }

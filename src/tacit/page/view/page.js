@@ -1,31 +1,42 @@
-/** The page: reads the task and lets the person agree, rate, send, see, export and erase. */
+/** The page: lets a person rate, see what suits them, agree, send, see what left, export and erase. */
 
-import { budgetView } from "./budget.js";
 import { CatalogueView } from "./catalogue.js";
 import { Client } from "../device/client.js";
 import { Collector } from "../device/sending/collector.js";
 import { find } from "./dom.js";
-import { pastOf } from "../device/answering/due.js";
+import { breathe, fill, fillPlaces, look, say } from "./places.js";
+import { countDue, pastOf } from "../device/answering/due.js";
 import { sentence } from "../device/errors.js";
 import { download } from "./download.js";
+import { fatesOf } from "./fate.js";
 import { ledgerView } from "./ledger.js";
 import { nats } from "../device/answering/ledger.js";
 import { fetchModel } from "../device/recommending/published_model.js";
-import { recommendationsView } from "./recommendations.js";
+import { bestOf, recommendationsView } from "./recommendations.js";
+import { SoFarView } from "./sofar.js";
 import { openStore } from "../device/store.js";
 import * as wireTask from "../device/documents/task.js";
-import { modestTerms, questionView, termsForm } from "./terms.js";
-import { reword, vocabulary } from "./vocabulary.js";
-import { count, duration, erasedInWords, together } from "./words.js";
+import { TermsView } from "./terms.js";
+import { OFFER } from "./words/contract.js";
+import * as around from "./words/page.js";
+import * as words from "./words/sent.js";
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
 /** @typedef {import("../device/client.js").SyncOutcome} SyncOutcome */
+/** @typedef {import("../device/store.js").Rows} Rows */
 
 const ENTRIES = 12;
 
 class Page {
   /** @type {import("./recommendations.js").Model | null} */
   #model = null;
+  #agreed = false;
+  /** @type {CatalogueView | null} */
+  #catalogue = null;
+  /** @type {TermsView | null} */
+  #terms = null;
+  /** @type {SoFarView | null} */
+  #soFar = null;
   #entries = ENTRIES;
   #timer = 0;
 
@@ -38,6 +49,7 @@ class Page {
     this.client = client;
     this.collector = collector;
     this.task = task;
+    on("peek", async () => look("next"));
     on("sync", () => this.#try(() => this.client.sync()));
     on("export", async () => download(await this.client.export(), "tacit-device.json"));
     on("erase", async () => find("erasing", HTMLDialogElement).showModal());
@@ -45,49 +57,44 @@ class Page {
     on("erase-yes", () => this.#erase());
   }
 
-  /** The terms until the person has agreed to this task, and everything else from then on. */
+  /** What can be rated, and all that follows from it; what left comes first for who returns. */
   async show() {
     const { task } = this;
-    find("name", HTMLElement).textContent = task.name;
-    const worded = document.querySelectorAll("[data-there]");
-    reword(task, /** @type {NodeListOf<HTMLElement>} */ (worded));
-    document.title = `${task.name} – Tacit`;
-    const agreed = await this.client.meet(task);
-    const [owner] = (await this.client.read()).owner;
-    find("terms", HTMLElement).hidden = agreed;
-    find("home", HTMLElement).hidden = !agreed;
-    find(agreed ? "agreed" : "question", HTMLElement).replaceChildren(questionView(task));
-    if (agreed) return this.#open();
-    const terms = owner
-      ? { mostEpsilon: owner.maximum, lifetime: nats(owner.limit) }
-      : modestTerms(task);
-    const form = termsForm(task, terms, "Start", (chosen) => acted(() => this.#agree(chosen)));
-    fill("agree", form);
-    if (owner)
-      say("alert", "The provider asks something else now. Read it, and agree if you will.");
+    this.#agreed = await this.client.meet(task);
+    const rows = await this.client.read();
+    const { levels, last } = pastOf(rows, task.question);
+    const [owner] = rows.owner;
+    say("name", task.name);
+    document.title = around.titleInWords(task.name);
+    fillPlaces(around.placesInWords(task));
+    await breathe();
+    this.#catalogue = new CatalogueView(task, levels, (...said) => acted(() => this.#rate(...said)));
+    fill("catalogue", this.#catalogue.view);
+    this.#terms = null;
+    find(last.size > 0 ? "rate" : "told", HTMLElement).before(find("send", HTMLElement));
+    if (owner && !this.#agreed) say("alert", around.ANEW);
+    find("home", HTMLElement).hidden = false;
+    await this.refresh();
+    await heard(async () => (this.#model = await fetchModel(this.collector, task)));
+    await this.refresh();
+  }
+
+  /** @param {number} place @param {string | null} level */
+  async #rate(place, level) {
+    await this.client.rate(this.task, this.task.items[place] ?? "", level);
+    await this.refresh();
   }
 
   /** @param {import("./terms.js").Terms} terms */
   async #agree(terms) {
+    if (this.#agreed) return;
     await this.client.enrol(this.task, terms);
     // A ledger that the browser may clear to make room would forget what was spent.
     await navigator.storage.persist();
-    await this.show();
-    find("search", HTMLInputElement).focus();
-  }
-
-  async #open() {
-    const rows = await this.client.read();
-    const { levels } = pastOf(rows, this.task.question);
-    const rated = (/** @type {number} */ place, /** @type {string | null} */ level) =>
-      acted(async () => {
-        await this.client.rate(this.task, this.task.items[place] ?? "", level);
-        await this.refresh();
-      });
-    fill("catalogue", new CatalogueView(this.task, levels, rated).view);
+    this.#agreed = true;
     await this.refresh();
-    await heard(async () => (this.#model = await fetchModel(this.collector, this.task)));
-    await this.refresh();
+    find("send-title", HTMLElement).focus();
+    await this.#try(() => this.client.sync());
   }
 
   /** What was sent and nobody took yet goes on trying, erasures too; nothing new is answered. */
@@ -100,29 +107,78 @@ class Page {
   /** Draws all that follows from what the device holds; the list to rate in is left as it is. */
   async refresh() {
     const rows = await this.client.read();
-    const [owner] = rows.owner;
-    if (owner === undefined) return;
+    const { levels } = pastOf(rows, this.task.question);
+    const best = await this.#recommend(levels);
+    await breathe();
+    await heard(async () => this.#showSending(rows, best[0]?.title));
+  }
+
+  /** @param {ReadonlyMap<number, string>} levels the person's own, by place */
+  async #recommend(levels) {
+    /** @type {import("./recommendations.js").Best[]} */
+    let best = [];
+    await heard(async () => {
+      best = bestOf(this.task, this.#model, levels);
+      await breathe();
+      fill("recommendations", recommendationsView(this.task, this.#model, best, levels.size));
+    });
+    const [first] = best;
+    find("peek", HTMLElement).hidden = first === undefined || levels.size === 0;
+    if (first) say("peek", around.peekInWords(first.title));
+    return best;
+  }
+
+  /**
+   * @param {Rows} rows
+   * @param {string | undefined} first what is recommended first
+   */
+  #showSending(rows, first) {
+    const { task } = this;
+    const epoch = wireTask.epoch(task, Date.now() / 1000);
+    const due = countDue(task, rows, epoch);
+    const fates = fatesOf(task, rows, epoch);
+    const none = pastOf(rows, task.question).last.size === 0;
+    this.#catalogue?.tell(this.#agreed ? fates : new Map());
+    find("told", HTMLElement).hidden = none;
     const more = () => {
       this.#entries += ENTRIES;
       void this.refresh();
     };
-    fill("budget", budgetView(this.task, owner, rows.ledger[0]?.spent ?? 0n));
-    fill("ledger", ledgerView(this.task, rows, this.#entries, more));
-    const { levels } = pastOf(rows, this.task.question);
-    await heard(async () =>
-      fill("recommendations", recommendationsView(this.task, this.#model, levels)),
+    fill("ledger", ledgerView(task, rows, fates, this.#entries, more));
+    find("send", HTMLElement).hidden = !this.#agreed && due === 0;
+    say("send-title", this.#agreed ? words.SO_FAR : OFFER);
+    const waits = rows.outbox.length > 0;
+    find("sync", HTMLElement).hidden = !this.#agreed || (due === 0 && !waits);
+    say("sync", words.sendInWords(due, waits));
+    if (this.#agreed) this.#showSoFar(rows, first);
+    else if (due > 0) this.#showTerms(rows, due);
+  }
+
+  /** @param {Rows} rows @param {number} due answers */
+  #showTerms({ owner: [owner] }, due) {
+    this.#terms ??= new TermsView(this.task, owner ? nats(owner.limit) : null, (terms) =>
+      acted(() => this.#agree(terms)),
     );
+    fill("asked", this.#terms.view);
+    this.#terms.tell(due);
+  }
+
+  /** @param {Rows} rows @param {string | undefined} first */
+  #showSoFar(rows, first) {
+    this.#soFar ??= new SoFarView(this.task);
+    fill("asked", this.#soFar.view);
+    this.#soFar.tell(rows, first);
   }
 
   /** @param {() => Promise<SyncOutcome>} work */
   async #try(work) {
     clearTimeout(this.#timer);
     find("sync", HTMLButtonElement).setAttribute("aria-disabled", "true");
-    say("status", "Answering …");
+    say("status", words.BUSY);
     try {
-      await this.#say(await work());
+      this.#say(await work());
     } catch (error) {
-      say("status", "Nothing was sent.");
+      say("status", words.NOTHING_SENT);
       throw error;
     } finally {
       find("sync", HTMLButtonElement).removeAttribute("aria-disabled");
@@ -131,27 +187,12 @@ class Page {
   }
 
   /** @param {SyncOutcome} outcome */
-  async #say({ stored, givenUp, late, waiting, again, refused, erasing, notes }) {
-    const said = [];
-    if (erasing > 0)
-      said.push("The provider has not said yet that it erased what it was asked to erase.");
-    if (stored > 0) said.push(`${count(stored, "report")} sent and stored.`);
-    if (stored === 0 && givenUp === 0 && waiting === 0 && erasing === 0)
-      said.push("Nothing new to answer in this period.");
-    if (refused > 0)
-      said.push(`${count(refused, vocabulary(this.task).noun)} not answered: your lifetime limit allows no more.`);
-    if (late > 0) said.push(`${count(late, "report")} became too old to be taken.`);
-    if (again === null && waiting > 0)
-      said.push(`${count(waiting, "report")} kept on this device.`);
-    if (again !== null) {
-      said.push(
-        "The collector does not take answers just now; the next attempt, with the same bytes, " +
-          `is in ${duration(Math.max(1, until(again)))}.`,
-      );
-      this.#retry(again);
-    }
-    say("status", said.join(" "));
+  #say(outcome) {
+    const { again, notes } = outcome;
+    const seconds = again === null ? 0 : Math.max(1, until(again));
+    say("status", words.outcomeInWords(this.task, outcome, seconds));
     say("alert", notes.join(" "));
+    if (again !== null) this.#retry(again);
   }
 
   /** @param {number} again Unix seconds */
@@ -166,11 +207,11 @@ class Page {
     find("erasing", HTMLDialogElement).close();
     const { ledger } = await this.client.read();
     await this.show();
-    const spent = `${nats(ledger[0]?.spent ?? 0n)} ${together(this.task)}`;
-    const kept = `Erased. Only the epsilon you have spent is kept: ${spent}.`;
-    say("alert", [kept, ...erasedInWords(erased, erasing)].join(" "));
+    say("status", "");
+    const spent = nats(ledger[0]?.spent ?? 0n);
+    say("alert", words.erasedInWords(this.task, spent, erased, erasing));
     if (again !== null) this.#retry(again);
-    find("maximum", HTMLInputElement).focus();
+    find("rate-title", HTMLElement).focus();
   }
 }
 
@@ -212,22 +253,6 @@ async function heard(work) {
 }
 
 /**
- * @param {"alert" | "status"} place
- * @param {string} text
- */
-function say(place, text) {
-  find(place, HTMLElement).textContent = text;
-}
-
-/**
- * @param {string} id
- * @param {HTMLElement} view
- */
-function fill(id, view) {
-  find(id, HTMLElement).replaceChildren(view);
-}
-
-/**
  * Takes the enrolment token out of the address, where it would stay in the history.
  * @param {Client} client
  */
@@ -238,19 +263,29 @@ async function admit(client) {
   history.replaceState(null, "", location.pathname);
 }
 
+/**
+ * The database of the collector at this place: what another one under the same host asks, and is
+ * sent, is its own.
+ * @param {Collector} collector
+ */
+function storeOf({ origin, place }) {
+  return place === origin ? "tacit" : `tacit ${place}`;
+}
+
 /** @returns {Promise<void>} */
 async function begin() {
-  if (!isSecureContext) {
-    throw new Error("This page needs a secure connection (https) to keep and hash anything.");
-  }
+  document.documentElement.lang = around.LANGUAGE;
+  document.documentElement.dir = around.DIRECTION;
+  if (!isSecureContext) throw new Error(around.INSECURE);
   const collector = new Collector();
-  const client = new Client({ store: await openStore(), collector });
+  const client = new Client({ store: await openStore(storeOf(collector)), collector });
   await admit(client);
   const address = await collector.firstTask();
   const task = await wireTask.loads(await collector.task(address), address);
+  await breathe();
   const page = new Page(client, collector, task);
   await page.show();
   await page.goOn();
 }
 
-await begin().catch((error) => say("alert", `${sentence(error)} Nothing can be sent.`));
+await begin().catch((error) => say("alert", `${sentence(error)} ${around.NO_TASK}`));

@@ -1,20 +1,22 @@
 /** One item and how the person rates it: a radio group, or a list where the scale is long. */
 
 import { make } from "./dom.js";
-import { titleOf } from "./words.js";
+import { titleOf } from "./titles.js";
+import { CLEAR, clearInWords, RATE, YOUR_RATING } from "./words/page.js";
 
 const MOST_RADIOS = 11;
 
-/** @typedef {(place: number, level: string | null) => void} Rated */
+/** @typedef {(level: string | null) => void} Rated */
 
 /**
  * @param {import("../device/documents/task.js").Task} task
  * @param {number} place
  * @param {string | undefined} level the person's own, if any
  * @param {Rated} rated is told of every change
+ * @param {HTMLElement} fate what became of it
  * @returns {HTMLElement}
  */
-export function ratingView(task, place, level, rated) {
+export function ratingView(task, place, level, rated, fate) {
   const { levels } = task.scale;
   const title = titleOf(task, place);
   const control = levels.length > MOST_RADIOS ? list : radios;
@@ -23,14 +25,14 @@ export function ratingView(task, place, level, rated) {
     {
       type: "button",
       class: "clear",
-      "aria-label": `Clear the rating of ${title}`,
+      "aria-label": clearInWords(title),
       disabled: level === undefined,
     },
-    "Clear",
+    CLEAR,
   );
   const change = (/** @type {string | null} */ value) => {
     clear.disabled = value === null;
-    rated(place, value);
+    rated(value);
   };
   const [input, reset] = control(`rating-${place}`, levels, level, change);
   clear.addEventListener("click", () => {
@@ -42,6 +44,7 @@ export function ratingView(task, place, level, rated) {
     {},
     make("legend", {}, title),
     make("div", { class: "control" }, input, clear),
+    fate,
   );
   return make("li", { class: "item" }, set);
 }
@@ -82,8 +85,8 @@ function list(name, levels, level, change) {
   const options = levels.map((value) =>
     make("option", { value, selected: value === level }, value),
   );
-  const none = make("option", { value: "", disabled: true, selected: level === undefined }, "rate");
-  const select = make("select", { name, "aria-label": "Your rating" }, none, ...options);
+  const none = make("option", { value: "", disabled: true, selected: level === undefined }, RATE);
+  const select = make("select", { name, "aria-label": YOUR_RATING }, none, ...options);
   select.addEventListener("change", () => change(select.value));
   const reset = () => {
     select.value = "";

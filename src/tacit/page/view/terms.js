@@ -1,169 +1,110 @@
-/** Who asks what, what becomes public, and the person's own terms. */
+/** The question and the person's own terms: nothing is sent before they agree. */
 
+import { choicesView, middleOf } from "./choices.js";
+import { contractView } from "./contract.js";
+import { cellsOf } from "../device/answering/due.js";
+import { affords, nano } from "../device/answering/ledger.js";
 import { make } from "./dom.js";
 import { sentence } from "../device/errors.js";
-import { affords, nano } from "../device/answering/ledger.js";
-import { choose } from "../device/documents/task.js";
-import { vocabulary } from "./vocabulary.js";
-import {
-  count,
-  duration,
-  epsilonInWords,
-  eraseInWords,
-  linkInWords,
-  planInWords,
-  publicInWords,
-  together,
-  unit,
-} from "./words.js";
+import * as words from "./words/contract.js";
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
 /** Decimals, in nats. @typedef {{ mostEpsilon: string, lifetime: string }} Terms */
 
-/**
- * What the person reads before they agree.
- * @param {Task} task
- * @returns {HTMLElement}
- */
-export function questionView(task) {
-  const offered = [...new Set(task.channels.map(({ epsilon }) => epsilon))].join(", ");
-  const rows = [
-    ["Who asks", `${location.host}, once and for all: what is asked cannot change under you.`],
-    ["What", planInWords(task)],
-    ["Public", publicInWords(task)],
-    [
-      "Linkable",
-      "Your answers to this question, with each other: they carry one made-up name. It is not your " +
-        `name in other questions, but ${linkInWords(task)}`,
-    ],
-    [
-      "Hidden",
-      `${vocabulary(task).hidden}, behind noise drawn on this device. On offer: epsilon = ${offered} ` +
-        `per ${unit(task)}, each proved in whole numbers by this page just now.`,
-    ],
-    [
-      "Kept",
-      `${count(task.retentionDays, "day")}, from the end of the period ` +
-        `(${duration(task.epochSeconds)}) in which you answered. ` +
-        `${eraseInWords(task)} What models have learnt cannot be called back.`,
-    ],
-  ];
-  const list = rows.map(([name = "", text = ""]) =>
-    make("div", {}, make("dt", {}, name), make("dd", {}, text)),
-  );
-  return make(
-    "div",
-    {},
-    make("dl", { class: "terms" }, ...list),
-    make(
-      "p",
-      {},
-      make("a", { href: `/v1/tasks/${task.address}/label` }, "What this promises, on one page"),
-      ", and what somebody who attacks made-up people finds.",
-    ),
-    make(
+export class TermsView {
+  #task;
+  #epsilon;
+  #touched;
+  #offer = make("p", {});
+  #button = make("button", { class: "primary", id: "agree" });
+  #meaning = make("p", { class: "quiet" });
+  #enough = make("p", { class: "quiet", id: "enough", "aria-live": "polite" });
+  #limit = make("input", {
+    ...{ type: "text", inputmode: "decimal", autocomplete: "off", required: true },
+    ...{ id: "limit", "aria-describedby": "enough", input: () => this.#explain(true) },
+  });
+
+  /**
+   * @param {Task} task
+   * @param {string | null} lifetime limit that the person set for an earlier question
+   * @param {(terms: Terms) => void} agreed
+   */
+  constructor(task, lifetime, agreed) {
+    this.#task = task;
+    this.#epsilon = middleOf(task);
+    this.#touched = lifetime !== null;
+    this.#limit.value = lifetime ?? "";
+    const submit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      agreed({ mostEpsilon: this.#epsilon, lifetime: this.#limit.value });
+    };
+    this.view = make(
+      "form",
+      { class: "agree", novalidate: true, submit },
+      this.#offer,
+      choicesView(task, (epsilon) => this.#choose(epsilon)),
+      make("div", {}, contractView(task), this.#limitView()),
+      this.#button,
+    );
+    this.#choose(this.#epsilon);
+  }
+
+  /** @param {number} due answers */
+  tell(due) {
+    this.#offer.textContent = words.offerInWords(this.#task, due);
+    this.#button.textContent = words.agreeInWords(due);
+  }
+
+  #limitView() {
+    return make(
       "details",
       {},
-      make("summary", {}, "The exact question"),
-      make("p", { class: "address" }, `SHA-256 ${task.address}`),
-    ),
-  );
-}
-
-/**
- * The person's own maximum and lifetime limit, explained while the person types.
- * @param {Task} task
- * @param {Terms} terms to begin with
- * @param {string} verb of the button
- * @param {(terms: Terms) => void} agreed
- * @returns {HTMLElement}
- */
-export function termsForm(task, terms, verb, agreed) {
-  const number = { type: "text", inputmode: "decimal", autocomplete: "off", required: true };
-  const maximum = make("input", {
-    ...number,
-    id: "maximum",
-    value: terms.mostEpsilon,
-    "aria-describedby": "meaning",
-  });
-  const limit = make("input", {
-    ...number,
-    id: "limit",
-    value: terms.lifetime,
-    "aria-describedby": "enough",
-  });
-  const meaning = make("p", { class: "quiet", id: "meaning", "aria-live": "polite" });
-  const enough = make("p", { class: "quiet", id: "enough", "aria-live": "polite" });
-  const explain = () => {
-    meaning.textContent = meant(() => epsilonInWords(choose(task, maximum.value).epsilon, task));
-    enough.textContent = meant(() => enoughInWords(task, maximum.value, limit.value));
-  };
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    agreed({ mostEpsilon: maximum.value, lifetime: limit.value });
-  };
-  explain();
-  return make(
-    "form",
-    { class: "agree", novalidate: true, submit, input: explain },
-    make(
-      "div",
-      { class: "field" },
-      make("label", { for: "maximum" }, `Your maximum: epsilon per ${unit(task)}, for one answer`),
-      maximum,
-      meaning,
-    ),
-    make(
-      "div",
-      { class: "field" },
-      make(
-        "label",
-        { for: "limit" },
-        `Your lifetime limit: epsilon ${together(task)}, in all questions`,
-      ),
-      limit,
-      enough,
-    ),
-    make("button", { class: "primary" }, verb),
-  );
-}
-
-/**
- * Terms to begin with: the least epsilon on offer, and a hundred answers or two full reports.
- * @param {Task} task
- * @returns {Terms}
- */
-export function modestTerms(task) {
-  const [least = "1"] = task.channels
-    .map(({ epsilon }) => epsilon)
-    .sort((a, b) => Number(a) - Number(b));
-  const answers = task.hidesPresence
-    ? 2 * Math.min(task.slots ?? task.items.length, task.items.length)
-    : 100;
-  return { mostEpsilon: least, lifetime: String(Math.ceil(answers * Number(least))) };
-}
-
-/**
- * @param {Task} task
- * @param {string} mostEpsilon
- * @param {string} lifetime
- */
-function enoughInWords(task, mostEpsilon, lifetime) {
-  const cost = nano(choose(task, mostEpsilon).epsilon);
-  const all = nano(lifetime);
-  if (cost === 0n) return "Answers cost nothing.";
-  const many = count(Number(all / cost), "answer");
-  const cells = BigInt(Math.min(task.slots ?? task.items.length, task.items.length));
-  if (task.hidesPresence && !affords({ limit: all, spent: 0n }, cells * cost)) {
-    return `Enough for ${many}; a first report takes ${cells}.`;
+      make("summary", {}, words.LIMITS),
+      this.#meaning,
+      make("label", { for: "limit" }, words.limitInWords(this.#task)),
+      this.#limit,
+      this.#enough,
+    );
   }
-  return `Enough for ${many}. It counts for all questions, and erasing does not reset it.`;
+
+  /** @param {string} epsilon */
+  #choose(epsilon) {
+    this.#epsilon = epsilon;
+    this.#meaning.textContent = words.epsilonInWords(epsilon, this.#task);
+    if (!this.#touched) this.#limit.value = modestLimit(this.#task, epsilon);
+    this.#explain(this.#touched);
+  }
+
+  /** @param {boolean} touched whether the limit is the person's own */
+  #explain(touched) {
+    this.#touched = touched;
+    this.#enough.textContent = enough(this.#task, this.#epsilon, this.#limit.value);
+  }
 }
 
-/** @param {() => string} words */
-function meant(words) {
+/**
+ * A hundred answers, or two full reports.
+ * @param {Task} task
+ * @param {string} epsilon
+ * @returns {string}
+ */
+function modestLimit(task, epsilon) {
+  const answers = task.hidesPresence ? 2 * cellsOf(task) : 100;
+  return String(Math.ceil(answers * Number(epsilon)));
+}
+
+/**
+ * @param {Task} task
+ * @param {string} epsilon
+ * @param {string} lifetime as the person types it
+ */
+function enough(task, epsilon, lifetime) {
   try {
-    return words();
+    const [cost, limit] = [nano(epsilon), nano(lifetime)];
+    if (cost === 0n) return words.FREE;
+    const cells = cellsOf(task);
+    const first = task.hidesPresence && !affords({ limit, spent: 0n }, BigInt(cells) * cost);
+    return words.enoughInWords(Number(limit / cost), first ? cells : null);
   } catch (error) {
     return sentence(error);
   }

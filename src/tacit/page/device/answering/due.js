@@ -6,6 +6,7 @@ import { affords, left, nats } from "./ledger.js";
 
 /** @typedef {import("./answers.js").Answers} Answers */
 /** @typedef {import("../store.js").Reported} Reported */
+/** @typedef {import("../documents/task.js").Task} Task */
 /** @typedef {{ readonly place: number, readonly value: string, readonly symbol: number }} Cell */
 
 /**
@@ -31,6 +32,50 @@ export function pastOf({ ratings, reported }, task) {
 }
 
 /**
+ * How many answers are due; `sync` gives as many, where the lifetime limit allows it.
+ * @param {Task} task
+ * @param {Pick<import("../store.js").Rows, "ratings" | "reported" | "made">} rows
+ * @param {number} epoch
+ * @returns {number}
+ */
+export function countDue(task, rows, epoch) {
+  if (epoch < 0) return 0;
+  const made = madeIn(rows, task, epoch);
+  if (task.hidesPresence) return made.size > 0 ? 0 : cellsOf(task);
+  return changed(pastOf(rows, task.question), made).length;
+}
+
+/**
+ * How many places a report on the task answers for, where the plan hides presence.
+ * @param {Pick<Task, "slots" | "items">} task
+ */
+export function cellsOf({ slots, items }) {
+  return Math.min(slots ?? items.length, items.length);
+}
+
+/**
+ * @param {Pick<import("../store.js").Rows, "made">} rows
+ * @param {Pick<Task, "question">} task
+ * @param {number} epoch
+ * @returns {Made}
+ */
+export function madeIn({ made }, { question }, epoch) {
+  const now = made.filter((one) => one.task === question && one.epoch === epoch);
+  return new Set(now.map(({ place }) => place));
+}
+
+/**
+ * Places and levels that are not what was reported last, and may be reported in this epoch.
+ * @param {Past} past
+ * @param {Made} made
+ */
+function changed({ levels, last }, made) {
+  return [...levels].filter(
+    ([place, value]) => last.get(place)?.value !== value && !made.has(place),
+  );
+}
+
+/**
  * Plan "rated": one report for each rating that is not the one reported last, through whichever
  * channel; at most one an epoch.
  *
@@ -42,10 +87,7 @@ export function pastOf({ ratings, reported }, task) {
  * @returns {(readonly Cell[])[]}
  */
 export function dueRated({ levels, last }, answers, made) {
-  const due = [...levels].filter(
-    ([place, value]) => last.get(place)?.value !== value && !made.has(place),
-  );
-  const cells = due
+  const cells = changed({ levels, last }, made)
     .sort(([a], [b]) => a - b)
     .map(([place, value]) => ({ place, value, symbol: answers.give(place, value) }));
   const given = cells.flatMap(({ symbol, ...cell }) =>

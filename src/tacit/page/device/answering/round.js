@@ -1,7 +1,7 @@
 /** One round of answers: what is due in an epoch, as the one change that puts it on disk. */
 
 import { Answers } from "./answers.js";
-import { dueRated, dueSlots, pastOf } from "./due.js";
+import { dueRated, dueSlots, madeIn, pastOf } from "./due.js";
 import { key } from "../documents/hashing.js";
 import { person, reportId } from "./pseudonym.js";
 import { dumps } from "../documents/report.js";
@@ -63,16 +63,6 @@ function namedFor({ names, made, answers }, { question, address, provider }) {
   if (kept !== undefined) return { named: kept.named, provider: kept.provider };
   const before = [...made, ...answers].some(({ task }) => task === question);
   return before ? { named: question, provider: null } : { named: address, provider };
-}
-
-/**
- * @param {import("../store.js").Rows} rows
- * @param {Task} task
- * @param {number} epoch
- */
-function madeIn({ made }, task, epoch) {
-  const now = made.filter((one) => one.task === task.question && one.epoch === epoch);
-  return new Set(now.map(({ place }) => place));
 }
 
 /**

@@ -24,16 +24,20 @@ export class Collector {
   #fetch;
 
   /**
-   * `origin`: whom the page came from, and the only one that it talks to.
+   * `origin`: whom the page came from, and the only one that it talks to. `place`: the same, and the
+   * path that the page lies under.
    * @param {Fetch} [fetch]
    * @param {string} [origin]
+   * @param {string} [place]
    */
   constructor(
     fetch = (...request) => globalThis.fetch(...request),
     origin = globalThis.location?.origin ?? "",
+    place = globalThis.location ? new URL(".", globalThis.location.href).href.slice(0, -1) : "",
   ) {
     this.#fetch = fetch;
     this.origin = origin;
+    this.place = place;
   }
 
   /**
@@ -124,7 +128,7 @@ export class Collector {
    */
   async #answer(path, request) {
     try {
-      return await this.#fetch(path, { ...QUIET, ...request });
+      return await this.#fetch(this.place + path, { ...QUIET, ...request });
     } catch {
       throw new TacitError("The collector cannot be reached; try again later.");
     }

@@ -1,0 +1,73 @@
+/** The choices on offer, by name: what each gives away, and how it looks. */
+
+import { make } from "./dom.js";
+import { nano } from "../device/answering/ledger.js";
+import { choose } from "../device/documents/task.js";
+import { noiseView, sharesOf } from "./noise.js";
+import { choicesInWords, guessInWords, staysInWords, sureInWords } from "./words/contract.js";
+
+/** @typedef {import("../device/documents/task.js").Task} Task */
+
+/**
+ * Each epsilon that the task offers, once, the least first.
+ * @param {Pick<Task, "channels">} task
+ * @returns {string[]}
+ */
+function offeredBy({ channels }) {
+  const offered = [...new Set(channels.map(({ epsilon }) => epsilon))];
+  return offered.sort((a, b) => Number(nano(a) - nano(b)));
+}
+
+/**
+ * The one in the middle; of two in the middle that with more noise.
+ * @param {Pick<Task, "channels">} task
+ * @returns {string}
+ */
+export function middleOf(task) {
+  const offered = offeredBy(task);
+  return offered[(offered.length - 1) >> 1] ?? "";
+}
+
+/**
+ * A group of radio buttons; the middle one is chosen.
+ * @param {Task} task
+ * @param {(epsilon: string) => void} chosen
+ * @returns {HTMLElement}
+ */
+export function choicesView(task, chosen) {
+  const truth = task.scale.levels.at(-1) ?? "";
+  const offered = offeredBy(task);
+  const pictures = offered.map((epsilon) => sharesOf(choose(task, epsilon), truth));
+  const most = Math.max(...pictures.flatMap((shares) => [...shares.values()]));
+  const names = choicesInWords(offered.length);
+  const choices = offered.map((epsilon, k) => {
+    const shares = pictures[k] ?? new Map();
+    const input = make("input", {
+      type: "radio",
+      name: "noise",
+      value: epsilon,
+      checked: epsilon === middleOf(task),
+      change: () => chosen(epsilon),
+    });
+    return make(
+      "label",
+      { class: "choice" },
+      input,
+      make("span", { class: "name" }, names[k] ?? epsilon),
+      make("strong", {}, sureInWords(surest(epsilon))),
+      noiseView(shares, truth, most),
+      make("span", { class: "quiet" }, staysInWords(task, truth, shares.get(truth) ?? 0)),
+    );
+  });
+  return make("fieldset", { class: "choices" }, make("legend", {}, guessInWords(task)), ...choices);
+}
+
+/**
+ * How often somebody is right who knows an answer and that one of two values is true, each as likely
+ * as the other before: at most so often, whatever the symbol.
+ * @param {string} epsilon
+ * @returns {number}
+ */
+export function surest(epsilon) {
+  return 1 / (1 + Math.exp(-Number(epsilon)));
+}

@@ -1,0 +1,71 @@
+/** What became of each thing that was said: not sent yet, waiting, sent, or changed since. */
+
+import { madeIn, pastOf } from "../device/answering/due.js";
+import { entriesOf } from "../device/answering/entries.js";
+import { UNRATED } from "../device/documents/channel.js";
+import * as words from "./words/sent.js";
+
+/** @typedef {import("../device/documents/task.js").Task} Task */
+/** @typedef {import("../device/store.js").Reported} Reported */
+/** @typedef {{ readonly kind: "unsent" | "waits" | "sent" | "changed", readonly text: string }} Fate */
+
+const DAY = 86_400;
+
+/**
+ * By place, for every one with a rating, now or in an answer.
+ * @param {Task} task
+ * @param {import("../device/store.js").Rows} rows
+ * @param {number} epoch now
+ * @returns {Map<number, Fate>}
+ */
+export function fatesOf(task, rows, epoch) {
+  const begun = pastOf(rows, task.question).last.size > 0;
+  const made = madeIn(rows, task, epoch);
+  return new Map(
+    entriesOf(task, rows).map(({ place, level, last, waits }) => {
+      const value = level ?? (task.hidesPresence ? UNRATED : undefined);
+      const closed = task.hidesPresence ? made.size > 0 : made.has(place);
+      if (last === undefined) return [place, unsent(begun && task.hidesPresence)];
+      if (value === last.value) return [place, waits ? WAITS : SENT];
+      return [place, changed(task, last, value, closed ? begins(task, epoch + 1) : null)];
+    }),
+  );
+}
+
+/** @type {Fate} */
+const SENT = { kind: "sent", text: words.SENT };
+/** @type {Fate} */
+const WAITS = { kind: "waits", text: words.WAITS };
+
+/**
+ * @param {boolean} unasked
+ * @returns {Fate}
+ */
+function unsent(unasked) {
+  return { kind: "unsent", text: unasked ? words.UNASKED : words.UNSENT };
+}
+
+/**
+ * @param {Task} task
+ * @param {Reported} last
+ * @param {string | undefined} value now
+ * @param {number | null} from when another answer may be sent, Unix seconds; null: now
+ * @returns {Fate}
+ */
+function changed(task, last, value, from) {
+  const end = begins(task, last.epoch + 1) + task.retentionDays * DAY;
+  const text =
+    value === undefined
+      ? words.clearedInWords(task, last.value, end)
+      : words.changedInWords(task, last.value, from);
+  return { kind: "changed", text };
+}
+
+/**
+ * @param {Task} task
+ * @param {number} epoch
+ * @returns {number} Unix seconds
+ */
+export function begins({ start, epochSeconds }, epoch) {
+  return start + epoch * epochSeconds;
+}

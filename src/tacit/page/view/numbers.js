@@ -1,0 +1,40 @@
+/** Shares, sums, durations and days, as the language of the document writes them. */
+
+/** A share of one. @param {number} share */
+export function percent(share) {
+  return share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`;
+}
+
+/** A number of an output or a prediction, to two digits after the point. @param {number} value */
+export function short(value) {
+  return String(Math.round(100 * value) / 100);
+}
+
+/** @param {number} value a whole number */
+export function grouped(value) {
+  return value.toLocaleString(document.documentElement.lang);
+}
+
+/** A duration in the largest unit that it fills. @param {number} seconds */
+export function duration(seconds) {
+  const units = /** @type {const} */ ([
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+  ]);
+  const [unit, size] = units.find(([, length]) => seconds >= length) ?? ["second", 1];
+  const form = /** @type {const} */ ({ style: "unit", unit, unitDisplay: "long" });
+  return Math.round(seconds / size).toLocaleString(document.documentElement.lang, form);
+}
+
+/**
+ * The day of a moment, and its minute where periods are shorter than a day.
+ * @param {Pick<import("../device/documents/task.js").Task, "epochSeconds">} task
+ * @param {number} moment Unix seconds
+ */
+export function day({ epochSeconds }, moment) {
+  /** @type {Intl.DateTimeFormatOptions} */
+  const exact = epochSeconds < 86_400 ? { timeStyle: "short" } : {};
+  const form = { dateStyle: /** @type {const} */ ("long"), ...exact };
+  return new Intl.DateTimeFormat(document.documentElement.lang, form).format(1000 * moment);
+}
