@@ -1,5 +1,7 @@
 """`tacit choose-epsilon`: the table, the sentences, the figure, and what private data cost."""
 
+from html import escape
+
 import pytest
 
 from tacit.cli import main
@@ -34,6 +36,23 @@ def test_an_interval_is_recommended_and_drawn(data, tmp_path, capsys):
     assert status == 0
     assert "What choosing has cost: Epsilon = 21 per value, trusting the curator" in err
     assert "without any privacy" not in err
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_the_report_has_the_verdicts_and_keeps_what_no_price_covers(
+    data, tmp_path, capsys, private
+):
+    page = tmp_path / "choice.html"
+    few = ["--model", "bias", "--epsilon", "0.5,8", "--scale", "1:5:1", "--where", "provider"]
+    asked = [*few, "--report", str(page), *(["--private"] if private else [])]
+    status, out, _ = run(capsys, data, *asked)
+    assert status == 0
+    shown = page.read_text()
+    for verdict in out.strip().splitlines()[-3:]:
+        assert escape(verdict) in shown
+    assert shown.count("<svg") == 1
+    assert ("Checksum" in shown) is not private
+    assert "What was run" in shown
 
 
 def test_private_errors_are_seen_from_the_provider(data, capsys):

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from tacit import RequestError, synthetic
 from tacit.cli import app
 from tacit.crossdomain.domains import Domains
+from tacit.evaluation.html.provenance import Provenance
 from tacit.papers import PAPERS
 from tacit.papers.claim import ClaimVerdict, Correction, PaperClaim, StudyResult
 from tacit.papers.page import report
@@ -71,9 +72,8 @@ def test_a_page_has_every_claim_and_lets_nothing_through():
     claim = PaperClaim("a < b & c", "1 <script>", "2", ClaimVerdict.FAILS)
     paper = PAPERS["zheng"]
     odd = replace(paper, corrections=(Correction("<b>", "*really* `x`", "[here](a.md)", "t"),))
-    shown = report(
-        odd, synthetic(40, 60, 900), [(paper.studies[0], StudyResult((claim,)))], "tacit <i>"
-    )
+    run = Provenance.of(synthetic(40, 60, 900), "tacit <i>")
+    shown = report(odd, [(paper.studies[0], StudyResult((claim,)))], run)
     assert "a &lt; b &amp; c" in shown
     assert "1 &lt;script&gt;" in shown
     assert "<strong>does not hold</strong>" in shown

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.evaluation.attacks.rows import AttackRow
+    from tacit.evaluation.html.provenance import Provenance
 
 
 def attack(
@@ -63,6 +64,7 @@ def attack(
     from tacit.evaluation.attacks.request import AttackRequest
     from tacit.evaluation.attacks.rows import AttackRow
     from tacit.evaluation.comparison.request import epsilons
+    from tacit.evaluation.html.provenance import Provenance
 
     asked = AttackRequest(
         attacks=options.names(attack) if attack else tuple(ATTACKS),
@@ -83,7 +85,8 @@ def attack(
         _print,
         json,
     )
-    grid(report, _report)
+    run = Provenance.of(ratings, options.typed())
+    grid(report, lambda rows, path: _report(rows, run, path))
 
 
 def _table(people: Path | None) -> "pl.DataFrame | None":
@@ -92,11 +95,11 @@ def _table(people: Path | None) -> "pl.DataFrame | None":
     return None if people is None else listed(people, "user")
 
 
-def _report(rows: "Sequence[AttackRow]", path: Path) -> None:
+def _report(rows: "Sequence[AttackRow]", run: "Provenance", path: Path) -> None:
     from tacit.evaluation.attacks.report import report
     from tacit.evaluation.results import replace
 
-    replace(path, report(rows).encode())
+    replace(path, report(rows, run).encode())
 
 
 def _print(rows: "Sequence[AttackRow]") -> None:

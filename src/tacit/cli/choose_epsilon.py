@@ -11,6 +11,7 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.evaluation.comparison.request import Comparison
+    from tacit.evaluation.html.provenance import Provenance
     from tacit.evaluation.private_choice import PrivateChoice
     from tacit.evaluation.tradeoff import Tradeoff
     from tacit.ratings import Ratings
@@ -48,6 +49,7 @@ def choose_epsilon(
         bool, typer.Option("--private", help="DATA is to be protected: charge for looking.")
     ] = False,
     figure: Annotated[Path | None, typer.Option(help="Draw the trade-off (SVG).")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
@@ -74,10 +76,11 @@ def choose_epsilon(
         )
     from tacit.evaluation.outputs import writable
 
-    writable(figure, read=(data,))
+    writable(figure, report, read=(data,))
 
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons
+    from tacit.evaluation.html.provenance import Provenance
     from tacit.evaluation.private_choice import PROVIDER, PrivateChoice, check_place
     from tacit.evaluation.tradeoff import MEAN, require_several
     from tacit.metrics.split import SplitProtocol
@@ -103,9 +106,14 @@ def choose_epsilon(
             channels=(channel,), models=(MEAN, model), epsilons=grid, protocol=protocol
         )
         found = _plain(ratings, trial, where or tools.where(model)[-1])
+    limits = (most_loss, least_strength)
+    verdicts = found.verdicts(weight, *limits)
     if figure is not None:
-        _draw(found, (most_loss, least_strength), figure)
-    typer.echo(_said(found, weight, most_loss, least_strength))
+        _draw(found, limits, figure)
+    if report is not None:
+        run = Provenance.of(ratings, options.typed(), protected=private)
+        _report(found, verdicts, limits, run, report)
+    typer.echo(_said(found, verdicts))
 
 
 def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
@@ -141,28 +149,23 @@ def _draw(found: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
     replace(path, svg(tradeoff(found, *limits)).encode())
 
 
-def _said(found: "Tradeoff", weight: float, most_loss: float, least_strength: float) -> str:
-    from tacit.evaluation.comparison.tables import Table, text
-    from tacit.evaluation.tradeoff import LETTERS, strength
+def _report(
+    found: "Tradeoff",
+    verdicts: list[str],
+    limits: tuple[float, float],
+    run: "Provenance",
+    path: Path,
+) -> None:
+    from tacit.evaluation import tradeoff_page
+    from tacit.evaluation.results import replace
 
-    lines = tuple((f"{e:g}", f"{strength(e):.3f}", f"{loss:.3f}") for e, loss in found.points)
-    heading = ("epsilon", "strength P", "loss A")
-    table = text(Table(f"Strength and loss; epsilon per {found.unit}", heading, lines))
-    crossing = found.crossing
-    interval = found.interval(most_loss, least_strength)
-    return "\n".join(
-        (
-            table,
-            "",
-            LETTERS,
-            "",
-            f"As much is lost as kept at epsilon {crossing:.2g} per {found.unit}."
-            if crossing
-            else f"Loss and strength do not cross between {lines[0][0]} and {lines[-1][0]}.",
-            f"Weighing strength {weight:g}: epsilon {found.best(weight):g} per {found.unit}.",
-            f"A at most {most_loss:g} and P at least {least_strength:g}: epsilon "
-            f"{interval[0]:g} to {interval[1]:g} per {found.unit}."
-            if interval
-            else f"No epsilon here has A at most {most_loss:g} and P at least {least_strength:g}.",
-        )
-    )
+    replace(path, tradeoff_page.report(found, verdicts, limits, run).encode())
+    options.notice(f"Open {path} in a browser.")
+
+
+def _said(found: "Tradeoff", verdicts: list[str]) -> str:
+    from tacit.evaluation.comparison.tables import text
+    from tacit.evaluation.tradeoff import LETTERS
+    from tacit.evaluation.tradeoff_page import table
+
+    return "\n".join((text(table(found)), "", LETTERS, "", *verdicts))

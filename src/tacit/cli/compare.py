@@ -1,6 +1,5 @@
 """`tacit compare`: what recommending costs when nobody may see a rating."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -161,8 +160,8 @@ def compare(
             said |= {"plan": None, "person-epsilon": person_epsilon}
         said |= {"data": data, "format": format, "scale": scale, "columns": columns}
         said |= {"rounding": rounding, "catalogue": catalogue, "people": people, "items": items}
-        by = " ".join(["tacit", *sys.argv[1:]])
-        experiment_file.write(json, ratings, said, recorded.auto or auto, by=by)
+        auto = recorded.auto or auto
+        experiment_file.write(json, ratings, said, auto, by=options.typed())
 
 
 def run(
@@ -187,6 +186,7 @@ def run(
     )
 
     def write(rows: "Sequence[ResultRow]", path: Path) -> None:
-        ComparisonResult(tuple(rows), comparison, ratings, real).report(path, options.notice)
+        found = ComparisonResult(tuple(rows), comparison, ratings, real)
+        found.report(path, options.notice, command=options.typed())
 
     grid(report, write)

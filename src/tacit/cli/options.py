@@ -1,5 +1,7 @@
 """What several verbs share: arguments about data, notices, and places to write to."""
 
+import shlex
+import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -152,6 +154,11 @@ def numbers(text: str, kind: type[Number], example: str) -> tuple[Number, ...]:
         return tuple(dict.fromkeys(kind(part) for part in text.split(",")))
     except ValueError:
         raise RequestError(f"'{text}' is no list of numbers; write it as in {example}.") from None
+
+
+def typed() -> str:
+    """The command line as it was typed, quoted so that a shell reads it again."""
+    return shlex.join(["tacit", *sys.argv[1:]])
 
 
 def notice(sentence: str) -> None:

@@ -1,7 +1,5 @@
 """`tacit paper`: a published paper measured again, claim by claim."""
 
-import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -136,6 +134,7 @@ def _write(
 ) -> None:
     """The page and the figures of the studies that are finished."""
     from tacit.evaluation.comparison.figures import svg
+    from tacit.evaluation.html.provenance import Provenance
     from tacit.evaluation.results import replace
     from tacit.papers import page
     from tacit.papers.paper import ratings_of
@@ -145,6 +144,6 @@ def _write(
             figures.mkdir(parents=True, exist_ok=True)
             replace(figures / f"{paper.name}-{study.name}.svg", svg(found.drawing).encode())
     if report is not None and parts:
-        command = shlex.join(["tacit", *sys.argv[1:]])
-        replace(report, page.report(paper, ratings_of(data), parts, command).encode())
+        run = Provenance.of(ratings_of(data), options.typed())
+        replace(report, page.report(paper, parts, run).encode())
         options.notice(f"Open {report} in a browser.")

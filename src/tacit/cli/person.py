@@ -14,6 +14,7 @@ from tacit.cli.resumable import Resumable
 if TYPE_CHECKING:
     from tacit.evaluation.comparison.request import Comparison
     from tacit.evaluation.comparison.runner import Tools
+    from tacit.evaluation.html.provenance import Provenance
     from tacit.evaluation.person.request import PersonComparison, Terms
     from tacit.evaluation.results import ResultRow
     from tacit.ratings import Ratings
@@ -40,6 +41,7 @@ def run(
 
     Exits 130 when interrupted.
     """
+    from tacit.evaluation.html.provenance import Provenance
     from tacit.evaluation.results import ResultRow
 
     terms = comparison.terms(ratings, real)
@@ -52,16 +54,19 @@ def run(
         json,
     )
     words = comparison.every.protocol.words
-    grid(report, lambda rows, path: _report(rows, terms, words, path))
+    run = Provenance.of(ratings, options.typed())
+    grid(report, lambda rows, path: _report(rows, terms, words, run, path))
     return [(each.plan, each.epsilon) for each in terms.values()]
 
 
-def _report(rows: "Sequence[ResultRow]", terms: "Terms", words: str, path: Path) -> None:
+def _report(
+    rows: "Sequence[ResultRow]", terms: "Terms", words: str, run: "Provenance", path: Path
+) -> None:
     from tacit.evaluation import results
     from tacit.evaluation.comparison.report import report
     from tacit.evaluation.person.axis import on_axis
 
-    results.replace(path, report(on_axis(rows, terms), split=words).encode())
+    results.replace(path, report(on_axis(rows, terms), split=words, run=run).encode())
 
 
 def _print(rows: "Sequence[ResultRow]", *, terms: "Terms", delta: str) -> None:

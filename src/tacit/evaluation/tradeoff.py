@@ -82,6 +82,22 @@ class Tradeoff:
         fit = [e for e, loss in self.points if loss <= most_loss and strength(e) >= least_strength]
         return (min(fit), max(fit)) if fit else None
 
+    def verdicts(self, weight: float, most_loss: float, least_strength: float) -> list[str]:
+        """The crossing, the epsilon of the best weighing, and the acceptable interval, a sentence
+        each."""
+        crossing, interval = self.crossing, self.interval(most_loss, least_strength)
+        first, last = self.points[0][0], self.points[-1][0]
+        return [
+            f"As much is lost as kept at epsilon {crossing:.2g} per {self.unit}."
+            if crossing
+            else f"Loss and strength do not cross between {first:g} and {last:g}.",
+            f"Weighing strength {weight:g}: epsilon {self.best(weight):g} per {self.unit}.",
+            f"A at most {most_loss:g} and P at least {least_strength:g}: epsilon "
+            f"{interval[0]:g} to {interval[1]:g} per {self.unit}."
+            if interval
+            else f"No epsilon here has A at most {most_loss:g} and P at least {least_strength:g}.",
+        ]
+
 
 def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
     """The trade-off of one model seen from one place; rows of `global-mean` give the scale of A.

@@ -8,34 +8,27 @@ from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.html.drawing import inline
 from tacit.evaluation.html.markup import plain, wide
 from tacit.evaluation.html.page import page
+from tacit.evaluation.html.provenance import Provenance
 from tacit.papers.claim import Correction, PaperClaim, StudyResult
 from tacit.papers.paper import Paper, Study
 from tacit.papers.shared_corrections import SHARED_CORRECTIONS
 from tacit.papers.summary import HEADING, counted
-from tacit.ratings import Ratings
 
 Part = tuple[Study, StudyResult]
 
 
-def report(paper: Paper, data: Ratings, parts: Sequence[Part], command: str) -> str:
-    """The page as HTML. `data`: what was measured on; `command`: what was run."""
+def report(paper: Paper, parts: Sequence[Part], run: Provenance) -> str:
+    """The page as HTML."""
     claims = [claim for _, found in parts for claim in found.claims]
     body = [
         f"<header><h1>A paper measured again</h1><p>{escape(paper.reference)}</p></header>",
         f"<p class=lead>{escape(counted(claims))}</p>",
-        f"<p>{escape(measured_on(data))}</p>\n<p><code>{escape(command)}</code></p>",
+        f"<p>Measured on {escape(run.data)}</p>",
         *(html for study, found in parts for html in _study(study, found)),
         *_corrections(paper),
+        *run.html(),
     ]
     return page(f"Tacit: {paper.name} measured again", "\n".join(body))
-
-
-def measured_on(data: Ratings) -> str:
-    """The data in a sentence."""
-    return (
-        f"Measured on {data.name}: {len(data):,} ratings by {data.n_users:,} people of "
-        f"{data.n_items:,} items, {data.scale}."
-    )
 
 
 def _study(study: Study, found: StudyResult) -> list[str]:

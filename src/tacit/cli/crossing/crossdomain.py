@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tacit.engines.engine import Engine
     from tacit.evaluation.crossdomain.request import TrialRequest
     from tacit.evaluation.crossdomain.rows import TrialRow
+    from tacit.evaluation.html.provenance import Provenance
 
 
 def crossdomain(
@@ -209,6 +210,7 @@ def run(
 ) -> None:
     """Run the trials, write their rows and print their table; exits 130 when interrupted."""
     from tacit.evaluation.crossdomain.rows import TrialRow
+    from tacit.evaluation.html.provenance import Provenance
 
     grid = Resumable(
         "crossing",
@@ -218,14 +220,15 @@ def run(
         _print,
         json,
     )
-    grid(report, _report)
+    made = Provenance.of(domains.ratings, options.typed())
+    grid(report, lambda rows, path: _report(rows, made, path))
 
 
-def _report(rows: "Sequence[TrialRow]", path: Path) -> None:
+def _report(rows: "Sequence[TrialRow]", run: "Provenance", path: Path) -> None:
     from tacit.evaluation.crossdomain.report import report
     from tacit.evaluation.results import replace
 
-    replace(path, report(rows).encode())
+    replace(path, report(rows, run).encode())
 
 
 def _print(rows: "Sequence[TrialRow]") -> None:

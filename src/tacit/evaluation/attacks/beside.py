@@ -57,22 +57,28 @@ def section(rows: Sequence[AttackRow]) -> list[str]:
     ]
 
 
+def linked(rows: Sequence[AttackRow]) -> list[AttackRow]:
+    """Of linkage by a few known ratings, how often the first guess is right."""
+    return [row for row in rows if (row.setting, row.figure) == LINKED]
+
+
 def _lines(rows: Sequence[AttackRow]) -> Iterator[str]:
     """A line on each of the terms, no privacy last, then the guess without reports."""
     ordered = sorted(rows, key=lambda row: row.epsilon is None)
-    linked = {under(row): row for row in ordered if (row.setting, row.figure) == LINKED}
+    found = {under(row): row for row in linked(ordered)}
     told = {under(row): row for row in ordered if row.setting == STARS}
-    for terms, row in linked.items():
+    for terms, row in found.items():
         yield _line(terms, row.value, told[terms].value if terms in told else None)
-    for row in list(linked.values())[:1]:
+    for row in list(found.values())[:1]:
         stars = next((one.baseline for one in told.values()), None)
         yield _line("without any report", row.baseline, stars)
 
 
 def _line(terms: str, found: float, stars: float | None) -> str:
-    guessed = "" if stars is None else f"; {_share(stars)} of stars are guessed right"
-    return f"<li><b>{escape(terms)}</b> for {_share(found)} of people{guessed}</li>"
+    guessed = "" if stars is None else f"; {share(stars)} of stars are guessed right"
+    return f"<li><b>{escape(terms)}</b> for {share(found)} of people{guessed}</li>"
 
 
-def _share(value: float) -> str:
+def share(value: float) -> str:
+    """A share in percent, with as many digits as it bears."""
     return f"{100 * value:.2g} %" if value < 0.995 else "100 %"

@@ -8,6 +8,7 @@ from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.attacks.tables import said, tables
 from tacit.evaluation.html.markup import plain
 from tacit.evaluation.html.page import page
+from tacit.evaluation.html.provenance import Provenance
 
 EXPERIMENT = (
     "An experiment on data at hand: an attacker is judged by true ratings, so these figures are as "
@@ -15,8 +16,9 @@ EXPERIMENT = (
 )
 
 
-def report(rows: Sequence[AttackRow]) -> str:
-    """The report as HTML: what it is, what is above its bound, and each attack's figures."""
+def report(rows: Sequence[AttackRow], run: Provenance | None = None) -> str:
+    """The report as HTML: what it is, what is above its bound, each attack's figures, and what was
+    run, if that is known."""
     names = " and ".join(dict.fromkeys(row.dataset for row in rows))
     parts = [
         f"<header><h1>What an attacker finds out</h1><p>{escape(names)}</p></header>",
@@ -29,4 +31,5 @@ def report(rows: Sequence[AttackRow]) -> str:
             f"<p>{escape(ATTACKS[name].knows)}</p>",
             plain(table),
         ]
+    parts += run.html() if run else []
     return page(f"Tacit: attacks on {names}", "\n".join(parts))

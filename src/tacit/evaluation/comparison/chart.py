@@ -81,6 +81,13 @@ class Chart:
         floors = [floor for model in self.models if (floor := self.floor(model)) is not None]
         return [mean for line in lines for _, mean, _ in line.points] + floors
 
+    @cached_property
+    def mean(self) -> float | None:
+        """The error of always predicting the mean, where it is RMSE that is shown; it stretches no
+        axis."""
+        known = [row.rmse_of_mean for row in self.rows if not math.isnan(row.rmse_of_mean)]
+        return fmean(known) if known and self.metric == "rmse" else None
+
     def lines(self, model: str) -> list[AccuracyLine]:
         """Every line of a model's panel."""
         mine = [row for row in self.rows if row.method == model and row.epsilon is not None]
@@ -123,4 +130,6 @@ def describe(rows: Sequence[ResultRow], metric: str = "rmse") -> str:
             parts.append(f"{model} with {line.channel} at the {line.where}: {values}.")
         if (floor := chart.floor(model)) is not None:
             parts.append(f"{model} without privacy: {floor:.3f}.")
+    if chart.mean is not None:
+        parts.append(f"Always the mean: {chart.mean:.3f}.")
     return f"{TITLES[metric]}, against epsilon. " + " ".join(parts)

@@ -66,6 +66,8 @@ def _paint(axes: Axes, chart: Chart, model: str) -> None:
         _draw(axes, line, chart.style(line.channel))
     if (floor := chart.floor(model)) is not None:
         axes.axhline(floor, color=INK, linestyle=":", linewidth=1)
+    if chart.mean is not None:
+        axes.axhline(chart.mean, color=INK, alpha=0.5, linewidth=0.8)
     dress(axes, model, chart.epsilons)
     if limits := chart.limits:
         axes.set_ylim(*limits)
@@ -117,7 +119,7 @@ def tradeoff(found: Tradeoff, most_loss: float, least_strength: float) -> Figure
         axes.axvline(crossing, color=INK, linewidth=0.8)
     dress(axes, "", epsilons, f"epsilon per {found.unit}")
     axes.set_ylim(-0.02, 1.02)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, labelcolor=INK)
     return drawing
 
 

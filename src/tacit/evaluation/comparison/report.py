@@ -14,25 +14,20 @@ from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.tables import (
     accuracy,
     best,
-    deciding,
-    foremost,
     holding,
     mean,
     promises,
 )
-from tacit.evaluation.grid import IDENTITY
+from tacit.evaluation.findings import findings, guess
 from tacit.evaluation.html import drawing
 from tacit.evaluation.html.markup import grouped, plain, winners
 from tacit.evaluation.html.page import page
+from tacit.evaluation.html.provenance import Provenance
 from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
 FIGURES = ("rmse", "f_score_at_10", "ndcg_at_20")
 TABLES = ("rmse", "information_efficiency", "f_score_at_10", "ndcg_at_20")
-SCORES = {
-    "rmse": "the predictions of the {} have an RMSE",
-    "ndcg_at_20": "the lists of the {} have an NDCG",
-}
 
 
 def report(
@@ -41,17 +36,19 @@ def report(
     sample: DeviceSample | None = None,
     split: str = "",
     attacked: Sequence[AttackRow] = (),
+    run: Provenance | None = None,
 ) -> str:
     """The report as HTML: the guarantee, what attackers find, figures, tables, one device.
 
     `split`: what was held out, in words, such as `Protocol.words`. `attacked`: rows of attacks on
-    the same ratings. Only `sample` shows true ratings; see `DeviceSample` for whose.
+    the same ratings. `run`: what was run, if that is known. Only `sample` shows true ratings; see
+    `DeviceSample` for whose.
     """
     names = ", ".join(dict.fromkeys(row.dataset for row in rows))
     drawn, shown = _measured(rows, FIGURES), _measured(rows, TABLES)
     parts = [
         f"<header><h1>Recommendations without revealed ratings</h1><p>{escape(names)}</p></header>",
-        _lead(rows),
+        *findings(rows, attacked),
         _promises(rows),
         *beside.section(attacked),
         "<h2>What it costs</h2>",
@@ -63,6 +60,7 @@ def report(
         *_slices(rows),
         "<h2>How this was measured</h2>",
         _method(rows, split),
+        *(run.html() if run else []),
     ]
     return page(f"Tacit: {names}", "\n".join(parts))
 
@@ -74,27 +72,6 @@ def _measured(rows: Sequence[ResultRow], metrics: Sequence[str]) -> list[str]:
 def _slices(rows: Sequence[ResultRow]) -> list[str]:
     tables = [grouped(table) for table in slice_tables(rows)]
     return ["<h2>Whose predictions are good</h2>", *tables] if tables else []
-
-
-def _lead(rows: Sequence[ResultRow]) -> str:
-    """The cost in one sentence: the lowest error near epsilon 1, beside that of no privacy."""
-    claims = [(row.epsilon, row.unit) for row in holding(rows) if row.epsilon]
-    if not claims:
-        what = "channel" if all(row.epsilon is None for row in rows) else "claim that holds"
-        return f"<p class=lead>No {what} was compared: these are figures without privacy.</p>"
-    middle, unit = min(claims, key=lambda claim: abs(math.log(claim[0])))
-    here = [row for row in holding(rows) if (row.epsilon, row.unit) == (middle, unit)]
-    where = "device" if any(row.where == "device" for row in here) else here[0].where
-    metric = deciding(rows)
-    free = foremost([row for row in rows if row.channel == IDENTITY], where, metric)
-    beside = f"; without any privacy, {free.figure:.3f}" if free else ""
-    found = foremost(here, where, metric)
-    return (
-        f"<p class=lead>At epsilon = {middle:g} per {unit} {SCORES[metric].format(where)} of "
-        f"<strong>{found.figure:.3f}</strong>{beside}.</p>"
-        if found
-        else ""
-    )
 
 
 def _promises(rows: Sequence[ResultRow]) -> str:
@@ -130,7 +107,7 @@ def _whole_person(rows: Sequence[ResultRow]) -> str:
 def _odds(epsilons: Sequence[float], unit: str) -> str:
     lines = "\n".join(
         f"<li><b>epsilon {epsilon:g}</b> at most {_ratio(epsilon)} times likelier; a guess right "
-        f"at most {_guess(epsilon)} of the time</li>"
+        f"at most {guess(epsilon)} of the time</li>"
         for epsilon in epsilons
     )
     return (
@@ -145,11 +122,6 @@ def _ratio(epsilon: float) -> str:
     odds = math.exp(epsilon)
     step = 10.0 ** (math.floor(math.log10(odds)) - 2)
     return f"{math.ceil(odds / step) * step:g}"
-
-
-def _guess(epsilon: float) -> str:
-    """The largest posterior of two even hypotheses, in percent, rounded up."""
-    return f"{math.ceil(1000 / (1 + math.exp(-epsilon))) / 10:g} %"
 
 
 def _device(sample: DeviceSample | None) -> list[str]:

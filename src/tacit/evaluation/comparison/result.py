@@ -1,7 +1,7 @@
 """What a comparison found: a frame, a figure, a report, and tables to read."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -22,8 +22,10 @@ from tacit.evaluation.comparison.request import Comparison
 from tacit.evaluation.comparison.runner import Tools
 from tacit.evaluation.comparison.summary import as_text
 from tacit.evaluation.comparison.tables import accuracy, deciding
+from tacit.evaluation.comparison.tools import AUTO, auto_names
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.html.drawing import in_a_notebook
+from tacit.evaluation.html.provenance import Provenance
 from tacit.evaluation.outputs import writable
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import ResultRow, replace, to_frame
@@ -98,9 +100,16 @@ class ComparisonResult:
             raise RequestError(f"No row has a figure of {metric}; choose another metric.")
         return figures.panels(chart)
 
-    def report(self, path: str | Path, notify: Say = lambda sentence: None) -> Path:
+    def report(
+        self,
+        path: str | Path,
+        notify: Say = lambda sentence: None,
+        *,
+        command: str = "tacit.compare",
+    ) -> Path:
         """Write the page of `tacit compare --report`, one file that fetches nothing, and return its
         path. Attacks on the same ratings are played for it, but for a comparison with a cap.
+        `command`: what the page says was run.
 
         Raises `RequestError` for a path that cannot be written.
         """
@@ -111,6 +120,7 @@ class ComparisonResult:
             sample=self._sample(),
             split=self.request.protocol.words,
             attacked=self._attacked(notify),
+            run=Provenance.of(self.ratings, command, self._auto()),
         )
         replace(place, page.encode())
         return place
@@ -120,6 +130,13 @@ class ComparisonResult:
         """Channels that are known by name, and not by a table of their own."""
         asked = self.request
         return [name for name in asked.channels if name != IDENTITY and name not in asked.only]
+
+    def _auto(self) -> Mapping[str, str]:
+        asked = self.request
+        if AUTO not in asked.channels:
+            return {}
+        slots = [(asked.plan, epsilon) for epsilon in asked.epsilons]
+        return auto_names(slots, self.ratings.scale)
 
     def _sample(self) -> Any:
         near_one = min(self.request.epsilons, key=lambda epsilon: abs(float(epsilon) - 1))

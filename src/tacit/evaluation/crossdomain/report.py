@@ -17,6 +17,7 @@ from tacit.evaluation.crossdomain.rows import (
 )
 from tacit.evaluation.html.markup import plain
 from tacit.evaluation.html.page import page
+from tacit.evaluation.html.provenance import Provenance
 
 LISTS_MEASURED = (
     "<p>Lists are the 20 highest predictions out of the whole target less what a person kept "
@@ -28,8 +29,9 @@ LISTS_MEASURED = (
 )
 
 
-def report(rows: Sequence[TrialRow]) -> str:
-    """The report as HTML: promises, figures along every axis that varies, all figures."""
+def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:
+    """The report as HTML: promises, figures along every axis that varies, all figures, and what was
+    run, if that is known."""
     names = " and ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows))
     parts = [
         f"<header><h1>Recommendations across domains</h1><p>{escape(names)}</p></header>",
@@ -41,6 +43,7 @@ def report(rows: Sequence[TrialRow]) -> str:
         *([plain(list_table(rows))] if listed(rows) else []),
         "<h2>How this was measured</h2>",
         _method(rows),
+        *(run.html() if run else []),
     ]
     return page(f"Tacit: {names}", "\n".join(parts))
 

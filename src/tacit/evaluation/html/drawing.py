@@ -17,7 +17,8 @@ def html(chart: Chart) -> str:
     panels = "\n".join(_panel(chart, number) for number in range(len(chart.models)))
     return (
         f"<figure>\n<figcaption><strong>{escape(TITLES[chart.metric])}</strong>, against epsilon "
-        f"on a log scale: left is more private.{_beyond(chart)}</figcaption>\n{_legend(chart)}\n"
+        f"on a log scale: left is more private. {_spread(chart)}{_beyond(chart)}</figcaption>\n"
+        f"{_legend(chart)}\n"
         f'<div class=panels style="--across:{_across(len(chart.models))}">\n{panels}\n</div>\n'
         "</figure>"
     )
@@ -26,6 +27,13 @@ def html(chart: Chart) -> str:
 def _across(panels: int) -> int:
     """How many panels abreast at most: three, but four make a square."""
     return 2 if panels == 4 else min(3, panels)
+
+
+def _spread(chart: Chart) -> str:
+    splits = len({(row.seed, row.fold) for row in chart.rows})
+    if splits == 1:
+        return "One split: how much figures vary is not known."
+    return f"Bars are a standard deviation over {splits} splits."
 
 
 def _beyond(chart: Chart) -> str:
@@ -68,6 +76,10 @@ def _legend(chart: Chart) -> str:
     entries += [f"<li><span class={name} aria-hidden=true></span> {name}</li>" for name in places]
     if any(chart.floor(model) is not None for model in chart.models):
         entries.append("<li><span class=free aria-hidden=true></span> provider, no privacy</li>")
+    if chart.mean is not None:
+        entries.append(
+            f"<li><span class=mean aria-hidden=true></span> always the mean, {chart.mean:.3f}</li>"
+        )
     return f"<ul class=legend>{''.join(entries)}</ul>"
 
 
