@@ -4,9 +4,10 @@ import re
 from html.parser import HTMLParser
 from itertools import product
 
+import numpy as np
 import pytest
 
-from tacit.evaluation.crossdomain.figures import Styles, panel, surface
+from tacit.evaluation.crossdomain.figures import Styles, beside, panel, surface
 from tacit.evaluation.crossdomain.report import report
 from tacit.evaluation.crossdomain.rows import TrialRow
 from tacit.evaluation.crossdomain.sweeps import Sweep, surfaces, sweeps
@@ -144,6 +145,26 @@ def test_the_report_is_one_page_that_says_the_promise_and_every_figure(rows):
     assert text.count("<svg") == 4
     assert "no promise" not in text
     assert all(f"{row.mae:.3f}" in text for row in grid)
+
+
+def test_where_nothing_varies_every_system_stands_beside_the_others():
+    """Once for each claim, the lowest error on top, and the spread over seeds."""
+    found = [
+        make(model=name, mae=mae + seed / 10, seed=seed)
+        for name, mae in (("far", 0.9), ("near", 0.7), ("mean", 0.8))
+        for seed in (0, 1)
+    ]
+    axes = beside(found).axes[0]
+    named = [label.get_text().split(",")[0] for label in axes.get_yticklabels()]
+    assert [name.split(" ")[0] for name in named] == ["far", "mean", "near"]
+    dots = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]
+    assert dots == pytest.approx([0.95, 0.85, 0.75])
+    bars = [np.ptp(bar.get_segments()[0][:, 0]) for bar in axes.collections]
+    assert bars == pytest.approx([0.1] * 3)
+    text = report(found)
+    assert text.count("<svg") == 1
+    assert "bars are a deviation over 2 draws" in text
+    assert "one draw, no spread" in report(found[::2])
 
 
 def test_a_report_of_nothing_is_a_page_too():

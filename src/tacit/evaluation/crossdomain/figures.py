@@ -4,13 +4,14 @@
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
 
 from collections.abc import Sequence
+from statistics import pstdev
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from tacit.evaluation.comparison.figures import INK, MARKERS, PALETTE, PANEL, dress
-from tacit.evaluation.crossdomain.rows import TrialRow, rated
+from tacit.evaluation.crossdomain.rows import TrialRow, mean, measured, rated
 from tacit.evaluation.crossdomain.sweeps import AXES, Surface, Sweep, SweepLine, surfaces, sweeps
 from tacit.evaluation.html.drawing import entry, inline
 
@@ -35,9 +36,34 @@ class Styles:
 
 
 def html(rows: Sequence[TrialRow]) -> list[str]:
-    """The figures in which the rows have something to say."""
-    drawn = [_against(found, Styles(rated(rows)))] if (found := sweeps(rows)) else []
-    return drawn + ([_surfaces(grids)] if (grids := surfaces(rows)) else [])
+    """The figures in which the rows have something to say: along each axis that varies, or else
+    every system beside the others."""
+    known = rated(rows)
+    drawn = [_against(found, Styles(known))] if (found := sweeps(rows)) else []
+    drawn += [_surfaces(grids)] if (grids := surfaces(rows)) else []
+    return drawn or ([_beside(known)] if known else [])
+
+
+def beside(rows: Sequence[TrialRow]) -> Figure:
+    """MAE of every system and claim, the lowest first; a bar is a deviation over seeds."""
+    kinds = dict.fromkeys((row.method, row.claim) for row in rows)
+    groups = {kind: [row for row in rows if (row.method, row.claim) == kind] for kind in kinds}
+    ordered = sorted(groups, key=lambda kind: mean(groups[kind]), reverse=True)
+    styles, drawing = Styles(rows), Figure(figsize=(6.4, 0.8 + 0.26 * len(kinds)))
+    drawing.set_layout_engine("constrained")
+    axes = drawing.subplots()
+    for place, kind in enumerate(ordered):
+        hue, marker = styles.of(kind[0])
+        maes = measured(groups[kind], "mae")
+        axes.errorbar(
+            mean(groups[kind]), place, xerr=pstdev(maes), color=PALETTE[hue],
+            marker=MARKERS[marker], markersize=5, elinewidth=0.8,
+        )  # fmt: skip
+    places = axes.get_xticks().tolist()
+    dress(axes, "", places, "mean absolute error", "linear")
+    axes.set_yticks(range(len(ordered)), [", ".join(kind) for kind in ordered])
+    axes.grid(axis="x", color=INK, alpha=0.12, linewidth=0.6)
+    return drawing
 
 
 def panel(sweep: Sweep, styles: Styles) -> Figure:
@@ -116,6 +142,17 @@ def _against(found: Sequence[Sweep], styles: Styles) -> str:
         for mode in modes
     ]
     return _figure("mean absolute error (lower is better)", caption, names + strokes, panels)
+
+
+def _beside(rows: Sequence[TrialRow]) -> str:
+    seeds = len({row.seed for row in rows})
+    spread = f"bars are a deviation over {seeds} draws" if seeds > 1 else "one draw, no spread"
+    said = ", ".join(f"{row.method} {row.mae:.3f}" for row in rows)
+    picture = inline(beside(rows), "beside", f"Mean absolute error of every system: {said}.")
+    return (
+        "<figure class=whole>\n<figcaption><strong>mean absolute error (lower is better)</strong>; "
+        f"{spread}.</figcaption>\n{picture}\n</figure>"
+    )
 
 
 def _surfaces(grids: Sequence[Surface]) -> str:
