@@ -11,7 +11,7 @@ from film_questions import TITLES, question
 from playwright.sync_api import Browser, Dialog
 
 pytestmark = pytest.mark.browser
-EXAMPLES = packed_device.ROOT / "examples" / "site"
+EXAMPLES = packed_device.ROOT / "examples" / "web"
 BUNDLED = pytest.mark.parametrize("bundled", [False, True], ids=["as it is", "bundled"])
 
 

@@ -39,7 +39,7 @@ def test_its_readme_says_what_each_name_is():
 
 @pytest.mark.parametrize("name", ["page.js", "worker.js"])
 def test_the_examples_are_short(name):
-    lines = (packed_device.ROOT / "examples" / "site" / name).read_text().splitlines()
+    lines = (packed_device.ROOT / "examples" / "web" / name).read_text().splitlines()
     code = [
         each for each in lines if each and not re.match(r"/\*\*|import |\}|async function", each)
     ]
@@ -49,7 +49,7 @@ def test_the_examples_are_short(name):
 @pytest.mark.parametrize("name", ["page.js", "worker.js"])
 def test_the_examples_are_in_the_documentation(name):
     page = (packed_device.ROOT / "docs" / "how-to" / "page.md").read_text()
-    assert (packed_device.ROOT / "examples" / "site" / name).read_text() in page
+    assert (packed_device.ROOT / "examples" / "web" / name).read_text() in page
 
 
 @pytest.mark.long
@@ -76,11 +76,13 @@ def test_it_is_installed_alone_and_loads_by_its_name(installed: Path):
 @pytest.mark.parametrize("resolution", ["bundler", "nodenext"])
 def test_its_types_resolve(installed: Path, resolution: str):
     (installed / "consumer.mts").write_text(Path(__file__).with_name("consumer.ts").read_text())
+    (example,) = re.findall(r"```js\n(.*?)```", (PACKAGE / "README.md").read_text(), re.DOTALL)
+    (installed / "readme.mts").write_text(example)
     module = "esnext" if resolution == "bundler" else resolution
     packed_device.node(
         packed_device.MODULES / "typescript" / "bin" / "tsc",
         *("--ignoreConfig", "--noEmit", "--strict", "--exactOptionalPropertyTypes"),
         *("--target", "es2023", "--lib", "es2024,dom,dom.iterable", "--types", ""),
-        *("--module", module, "--moduleResolution", resolution, "consumer.mts"),
+        *("--module", module, "--moduleResolution", resolution, "consumer.mts", "readme.mts"),
         cwd=installed,
     )
