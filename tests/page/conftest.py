@@ -12,6 +12,10 @@ import uvicorn
 from film_questions import film_model, question
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 from processes import free_port
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 from visits import AXE, CHROMIUM, PHONE
 
 from tacit.collector.http.app import application
@@ -22,14 +26,26 @@ from tacit.evaluation.label.served import served
 from tacit.wire.task import Task
 
 
+def behind(collector: ASGIApp, site: Path) -> ASGIApp:
+    """A site that has its own files, and hands on to a collector what is under /v1."""
+    files = Starlette(routes=[Mount("/", StaticFiles(directory=site))])
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        own = scope["type"] == "http" and not scope["path"].startswith("/v1/")
+        await (files if own else collector)(scope, receive, send)
+
+    return app
+
+
 class Provider:
     """A collector of one task on a port of its own, with a model of it already published where it
     asks for stars.
 
-    The task is asked by its origin. `tokens`: who may send; everybody unless given.
+    The task is asked by its origin. `tokens`: who may send; everybody unless given. `site`: the
+    files of a site of its own, behind which the collector is.
     """
 
-    def __init__(self, folder: Path, task: Task, *tokens: str) -> None:
+    def __init__(self, folder: Path, task: Task, *tokens: str, site: Path | None = None) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}/"
         self.task = task = replace(task, provider=self.url.rstrip("/"))
@@ -45,6 +61,8 @@ class Provider:
             enrolment=enrolment,
             label=served,
         )
+        if site is not None:
+            app = behind(app, site)
         self.server = uvicorn.Server(configured(app, "127.0.0.1", port))
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
@@ -57,12 +75,12 @@ class Provider:
 
 
 @pytest.fixture
-def provide(tmp_path: Path) -> Iterator[Callable[[Task], Provider]]:
+def provide(tmp_path: Path) -> Iterator[Callable[..., Provider]]:
     """Opens a provider of a given question."""
     opened: list[Provider] = []
 
-    def made(task: Task) -> Provider:
-        opened.append(Provider(tmp_path, task))
+    def made(task: Task, site: Path | None = None) -> Provider:
+        opened.append(Provider(tmp_path, task, site=site))
         return opened[-1]
 
     yield made

@@ -113,7 +113,7 @@ function refusal(said, reports) {
 export class Life {
   store = new Memory();
   provider = new Provider();
-  collector = new Collector(this.provider.fetch, PROVIDER);
+  collector = new Collector(this.provider.fetch, PROVIDER, "");
   #words;
 
   /** @param {{ now?: number, words?: string[] }} [given] */

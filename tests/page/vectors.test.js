@@ -18,6 +18,7 @@ import { isOrigin } from "../../src/tacit/page/device/documents/origin.js";
 import { ListProfile } from "../../src/tacit/page/device/recommending/list_profile.js";
 import { posterior } from "../../src/tacit/page/device/recommending/posterior.js";
 import { Profile } from "../../src/tacit/page/device/recommending/profile.js";
+import { recommend } from "../../src/tacit/page/device/recommending/recommend.js";
 import { erasureKey, person, reportId } from "../../src/tacit/page/device/answering/pseudonym.js";
 import { dumps, upload } from "../../src/tacit/page/device/documents/report.js";
 import { asked } from "../../src/tacit/page/device/answering/schedule.js";
@@ -181,7 +182,14 @@ test("profiles, to 1e-9", () => {
     );
     const listed = listModel.fromBytes(Uint8Array.from(Buffer.from(example.list_model, "base64")));
     const own = ratings.map((/** @type {unknown[]} */ pair) => pair[0]);
-    const gains = new ListProfile(listed, own).recommend(20, profile);
+    const liked = new ListProfile(listed, own);
+    /** @type {Map<number, string>} */
+    const levels = new Map();
+    for (const [, level] of ratings) levels.set(levels.size, String(level));
+    assert.deepEqual(recommend({ items: own }, read, levels, best.length), best);
+    assert.deepEqual(recommend({ items: own }, listed, levels, 20), liked.recommend(20));
+    assert.deepEqual(recommend({ items: own }, null, levels, 20), []);
+    const gains = liked.recommend(20, profile);
     assert.deepEqual(
       gains.map((one) => one.item),
       example.liked.map((/** @type {unknown[]} */ pair) => pair[0]),

@@ -159,6 +159,6 @@ def test_what_needs_spark_of_x_map():
 
 @pytest.mark.full
 def test_x_map_on_one_worker_and_on_two():
-    """A heap of 4 GB for the driver and for each worker, at MovieLens 1M's shape."""
+    """A heap of 4 GB for the driver and for each worker."""
     ran = in_a_process("x-map", "--only", "speedup", "--set", "workers=1,2", "--set", "memory=4g")
     assert len(re.findall(r" 2 +[0-9.]+ +[0-9.]+\n", ran)) == 3

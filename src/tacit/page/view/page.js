@@ -12,6 +12,7 @@ import { fatesOf } from "./fate.js";
 import { ledgerView } from "./ledger.js";
 import { nats } from "../device/answering/ledger.js";
 import { fetchModel } from "../device/recommending/published_model.js";
+import { fetchTask } from "../device/sending/first_task.js";
 import { bestOf, recommendationsView } from "./recommendations.js";
 import { SoFarView } from "./sofar.js";
 import { openStore } from "../device/store.js";
@@ -280,8 +281,7 @@ async function begin() {
   const collector = new Collector();
   const client = new Client({ store: await openStore(storeOf(collector)), collector });
   await admit(client);
-  const address = await collector.firstTask();
-  const task = await wireTask.loads(await collector.task(address), address);
+  const task = await fetchTask(collector);
   await breathe();
   const page = new Page(client, collector, task);
   await page.show();

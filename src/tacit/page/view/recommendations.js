@@ -1,8 +1,7 @@
 /** What to try next, computed on this device from what the person truly rated. */
 
 import { make } from "./dom.js";
-import { ListProfile } from "../device/recommending/list_profile.js";
-import { Profile } from "../device/recommending/profile.js";
+import { isList, recommend } from "../device/recommending/recommend.js";
 import { titleOf } from "./titles.js";
 import { basisInWords, NO_MODEL } from "./words/page.js";
 
@@ -23,17 +22,9 @@ const BEST = 8;
  * @returns {Best[]}
  */
 export function bestOf(task, model, levels) {
-  if (model === null) return [];
   const places = new Map(task.items.map((item, place) => [item, place]));
-  const ratings = new Map(
-    [...levels].flatMap(([place, level]) => {
-      const item = task.items[place];
-      return item === undefined ? [] : [/** @type {const} */ ([item, Number(level)])];
-    }),
-  );
-  const list = isList(model);
-  const best = list ? new ListProfile(model, ratings.keys()) : new Profile(model, ratings);
-  return best.recommend(BEST).map(({ item, score }) => {
+  const list = model !== null && isList(model);
+  return recommend(task, model, levels, BEST).map(({ item, score }) => {
     const place = places.get(item);
     const title = place === undefined ? String(item) : titleOf(task, place);
     return { title, rating: list ? null : score };
@@ -59,12 +50,4 @@ export function recommendationsView(task, model, best, known) {
     make("p", { class: "quiet" }, basisInWords(task, isList(model), known)),
     make("ol", { class: "best" }, ...items),
   );
-}
-
-/**
- * @param {Model} model
- * @returns {model is ListModel}
- */
-function isList(model) {
-  return "popularity" in model;
 }

@@ -52,7 +52,7 @@ export class Collector {
   }
 
   /**
-   * The bytes at a task's address; whether they are that task is for `readTask` to say.
+   * The bytes at a task's address; whether they are that task is for `loads` of a task to say.
    * @param {string} address
    * @returns {Promise<Bytes>}
    */

@@ -1,0 +1,47 @@
+/** A site that is written in TypeScript: what is right passes the compiler, and what is wrong does not. */
+
+import {
+  BudgetError,
+  Client,
+  Collector,
+  ListProfile,
+  Profile,
+  TacitError,
+  countDue,
+  fetchModel,
+  fetchTask,
+  nats,
+  openStore,
+  pastOf,
+  recommend,
+} from "tacit-device";
+import type { ItemModel, ListModel, Rows, Store, SyncOutcome, Task, World } from "tacit-device";
+
+const collector = new Collector(fetch, "https://films.example", "https://films.example/shop");
+const store: Store = await openStore("films");
+const world: World = { store, collector };
+const client = new Client(world);
+const task: Task = await fetchTask(collector);
+const item: string | number = task.items[0] ?? 7;
+await client.rate(task, item, "4");
+await client.enrol(task, { mostEpsilon: "1", lifetime: "50" });
+const outcome: SyncOutcome = await client.sync();
+const refused: BudgetError | null = outcome.refusal;
+const rows: Rows = await client.read();
+const model: ItemModel | ListModel | null = await fetchModel(collector, task);
+const best: { item: string | number; score: number }[] =
+  recommend(task, model, pastOf(rows, task.question).levels, 5);
+const due: number = countDue(task, rows, 0);
+const spent: string = nats(rows.ledger[0]?.spent ?? 0n);
+export const said = [refused instanceof TacitError, best, due, spent, ListProfile, Profile];
+
+// @ts-expect-error: an epsilon is a decimal in a string, which no float can spoil
+await client.enrol(task, { mostEpsilon: 1, lifetime: "50" });
+// @ts-expect-error: terms have no default
+await client.enrol(task);
+// @ts-expect-error: what was stored is a number
+outcome.stored.trim();
+// @ts-expect-error: a client keeps its store to itself
+client.store;
+// @ts-expect-error: no module but the one that is exported
+await import("tacit-device/answering/draw.js");
