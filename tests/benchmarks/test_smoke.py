@@ -92,6 +92,12 @@ def test_no_script_is_left_out():
     assert runnable == {*PARTIES, *SCRIPTS, *SPARK}
 
 
+def test_the_page_names_no_script_that_is_not_there():
+    named = set(re.findall(r"`(\w+\.py)", (FOLDER / "README.md").read_text()))
+    assert len(named) > 10
+    assert not named - {path.name for path in FOLDER.glob("*.py")}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", [*PARTIES, *SCRIPTS])
 def test_it_runs(name, made):

@@ -122,6 +122,7 @@ def test_settings_are_read_by_their_types_where_a_study_has_them():
         ({"folds": "two"}, "'two' is no value of the setting folds; give int."),
         ({"ridges": "1,x"}, "'1,x' is no value of the setting ridges; give float values"),
         ({"name": "x"}, "No study here has the setting 'name'"),
+        ({"folds": "-1"}, "The study study's setting folds -1 is below 0"),
     ],
 )
 def test_a_setting_that_is_none_is_a_sentence(given, said):

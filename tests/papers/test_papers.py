@@ -5,6 +5,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
@@ -18,6 +20,8 @@ from tacit.papers.claim import ClaimVerdict, Correction, PaperClaim, StudyResult
 from tacit.papers.page import report
 from tacit.papers.paper import ratings_of
 from tacit.papers.shared_corrections import SHARED_CORRECTIONS
+from tacit.papers.x_map.figures import error, table
+from tacit.papers.x_map.trials import Way
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "explanation" / "papers"
@@ -79,7 +83,7 @@ def test_a_page_has_every_claim_and_lets_nothing_through():
     assert "a &lt; b &amp; c" in shown
     assert "1 &lt;script&gt;" in shown
     assert "<strong>does not hold</strong>" in shown
-    assert "Of 1 claims 1 does not hold." in shown
+    assert "Of 1 claim 1 does not hold." in shown
     assert "<td><em>really</em> <code>x</code></td><td>here</td>" in shown
     assert "<script" not in shown
     assert "tacit &lt;i&gt;" in shown
@@ -119,6 +123,24 @@ def test_rows_go_on_from_where_they_are(paper, tmp_path, monkeypatch):
     kept = (tmp_path / f"{study}.jsonl").read_bytes()
     assert run(*request).output == first.output
     assert (tmp_path / f"{study}.jsonl").read_bytes() == kept
+
+
+def test_a_system_with_a_promise_and_without_is_two_lines_of_x_maps_tables():
+    """Each with its own error, and a baseline is the one without."""
+    usual = {"k": None, "overlap": 1.0, "keep": 0, "mae_rounded": 0.5, "source": "a", "target": "b"}
+
+    def row(method, mode, mae):
+        told = {"method": method, "mode": mode, "mae": mae, "claim": mode}
+        return SimpleNamespace(**usual, **told)
+
+    lines = [row("nx-map (item)", "none", 0.75), row("item-average", "none", 0.7)]
+    lines += [row("item-average", "strict", 0.9)]
+    ways = [Way(cast(Any, lines), [], [], [])]
+    cells = {line[0]: line[1] for line in table(ways, 1.0).lines}
+    assert cells["item-average, none"] == "0.7000 (0.5000)"
+    assert cells["item-average, strict"] == "0.9000 (0.5000)"
+    assert error(ways[0], ("item-average", "none")) == 0.7
+    assert error(ways[0], ("item-average", "faithful")) is None
 
 
 @pytest.mark.long

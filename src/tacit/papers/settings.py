@@ -1,21 +1,20 @@
 """Settings of studies, given as text."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any, TypeVar, get_args, get_type_hints
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
 
 from tacit.errors import RequestError
+from tacit.registry import changed
 
-AnyStudy = TypeVar("AnyStudy")
 
-
-def with_settings(studies: Sequence[AnyStudy], given: Mapping[str, str]) -> tuple[AnyStudy, ...]:
-    """The studies, each with those settings changed that it has.
+def with_settings(studies: Sequence[Any], given: Mapping[str, str]) -> tuple[Any, ...]:
+    """The studies, which are frozen dataclasses, each with those settings changed that it has.
 
     `given`: text by name; several values are separated by commas. Raises `RequestError` for a
     setting that no study has, and for text that its type does not read.
     """
-    known = {one.name for study in studies for one in fields(_declared(study))}
+    known = {one.name for study in studies for one in fields(study)}
     for name in given:
         if name not in known:
             raise RequestError(
@@ -24,22 +23,17 @@ def with_settings(studies: Sequence[AnyStudy], given: Mapping[str, str]) -> tupl
     return tuple(_changed(study, given) for study in studies)
 
 
-def _changed(study: AnyStudy, given: Mapping[str, str]) -> AnyStudy:
-    kinds = get_type_hints(type(study))
-    names = [one.name for one in fields(_declared(study))]
-    own = {name: _read(name, text, kinds[name]) for name, text in given.items() if name in names}
-    return replace(_declared(study), **own)
-
-
-def _declared(study: Any) -> Any:
-    """A dataclass, which the protocol of studies cannot say."""
-    return study
+def _changed(study: Any, given: Mapping[str, str]) -> Any:
+    kinds = get_type_hints(study.__class__)
+    names = [one.name for one in fields(study) if one.name in given]
+    own = {name: _read(name, given[name], kinds[name]) for name in names}
+    return changed(study, study.name, "study", own)
 
 
 def _read(name: str, text: str, kind: Any) -> Any:
     several = getattr(kind, "__origin__", None) is tuple
     plain = [one for one in get_args(kind) if isinstance(one, type) and one is not type(None)]
-    read = plain[0] if plain else kind
+    read: Callable[[str], Any] = plain[0] if plain else kind
     try:
         return tuple(read(part) for part in text.split(",")) if several else read(text)
     except (ValueError, TypeError):

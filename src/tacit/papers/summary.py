@@ -19,7 +19,7 @@ def counted(claims: Sequence[PaperClaim]) -> str:
     every = [claim.verdict for claim in claims]
     counts = [(verdict, every.count(verdict)) for verdict in ClaimVerdict]
     said = ", ".join(f"{count} {_words(verdict, count)}" for verdict, count in counts if count)
-    return f"Of {len(every)} claims {said}."
+    return f"Of {len(every)} claim{'s' * (len(every) != 1)} {said}."
 
 
 def _words(verdict: ClaimVerdict, count: int) -> str:

@@ -16,7 +16,12 @@ NAMES = (
     "nx-map", "nx-map-everybody", "x-map", "x-map-strict", "x-map-factors", "taste-map",
     "mf-merged", "emcdr", "item-offset", "item-average", "remote-user", "knn-linked", "knn-single",
 )  # fmt: skip
-MAPS = {"NX-Map": "nx-map (item)", "X-Map": "x-map (item), claim fails"}
+Kind = tuple[str, str]
+"""A method, and its mode."""
+MAPS: dict[str, Kind] = {
+    "NX-Map": ("nx-map (item)", "none"),
+    "X-Map": ("x-map (item), claim fails", "faithful"),
+}
 BASELINES = ("item-average", "remote-user (user)", "knn-linked (item)")
 
 
@@ -59,16 +64,16 @@ class Figures:
 
 def claims(ways: Sequence[Way]) -> Iterator[PaperClaim]:
     """What the paper's curves show, in both directions together."""
-    for words, method in MAPS.items():
-        lower = {way.title: error(way, method) for way in ways}
+    for words, kind in MAPS.items():
+        lower = {way.title: error(way, kind) for way in ways}
         if not any(lower.values()):
             continue
         for baseline in BASELINES:
-            other = {way.title: error(way, baseline) for way in ways}
+            other = {way.title: error(way, (baseline, "none")) for way in ways}
             told = f"{words} below {baseline}"
             yield PaperClaim.of_figures(told, _known(lower), _known(other))
         for axis, less in (("overlap", "people link"), ("keep", "target ratings are kept")):
-            held = {way.title: falls(way, method, axis) for way in ways}
+            held = {way.title: falls(way, kind, axis) for way in ways}
             yield PaperClaim.of_cases(f"{words} errs less the more {less}", "falls", held)
     held = {f"{way.title}, {method}": relaxed(way, method) for way in ways for method in SURFACES}
     yield PaperClaim.of_cases(
@@ -76,9 +81,9 @@ def claims(ways: Sequence[Way]) -> Iterator[PaperClaim]:
     )
 
 
-def error(way: Way, method: str) -> float | None:
+def error(way: Way, kind: Kind) -> float | None:
     """MAE where everybody links and nothing is kept."""
-    row = way.along(method, "overlap").get(1.0)
+    row = way.along(*kind, "overlap").get(1.0)
     return None if row is None else row.mae
 
 
@@ -86,9 +91,9 @@ def _known(figures: dict[str, float | None]) -> dict[str, float]:
     return {name: value for name, value in figures.items() if value is not None}
 
 
-def falls(way: Way, method: str, axis: str) -> bool:
+def falls(way: Way, kind: Kind, axis: str) -> bool:
     """Whether the error is lower at the far end of the axis than at the near one."""
-    rows = way.along(method, axis)
+    rows = way.along(*kind, axis)
     return mean([rows[max(rows)]]) < mean([rows[min(rows)]])
 
 
@@ -103,7 +108,7 @@ def table(ways: Sequence[Way], overlap: float) -> Table:
     """Every system at one overlap, a column a direction; rounded to levels in brackets."""
     lines: list[tuple[str, ...]] = []
     for first in firsts(ways[0].lines):
-        rows = [way.along(first.method, "overlap").get(overlap) for way in ways]
+        rows = [way.along(first.method, first.mode, "overlap").get(overlap) for way in ways]
         lines.append((f"{first.method}, {first.claim}", *map(cell, rows)))
     heading = ("system", *(way.title for way in ways))
     return Table(f"MAE where {overlap:.0%} link", heading, tuple(lines))

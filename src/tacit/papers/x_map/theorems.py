@@ -82,7 +82,9 @@ class Theorems:
         longest = int((~np.isnan(centred)).sum(0).max())
         filled = np.nan_to_num(centred).astype(float)
         squares = (filled**2).sum(0)
-        items = chance.choice(centred.shape[1], min(self.rows, centred.shape[1]), replace=False)
+        # A catalogue in two halves has each item in both, and in one of them nobody rated it.
+        rated = np.flatnonzero(~np.isnan(centred).all(0))
+        items = chance.choice(rated, min(self.rows, len(rated)), replace=False)
         with bar("rows of Theorems 3 and 4") as progress:
             for number, i in enumerate(items):
                 progress("", number, len(items))

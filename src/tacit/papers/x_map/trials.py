@@ -121,10 +121,13 @@ class Way(NamedTuple):
         none = [row for row in self.lines if row.method in able]
         return [r for r in none if (r.k, r.overlap, r.keep) == (PUBLISHED_K, 1, 0)] + self.decays
 
-    def along(self, method: str, axis: str) -> dict[float, TrialRow]:
-        """The rows of a system by their place on an axis: k, overlap or keep."""
+    def along(self, method: str, mode: str, axis: str) -> dict[float, TrialRow]:
+        """The rows of a system by their place on an axis: k, overlap or keep.
+
+        A method may have rows with a promise and without any: `mode` says which.
+        """
         usual = {"k": PUBLISHED_K, "overlap": 1, "keep": 0}
-        mine = [row for row in self.lines if row.method == method]
+        mine = [row for row in self.lines if (row.method, row.mode) == (method, mode)]
         others = [name for name in usual if name != axis]
         return {
             float(getattr(row, axis)): row
