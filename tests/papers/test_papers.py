@@ -17,6 +17,8 @@ from tacit.crossdomain.domains import Domains
 from tacit.evaluation.html.provenance import Provenance
 from tacit.papers import PAPERS
 from tacit.papers.claim import ClaimVerdict, Correction, PaperClaim, StudyResult
+from tacit.papers.neera.figures_5_6 import GRADIENTS, MIXTURE, NUMBER, PROMISE
+from tacit.papers.neera.figures_5_6 import claims as mixture_claims
 from tacit.papers.page import report
 from tacit.papers.paper import ratings_of
 from tacit.papers.shared_corrections import SHARED_CORRECTIONS
@@ -141,6 +143,18 @@ def test_a_system_with_a_promise_and_without_is_two_lines_of_x_maps_tables():
     assert cells["item-average, strict"] == "0.9000 (0.5000)"
     assert error(ways[0], ("item-average", "none")) == 0.7
     assert error(ways[0], ("item-average", "faithful")) is None
+
+
+def test_a_lower_error_and_a_higher_f_score_are_both_for_the_mixture():
+    """And on the fair axis private gradients have their own figures."""
+    found = {
+        (MIXTURE, NUMBER, "1"): {"rmse": 1.2, "f_score": 0.7},
+        (GRADIENTS, NUMBER, "1"): {"rmse": 1.0, "f_score": 0.6},
+        (GRADIENTS, PROMISE, "1"): {"rmse": 1.3, "f_score": 0.8},
+    }
+    verdicts = [claim.verdict for claim in mixture_claims(found)]
+    fails, holds = ClaimVerdict.FAILS, ClaimVerdict.HOLDS
+    assert verdicts == [fails, holds, holds, fails]
 
 
 @pytest.mark.long
