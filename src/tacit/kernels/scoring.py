@@ -10,6 +10,9 @@ that curvature. Seldom is it quite: at small epsilon J falls away from the middl
 draws that are taken as they come make biases a tenth to a fifth too small. So x' is a proposal,
 accepted with Metropolis and Hastings' probability, and the conditional is exact (the adjusted
 Langevin step of Roberts and Tweedie 1996, at full length and preconditioned by H).
+
+What everything else needs of the rows are sums, in integers, so that neither threads nor blocks of
+rows change a digit.
 """
 
 from typing import Any, NamedTuple
@@ -18,168 +21,256 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
-from tacit.kernels.als import BATCH, in_vectors, largest_first
+from tacit.kernels.als import BATCH, in_vectors
 from tacit.kernels.dense import FAST, add_gram, add_rows, factor, solve_lower, solve_transposed
-from tacit.kernels.layout import Side
-from tacit.kernels.tile import LANES, scale
+from tacit.kernels.tile import LANES, add_scaled, dot, fetch, scale
 
 Floats = NDArray[np.float32]
-Ints = NDArray[np.int32]
+Ints = NDArray[np.int64]
 ANYHOW = np.float32(-3e38)  # a bar that every proposal passes
+GRAIN = float(1 << 20)  # of the grid on which sums are integers, to one
+HALF, BEFORE_LAST = np.float32(0.5), np.float32(1.001)
+AHEAD = 8  # cells whose columns are on their way to the nearest cache
+ROW_COST = 30  # of a row beside its cells, in cells
+
+
+class Cells(NamedTuple):
+    """The reports of a run of rows. Row r owns the positions `start[r]` to `start[r + 1]`.
+
+    `other`: int32, the column of each. `symbol`: uint16, what was reported. `centre`: int16, the
+    place of the grid whose information weighs it, or -1 where that is its theta's own.
+    """
+
+    start: Ints
+    other: NDArray[np.int32]
+    symbol: NDArray[np.uint16]
+    centre: NDArray[np.int16]
+
+
+class Readings(NamedTuple):
+    """Of each symbol, at theta = origin + g / steps. `table`: score and log-likelihood, shape
+    (symbols, grid, 2). `root`: of the information, shape (symbols, grid)."""
+
+    table: Floats
+    root: Floats
+    origin: np.float32
+    steps: np.float32
 
 
 class Conditional(NamedTuple):
-    """What a side is drawn given.
+    """What rows are drawn given.
 
-    `symbols`: canonical cell order, shape (n,). `table`: score, information and log-likelihood at
-    theta = origin + pace * g, shape (symbols, grid, 3). `design`: the other side with ones for its
-    bias, shape (columns, W). `prior`: shape (rows, W). `precision`: shape (W,). `centre`: the theta
-    whose information weighs each cell, shape (n,). `noise`: standard normals, shape (rows, W), and
-    `bar`: logarithms of uniforms, or `ANYHOW`, shape (rows,); both are drawn outside so that the
-    number of threads changes nothing.
+    theta = mu + x[0] + y[0] + x[1:] . y[1:] and x is N(features weights, 1 / precision). The first
+    four fields are those of `Readings`. `shift`: what rows' biases are to be raised by first.
+    `design`: y, shape (columns, W), up to whole vectors. `features`: shape
+    (rows, d). `weights`: shape (d, W). `precision`: shape (W,). `noise`: standard normals, shape
+    (rows, W), and `bar`: logarithms of uniforms, or `ANYHOW`, shape (rows,); both are drawn outside
+    so that the number of threads changes nothing.
     """
 
-    symbols: Ints
     table: Floats
+    root: Floats
     origin: np.float32
-    pace: np.float32
+    steps: np.float32
+    mu: np.float32
+    shift: np.float32
     design: Floats
-    prior: Floats
+    features: Floats
+    weights: Floats
     precision: Floats
-    centre: Floats
     noise: Floats
     bar: Floats
 
 
-def half_sweep(side: Side, given: Conditional, rows: Floats, theta: Floats) -> None:
-    """Redraw `rows` (shape (rows, W)) in place, and keep `theta` (shape (n,)) true."""
+class Tally(NamedTuple):
+    """Sums over rows and cells. `counts`: cells by symbol and the place of their theta, shape
+    (symbols, grid). `pulls`: of features times rows, shape (d, W), `sums`: of rows and of their
+    squares, shape (2, W), these on a grid of 1 / `GRAIN`."""
+
+    counts: Ints
+    pulls: Ints
+    sums: Ints
+
+
+def half_sweep(cells: Cells, given: Conditional, rows: Floats) -> Tally:
+    """Redraw `rows` (shape (rows, W)) in place; their sums."""
     given = given._replace(design=in_vectors(given.design))
-    _draw_rows(largest_first(side), get_num_threads(), side, given, rows, theta)
+    pieces = even_pieces(cells.start, get_num_threads())
+    n, (d, W) = len(pieces) - 1, given.weights.shape
+    tally = Tally(
+        np.zeros((n, *given.root.shape), np.int64),
+        np.zeros((n, d, W), np.int64),
+        np.zeros((n, 2, W), np.int64),
+    )
+    _draw_rows(pieces, cells, given, rows, tally)
+    return Tally(*(each.sum(0) for each in tally))
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
-def _draw_rows(
-    turns: NDArray[np.int64],
-    threads: int,
-    side: Side,
-    given: Conditional,
-    rows: Floats,
-    theta: Floats,
-) -> None:
+def even_pieces(start: Ints, pieces: int) -> Ints:
+    """Where to cut rows so that each piece is about as much work, shape (pieces + 1,)."""
+    work = start - start[0] + ROW_COST * np.arange(len(start))
+    found = np.searchsorted(work, work[-1] * np.arange(pieces + 1) / pieces)
+    found[0], found[-1] = 0, len(start) - 1
+    return found.astype(np.int64)
+
+
+@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
+def _draw_rows(pieces: Ints, cells: Cells, given: Conditional, rows: Floats, tally: Tally) -> None:
     W, width = rows.shape[1], given.design.shape[1]
-    most = side.start[turns[0] + 1] - side.start[turns[0]] if len(turns) else 0
-    for thread in prange(threads):
+    for piece in prange(len(pieces) - 1):
         H, y = np.empty((width, width), np.float32), np.empty((BATCH, width), np.float32)
         pull, here = np.empty((BATCH, 1), np.float32), np.zeros((1, width), np.float32)
-        gradient, there = here[0, :W], np.empty(W, np.float32)
-        step, moved = np.empty(W, np.float32), np.empty(most, np.float32)
-        for turn in range(thread, len(turns), threads):
-            r = turns[turn]
-            cells = slice(side.start[r], side.start[r + 1])
-            other, cell, x, z = side.other[cells], side.cell[cells], rows[r], given.noise[r]
-            gain = -_pull_of_prior(given, r, x, gradient)
-            gain -= _normal_equations(other, cell, given, theta, y, pull, H, here)
+        there, x, prior = np.zeros_like(here), np.zeros_like(here), np.empty(W, np.float32)
+        step, start = np.empty(W, np.float32), cells.start
+        most = 0
+        for r in range(pieces[piece], pieces[piece + 1]):
+            most = max(most, start[r + 1] - start[r])
+        before, after = np.empty(most, np.int16), np.empty(most, np.int16)
+        for r in range(pieces[piece], pieces[piece + 1]):
+            run, z = (start[r], start[r + 1]), given.noise[r]
+            rows[r, 0] += given.shift
+            _expected(given, r, prior)
+            gain = -_log_prior(given, rows[r], prior, here[0])
+            gain -= _normal_equations(run, cells, given, rows[r], x, y, pull, H, here, before)
+            gradient = here[0, :W]
             factor(H, W)
             solve_transposed(H, gradient)
             step[:] = gradient + z
             solve_lower(H, step)
-            gain += _pull_of_prior(given, r, x + step, there)
-            gain += _scores(other, cell, given, theta, step, there, moved)
-            solve_transposed(H, there)
+            step += rows[r]
+            gain += _log_prior(given, step, prior, there[0])
+            gain += _scores(run, cells, given, step, x, there, after)
+            back = there[0, :W]
+            solve_transposed(H, back)
             for k in range(W):
-                gain += (z[k] ** 2 - (gradient[k] + z[k] + there[k]) ** 2) / 2
-            if given.bar[r] < gain:
-                x += step
-                for t in range(len(cell)):
-                    theta[cell[t]] = moved[t]
+                gain += (z[k] ** 2 - (gradient[k] + z[k] + back[k]) ** 2) / 2
+            taken = given.bar[r] < gain
+            if taken:
+                rows[r] = step
+            _count(run, cells, after if taken else before, tally.counts[piece])
+            _add_up(given, r, rows[r], tally.pulls[piece], tally.sums[piece])
 
 
-@njit(cache=True, fastmath=FAST)
-def _pull_of_prior(given: Conditional, r: int, x: Floats, gradient: Floats) -> float:
-    """The gradient of the row's log-prior at x, which replaces `gradient`; the log-prior."""
+@njit(cache=True, fastmath=FAST, inline="always")
+def _expected(given: Conditional, r: int, prior: Floats) -> None:
+    prior[:] = 0
+    for j in range(len(given.weights)):
+        value = given.features[r, j]
+        for k in range(len(prior)):
+            prior[k] += value * given.weights[j, k]
+
+
+@njit(cache=True, fastmath=FAST, inline="always")
+def _log_prior(given: Conditional, x: Floats, prior: Floats, gradient: Floats) -> float:
+    """The row's log-prior at x, whose gradient replaces `gradient`."""
     total = 0.0
     for k in range(len(x)):
-        away = x[k] - given.prior[r, k]
+        away = x[k] - prior[k]
         gradient[k] = -given.precision[k] * away
         total -= given.precision[k] * away * away / 2
     return total
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
 def _normal_equations(
-    other: Ints,
-    cell: NDArray[np.int64],
+    run: tuple[int, int],
+    cells: Cells,
     given: Conditional,
-    theta: Floats,
+    row: Floats,
+    x: Floats,
     y: Floats,
     pull: Floats,
     H: Floats,
     gradient: Floats,
+    places: NDArray[np.int16],
 ) -> float:
-    """H and the gradient at theta; the log-likelihood there."""
-    W, vectors, total = len(given.precision), y.shape[1] // LANES, 0.0
+    """H and the gradient at `row`; the log-likelihood there."""
+    W, vectors, total = len(row), y.shape[1] // LANES, 0.0
+    level = _level(given, row, x)
     H[:] = 0
     for k in range(W):
         H[k, k] = given.precision[k]
-    for first in range(0, len(other), BATCH):
-        here = min(BATCH, len(other) - first)
+    for first in range(run[0], run[1], BATCH):
+        here = min(BATCH, run[1] - first)
         for b in range(here):
-            c, e = other[first + b], cell[first + b]
-            symbol = given.symbols[e]
-            root = np.sqrt(_read(given, symbol, given.centre[e], 1))
-            pull[b, 0] = _read(given, symbol, theta[e], 0) / root
-            total += _read(given, symbol, theta[e], 2)
-            scale(y, b, root, given.design, c, vectors)
+            t = first + b
+            fetch(given.design, cells.other[min(t + AHEAD, len(cells.other) - 1)])
+            symbol, column, centre = cells.symbol[t], cells.other[t], cells.centre[t]
+            place = _place(given, level + dot(x, 0, given.design, column, vectors))
+            near = np.int16(place + HALF)
+            root = given.root[symbol, near if centre < 0 else centre]
+            score, log = _read(given.table, symbol, place)
+            scale(y, b, root, given.design, column, vectors)
+            y[b, 0], pull[b, 0], places[t - run[0]] = root, score / root, near
+            total += log
         add_rows(gradient, 0, W, 1.0, pull, 0, y, here)
         add_gram(H, W, 1.0, y, here)
     return total
 
 
-@njit(cache=True, fastmath=FAST | {"reassoc"})
+@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
 def _scores(
-    other: Ints,
-    cell: NDArray[np.int64],
+    run: tuple[int, int],
+    cells: Cells,
     given: Conditional,
-    theta: Floats,
-    change: Floats,
+    row: Floats,
+    x: Floats,
     gradient: Floats,
-    moved: Floats,
+    places: NDArray[np.int16],
 ) -> float:
-    """The gradient's sum of scores where the row has changed; the log-likelihood there."""
-    total = 0.0
-    for t in range(len(other)):
-        c, e = other[t], cell[t]
-        there = theta[e]
-        for k in range(len(change)):
-            there += change[k] * given.design[c, k]
-        moved[t] = there
-        score = _read(given, given.symbols[e], there, 0)
-        total += _read(given, given.symbols[e], there, 2)
-        for k in range(len(change)):
-            gradient[k] += score * given.design[c, k]
+    """The gradient's sum of scores at `row`; the log-likelihood there."""
+    vectors, total, of_bias = given.design.shape[1] // LANES, 0.0, 0.0
+    level, prior = _level(given, row, x), gradient[0, 0]
+    for t in range(run[0], run[1]):
+        column = cells.other[t]
+        place = _place(given, level + dot(x, 0, given.design, column, vectors))
+        score, log = _read(given.table, cells.symbol[t], place)
+        add_scaled(gradient, 0, score, given.design, column, vectors)
+        places[t - run[0]] = np.int16(place + HALF)
+        total += log
+        of_bias += score
+    gradient[0, 0] = prior + of_bias
     return total
 
 
-@njit(cache=True, fastmath=FAST)
-def _read(given: Conditional, symbol: Any, theta: Any, what: int) -> Any:
-    """A column of the table, between the two points of the grid beside theta."""
-    place = (theta - given.origin) / given.pace
-    place = min(max(place, np.float32(0)), np.float32(given.table.shape[1] - 1.001))
-    g = int(place)
-    on = np.float32(place - g)
-    low, high = given.table[symbol, g, what], given.table[symbol, g + 1, what]
-    return low + on * (high - low)
+@njit(cache=True, fastmath=FAST, inline="always")
+def _level(given: Conditional, row: Floats, x: Floats) -> Any:
+    """theta = level + x . y: what is the row's own, and `x`, that meets a bias with a one."""
+    x[0, : len(row)] = row
+    x[0, 0] = 1
+    return given.mu + row[0]
 
 
-@njit(cache=True)
-def total_score(
-    symbols: Ints, theta: Floats, table: Floats, origin: np.float32, pace: np.float32
-) -> tuple[float, float]:
-    """Sums of score and information over all cells, at the grid point nearest to each theta."""
-    score, information, last = 0.0, 0.0, table.shape[1] - 1
-    for t in range(len(theta)):
-        g = int(np.rint((theta[t] - origin) / pace))
-        both = table[symbols[t], min(max(g, 0), last)]
-        score += both[0]
-        information += both[1]
-    return score, information
+@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
+def _place(given: Conditional, theta: Any) -> Any:
+    """Where theta is on the grid, in steps."""
+    place = (theta - given.origin) * given.steps
+    return min(max(place, np.float32(0)), np.float32(given.root.shape[1]) - BEFORE_LAST)
+
+
+@njit(cache=True, fastmath=FAST, inline="always")
+def _read(table: Floats, symbol: Any, place: Any) -> Any:
+    """Score and log-likelihood between two points of the grid."""
+    g = np.int32(place)
+    on = place - np.float32(g)
+    score, log = table[symbol, g, 0], table[symbol, g, 1]
+    up, over = table[symbol, g + 1, 0], table[symbol, g + 1, 1]
+    return score + on * (up - score), log + on * (over - log)
+
+
+@njit(cache=True, inline="always")
+def _count(run: tuple[int, int], cells: Cells, places: NDArray[np.int16], counts: Ints) -> None:
+    for t in range(run[0], run[1]):
+        counts[cells.symbol[t], places[t - run[0]]] += 1
+
+
+@njit(cache=True, inline="always")
+def _add_up(given: Conditional, r: int, row: Floats, pulls: Ints, sums: Ints) -> None:
+    for k in range(len(row)):
+        x = GRAIN * row[k]
+        sums[0, k] += np.int64(np.rint(x))
+        sums[1, k] += np.int64(np.rint(x * row[k]))
+    for j in range(len(pulls)):
+        value = GRAIN * given.features[r, j]
+        for k in range(len(row)):
+            pulls[j, k] += np.int64(np.rint(value * row[k]))

@@ -74,6 +74,65 @@ scale: Callable[..., None] = intrinsic(_scale)
 vectors."""
 
 
+def _add_scaled(
+    typing: Any, out: Any, k: Any, factor: Any, source: Any, c: Any, vectors: Any
+) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        to, row = (_View(context, builder, signature, args, at) for at in (0, 3))
+        _, k, factor, _, c, vectors = args
+        with cgutils.for_range(builder, vectors) as loop:
+            j = builder.mul(loop.index, k.type(LANES))
+            both = _splat(builder, factor), row.vector(c, j, 0)
+            to.store(_multiply_add(builder, *both, to.vector(k, j, 0)), k, j, 0)
+        return context.get_dummy_value()
+
+    at = types.intp
+    return types.void(out, at, out.dtype, source, at, at), generate
+
+
+add_scaled: Callable[..., None] = intrinsic(_add_scaled)
+"""`add_scaled(out, k, factor, source, c, vectors)`: out[k, :m] += factor source[c, :m] with m =
+LANES vectors."""
+
+
+def _dot(typing: Any, left: Any, i: Any, right: Any, j: Any, vectors: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        x, y = (_View(context, builder, signature, args, at) for at in (0, 2))
+        _, i, _, j, vectors = args
+        vector = ir.VectorType(context.get_value_type(left.dtype), LANES)
+        total = cgutils.alloca_once_value(builder, ir.Constant(vector, None))
+        with cgutils.for_range(builder, vectors) as loop:
+            at = builder.mul(loop.index, i.type(LANES))
+            both = x.vector(i, at, 0), y.vector(j, at, 0)
+            builder.store(_multiply_add(builder, *both, builder.load(total)), total)
+        return _added_up(builder, vector, builder.load(total))
+
+    at = types.intp
+    return left.dtype(left, at, right, at, at), generate
+
+
+dot: Callable[..., Any] = intrinsic(_dot)
+"""`dot(left, i, right, j, vectors)`: left[i, :m] . right[j, :m] with m = LANES vectors."""
+
+
+def _fetch(typing: Any, source: Any, c: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        row = _View(context, builder, signature, args, 0)
+        kind = ir.IntType(8).as_pointer()
+        flag = ir.IntType(32)
+        form = ir.FunctionType(ir.VoidType(), [kind, flag, flag, flag])
+        fetch = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
+        start = builder.bitcast(row.place(args[1]), kind)
+        builder.call(fetch, [start, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp), generate
+
+
+fetch: Callable[..., None] = intrinsic(_fetch)
+"""`fetch(source, c)`: have the start of source[c] on its way to the nearest cache."""
+
+
 class _View:
     """One array argument: its numbers and vectors, by row and column."""
 
@@ -93,6 +152,10 @@ class _View:
         """The vector from (row, column + LANES on)."""
         place = self._builder.bitcast(self._place(row, column, LANES * on), self._vector)
         return self._builder.load(place, align=self._align)
+
+    def place(self, row: Any) -> Any:
+        """Where the row begins."""
+        return self._place(row, row.type(0), 0)
 
     def store(self, value: Any, row: Any, column: Any, on: int) -> None:
         """Write a vector from (row, column + LANES on)."""
@@ -117,3 +180,12 @@ def _multiply_add(builder: Any, a: Any, b: Any, total: Any) -> Any:
     """a b + total, rounded once where the machine can."""
     product = builder.fmul(a, b, flags=["contract"])
     return builder.fadd(total, product, flags=["contract"])
+
+
+def _added_up(builder: Any, vector: Any, lanes: Any) -> Any:
+    """The sum of a vector's numbers, in the order that is fastest."""
+    kind, number = f"v{LANES}f{'32' if vector.element == ir.FloatType() else '64'}", vector.element
+    form = ir.FunctionType(number, [number, vector])
+    name = f"llvm.vector.reduce.fadd.{kind}"
+    add = cgutils.get_or_insert_function(builder.module, form, name)
+    return builder.call(add, [ir.Constant(number, 0.0), lanes], fastmath=("reassoc",))

@@ -10,9 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.layout import Side
-from tacit.kernels.predict import bilinear
-from tacit.kernels.scoring import ANYHOW, Conditional, half_sweep, total_score
 from tacit.models.channel_mf.capacity import (
     starting_level,
     told,
@@ -20,9 +17,11 @@ from tacit.models.channel_mf.capacity import (
     worthwhile_directions,
     worthwhile_factors,
 )
+from tacit.models.channel_mf.chance import generator
 from tacit.models.channel_mf.level import LevelPrior
 from tacit.models.channel_mf.likelihood import score_table
-from tacit.models.channel_mf.row_prior import Features, Prior
+from tacit.models.channel_mf.row_prior import Features
+from tacit.models.channel_mf.side import Side
 from tacit.models.channel_mf.unrated_items import with_expected_presence
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_features import Presence, presence
@@ -32,11 +31,10 @@ from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spect
 
 APPROACH = 0.7
 """Share of the burn-in that takes every proposal: far away a true step is seldom accepted."""
-SETTLED = 0.9
-"""Share of it after which the thetas that weigh the cells stay as they are: what weighs a proposal
+REMEMBERED = 10
+"""Sweeps at its end, under whose mean rows cells are weighed from then on: what weighs a proposal
 must not follow the chain for ever."""
 STEPS, NEAR = 8, 0.02  # of scoring towards the likeliest mu; near enough, in standard deviations
-MEMORY = 0.1  # share of the newest theta in the running mean of the sweeps before
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
@@ -62,10 +60,10 @@ class GibbsChain:
         directions: int | None,
         described: Sequence[Features],
         burn_in: int,
-        rng: np.random.Generator,
+        seed: int,
     ) -> None:
-        self.data, found = _read(data)
-        data, self.rng, matrix = self.data, rng, data.presence
+        data, found = _read(data)
+        self.seed, matrix = seed, data.presence
         self.scores = score_table(data.likelihood, data.blocks, data.scale)
         self.mu = starting_level(self.scores, data)
         ratings = worth(self.scores, data, self.mu)
@@ -77,25 +75,35 @@ class GibbsChain:
         self.presence = _presence(matrix, found, directions, described)
         range_ = data.scale.values[-1] - data.scale.values[0]
         self.level = LevelPrior(float(np.mean(data.scale.values)), (4 / range_) ** 2)
-        people, items = self._features(matrix, described)
-        self.people = Prior.start(self.width, len(data.user_ids), people, range_)
-        self.items = Prior.start(self.width, len(data.item_ids), items, range_)
-        self.X = self._start(len(data.user_ids))
-        self.Y = self._start(len(data.item_ids))
-        self.theta = bilinear(data.user_of, data.item_of, self.mu, self.X, self.Y)
-        self.centre = self.theta.copy()
+        symbols = data.symbols.astype(np.uint16)
+        self.people, self.items = (
+            Side.start(number, grouped, symbols, given, self.width, range_, seed)
+            for number, (grouped, given) in enumerate(
+                zip(
+                    (data.layout.users, data.layout.items),
+                    self._features(matrix, described),
+                    strict=True,
+                )
+            )
+        )
+        self.readings = self.scores.readings
+        self.counts = np.zeros(self.readings.root.shape, np.int64)
         self.sweeps, self.burn_in = 0, burn_in
 
     def sweep(self) -> None:
         """Redraw mu, people, items and the priors, each given all the rest."""
         self.sweeps += 1
-        self._draw_mu()
-        self._draw_side(self.data.layout.users, self.X, self.Y, self.people)
-        self.mu = self.level.shifted(self.mu, self.X, self.people, self.rng)
-        self._draw_side(self.data.layout.items, self.Y, self.X, self.items)
-        self.mu = self.level.shifted(self.mu, self.Y, self.items, self.rng)
-        if self.sweeps <= SETTLED * self.burn_in:
-            self.centre += np.float32(max(1 / self.sweeps, MEMORY)) * (self.theta - self.centre)
+        if self.sweeps > 1:
+            self._draw_mu()
+        self._draw_side(self.people, self.items)
+        self.counts = self._draw_side(self.items, self.people)
+        ahead = APPROACH * self.burn_in - self.sweeps
+        if 0 <= ahead < REMEMBERED:
+            for side in (self.people, self.items):
+                side.remember(1 / (REMEMBERED - int(ahead)))
+        if 0 <= ahead < 1:
+            self.people.settle(self.items, self.mu, self.scores)
+            self.items.settle(self.people, self.mu, self.scores)
 
     def draw(self) -> Draw:
         """A copy of the state, but mu at its likeliest given the rest.
@@ -103,53 +111,43 @@ class GibbsChain:
         Where reports say next to nothing, draws of one number for all cells would differ by half
         a star, and thirty of them not settle its mean.
         """
+        prior = self.people.prior
         return Draw(
             self._likeliest_mu(),
-            self.X.copy(),
-            self.Y.copy(),
-            self.people.precision.astype(np.float32),
-            self.people.weights.astype(np.float32),
+            self.people.raised,
+            self.items.raised,
+            prior.precision.astype(np.float32),
+            prior.weights.astype(np.float32),
         )
 
-    def _draw_side(self, side: Side, rows: Floats, other: Floats, prior: Prior) -> None:
-        design = other.copy()
-        design[:, 0] = 1
-        noise = self.rng.standard_normal(rows.shape, np.float32)
-        bar = -self.rng.standard_exponential(len(rows), np.float32)
+    def _draw_side(self, side: Side, other: Side) -> NDArray[np.int64]:
         approach = self.sweeps <= APPROACH * self.burn_in
-        precision, scores = prior.precision.astype(np.float32), self.scores
-        given = Conditional(
-            self.data.symbols, scores.table, scores.origin, scores.pace,
-            design, prior.mean, precision, self.theta if approach else self.centre,
-            noise, np.full_like(bar, ANYHOW) if approach else bar,
-        )  # fmt: skip
-        half_sweep(side, given, rows, self.theta)
-        prior.redraw(rows, self.rng)
+        counts = side.redraw(other, self.mu, self.readings, self.seed, self.sweeps, approach)
+        chance = generator((self.seed, self.sweeps, side.number + 2))
+        drawn = self.level.redrawn(self.mu, side.sums, side.prior, chance)
+        self.mu, side.shift = drawn, self.mu - drawn
+        return counts
 
     def _draw_mu(self) -> None:
-        step, weight = self._scoring_step(self.mu)
-        step += self.rng.standard_normal() / np.sqrt(weight)
-        self.mu += step
-        self.theta += np.float32(step)
+        step, weight = self._scoring_step(0.0)
+        chance = generator((self.seed, self.sweeps, 4))
+        self.mu += step + chance.standard_normal() / np.sqrt(weight)
 
     def _likeliest_mu(self) -> float:
-        mu = self.mu
+        shift = 0.0
         for _ in range(STEPS):
-            step, weight = self._scoring_step(mu)
-            mu += step
+            step, weight = self._scoring_step(shift)
+            shift += step
             if abs(step) < NEAR / np.sqrt(weight):
                 break
-        return mu
+        return self.mu + shift
 
-    def _scoring_step(self, mu: float) -> tuple[float, float]:
-        """From mu towards its likeliest value given the rest, and the information there."""
-        scores, prior = self.scores, self.level
-        theta = self.theta if mu == self.mu else self.theta + np.float32(mu - self.mu)
-        score, information = total_score(
-            self.data.symbols, theta, scores.table, scores.origin, scores.pace
-        )
-        weight = information + prior.precision
-        return (score - prior.precision * (mu - prior.centre)) / weight, weight
+    def _scoring_step(self, shift: float) -> tuple[float, float]:
+        """From mu + shift towards its likeliest value given the rest, and the information there."""
+        score, information = self.scores.of_level(self.counts, shift)
+        weight = information + self.level.precision
+        away = self.mu + shift - self.level.centre
+        return (score - self.level.precision * away) / weight, weight
 
     def _features(
         self, matrix: PresenceMatrix, described: Sequence[Features]
@@ -162,11 +160,6 @@ class GibbsChain:
         own, *means = np.split(people, ends[:-1], axis=1)
         rated = [replace(each, values=mean) for each, mean in zip(described, means, strict=True)]
         return [Features.by_rank(own), *rated], [Features.by_rank(items), *described]
-
-    def _start(self, rows: int) -> Floats:
-        start = 0.1 * self.rng.standard_normal((rows, self.width), np.float32)
-        start[:, 0] = 0
-        return start
 
 
 def _read(data: Evidence) -> tuple[Evidence, Spectrum | None]:

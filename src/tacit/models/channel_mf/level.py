@@ -12,9 +12,8 @@ Drawn anew given mu + b, the level is where it belongs after a few sweeps instea
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.models.channel_mf.row_prior import Prior
+from tacit.models.channel_mf.row_prior import Prior, RowSums
 
 
 @dataclass(frozen=True)
@@ -24,13 +23,10 @@ class LevelPrior:
     centre: float
     precision: float
 
-    def shifted(
-        self, mu: float, rows: NDArray[np.float32], prior: Prior, rng: np.random.Generator
-    ) -> float:
-        """A draw of mu given mu + b; `rows` (shape (rows, W), bias first) give way in place."""
-        level = mu + rows[:, 0].astype(np.float64) - prior.mean[:, 0]
-        weight = len(rows) * prior.precision[0] + self.precision
-        mean = (level.sum() * prior.precision[0] + self.centre * self.precision) / weight
-        drawn = float(mean + rng.standard_normal() / np.sqrt(weight))
-        rows[:, 0] += np.float32(mu - drawn)
-        return drawn
+    def redrawn(self, mu: float, rows: RowSums, prior: Prior, rng: np.random.Generator) -> float:
+        """A draw of mu given mu + b, the sums of whose `rows` are known; what it is larger by, the
+        biases give way."""
+        level = rows.number * mu + rows.totals[0] - prior.total @ prior.weights[:, 0]
+        weight = rows.number * prior.precision[0] + self.precision
+        mean = (level * prior.precision[0] + self.centre * self.precision) / weight
+        return float(mean + rng.standard_normal() / np.sqrt(weight))

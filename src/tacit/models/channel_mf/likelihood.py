@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from tacit.kernels.scoring import Readings
 from tacit.public_priors import RATING_SPREAD
 from tacit.scale import RatingScale
 
@@ -41,9 +42,27 @@ class ScoreTable:
         """The step of the grid."""
         return np.float32(self.theta[1] - self.theta[0])
 
-    def place(self, theta: NDArray[np.float32]) -> NDArray[np.int32]:
+    def place(self, theta: NDArray[np.float32]) -> NDArray[np.int16]:
         """The grid point nearest to each theta."""
-        return np.clip(np.rint((theta - self.origin) / self.pace), 0, GRID - 1).astype(np.int32)
+        return np.clip(np.rint((theta - self.origin) / self.pace), 0, GRID - 1).astype(np.int16)
+
+    @property
+    def readings(self) -> Readings:
+        """What a half-sweep reads of it."""
+        root = np.sqrt(self.table[..., 1])
+        return Readings(self.table[..., ::2].copy(), root, self.origin, np.float32(1 / self.pace))
+
+    def of_level(self, counts: NDArray[np.int64], shift: float) -> tuple[float, float]:
+        """Sums of score and information over cells whose thetas are all larger by `shift`.
+
+        `counts`: cells by symbol and place of the grid, shape (symbols, GRID).
+        """
+        place = np.clip(np.arange(GRID) + shift / self.pace, 0, GRID - 1.001)
+        low = place.astype(np.int64)
+        on = (place - low)[:, None]
+        read = (1 - on) * self.table[:, low, :2] + on * self.table[:, low + 1, :2]
+        score, information = np.einsum("sg,sgk->k", counts, read)
+        return float(score), float(information)
 
 
 def level_masses(

@@ -53,9 +53,8 @@ class ChannelMF:
     ) -> Fitted:
         """Learn from reports; `advance` is told the share of work done after each sweep."""
         data = screened(data) if self.screened else data
-        chance = np.random.default_rng(rng)
         described = [] if self.item_table is None else item_features(self.item_table, data.item_ids)
-        chain = GibbsChain(data, self.factors, self.directions, described, self.burn_in, chance)
+        chain = GibbsChain(data, self.factors, self.directions, described, self.burn_in, rng)
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws
         kept: list[Draw] = []

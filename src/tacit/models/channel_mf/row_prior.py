@@ -16,10 +16,8 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
 
 Doubles = NDArray[np.float64]
-Floats = NDArray[np.float32]
 
 PRECISION_SHAPE = 2.0  # gamma priors, weak: worth this many pairs of rows
 TIGHTNESS_SHAPE = 3.0
@@ -42,13 +40,33 @@ class Features:
         return cls(values, np.arange(1.0, values.shape[1] + 1) / _spread_over_rows(values))
 
 
+@dataclass(frozen=True, eq=False)
+class RowSums:
+    """What a side's rows are, in sums: their number, `pulls` of features times rows, shape (d, W),
+    `totals` and `squares` of the rows, shape (W,)."""
+
+    number: int
+    pulls: Doubles
+    totals: Doubles
+    squares: Doubles
+
+    def shifted(self, shift: float, features: Doubles) -> "RowSums":
+        """The sums of rows whose biases are all larger by `shift`; `features`: their totals."""
+        pulls, totals, squares = self.pulls.copy(), self.totals.copy(), self.squares.copy()
+        pulls[:, 0] += shift * features
+        squares[0] += 2 * shift * totals[0] + self.number * shift**2
+        totals[0] += self.number * shift
+        return RowSums(self.number, pulls, totals, squares)
+
+
 @dataclass(eq=False)
 class Prior:
-    """`features`: shape (rows, d), those of each origin side by side, `origin`: of each, (d,);
-    `share`: (origins,); `weights`: (d, W); `precision`: (W,); `tightness`: (origins, W)."""
+    """`gram`: of features over rows, shape (d, d), `total`: their sums, (d,); `order`: (d,);
+    `origin`: of each, (d,); `share`: (origins,); `weights`: (d, W); `precision`: (W,);
+    `tightness`: (origins, W)."""
 
-    features: Doubles
     gram: Doubles
+    total: Doubles
     order: Doubles
     origin: NDArray[np.intp]
     share: Doubles
@@ -58,16 +76,16 @@ class Prior:
     unit: Doubles  # expected variance of each column, on the scale's own measure
 
     @classmethod
-    def start(cls, width: int, rows: int, given: Sequence[Features], range_: float) -> Self:
+    def start(cls, width: int, given: Sequence[Features], range_: float) -> Self:
         """The prior before any draw. Biases are measured in ratings, factor products too."""
-        values = np.hstack([np.zeros((rows, 0)), *(each.values for each in given)])
         order = np.concatenate([np.zeros(0), *(each.order for each in given)])
+        values = side_by_side(given, 0)
         # A product of two factors is a rating, so each factor carries the root of the measure.
         unit = np.full(width, DEVIATION**2 * 16 * range_ / 4)
         unit[0] = (DEVIATION * range_) ** 2
         return cls(
-            values,
             values.T @ values,
+            values.sum(0),
             order,
             np.repeat(np.arange(len(given)), [len(each.order) for each in given]),
             np.array([each.share for each in given]),
@@ -77,31 +95,32 @@ class Prior:
             unit,
         )
 
-    @property
-    def mean(self) -> Floats:
-        """The prior mean of every row, shape (rows, W)."""
-        return self._expected().astype(np.float32)
-
-    def redraw(self, rows: Floats, rng: np.random.Generator) -> None:
+    def redraw(self, rows: RowSums, rng: np.random.Generator) -> None:
         """Draw weights, tightness and precision given the rows."""
-        X = rows.astype(np.float64)
-        pull = np.einsum("nd,nk->dk", self.features, X)
-        for k in range(X.shape[1] if len(self.order) else 0):
-            A = self.precision[k] * self.gram + np.diag(self.tightness[self.origin, k] * self.order)
-            self.weights[:, k] = _normal(A, self.precision[k] * pull[:, k], rng)
+        if len(self.order):
+            A = self.precision[:, None, None] * self.gram
+            each = np.arange(len(self.order))
+            A[:, each, each] += (self.tightness[self.origin] * self.order[:, None]).T
+            self.weights = _normal(A, (self.precision * rows.pulls).T, rng).T
         for origin in range(len(self.tightness)):
             mine = self.origin == origin
             order, weights = self.order[mine], self.weights[mine]
             expected = TIGHTNESS_SHAPE * self.share[origin] * self.unit / (1 / order).sum()
             rate = expected + order @ weights**2 / 2
             self.tightness[origin] = rng.gamma(TIGHTNESS_SHAPE + len(order) / 2, 1 / rate)
-        residual = ((X - self._expected()) ** 2).sum(0)
-        rate = PRECISION_SHAPE * self.unit + residual / 2
-        self.precision = rng.gamma(PRECISION_SHAPE + len(X) / 2, 1 / rate)
+        rate = PRECISION_SHAPE * self.unit + self._residual(rows) / 2
+        self.precision = rng.gamma(PRECISION_SHAPE + rows.number / 2, 1 / rate)
 
-    def _expected(self) -> Doubles:
-        # Not `@`: a small product in BLAS leaves its threads spinning where the sweep wants them.
-        return np.einsum("nd,dk->nk", self.features, self.weights)
+    def _residual(self, rows: RowSums) -> Doubles:
+        """Sums of (x - f . w)^2, multiplied out, shape (W,)."""
+        w = self.weights
+        explained = (w * (2 * rows.pulls - self.gram @ w)).sum(0)
+        return np.maximum(rows.squares - explained, 0.0)
+
+
+def side_by_side(given: Sequence[Features], rows: int) -> Doubles:
+    """The values of all origins beside one another, shape (rows, d)."""
+    return np.hstack([each.values for each in given]) if given else np.zeros((rows, 0))
 
 
 def _spread_over_rows(features: Doubles) -> Doubles:
@@ -111,7 +130,7 @@ def _spread_over_rows(features: Doubles) -> Doubles:
 
 
 def _normal(A: Doubles, b: Doubles, rng: np.random.Generator) -> Doubles:
-    """A draw of N(A^-1 b, A^-1)."""
-    L = cholesky(A, lower=True)
-    half = solve_triangular(L, b, lower=True) + rng.standard_normal(len(b))
-    return np.asarray(solve_triangular(L.T, half), np.float64)
+    """Draws of N(A^-1 b, A^-1), shape (n, d), of A of shape (n, d, d) and b of shape (n, d)."""
+    L = np.linalg.cholesky(A)
+    half = np.linalg.solve(L, b[..., None]) + rng.standard_normal((*b.shape, 1))
+    return np.linalg.solve(L.transpose(0, 2, 1), half)[..., 0]

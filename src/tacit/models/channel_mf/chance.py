@@ -1,0 +1,35 @@
+"""Random numbers that know whose they are: the same for a row whatever is drawn beside it.
+
+A run of `RUN` rows has a generator of its own, keyed by seed, sweep and side, so that neither how
+rows are cut into blocks nor who draws them, or draws them again, changes a digit.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+RUN = 1024
+PRIORS = 1 << 32  # beyond every run of rows: the key of what a side's priors are drawn with
+Floats = NDArray[np.float32]
+Key = tuple[int, int, int]
+"""Seed, sweep, side."""
+
+
+def generator(key: Key, run: int = PRIORS) -> np.random.Generator:
+    """The generator of a run of rows, or of a side's priors."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence((*key, run))))
+
+
+def normals(key: Key, first: int, end: int, width: int) -> tuple[Floats, Floats]:
+    """Standard normals and logarithms of uniforms of the rows `first` to `end`.
+
+    Shapes (rows, width) and (rows,).
+    """
+    z = np.empty((end - first, width), np.float32)
+    bar = np.empty(end - first, np.float32)
+    for run in range(first // RUN, -(-end // RUN)):
+        chance, at = generator(key, run), run * RUN
+        inside = slice(max(first - at, 0), min(end - at, RUN))
+        here = slice(at + inside.start - first, at + inside.stop - first)
+        z[here] = chance.standard_normal((RUN, width), np.float32)[inside]
+        bar[here] = -chance.standard_exponential(RUN, np.float32)[inside]
+    return z, bar
