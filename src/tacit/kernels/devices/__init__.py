@@ -1,0 +1,1 @@
+"""What many devices compute, at once."""
