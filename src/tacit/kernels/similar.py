@@ -13,10 +13,13 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
+from tacit.kernels.prefetch import prefetch
+
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 Flags = NDArray[np.uint8]
+AHEAD, LINE = 2, 16  # witnesses whose cells are asked for early; cells to a line of the cache
 
 
 class Things(NamedTuple):
@@ -147,7 +150,12 @@ def _add_up(
 ) -> None:
     """Sums over the witnesses of a row, of their cells from `first` on: products in `dots`; 2^32 S
     + n in `counts`, if any. Places are unsigned, as none is counted from the end."""
-    for t in range(rows.start[row], rows.start[row + 1]):
+    stop = rows.start[row + 1]
+    for t in range(rows.start[row], stop):
+        soon = first[min(t + AHEAD, stop - 1)]
+        for place in range(soon, soon + 2 * LINE, LINE):
+            prefetch(columns.other, place)
+            prefetch(columns.value, place)
         x, like = np.int64(rows.value[t]), rows.like[t]
         seen = range(np.uint64(first[t]), np.uint64(columns.start[rows.other[t] + 1]))
         if len(counts) == 0:
