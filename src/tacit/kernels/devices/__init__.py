@@ -1,1 +1,1 @@
-"""What many devices compute, at once."""
+"""The rows of many people at once, each from their own ratings."""
