@@ -1,6 +1,7 @@
 """The last step, at home: recommendations from a person's own true ratings, which never leave.
 
-Standard library only. `tacit.kernels.foldin` is the bulk twin; a test holds both equal to 1e-9.
+Standard library only. `tacit.kernels.devices.foldin` is the bulk twin; a test holds both equal to
+1e-9.
 """
 
 import math

@@ -22,8 +22,7 @@ Vector = NDArray[np.floating[Any]]
 
 _block_two = tile(BLOCK, 2)
 _block_one = tile(BLOCK, 1)
-_row_four = tile(1, 4)
-_row_one = tile(1, 1)
+_row_four, _row_three, _row_two, _row_one = (tile(1, wide) for wide in (4, 3, 2, 1))
 
 
 @njit(cache=True)
@@ -59,29 +58,37 @@ def add_rows(
     whole = K // (4 * LANES) * 4 * LANES
     for j in range(0, whole, 4 * LANES):
         _row_four(x, k, j, sign, pull, i, y, j, n)
-    for j in range(whole, K, LANES):
-        _row_one(x, k, j, sign, pull, i, y, j, n)
+    if K - whole > 2 * LANES:
+        _row_three(x, k, whole, sign, pull, i, y, whole, n)
+    elif K - whole > LANES:
+        _row_two(x, k, whole, sign, pull, i, y, whole, n)
+    elif whole < K:
+        _row_one(x, k, whole, sign, pull, i, y, whole, n)
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def factor(H: Matrix, K: int) -> None:
     """Replace the lower triangle of a positive definite H[:K, :K] by L with H = L'L.
 
-    `BLOCK` rows are finished at a time and then leave the rest. Both sides of H are K or more.
+    `BLOCK` rows are finished at a time and then leave the rest. Roots are taken last, and so none
+    waits for another. Both sides of H are K or more.
     """
     last, one, least = K, H.dtype.type(1), H.dtype.type(1e-12)
     while last > 0:
         first = (last - 1) // BLOCK * BLOCK
-        for k in range(last - 1, first - 1, -1):
-            done = H[k + 1 : last]
-            add_rows(H, k, k + 1, -1.0, done, k, done, len(done))
-            root = one / np.sqrt(max(H[k, k], least))
-            scale(H, k, root, H, k, k // LANES + 1)
+        for k in range(last - 1, first, -1):
+            pivot = one / max(H[k, k], least)
+            for i in range(first, k):
+                share = H[k, i] * pivot
+                for j in range(i + 1):
+                    H[i, j] -= share * H[k, j]
+        for k in range(first, last):
+            scale(H, k, one / np.sqrt(max(H[k, k], least)), H, k, k // LANES + 1)
         add_gram(H, first, -1.0, H[first:last], last - first)
         last = first
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, error_model="numpy", fastmath=FAST)
 def solve_transposed(L: Matrix, x: Vector) -> None:
     """Solve L' x = x in place. `x`: shape (n,)."""
     for step in range(len(x)):
@@ -92,7 +99,7 @@ def solve_transposed(L: Matrix, x: Vector) -> None:
             x[j] -= known * L[k, j]
 
 
-@njit(cache=True, fastmath=FAST | {"reassoc"})
+@njit(cache=True, error_model="numpy", fastmath=FAST | {"reassoc"})
 def solve_lower(L: Matrix, x: Vector) -> None:
     """Solve L x = x in place. `x`: shape (n,)."""
     for k in range(len(x)):

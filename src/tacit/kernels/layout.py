@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
 
 
 class Side(NamedTuple):
@@ -41,14 +43,33 @@ class Layout:
 
 def layout(users: Ints, items: Ints, n_users: int, n_items: int) -> Layout:
     """Group cells (users[k], items[k]) both ways; codes of shape (n,) below n_users, n_items."""
-    order = np.lexsort((items, users)).astype(np.int64)
-    u, i = users[order], items[order]
-    by_item = np.argsort(i, kind="stable").astype(np.int64)
-    return Layout(
-        users=Side(starts(np.bincount(u, minlength=n_users)), i, np.arange(len(u), dtype=np.int64)),
-        items=Side(starts(np.bincount(i, minlength=n_items)), u[by_item], by_item),
-        order=order,
-    )
+    of_users, order = by_user(users, items, n_users, n_items)
+    start = starts(np.bincount(items, minlength=n_items))
+    by_item = _dealt(of_users.other, of_users.cell, start)
+    return Layout(of_users, Side(start, users[order][by_item], by_item), order)
+
+
+def by_user(users: Ints, items: Ints, n_users: int, n_items: int) -> tuple[Side, Longs]:
+    """The user side of `layout` alone, and the permutation that sorted the cells."""
+    each = np.arange(len(users))
+    by_item = _dealt(items, each, starts(np.bincount(items, minlength=n_items)))
+    start = starts(np.bincount(users, minlength=n_users))
+    order = _dealt(users, by_item, start)
+    return Side(start, items[order], each), order
+
+
+@njit(cache=True)
+def _dealt(codes: Ints, places: Longs, start: Longs) -> Longs:
+    """The places by ascending code at them, else in the order given: a sort by counting.
+
+    `start`: where each code's run begins, as `starts` says it.
+    """
+    free, dealt = start.copy(), np.empty_like(places)
+    for place in places:
+        code = codes[place]
+        dealt[free[code]] = place
+        free[code] += 1
+    return dealt
 
 
 def starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:

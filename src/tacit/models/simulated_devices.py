@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.given import must_be
-from tacit.kernels.foldin import Home, fold_in
-from tacit.kernels.layout import layout
+from tacit.kernels.devices.foldin import Home, fold_in
+from tacit.kernels.layout import by_user
 from tacit.models.fitted import Fitted, Floats
 from tacit.ratings import Codes, Ratings
 
@@ -34,9 +34,9 @@ def at_home(fitted: Fitted, own: Ratings) -> Fitted:
 def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
     """Every person's row, shape (people, 1 + K), under each draw of a device's item side."""
     fitted = fitted.on_devices()
-    cells = layout(own.users, own.items, len(fitted.user_ids), len(fitted.item_ids))
-    ratings = fitted.levels[own.levels[cells.order]]
-    features = fitted.presence.people(cells.users) if fitted.presence else None
+    side, order = by_user(own.users, own.items, len(fitted.user_ids), len(fitted.item_ids))
+    ratings = fitted.levels[own.levels[order]]
+    features = fitted.presence.people(side) if fitted.presence else None
     for draw, mu in enumerate(fitted.mu):
         home = Home(
             float(mu),
@@ -47,7 +47,7 @@ def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
             fitted.sigma,
             fitted.condensed.shrinkage if fitted.condensed else NOTHING,
         )
-        yield fold_in(cells.users, ratings, home)
+        yield fold_in(side, ratings, home)
 
 
 def device_predict(fitted: Fitted, own: Ratings, users: Codes, items: Codes) -> Floats:

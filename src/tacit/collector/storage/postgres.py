@@ -64,6 +64,14 @@ INSERT INTO reports
 SELECT * FROM unnest(%s::bytea[], %s::int[], %s::int[], %s::smallint[], %s::bytea[], %s::bytea[])
 ON CONFLICT DO NOTHING RETURNING id
 """
+TABLE = """
+SELECT string_agg(person || cells || int2send(mech) || int8send(epoch), '')
+FROM reports WHERE ctid >= %s::text::tid AND ctid < %s::text::tid AND task = %s
+"""
+"""Rows on some pages of the table, in the bytes of `slot_codec.STORED`."""
+PAGES = "SELECT pg_relation_size('reports') / current_setting('block_size')::int"
+PAGES_AT_ONCE = 1 << 13
+"""64 MiB of the table, which are some 25 MB of such rows."""
 SECONDS = 5
 """To wait for a connection."""
 
@@ -220,9 +228,9 @@ class PostgresReader:
     """Reads one snapshot at a time; raises `RequestError` where there is no such store."""
 
     def __init__(self, url: str) -> None:
+        self._url = url
         try:
-            self._connection = psycopg.connect(url, connect_timeout=SECONDS)
-            self._connection.read_only = True
+            self._connection = self._connect()
         except psycopg.Error as error:
             raise RequestError(f"The database does not open: {cause(error)}.") from None
 
@@ -249,9 +257,24 @@ class PostgresReader:
             while some := list(itertools.islice(rows, READ_AT_ONCE)):
                 yield some
 
+    def tables(self, task: int) -> Iterator[bytes]:
+        """As `TableReader.tables`, from a connection of its own: its snapshot is of many reads."""
+        asked = TABLE + (f" AND NOT EXISTS {ERASED}" if self._upgraded() else "")
+        with self._connect() as connection, connection.cursor(binary=True) as cursor:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            pages = cursor.execute(PAGES).fetchall()[0][0]
+            for first in range(0, pages, PAGES_AT_ONCE):
+                ends = f"({first},0)", f"({first + PAGES_AT_ONCE},0)"
+                yield cursor.execute(asked, (*ends, task)).fetchall()[0][0] or b""
+
     def close(self) -> None:
         """As `Reader.close`."""
         self._connection.close()
+
+    def _connect(self) -> "psycopg.Connection[Any]":
+        connection = psycopg.connect(self._url, connect_timeout=SECONDS)
+        connection.read_only = True
+        return connection
 
     def _upgraded(self) -> bool:
         return self._connection.execute(UPGRADED).fetchall()[0][0]

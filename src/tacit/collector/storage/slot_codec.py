@@ -6,8 +6,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.collector.storage.store import StoredReport
+
 RATED = np.dtype([("place", "<u4"), ("symbol", "<u2")])
 """One cell under the plan rated."""
+
+STORED = np.dtype(
+    [("person", "V16"), ("place", "<u4"), ("symbol", "<u2"), ("mech", ">i2"), ("epoch", ">i8")]
+)
+"""A report under the plan rated, as many of them are read together: four words each."""
 
 OUTSIDE = "A symbol is no column of the table."
 _BYTES = bytes(range(256))
@@ -39,10 +46,14 @@ def _wide(symbols: Sequence[int], outputs: int) -> bytes:
     return struct.pack(f"<{len(symbols)}H", *symbols)
 
 
-def unpack_rated(cells: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
-    """Places and symbols of many reports, shapes (reports,)."""
-    table = np.frombuffer(b"".join(cells), RATED)
-    return table["place"].astype(np.int64), table["symbol"].astype(np.uint16)
+def table_of(rows: Sequence[StoredReport]) -> NDArray[np.void]:
+    """Reports under the plan rated as a table of the type `STORED`, shape (reports,)."""
+    table = np.empty(len(rows), STORED)
+    table["person"] = np.frombuffer(b"".join(row.person for row in rows), "V16")
+    cells = np.frombuffer(b"".join(row.cells for row in rows), RATED)
+    table["place"], table["symbol"] = cells["place"], cells["symbol"]
+    table["mech"], table["epoch"] = [row.mech for row in rows], [row.epoch for row in rows]
+    return table
 
 
 def unpack_slots(cells: bytes) -> NDArray[np.uint16]:

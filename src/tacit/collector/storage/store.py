@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 READ_AT_ONCE = 4096
 """Rows of a scan that are in memory together."""
@@ -146,4 +146,14 @@ class Reader(Protocol):
 
     def close(self) -> None:
         """Let go of the database."""
+        ...
+
+
+@runtime_checkable
+class TableReader(Reader, Protocol):
+    """A reader that can also give reports of one cell each without making an object of each."""
+
+    def tables(self, task: int) -> Iterator[bytes]:
+        """What `scan` gives, as bytes of rows of the type `slot_codec.STORED`, all of one
+        snapshot. For a task under the plan rated alone."""
         ...

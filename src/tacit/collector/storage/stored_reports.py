@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from tacit.channels.thresholds import hash_id
 from tacit.collection.plans import plan
 from tacit.collection.public_hash import asked_places
-from tacit.collector.storage.slot_codec import unpack_rated, unpack_slots
-from tacit.collector.storage.store import Held, Reader, StoredReport
+from tacit.collector.storage.slot_codec import STORED, table_of, unpack_slots
+from tacit.collector.storage.store import Held, Reader, StoredReport, TableReader
 from tacit.errors import RequestError
+from tacit.kernels.layout import by_user
+from tacit.kernels.numbering import numbered
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Vocabulary
 from tacit.reports import Reports
@@ -52,18 +54,18 @@ def together(reader: Reader, address: str | None = None) -> list[Task]:
 def reports(reader: Reader, address: str | None = None) -> Reports:
     """Everything that people reported to a task, the latest report of each (person, item).
 
-    The store is read a few thousand rows at a time; what is in memory at the peak is some 45 bytes
-    a report under "rated" (`benchmarks/store_memory.py`), and every person's latest row otherwise.
+    What is in memory at the peak is some 80 bytes a report under "rated"
+    (`benchmarks/store_memory.py`), and every person's latest row otherwise.
     Raises `RequestError` where there is no such task, or no report yet.
     """
     held, task = find(reader, address)
-    people: dict[bytes, int] = {}
-    scan = reader.scan(held.number)
-    read = _slots if task.hides_presence else _rated
-    cells, used = read(scan, task, people)
-    if not people:
+    if task.hides_presence:
+        names, cells, used = _slots(reader.scan(held.number), task)
+    else:
+        names, cells, used = _rated(_table(reader, held.number), len(task.items))
+    if not names:
         raise RequestError(f"Nobody has reported to the task {task.address} yet.")
-    return _reports(task, [name.hex() for name in people], cells, used)
+    return _reports(task, names, cells, used)
 
 
 def guarantee(task: Task, used: Iterable[int]) -> Guarantee:
@@ -74,40 +76,55 @@ def guarantee(task: Task, used: Iterable[int]) -> Guarantee:
     return replace(promised, public=(*promised.public, *seen))
 
 
-def _rated(
-    scan: Iterable[list[StoredReport]], task: Task, people: dict[bytes, int]
-) -> tuple[StoredEntries, set[int]]:
+def _table(reader: Reader, number: int) -> NDArray[np.void]:
+    """Reports of one cell each, as a table of the type `STORED`."""
+    if isinstance(reader, TableReader):
+        return np.frombuffer(b"".join(reader.tables(number)), STORED)
+    return np.concatenate([table_of([]), *map(table_of, reader.scan(number))])
+
+
+def _rated(rows: NDArray[np.void], n_items: int) -> tuple[list[str], StoredEntries, set[int]]:
     """One cell a report: of equal (person, place) the latest epoch counts."""
-    blocks: list[tuple[Codes, Codes, NDArray[np.uint16], NDArray[np.uint8], Codes]] = []
-    for rows in scan:
-        places, symbols = unpack_rated([row.cells for row in rows])
-        who = np.array([people.setdefault(row.person, len(people)) for row in rows], np.int32)
-        mechs = np.array([row.mech for row in rows], np.uint8)
-        epochs = np.array([row.epoch for row in rows], np.int32)
-        blocks.append((who, places.astype(np.int32), symbols, mechs, epochs))
-    if not blocks:
-        return _none(), set()
-    who, places, symbols, mechs, epochs = (np.concatenate(c) for c in zip(*blocks, strict=True))
-    order = np.lexsort((epochs, places, who))
-    last = np.append((np.diff(who[order]) != 0) | (np.diff(places[order]) != 0), True)
-    kept = order[last]
-    used = set(mechs[kept].tolist())
-    return StoredEntries(who[kept], places[kept], symbols[kept], mechs[kept]), used
+    names, who = _numbered(rows)
+    epochs, said = rows["epoch"], rows["symbol"] + (rows["mech"].astype(np.uint32) << 16)
+    places = rows["place"].astype(np.int32)
+    if np.ptp(epochs) if len(rows) else False:
+        by_epoch = np.argsort(epochs, kind="stable")
+        who, places, said = who[by_epoch], places[by_epoch], said[by_epoch]
+    people, order = by_user(who, places, len(names), n_items)
+    who = np.repeat(np.arange(len(names), dtype=np.int32), people.counts)
+    again = (np.diff(who) == 0) & (np.diff(people.other) == 0)
+    last = np.append(~again, True)[: len(rows)]
+    said = said[order[last]]
+    symbols, mechs = (said & 0xFFFF).astype(np.uint16), (said >> 16).astype(np.uint8)
+    used = set(np.flatnonzero(np.bincount(mechs)).tolist())
+    return names, StoredEntries(who[last], people.other[last], symbols, mechs), used
+
+
+def _numbered(rows: NDArray[np.void]) -> tuple[list[str], Codes]:
+    """The names of people, sorted, and the place of each row's person among them; (rows,)."""
+    words = rows.view(np.uint64).reshape(len(rows), STORED.itemsize // 8)
+    numbers, known = numbered(words[:, :2])
+    names = [name.tobytes().hex() for name in known]
+    order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+    rank = np.empty(len(names), np.int32)
+    rank[order] = np.arange(len(names))
+    return [names[k] for k in order], rank[numbers]
 
 
 def _slots(
-    scan: Iterable[list[StoredReport]], task: Task, people: dict[bytes, int]
-) -> tuple[StoredEntries, set[int]]:
+    scan: Iterable[list[StoredReport]], task: Task
+) -> tuple[list[str], StoredEntries, set[int]]:
     """All asked places in one report: of a person the latest epoch counts."""
     latest: dict[bytes, StoredReport] = {}
     for rows in scan:
         for row in rows:
             if row.person not in latest or row.epoch > latest[row.person].epoch:
                 latest[row.person] = row
-    people.update((name, number) for number, name in enumerate(latest))
+    names = [name.hex() for name in latest]
     each, size = list(latest.values()), max(1, BLOCK // len(task.items))
     blocks = [_block(task, each[at : at + size], at) for at in range(0, len(each), size)]
-    return _joined(blocks), {row.mech for row in each}
+    return names, _joined(blocks), {row.mech for row in each}
 
 
 def _block(task: Task, rows: Sequence[StoredReport], first: int) -> StoredEntries:
@@ -160,12 +177,15 @@ def _reports(
     item_ids, item_of = Vocabulary.of(pl.Series("id", task.items))
     widest = max(len(channel.outputs) for channel in task.channels)
     users, items = user_of[cells.people], item_of[cells.places]
-    order = np.lexsort((items, users))
+    symbols, mechs = cells.symbols.astype(np.min_scalar_type(widest - 1)), cells.mechs
+    if (np.diff(users * np.int64(len(item_ids)) + items) < 0).any():
+        order = by_user(users, items, len(user_ids), len(item_ids))[1]
+        users, items, symbols, mechs = users[order], items[order], symbols[order], mechs[order]
     return Reports(
-        users=users[order],
-        items=items[order],
-        symbols=cells.symbols[order].astype(np.min_scalar_type(widest - 1)),
-        channel_of=cells.mechs[order],
+        users=users,
+        items=items,
+        symbols=symbols,
+        channel_of=mechs,
         channels=task.channels,
         scale=task.scale,
         user_ids=user_ids,

@@ -15,7 +15,7 @@ from tacit.channels import compile_channel
 from tacit.channels.table import Channel
 from tacit.collection.keystream import BulkWords
 from tacit.collection.sampler import BulkSampler
-from tacit.kernels.foldin import Home, fold_in
+from tacit.kernels.devices.foldin import Home, fold_in
 from tacit.kernels.layout import Side
 from tacit.kernels.projection import Columns, Seeds, lifted, projected
 from tacit.scale import RatingScale

@@ -24,7 +24,7 @@ from tacit.channels.mechanism import MOST_EPSILON
 from tacit.channels.table import Channel
 from tacit.collection.keystream import BulkWords
 from tacit.errors import RequestError
-from tacit.kernels.foldin import Home
+from tacit.kernels.devices.foldin import Home
 from tacit.kernels.layout import Side, layout
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee

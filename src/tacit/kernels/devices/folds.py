@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from tacit.kernels.foldin import cholesky, solve
+from tacit.kernels.dense import factor, padded, solve_lower, solve_transposed
 from tacit.kernels.layout import Ints, Side
 
 Doubles = NDArray[np.float64]
@@ -38,14 +38,17 @@ def _solve_without(
     width = len(precision)
     for u in prange(len(side.start) - 1):
         first, last = side.start[u], side.start[u + 1]
-        H = np.zeros((folds, width, width))
+        H = np.zeros((folds, padded(width), padded(width)))
         g = np.zeros((folds, width))
         _add_ratings(side.other[first:last], targets[first:last], items, H, g)
-        all_H, all_g = H.sum(axis=0) + np.diag(precision), g.sum(axis=0)
+        all_H, all_g = H.sum(axis=0), g.sum(axis=0)
+        for k in range(width):
+            all_H[k, k] += precision[k]
         for f in range(min(folds, last - first)):
             rest, x = all_H - H[f], all_g - g[f]
-            cholesky(rest)
-            solve(rest, x)
+            factor(rest, width)
+            solve_transposed(rest, x)
+            solve_lower(rest, x)
             rows[u * folds + f] = x
 
 

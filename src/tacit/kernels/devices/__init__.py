@@ -1,0 +1,1 @@
+"""The rows of many people at once, each from their own ratings."""

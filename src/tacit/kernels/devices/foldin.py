@@ -1,0 +1,236 @@
+"""The device's own solve for many people at once: the bulk twin of `tacit.device.profile`.
+
+In double precision and with the same rounds, so that both agree to 1e-9.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+from numpy.typing import NDArray
+
+from tacit.kernels.als import largest_first
+from tacit.kernels.dense import (
+    add_gram,
+    add_rows,
+    factor,
+    padded,
+    solve_lower,
+    solve_transposed,
+)
+from tacit.kernels.devices.level_score import Cells, cells_link, level_scores, nearest_level
+from tacit.kernels.layout import Side
+from tacit.kernels.tile import LANES, scale
+
+Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+ROUNDS = 8  # of the cells link: the step halves the distance four times over in each
+
+
+class Home(NamedTuple):
+    """One draw of the item side, and every person's prior.
+
+    `items`: shape (items, 1 + K), bias first. `precision`: shape (1 + K,). `prior`: shape
+    (people, 1 + K). `sigma` 0 asks for the linear link, whose noise has unit variance.
+    `shrinkage`: what a rating of each item adds to the precision of factors, shape (items,), or
+    empty for nothing.
+    """
+
+    mu: float
+    items: Floats
+    precision: Doubles
+    prior: Doubles
+    levels: Doubles
+    sigma: float
+    shrinkage: Floats = np.empty(0, np.float32)
+
+
+class Room(NamedTuple):
+    """What a thread works in, for people of at most m ratings; nothing is laid out for each.
+
+    `H`, the inverse `up` of its factor's transpose, and that of the factor, `down`: shape (width,
+    width). `y`: the factors of what a person rated, a row or a column a rating, (m, width).
+    `base`: theta without the person's own row, (1, m); `theta`, `level`, of each rating, (m,);
+    `score`, `lead`: columns, (m, 1). `sums`: (2, width). `share`: (1 + K,). `ones`: (m,).
+    """
+
+    H: Doubles
+    up: Doubles
+    down: Doubles
+    y: Doubles
+    base: Doubles
+    theta: Doubles
+    level: Longs
+    score: Doubles
+    lead: Doubles
+    sums: Doubles
+    share: Doubles
+    ones: Doubles
+
+
+def fold_in(side: Side, ratings: Doubles, home: Home) -> Doubles:
+    """Every person's row from their own true ratings, shape (people, 1 + K).
+
+    Maximises sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
+    Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with
+    constant weight 1 / sigma^2, which climb without step sizes. `ratings`: shape (n,), in the
+    order of `side`.
+    """
+    rows = home.prior.copy()
+    link = cells_link(home.levels, home.sigma)
+    _fold_rows(largest_first(side), get_num_threads(), side, ratings, home, link, rows)
+    return rows
+
+
+@njit(parallel=True, cache=True)
+def _fold_rows(
+    turns: Longs,
+    threads: int,
+    side: Side,
+    ratings: Doubles,
+    home: Home,
+    link: Cells,
+    rows: Doubles,
+) -> None:
+    W = rows.shape[1]
+    for thread in prange(threads):
+        room, precision = _room(W, np.diff(side.start).max() if len(turns) else 0), np.empty(W)
+        for turn in range(thread, len(turns), threads):
+            r = turns[turn]
+            cells = slice(side.start[r], side.start[r + 1])
+            own, other = ratings[cells], side.other[cells]
+            more = _sum_at(home.shrinkage, other) if len(home.shrinkage) else 0.0
+            for k in range(W):
+                precision[k] = home.precision[k] + (more if k else 0.0)
+            if home.sigma > 0 and len(own) < W:
+                _climb_in_tastes(own, other, home, link, precision, rows[r], room)
+            else:
+                _climb(own, other, home, link, precision, rows[r], room)
+
+
+@njit(cache=True)
+def _room(W: int, most: int) -> Room:
+    width, m = padded(W), padded(max(most, W))
+    square = (width, width)
+    return Room(
+        np.empty(square), np.empty(square), np.empty(square), np.zeros((m, width)),
+        np.empty((1, m)), np.empty(m), np.empty(m, np.int64), np.empty((m, 1)), np.empty((m, 1)),
+        np.empty((2, width)), np.empty(W), np.ones(m),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _sum_at(numbers: Floats, places: Ints) -> float:
+    total = 0.0
+    for place in places:
+        total += float(numbers[place])
+    return total
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _climb(
+    own: Doubles, other: Ints, home: Home, link: Cells, precision: Doubles, x: Doubles, room: Room
+) -> None:
+    """The rounds on the row itself: a system of 1 + K equations."""
+    W, n, H, y, theta, step = len(x), len(own), room.H, room.y, room.theta, room.sums
+    prior = x.copy()
+    for t in range(n):
+        y[t, 0], room.level[t] = 1, nearest_level(home.levels, own[t])
+        for k in range(1, W):
+            y[t, k] = home.items[other[t], k]
+    _factor_gram(H, precision, 1 / home.sigma**2 if home.sigma else 1.0, y, n)
+    for _ in range(ROUNDS if home.sigma else 1):
+        for t in range(n):
+            theta[t] = home.mu + home.items[other[t], 0] + _dot(y[t, :W], x)
+            room.score[t, 0] = own[t] - theta[t]
+        if home.sigma:
+            level_scores(link, room.level[:n], theta[:n], room.score[:n, 0])
+        for k in range(W):
+            step[0, k] = precision[k] * (prior[k] - x[k])
+        add_rows(step, 0, W, 1.0, room.score, 0, y, n)
+        solve_transposed(H, step[0, :W])
+        solve_lower(H, step[0, :W])
+        for k in range(W):
+            x[k] += step[0, k]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _climb_in_tastes(
+    own: Doubles, other: Ints, home: Home, link: Cells, precision: Doubles, x: Doubles, room: Room
+) -> None:
+    """The same rounds on the tastes of what was rated: a system of n equations, where n is less.
+
+    With Z = Y diag(precision)^-1/2 and d = Y (x - prior), a round solves (I + w Z Z') c = v for
+    v = w d + scores; then d = (v - c) / w, and x = prior + diag(precision)^-1/2 Z' c.
+    """
+    n, weight, base, theta = len(own), 1 / home.sigma**2, room.base[0], room.theta
+    _lay_across(own, other, home, precision, x, room)
+    _factor_gram(room.H, room.ones[:n], weight, room.y, len(x))
+    _invert(room.H, n, room.up, room.down)
+    theta[:n] = base[:n]
+    for _ in range(ROUNDS):
+        level_scores(link, room.level[:n], theta[:n], room.score[:n, 0])
+        for t in range(n):
+            room.score[t, 0] += weight * (theta[t] - base[t])
+            room.sums[0, t] = room.sums[1, t] = 0
+        add_rows(room.sums, 0, n, 1.0, room.score, 0, room.down, n)
+        for t in range(n):
+            room.lead[t, 0] = room.sums[0, t]
+        add_rows(room.sums, 1, n, 1.0, room.lead, 0, room.up, n)
+        for t in range(n):
+            theta[t] = base[t] + (room.score[t, 0] - room.sums[1, t]) / weight
+    for k in range(len(x)):
+        x[k] += room.share[k] * _dot(room.y[k, :n], room.sums[1, :n])
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _lay_across(
+    own: Doubles, other: Ints, home: Home, precision: Doubles, prior: Doubles, room: Room
+) -> None:
+    """Z', shape (1 + K, n), and each rating's level and taste under the prior."""
+    W, n, share = len(prior), len(own), room.share
+    for k in range(W):
+        share[k] = 1 / np.sqrt(precision[k])
+        room.lead[k, 0] = prior[k] / share[k]
+    for t in range(n):
+        room.level[t] = nearest_level(home.levels, own[t])
+        room.base[0, t] = home.mu + home.items[other[t], 0]
+        room.y[0, t] = share[0]
+        for k in range(1, W):
+            room.y[k, t] = home.items[other[t], k] * share[k]
+    add_rows(room.base, 0, n, 1.0, room.lead, 0, room.y, W)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _invert(L: Doubles, K: int, up: Doubles, down: Doubles) -> None:
+    """The inverse of L', shape (K, K), and that of L."""
+    for k in range(K - 1, -1, -1):
+        for j in range(K):
+            up[k, j] = down[k, j] = 0
+        up[k, k] = 1
+        add_rows(up, k, K, -1.0, L[k + 1 : K], k, up[k + 1 : K], K - 1 - k)
+        scale(up, k, 1 / L[k, k], up, k, padded(K) // LANES)
+    for k in range(K):
+        for j in range(k + 1):
+            down[k, j] = up[j, k]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _factor_gram(H: Doubles, diagonal: Doubles, weight: float, y: Doubles, n: int) -> None:
+    """H = diag(diagonal) + weight y[:n]' y[:n], factored."""
+    K = len(diagonal)
+    H[:K] = 0
+    for k in range(K):
+        H[k, k] = diagonal[k]
+    add_gram(H, K, weight, y, n)
+    factor(H, K)
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"})
+def _dot(a: Doubles, b: Doubles) -> float:
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
