@@ -1,41 +1,83 @@
 """The sampler's half-sweep against exact conditionals."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.kernels.layout import layout
-from tacit.kernels.scoring import ANYHOW, Conditional, half_sweep
+from tacit.kernels.scoring import ANYHOW, GRAIN, Conditional, Readings, ReportRows, half_sweep
 from tacit.models.channel_mf.likelihood import ScoreTable, score_table
 from tacit.scale import RatingScale
 
 SCALE = RatingScale.parse("1:5:1")
 
 
+def cells(columns: np.ndarray, symbols: np.ndarray) -> ReportRows:
+    """Rows that each have one cell in each of their `columns`, shape (rows, cells)."""
+    rows, each = columns.shape
+    return ReportRows(
+        each * np.arange(rows + 1),
+        columns.ravel().astype(np.int32),
+        symbols.ravel().astype(np.uint16),
+        np.full(columns.size, -1, np.int16),
+    )
+
+
+def conditional(readings: Readings, design: np.ndarray, **given: Any) -> Conditional:
+    """Rows without features, unless said."""
+    rows, W = given["noise"].shape
+    plain = {
+        "mu": np.float32(0),
+        "shift": np.float32(0),
+        "features": np.zeros((rows, 0), np.float32),
+        "weights": np.zeros((0, W), np.float32),
+    }
+    return Conditional(*readings, design=design, **(plain | given))
+
+
 def test_on_a_parabola_the_step_lands_on_the_ridge_solution() -> None:
     # Score w (z - theta) with information w is a Gaussian likelihood: then the step is exact.
     rng, w, z = np.random.default_rng(0), 0.7, 1.3
     grid = np.linspace(-8, 8, 481, dtype=np.float32)
-    curve = np.stack([w * (z - grid), np.full_like(grid, w), -w * (z - grid) ** 2 / 2], axis=1)
-    table = curve[None].astype(np.float32)
-    users = np.repeat(np.arange(6), 10).astype(np.int32)
-    items = np.tile(np.arange(10), 6).astype(np.int32)
-    grouped = layout(users, items, 6, 10)
+    table = np.stack([w * (z - grid), -w * (z - grid) ** 2 / 2], axis=1)[None].astype(np.float32)
+    root = np.full((1, 481), np.sqrt(w), np.float32)
+    readings = Readings(table, root, grid[0], 1 / (grid[1] - grid[0]))
     design = rng.normal(size=(10, 4)).astype(np.float32)
-    rows = rng.normal(size=(6, 4)).astype(np.float32)
-    theta = np.einsum("ij,ij->i", rows[users], design[items]).astype(np.float32)
+    features = rng.normal(size=(6, 2)).astype(np.float32)
+    weights = rng.normal(size=(2, 4)).astype(np.float32)
+    before = rng.normal(size=(6, 4)).astype(np.float32)
     precision = np.array([1, 2, 3, 4], np.float32)
-    prior = rng.normal(size=(6, 4)).astype(np.float32)
-    given = Conditional(
-        np.zeros(60, np.int32), table, grid[0], grid[1] - grid[0],
-        design, prior, precision, theta,
-        np.zeros((6, 4), np.float32), np.full(6, -0.01, np.float32),
+    given = conditional(
+        readings, design, mu=np.float32(0.4), shift=np.float32(0.3),
+        features=features, weights=weights, precision=precision,
+        noise=np.zeros((6, 4), np.float32), bar=np.full(6, -0.01, np.float32),
     )  # fmt: skip
-    half_sweep(grouped.users, given, rows, theta)
-    H = w * design.T @ design + np.diag(precision)
-    expected = np.linalg.solve(H, w * z * design.sum(0)[:, None] + (precision * prior).T).T
-    assert np.allclose(rows, expected, atol=1e-4)
-    assert np.allclose(theta, np.einsum("ij,ij->i", rows[users], design[items]), atol=1e-4)
+    rows = before.copy()
+    tally = half_sweep(cells(np.tile(np.arange(10), (6, 1)), np.zeros((6, 10))), given, rows)
+    of_rows = np.column_stack([np.ones(10), design[:, 1:]])
+    own = z - 0.4 - design[:, 0]
+    H = w * of_rows.T @ of_rows + np.diag(precision)
+    pull = w * (own @ of_rows)[:, None] + (precision * (features @ weights)).T
+    assert np.allclose(rows, np.linalg.solve(H, pull).T, atol=1e-4)
+    theta = 0.4 + design[:, 0] + rows @ of_rows.T
+    place = np.rint((theta - grid[0]) / (grid[1] - grid[0])).astype(int)
+    assert np.abs(tally.counts[0] - np.bincount(place.ravel(), minlength=481)).sum() <= 2
+    assert np.allclose(tally.pulls / GRAIN, features.T @ rows, atol=1e-5)
+    assert np.allclose(tally.sums / GRAIN, [rows.sum(0), (rows**2).sum(0)], atol=1e-5)
+
+
+def test_a_refused_row_stays_where_it_is_but_for_the_shift() -> None:
+    scores = score_table(np.eye(5), [slice(0, 5)], SCALE)
+    noise = np.random.default_rng(0).standard_normal((3, 2)).astype(np.float32)
+    rows = np.zeros((3, 2), np.float32)
+    given = conditional(
+        scores.readings, np.zeros((4, 2), np.float32), mu=np.float32(3), shift=np.float32(0.5),
+        precision=np.ones(2, np.float32), noise=noise, bar=np.full(3, 1e9, np.float32),
+    )  # fmt: skip
+    tally = half_sweep(cells(np.tile(np.arange(4), (3, 1)), np.full((3, 4), 2)), given, rows)
+    assert np.array_equal(rows, np.tile(np.float32([0.5, 0]), (3, 1)))
+    assert tally.counts[2, scores.place(np.float32([3.5]))[0]] == 12
 
 
 PEOPLE, CHAINS, N = 30, 300, 40
@@ -71,7 +113,8 @@ def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, pl
     if name is not None:
         table = np.array(compile_channel(name, epsilon=epsilon, scale=SCALE).likelihood)
     scores = score_table(table, [slice(0, table.shape[1])], SCALE)
-    wrong = scores.table * np.array([1, 1, 1 + (planted == "likelihood-doubled")], np.float32)
+    doubled = np.array([1, 1 + (planted == "likelihood-doubled")], np.float32)
+    wrong = scores.readings._replace(table=scores.readings.table * doubled)
     rng = np.random.default_rng(5)
     base = rng.normal(3.4, 0.5, (PEOPLE, N)).astype(np.float32)
     theta = (
@@ -81,25 +124,24 @@ def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, pl
     symbols = (rng.random((*levels.shape, 1)) > table.cumsum(1)[levels]).sum(2).astype(np.int32)
     exact = np.array([posterior(*person, scores) for person in zip(base, symbols, strict=True)])
 
+    # A column for each cell of a person, which all their chains share: its bias is the rest.
+    design = np.zeros((PEOPLE * N, 2), np.float32)
+    design[:, 0] = base.ravel()
+    columns = np.repeat(np.arange(PEOPLE * N).reshape(PEOPLE, N), CHAINS, axis=0)
+    told = cells(columns, np.repeat(symbols, CHAINS, axis=0))
     rows = np.zeros((PEOPLE * CHAINS, 2), np.float32)
-    cells = layout(
-        np.repeat(np.arange(len(rows)), N).astype(np.int32),
-        np.tile(np.arange(N), len(rows)).astype(np.int32), len(rows), N,
-    )  # fmt: skip
-    design = np.zeros((N, 2), np.float32)
-    design[:, 0] = 1
-    now = np.repeat(base, CHAINS, axis=0).ravel()
-    centre = now.copy()
     for sweep in range(30):
         bar = -rng.standard_exponential(len(rows), np.float32)
         if sweep < 10 or planted == "accepts-whatever-is-proposed":
-            bar[:], centre = ANYHOW, now.copy()
-        given = Conditional(
-            np.repeat(symbols, CHAINS, axis=0).ravel(), wrong, scores.origin, scores.pace,
-            design, np.zeros_like(rows), np.array([2, 1], np.float32), centre,
-            rng.standard_normal(rows.shape, np.float32), bar,
-        )  # fmt: skip
-        half_sweep(cells.users, given, rows, now)
+            bar[:] = ANYHOW
+        if sweep == 10 and planted != "accepts-whatever-is-proposed":
+            now = np.repeat(base, CHAINS, axis=0) + rows[:, :1]
+            told.centre[:] = scores.place(now.ravel())
+        noise = rng.standard_normal(rows.shape, np.float32)
+        given = conditional(
+            wrong, design, precision=np.array([2, 1], np.float32), noise=noise, bar=bar
+        )
+        half_sweep(told, given, rows)
     drawn = rows[:, 0].reshape(PEOPLE, CHAINS)
     z = (drawn.mean(1) - exact[:, 0]) / exact[:, 1]
     near = np.sqrt(np.mean(z**2)) < np.hypot(OFF, 1.3 / np.sqrt(CHAINS))

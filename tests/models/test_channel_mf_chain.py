@@ -6,11 +6,12 @@ import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
 
 from tacit import Rated, Ratings, compile_channel, from_frame, perturb
+from tacit.kernels.predict import bilinear
 from tacit.models import evidence
 from tacit.models.channel_mf import gibbs
 from tacit.models.channel_mf.level import LevelPrior
 from tacit.models.channel_mf.model import ChannelMF
-from tacit.models.channel_mf.row_prior import Features, Prior
+from tacit.models.channel_mf.row_prior import Features, Prior, RowSums
 
 PEOPLE, ITEMS, EACH = 1500, 300, 60
 OF_PEOPLE, OF_ITEMS = 0.4, 0.5
@@ -43,28 +44,45 @@ def test_spreads_come_out_as_they_were_made(
     assert near == (approach < 1)
 
 
-def test_the_level_is_drawn_from_its_law_and_no_sum_is_touched() -> None:
+def sums_of(rows: np.ndarray, features: np.ndarray) -> RowSums:
+    """What a half-sweep tells of rows."""
+    return RowSums(len(rows), features.T @ rows, rows.sum(0), (rows**2).sum(0))
+
+
+def test_the_level_is_drawn_from_its_law() -> None:
     rng = np.random.default_rng(0)
-    prior = Prior.start(2, 40, [Features.by_rank(rng.normal(size=(40, 1)))], 4.0)
+    features = rng.normal(size=(40, 1))
+    prior = Prior.start(2, [Features.by_rank(features)], 4.0)
     prior.weights[:, 0], prior.precision[0] = 0.7, 3.0
-    biases = rng.normal(size=(40, 2)).astype(np.float32)
-    level, drawn = LevelPrior(3.0, 2.0), []
-    for _ in range(4000):
-        rows = biases.copy()
-        drawn.append(level.shifted(3.6, rows, prior, rng))
-        assert np.allclose(drawn[-1] + rows[:, 0], 3.6 + biases[:, 0], atol=1e-5)
-        assert np.array_equal(rows[:, 1], biases[:, 1])
+    biases = rng.normal(size=(40, 2))
+    rows = sums_of(biases, features)
+    drawn = [LevelPrior(3.0, 2.0).redrawn(3.6, rows, prior, rng) for _ in range(4000)]
     weight = 40 * 3.0 + 2.0
-    mean = ((3.6 + biases[:, 0] - 0.7 * prior.features[:, 0]).sum() * 3.0 + 3.0 * 2.0) / weight
+    mean = ((3.6 + biases[:, 0] - 0.7 * features[:, 0]).sum() * 3.0 + 3.0 * 2.0) / weight
     assert np.mean(drawn) == pytest.approx(mean, abs=4 / np.sqrt(4000 * weight))
     assert np.var(drawn) * weight == pytest.approx(1, abs=0.1)
+
+
+def test_what_the_level_takes_the_biases_give_and_no_taste_is_touched() -> None:
+    data = evidence(levels_alone())
+    chain = gibbs.GibbsChain(data, 1, 0, [], 20, 0)
+    for _ in range(3):
+        chain.sweep()
+        assert chain.people.shift != 0
+        assert chain.items.shift != 0
+        rows = chain.people.raised, chain.items.raised
+        place = chain.scores.place(bilinear(data.user_of, data.item_of, chain.mu, *rows))
+        found = np.zeros_like(chain.counts)
+        np.add.at(found, (data.symbols, place), 1)
+        assert np.abs(found - chain.counts).sum() < 1e-3 * len(data)  # beside where it rounds
 
 
 def test_weights_of_later_directions_are_expected_to_be_smaller() -> None:
     """Features of nothing: weights come from their prior, whose variance falls as 1 / j."""
     rng = np.random.default_rng(0)
-    prior = Prior.start(3, 30, [Features(np.zeros((30, 16)), np.arange(1.0, 17.0))], 4.0)
-    rows, squares, spreads = rng.normal(size=(30, 3)).astype(np.float32), [], []
+    features = np.zeros((30, 16))
+    prior = Prior.start(3, [Features(features, np.arange(1.0, 17.0))], 4.0)
+    rows, squares, spreads = sums_of(rng.normal(size=(30, 3)), features), [], []
     for _ in range(4000):
         tightness = prior.tightness
         prior.redraw(rows, rng)
@@ -81,17 +99,19 @@ def test_each_origin_has_a_share_and_a_tightness_of_its_own() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2, 400, 6))
     quiet = Features(values[1], np.ones(6), 0.25)
-    prior = Prior.start(2, 400, [Features(values[0], np.ones(6)), quiet], 4.0)
+    prior = Prior.start(2, [Features(values[0], np.ones(6)), quiet], 4.0)
     assert np.allclose(prior.tightness[1], 4 * prior.tightness[0])
-    rows = (values[0] @ rng.normal(size=(6, 2)) + 0.1 * rng.normal(size=(400, 2))).astype(
-        np.float32
-    )
-    drawn = []
+    rows = values[0] @ rng.normal(size=(6, 2)) + 0.1 * rng.normal(size=(400, 2))
+    sums, drawn, weights = sums_of(rows, np.hstack([*values])), [], []
     for _ in range(200):
-        prior.redraw(rows, rng)
+        prior.redraw(sums, rng)
         drawn.append(prior.tightness)
+        weights.append((prior.weights, prior.precision))
     first, second = np.mean(drawn[20:], 0)
     assert (second > 30 * first).all()
+    plain = np.linalg.lstsq(np.hstack([*values]), rows)[0]
+    assert np.allclose(np.mean([w for w, _ in weights[20:]], 0), plain, atol=0.02)
+    assert np.allclose(np.mean([p for _, p in weights[20:]], 0), 100, rtol=0.15)
 
 
 def test_a_feature_of_few_rows_is_expected_to_explain_little() -> None:
@@ -109,7 +129,7 @@ def test_what_is_kept_holds_the_likeliest_level_not_a_draw_of_it() -> None:
     ratings = ratings.where(np.arange(len(ratings)) < 1500)
     channel = compile_channel("optimal", epsilon="0.5", scale="1:5:1")
     data = evidence(perturb(ratings, Rated(channel), words=RepeatableWordsForTestsOnly(1)))
-    chain = gibbs.GibbsChain(data, 1, 0, [], 20, np.random.default_rng(0))
+    chain = gibbs.GibbsChain(data, 1, 0, [], 20, 0)
     drawn, kept = [], []
     for sweep in range(60):
         chain.sweep()

@@ -34,7 +34,7 @@ AHEAD = 8  # cells whose columns are on their way to the nearest cache
 ROW_COST = 30  # of a row beside its cells, in cells
 
 
-class Cells(NamedTuple):
+class ReportRows(NamedTuple):
     """The reports of a run of rows. Row r owns the positions `start[r]` to `start[r + 1]`.
 
     `other`: int32, the column of each. `symbol`: uint16, what was reported. `centre`: int16, the
@@ -92,7 +92,7 @@ class Tally(NamedTuple):
     sums: Ints
 
 
-def half_sweep(cells: Cells, given: Conditional, rows: Floats) -> Tally:
+def half_sweep(cells: ReportRows, given: Conditional, rows: Floats) -> Tally:
     """Redraw `rows` (shape (rows, W)) in place; their sums."""
     given = given._replace(design=in_vectors(given.design))
     pieces = even_pieces(cells.start, get_num_threads())
@@ -109,13 +109,15 @@ def half_sweep(cells: Cells, given: Conditional, rows: Floats) -> Tally:
 def even_pieces(start: Ints, pieces: int) -> Ints:
     """Where to cut rows so that each piece is about as much work, shape (pieces + 1,)."""
     work = start - start[0] + ROW_COST * np.arange(len(start))
-    found = np.searchsorted(work, work[-1] * np.arange(pieces + 1) / pieces)
-    found[0], found[-1] = 0, len(start) - 1
-    return found.astype(np.int64)
+    ends = np.asarray(np.searchsorted(work, work[-1] * np.arange(pieces + 1) / pieces), np.int64)
+    ends[0], ends[-1] = 0, len(start) - 1
+    return ends
 
 
 @njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
-def _draw_rows(pieces: Ints, cells: Cells, given: Conditional, rows: Floats, tally: Tally) -> None:
+def _draw_rows(
+    pieces: Ints, cells: ReportRows, given: Conditional, rows: Floats, tally: Tally
+) -> None:
     W, width = rows.shape[1], given.design.shape[1]
     for piece in prange(len(pieces) - 1):
         H, y = np.empty((width, width), np.float32), np.empty((BATCH, width), np.float32)
@@ -174,7 +176,7 @@ def _log_prior(given: Conditional, x: Floats, prior: Floats, gradient: Floats) -
 @njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
 def _normal_equations(
     run: tuple[int, int],
-    cells: Cells,
+    cells: ReportRows,
     given: Conditional,
     row: Floats,
     x: Floats,
@@ -211,7 +213,7 @@ def _normal_equations(
 @njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
 def _scores(
     run: tuple[int, int],
-    cells: Cells,
+    cells: ReportRows,
     given: Conditional,
     row: Floats,
     x: Floats,
@@ -259,7 +261,9 @@ def _read(table: Floats, symbol: Any, place: Any) -> Any:
 
 
 @njit(cache=True, inline="always")
-def _count(run: tuple[int, int], cells: Cells, places: NDArray[np.int16], counts: Ints) -> None:
+def _count(
+    run: tuple[int, int], cells: ReportRows, places: NDArray[np.int16], counts: Ints
+) -> None:
     for t in range(run[0], run[1]):
         counts[cells.symbol[t], places[t - run[0]]] += 1
 

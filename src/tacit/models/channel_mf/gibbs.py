@@ -6,6 +6,7 @@ the likelihood decides (`tacit.kernels.scoring`). The priors' conditionals are e
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from tacit.models.channel_mf.chance import generator
 from tacit.models.channel_mf.level import LevelPrior
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.models.channel_mf.row_prior import Features
-from tacit.models.channel_mf.side import Side
+from tacit.models.channel_mf.side import ChainSide
 from tacit.models.channel_mf.unrated_items import with_expected_presence
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_features import Presence, presence
@@ -30,10 +31,8 @@ from tacit.models.evidence.presence_mixture import presence_mixture
 from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum
 
 APPROACH = 0.7
-"""Share of the burn-in that takes every proposal: far away a true step is seldom accepted."""
-REMEMBERED = 10
-"""Sweeps at its end, under whose mean rows cells are weighed from then on: what weighs a proposal
-must not follow the chain for ever."""
+"""Share of the burn-in that takes every proposal: far away a true step is seldom accepted. What
+cells' thetas are at its end weighs them from then on, for that must not follow the chain."""
 STEPS, NEAR = 8, 0.02  # of scoring towards the likeliest mu; near enough, in standard deviations
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -62,8 +61,9 @@ class GibbsChain:
         burn_in: int,
         seed: int,
     ) -> None:
+        matrix = data.presence  # before its reports are taken for reports of ratings
         data, found = _read(data)
-        self.seed, matrix = seed, data.presence
+        self.seed = seed
         self.scores = score_table(data.likelihood, data.blocks, data.scale)
         self.mu = starting_level(self.scores, data)
         ratings = worth(self.scores, data, self.mu)
@@ -75,20 +75,16 @@ class GibbsChain:
         self.presence = _presence(matrix, found, directions, described)
         range_ = data.scale.values[-1] - data.scale.values[0]
         self.level = LevelPrior(float(np.mean(data.scale.values)), (4 / range_) ** 2)
-        symbols = data.symbols.astype(np.uint16)
-        self.people, self.items = (
-            Side.start(number, grouped, symbols, given, self.width, range_, seed)
-            for number, (grouped, given) in enumerate(
-                zip(
-                    (data.layout.users, data.layout.items),
-                    self._features(matrix, described),
-                    strict=True,
-                )
-            )
-        )
+        people, items = self._features(matrix, described)
+        start = partial(
+            ChainSide.start,
+            symbols=data.symbols.astype(np.uint16), width=self.width, range_=range_, seed=seed,
+        )  # fmt: skip
+        self.people = start(0, data.layout.users, given=people)
+        self.items = start(1, data.layout.items, given=items)
         self.readings = self.scores.readings
         self.counts = np.zeros(self.readings.root.shape, np.int64)
-        self.sweeps, self.burn_in = 0, burn_in
+        self.sweeps, self.approach = 0, max(int(APPROACH * burn_in), 1)
 
     def sweep(self) -> None:
         """Redraw mu, people, items and the priors, each given all the rest."""
@@ -97,11 +93,7 @@ class GibbsChain:
             self._draw_mu()
         self._draw_side(self.people, self.items)
         self.counts = self._draw_side(self.items, self.people)
-        ahead = APPROACH * self.burn_in - self.sweeps
-        if 0 <= ahead < REMEMBERED:
-            for side in (self.people, self.items):
-                side.remember(1 / (REMEMBERED - int(ahead)))
-        if 0 <= ahead < 1:
+        if self.sweeps == self.approach:
             self.people.settle(self.items, self.mu, self.scores)
             self.items.settle(self.people, self.mu, self.scores)
 
@@ -120,8 +112,8 @@ class GibbsChain:
             prior.weights.astype(np.float32),
         )
 
-    def _draw_side(self, side: Side, other: Side) -> NDArray[np.int64]:
-        approach = self.sweeps <= APPROACH * self.burn_in
+    def _draw_side(self, side: ChainSide, other: ChainSide) -> NDArray[np.int64]:
+        approach = self.sweeps <= self.approach
         counts = side.redraw(other, self.mu, self.readings, self.seed, self.sweeps, approach)
         chance = generator((self.seed, self.sweeps, side.number + 2))
         drawn = self.level.redrawn(self.mu, side.sums, side.prior, chance)

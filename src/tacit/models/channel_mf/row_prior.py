@@ -50,14 +50,6 @@ class RowSums:
     totals: Doubles
     squares: Doubles
 
-    def shifted(self, shift: float, features: Doubles) -> "RowSums":
-        """The sums of rows whose biases are all larger by `shift`; `features`: their totals."""
-        pulls, totals, squares = self.pulls.copy(), self.totals.copy(), self.squares.copy()
-        pulls[:, 0] += shift * features
-        squares[0] += 2 * shift * totals[0] + self.number * shift**2
-        totals[0] += self.number * shift
-        return RowSums(self.number, pulls, totals, squares)
-
 
 @dataclass(eq=False)
 class Prior:
@@ -133,4 +125,4 @@ def _normal(A: Doubles, b: Doubles, rng: np.random.Generator) -> Doubles:
     """Draws of N(A^-1 b, A^-1), shape (n, d), of A of shape (n, d, d) and b of shape (n, d)."""
     L = np.linalg.cholesky(A)
     half = np.linalg.solve(L, b[..., None]) + rng.standard_normal((*b.shape, 1))
-    return np.linalg.solve(L.transpose(0, 2, 1), half)[..., 0]
+    return np.asarray(np.linalg.solve(L.transpose(0, 2, 1), half)[..., 0], np.float64)

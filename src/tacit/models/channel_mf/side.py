@@ -12,9 +12,9 @@ from tacit.kernels.predict import bilinear
 from tacit.kernels.scoring import (
     ANYHOW,
     GRAIN,
-    Cells,
     Conditional,
     Readings,
+    ReportRows,
     Tally,
     half_sweep,
 )
@@ -27,16 +27,15 @@ START = 0.1  # deviation of factors before the first sweep
 
 
 @dataclass(eq=False)
-class Side:
+class ChainSide:
     """`rows`: shape (rows, W), bias first; their biases are to be raised by `shift`. `number`: 0
-    for people, 1 for items, in the keys of random numbers. `mean`: of rows over some sweeps."""
+    for people, 1 for items, in the keys of random numbers. `sums`: of the rows when drawn."""
 
     number: int
-    cells: Cells
+    cells: ReportRows
     features: Floats
     prior: Prior
     rows: Floats
-    mean: Floats
     sums: RowSums
     shift: float = 0.0
 
@@ -45,6 +44,7 @@ class Side:
         cls,
         number: int,
         grouped: Grouped,
+        *,
         symbols: NDArray[np.uint16],
         given: Sequence[Features],
         width: int,
@@ -55,7 +55,7 @@ class Side:
         n = len(grouped.start) - 1
         rows = START * normals((seed, 0, number), 0, n, width)[0]
         rows[:, 0] = 0
-        cells = Cells(
+        cells = ReportRows(
             grouped.start,
             grouped.other,
             symbols[grouped.cell],
@@ -64,10 +64,16 @@ class Side:
         prior = Prior.start(width, given, range_)
         features = np.ascontiguousarray(side_by_side(given, n), np.float32)
         none = RowSums(n, np.zeros_like(prior.weights), np.zeros(width), np.zeros(width))
-        return cls(number, cells, features, prior, rows, rows.copy(), none)
+        return cls(number, cells, features, prior, rows, none)
 
     def redraw(
-        self, other: "Side", mu: float, readings: Readings, seed: int, sweep: int, approach: bool
+        self,
+        other: "ChainSide",
+        mu: float,
+        readings: Readings,
+        seed: int,
+        sweep: int,
+        approach: bool,
     ) -> NDArray[np.int64]:
         """Redraw rows, then their prior; counts of cells by symbol and place."""
         key: Key = (seed, sweep, self.number)
@@ -83,16 +89,11 @@ class Side:
         self.prior.redraw(self.sums, generator(key))
         return tally.counts
 
-    def settle(self, other: "Side", mu: float, scores: ScoreTable) -> None:
-        """From now on let cells be weighed by their theta under the means of both sides' rows."""
-        rows = np.repeat(np.arange(len(self.rows), dtype=np.int32), np.diff(self.cells.start))
-        theta = bilinear(rows, self.cells.other, mu, self.mean, other.mean)
+    def settle(self, other: "ChainSide", mu: float, scores: ScoreTable) -> None:
+        """From now on let cells be weighed by what their theta is now."""
+        mine = np.repeat(np.arange(len(self.rows), dtype=np.int32), np.diff(self.cells.start))
+        theta = bilinear(mine, self.cells.other, mu, self.raised, other.raised)
         self.cells.centre[:] = scores.place(theta)
-
-    def remember(self, share: float) -> None:
-        """Move the means towards the rows by `share`."""
-        self.mean += np.float32(share) * (self.rows - self.mean)
-        self.mean[:, 0] += np.float32(share * self.shift)
 
     @property
     def raised(self) -> Floats:
