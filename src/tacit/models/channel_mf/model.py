@@ -8,14 +8,20 @@ Where who-rated-what is public, it shapes the priors of people and items.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from tacit.engines.engine import Engine
+from tacit.engines.local import Local
 from tacit.models.channel_mf.capacity import affordable_draws
-from tacit.models.channel_mf.gibbs import Draw, GibbsChain
+from tacit.models.channel_mf.gibbs import GibbsChain
 from tacit.models.channel_mf.item_features import item_features
+from tacit.models.channel_mf.tables import InFolder, InMemory, opened
 from tacit.models.condensed import condensed
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.screening import screened
@@ -49,28 +55,55 @@ class ChannelMF:
         return "channel-mf-screened" if self.screened else "channel-mf"
 
     def fit(
-        self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
+        self,
+        data: Evidence,
+        *,
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        engine: Engine | None = None,
+        folder: Path | None = None,
     ) -> Fitted:
-        """Learn from reports; `advance` is told the share of work done after each sweep."""
+        """Learn from reports; `advance` is told the share of work done after each sweep.
+
+        `engine`: where half-sweeps run, this machine by default; digits are the same on any.
+        `folder`: where reports, rows and state are to be, one that all workers reach; a fit that
+        was killed goes on from its last whole sweep. None for memory, which is this machine's.
+
+        Raises `RequestError` where the folder holds a fit of other reports or settings.
+        """
         data = screened(data) if self.screened else data
         described = [] if self.item_table is None else item_features(self.item_table, data.item_ids)
-        chain = GibbsChain(data, self.factors, self.directions, described, self.burn_in, rng)
+        tables = InMemory() if folder is None else InFolder.of(folder, self._identity(data, rng))
+        chain = GibbsChain(
+            data, self.factors, self.directions, described, self.burn_in, rng,
+            engine or Local(), tables,
+        )  # fmt: skip
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws
-        kept: list[Draw] = []
-        for sweep in range(1, total + 1):
+        chain.resume()
+        while chain.sweeps < total:
             chain.sweep()
-            if sweep > self.burn_in and (total - sweep) % self.every == 0:
-                kept.append(chain.draw())
-            advance(sweep / total)
-        return _fitted(self.name, data, chain, kept)
+            if chain.sweeps > self.burn_in and (total - chain.sweeps) % self.every == 0:
+                chain.keep()
+            chain.save()
+            advance(chain.sweeps / total)
+        return _fitted(self.name, data, chain)
+
+    def _identity(self, data: Evidence, seed: int) -> dict[str, Any]:
+        """What makes a chain what it is."""
+        digest = blake2b(digest_size=16)
+        for array in (data.layout.users.start, data.item_of, data.symbols, data.likelihood):
+            digest.update(np.ascontiguousarray(array).data)
+        settings = {each.name: repr(getattr(self, each.name)) for each in fields(self)}
+        return settings | {"rng": seed, "reports": digest.hexdigest()}
 
 
-def _fitted(name: str, data: Evidence, chain: GibbsChain, draws: list[Draw]) -> Fitted:
+def _fitted(name: str, data: Evidence, chain: GibbsChain) -> Fitted:
+    draws = chain.draws
     mu = np.array([draw.mu for draw in draws])
-    items, precision, weights = (
-        np.stack([getattr(draw, part) for draw in draws])
-        for part in ("items", "precision", "prior_weights")
+    people, items, precision, weights = (
+        np.stack([opened(getattr(draw, part)) for draw in draws])
+        for part in ("people", "items", "precision", "prior_weights")
     )
     sigma = chain.scores.sigma
     return Fitted(
@@ -79,7 +112,7 @@ def _fitted(name: str, data: Evidence, chain: GibbsChain, draws: list[Draw]) -> 
         user_ids=data.user_ids,
         item_ids=data.item_ids,
         mu=mu,
-        people=np.stack([draw.people for draw in draws]),
+        people=people,
         items=items,
         precision=precision,
         sigma=sigma,

@@ -1,0 +1,121 @@
+"""Where a chain's arrays and state are: in memory, or in files of a folder that all workers reach.
+
+A table is an array, or the path of a NumPy file that holds one. In files, rows of a sweep are never
+written again and stay until the state of a later sweep is safe, so that a worker that died does
+its block again from the same rows, and a chain that was killed goes on from its last whole sweep.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.lib.format import open_memmap
+from numpy.typing import NDArray
+
+from tacit.errors import RequestError
+
+Array = NDArray[Any]
+Table = Array | str
+State = dict[str, Array]
+WHOSE, STATE = "chain.json", "state.npz"
+
+
+def opened(table: Table) -> Array:
+    """The table's array, a view of the file where it is in one."""
+    return np.asarray(open_memmap(table, "r+")) if isinstance(table, str) else table
+
+
+class Tables(Protocol):
+    """Makes tables, lets them go, and keeps a chain's state."""
+
+    def put(self, name: str, array: Array) -> Table:
+        """The table of that name: the array, unless there is one already."""
+        ...
+
+    def after(self, name: str, before: Table) -> Table:
+        """A table of the same shape for the rows that are to follow those `before`."""
+        ...
+
+    def save(self, state: State, stale: list[Table]) -> None:
+        """Keep the state in place of the last; nobody will ask for `stale` tables again."""
+        ...
+
+    def last(self) -> State | None:
+        """The state that was kept last."""
+        ...
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Rows are redrawn where they are, and a chain that is killed is gone."""
+
+    def put(self, name: str, array: Array) -> Table:
+        """As `Tables.put`; there never is one."""
+        return array
+
+    def after(self, name: str, before: Table) -> Table:
+        """As `Tables.after`: the same."""
+        return before
+
+    def save(self, state: State, stale: list[Table]) -> None:
+        """As `Tables.save`: nothing to do."""
+
+    def last(self) -> State | None:
+        """As `Tables.last`: none."""
+        return None
+
+
+@dataclass(frozen=True)
+class InFolder:
+    """`folder`: one that all workers reach. A file is whole or not there."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, folder: Path, chain: dict[str, Any]) -> "InFolder":
+        """Tables of one chain: what makes it what it is, numbers and texts.
+
+        Raises `RequestError` where the folder holds another chain's.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        whose = folder / WHOSE
+        if whose.exists() and json.loads(whose.read_text()) != chain:
+            raise RequestError(
+                f"{folder} holds the state of a fit of other reports or settings; give an empty "
+                "folder, or the same reports and settings to go on with that fit."
+            )
+        whose.write_text(json.dumps(chain))
+        return cls(folder)
+
+    def put(self, name: str, array: Array) -> Table:
+        """As `Tables.put`."""
+        path = self.folder / f"{name}.npy"
+        if not path.exists():
+            partial = path.with_suffix(".part.npy")
+            np.save(partial, array)
+            partial.replace(path)
+        return str(path)
+
+    def after(self, name: str, before: Table) -> Table:
+        """As `Tables.after`: a file of its own, made anew."""
+        like, path = opened(before), str(self.folder / f"{name}.npy")
+        open_memmap(path, "w+", like.dtype, like.shape).flush()
+        return path
+
+    def save(self, state: State, stale: list[Table]) -> None:
+        """As `Tables.save`: files go."""
+        partial = self.folder / "state.part.npz"
+        np.savez(partial, **state)
+        partial.replace(self.folder / STATE)
+        for table in stale:
+            Path(str(table)).unlink(missing_ok=True)
+
+    def last(self) -> State | None:
+        """As `Tables.last`."""
+        path = self.folder / STATE
+        if not path.exists():
+            return None
+        with np.load(path) as state:
+            return dict(state)
