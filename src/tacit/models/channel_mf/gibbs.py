@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
+from tacit.engines.tables import Table, Tables
 from tacit.models.channel_mf.capacity import (
     starting_level,
     told,
@@ -25,7 +26,6 @@ from tacit.models.channel_mf.likelihood import score_table
 from tacit.models.channel_mf.row_prior import Features
 from tacit.models.channel_mf.side import NAMES, ChainSide
 from tacit.models.channel_mf.stages import Given
-from tacit.models.channel_mf.tables import Table, Tables
 from tacit.models.channel_mf.unrated_items import with_expected_presence
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_features import Presence, presence
@@ -139,19 +139,16 @@ class GibbsChain:
         state = self.tables.last()
         if state is None:
             return
-        self.sweeps, self.mu, self.counts = (
-            int(state["sweeps"]),
-            float(state["mu"]),
-            state["counts"],
-        )
+        self.sweeps, self.mu = int(state["sweeps"]), float(state["mu"])
+        self.counts = state["counts"]
         for side in (self.people, self.items):
             side.resume(state, self.sweeps, self.tables)
         nothing = np.empty(0, np.float32)
         for number, (mu, precision, weights) in enumerate(
             zip(*(state[f"draws-{name}"] for name in SMALL), strict=True)
         ):
-            rows = (self.tables.put(f"{side}-draw-{number:02}", nothing) for side in NAMES)
-            self.draws.append(Draw(float(mu), *rows, precision, weights))
+            people, items = (self.tables.put(f"{side}-draw-{number:02}", nothing) for side in NAMES)
+            self.draws.append(Draw(float(mu), people, items, precision, weights))
 
     def _given(self, side: ChainSide, other: ChainSide) -> Given:
         key, approach = (self.seed, self.sweeps, side.number), self.sweeps <= self.approach

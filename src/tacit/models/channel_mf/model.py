@@ -8,24 +8,26 @@ Where who-rated-what is public, it shapes the priors of people and items.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from hashlib import blake2b
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
+from tacit.engines.tables import Identity, digest, opened, tables
 from tacit.models.channel_mf.capacity import affordable_draws
 from tacit.models.channel_mf.gibbs import GibbsChain
 from tacit.models.channel_mf.item_features import item_features
-from tacit.models.channel_mf.tables import InFolder, InMemory, opened
+from tacit.models.channel_mf.row_prior import Features
 from tacit.models.condensed import condensed
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.screening import screened
 from tacit.models.fitted import Fitted
+
+ELSEWHERE = ("item_table", "engine", "state")
+"""Settings that change no digit, or are told by what is learnt from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,10 @@ class ChannelMF:
     for as many as keep their item rows within 64 MiB, but at least 4. Devices get them condensed
     in one. `burn_in`: sweeps before the first of them; `every`: sweeps between two. `screened`:
     leave out reports that look made up (`tacit.models.evidence.screening`).
+
+    `engine`: where half-sweeps run, None for this process; digits are the same on any. `state`: a
+    folder that all workers reach, for reports, rows and draws; a fit that was killed goes on from
+    its last whole sweep when it is started again. None for memory.
     """
 
     factors: int | None = None
@@ -48,6 +54,8 @@ class ChannelMF:
     item_table: pl.DataFrame | None = field(default=None, repr=False, compare=False)
 
     screened: bool = False
+    engine: Engine | None = field(default=None, repr=False, compare=False)
+    state: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -55,28 +63,19 @@ class ChannelMF:
         return "channel-mf-screened" if self.screened else "channel-mf"
 
     def fit(
-        self,
-        data: Evidence,
-        *,
-        rng: int = 0,
-        advance: Callable[[float], None] = lambda done: None,
-        engine: Engine | None = None,
-        folder: Path | None = None,
+        self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
         """Learn from reports; `advance` is told the share of work done after each sweep.
 
-        `engine`: where half-sweeps run, this machine by default; digits are the same on any.
-        `folder`: where reports, rows and state are to be, one that all workers reach; a fit that
-        was killed goes on from its last whole sweep. None for memory, which is this machine's.
-
-        Raises `RequestError` where the folder holds a fit of other reports or settings.
+        Raises `RequestError` for an engine without `state`, and where that folder holds a fit of
+        other reports or settings.
         """
         data = screened(data) if self.screened else data
         described = [] if self.item_table is None else item_features(self.item_table, data.item_ids)
-        tables = InMemory() if folder is None else InFolder.of(folder, self._identity(data, rng))
+        kept = tables(self.engine, self.state, lambda: self._identity(data, described, rng))
         chain = GibbsChain(
             data, self.factors, self.directions, described, self.burn_in, rng,
-            engine or Local(), tables,
+            self.engine or Local(), kept,
         )  # fmt: skip
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws
@@ -89,13 +88,12 @@ class ChannelMF:
             advance(chain.sweeps / total)
         return _fitted(self.name, data, chain)
 
-    def _identity(self, data: Evidence, seed: int) -> dict[str, Any]:
-        """What makes a chain what it is."""
-        digest = blake2b(digest_size=16)
-        for array in (data.layout.users.start, data.item_of, data.symbols, data.likelihood):
-            digest.update(np.ascontiguousarray(array).data)
-        settings = {each.name: repr(getattr(self, each.name)) for each in fields(self)}
-        return settings | {"rng": seed, "reports": digest.hexdigest()}
+    def _identity(self, data: Evidence, described: list[Features], rng: int) -> Identity:
+        kept = {name: value for name, value in vars(self).items() if name not in ELSEWHERE}
+        values = (each.values for each in described)
+        cells = data.layout.users.start, data.item_of
+        found = digest(*cells, data.symbols, data.likelihood, *values)
+        return kept | {"rng": rng, "learnt from": found}
 
 
 def _fitted(name: str, data: Evidence, chain: GibbsChain) -> Fitted:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
+from tacit.engines.tables import State, Table, Tables, opened
 from tacit.kernels.layout import Side as Grouped
 from tacit.kernels.scoring import GRAIN, Readings, Tally, even_pieces
 from tacit.models.channel_mf.chance import Key, generator, normals
 from tacit.models.channel_mf.row_prior import Features, Prior, RowSums, side_by_side
 from tacit.models.channel_mf.stages import Given, RowBlock, redraw_block, settle_block
-from tacit.models.channel_mf.tables import State, Table, Tables, opened
 
 Floats = NDArray[np.float32]
 NAMES = ("people", "items")
@@ -77,14 +77,16 @@ class ChainSide:
         weights, precision = (
             each.astype(np.float32) for each in (self.prior.weights, self.prior.precision)
         )
-        level, shift = mu + other.shift, self.shift
-        return Given(*readings, level, shift, other.rows, weights, precision, key, approach)
+        return Given(
+            readings.table, readings.root, float(readings.origin), float(readings.steps),
+            mu + other.shift, self.shift, other.rows, weights, precision, key, approach,
+        )  # fmt: skip
 
     def redraw(self, given: Given, engine: Engine, tables: Tables) -> NDArray[np.int64]:
         """Redraw rows, then their prior; counts of cells by symbol and place."""
         before, after = self.rows, tables.after(_named(self.number, given.key[1]), self.rows)
         tallies = self._over(engine, redraw_block, given, after)
-        tally = Tally(*(sum(parts[1:], parts[0]) for parts in zip(*tallies, strict=True)))
+        tally = Tally(*(np.sum(parts, axis=0) for parts in zip(*tallies, strict=True)))
         if after is not before:
             self.stale.append(before)
         self.rows, self.shift = after, 0.0
@@ -114,6 +116,7 @@ class ChainSide:
         kept = {name: state[f"{NAMES[self.number]}-{name}"] for name in PRIOR}
         self.prior = replace(self.prior, **kept)
         self.shift = float(state[f"{NAMES[self.number]}-shift"])
+        self.stale.append(self.rows)
         self.rows = tables.put(_named(self.number, sweep), np.empty(0))
 
     def _over(

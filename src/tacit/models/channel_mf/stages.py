@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.engines.tables import Table, opened, written
 from tacit.kernels.predict import bilinear
 from tacit.kernels.scoring import ANYHOW, Conditional, ReportRows, Tally, half_sweep
 from tacit.models.channel_mf.chance import Key, normals
-from tacit.models.channel_mf.tables import Table, opened
 
 Floats = NDArray[np.float32]
 
@@ -63,7 +63,6 @@ class Done(NamedTuple):
 def redraw_block(block: RowBlock, given: Given) -> Tally:
     """Redraw the block's rows; their sums."""
     rows = slice(block.first, block.end)
-    after = opened(block.after)
     drawn = np.array(opened(block.before)[rows])
     z, bar = normals(given.key, block.first, block.end, drawn.shape[1])
     tally = half_sweep(
@@ -77,7 +76,7 @@ def redraw_block(block: RowBlock, given: Given) -> Tally:
         ),
         drawn,
     )  # fmt: skip
-    after[rows] = drawn
+    written(block.after, block.first, drawn)
     return tally
 
 
@@ -89,5 +88,6 @@ def settle_block(block: RowBlock, given: Given) -> Done:
     design = np.asarray(opened(given.design))
     theta = bilinear(mine, reports.other, given.mu + given.shift, rows, design)
     place = np.rint((theta - np.float32(given.origin)) * np.float32(given.steps))
-    reports.centre[:] = np.clip(place, 0, given.root.shape[1] - 1)
+    first = int(opened(block.start)[block.first])
+    written(block.centre, first, np.clip(place, 0, given.root.shape[1] - 1))
     return Done(block.end - block.first)

@@ -1,12 +1,15 @@
-"""Where a chain's arrays and state are: in memory, or in files of a folder that all workers reach.
+"""Where a fit's arrays and state are: in memory, or in files of a folder that all workers reach.
 
 A table is an array, or the path of a NumPy file that holds one. In files, rows of a sweep are never
 written again and stay until the state of a later sweep is safe, so that a worker that died does
-its block again from the same rows, and a chain that was killed goes on from its last whole sweep.
+its block again from the same rows, and a fit that was killed goes on from its last whole sweep.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,12 +17,23 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
+from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 
 Array = NDArray[Any]
 Table = Array | str
 State = dict[str, Array]
-WHOSE, STATE = "chain.json", "state.npz"
+Identity = dict[str, Any]
+"""What makes a fit what it is: numbers and texts."""
+WHOSE, STATE = "fit.json", "state.npz"
+
+
+def digest(*arrays: Array) -> str:
+    """Of what is in the arrays."""
+    found = blake2b(digest_size=16)
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
 
 
 def opened(table: Table) -> Array:
@@ -27,8 +41,18 @@ def opened(table: Table) -> Array:
     return np.asarray(open_memmap(table, "r+")) if isinstance(table, str) else table
 
 
+def written(table: Table, first: int, rows: Array) -> None:
+    """Write rows to the table from the row `first` on; where it is a file, it is safe then."""
+    if isinstance(table, str):
+        file = open_memmap(table, "r+")
+        file[first : first + len(rows)] = rows
+        file.flush()
+    else:
+        table[first : first + len(rows)] = rows
+
+
 class Tables(Protocol):
-    """Makes tables, lets them go, and keeps a chain's state."""
+    """Makes tables, lets them go, and keeps a fit's state."""
 
     def put(self, name: str, array: Array) -> Table:
         """The table of that name: the array, unless there is one already."""
@@ -49,7 +73,7 @@ class Tables(Protocol):
 
 @dataclass(frozen=True)
 class InMemory:
-    """Rows are redrawn where they are, and a chain that is killed is gone."""
+    """Rows are replaced where they are, and a fit that is killed is gone."""
 
     def put(self, name: str, array: Array) -> Table:
         """As `Tables.put`; there never is one."""
@@ -74,19 +98,16 @@ class InFolder:
     folder: Path
 
     @classmethod
-    def of(cls, folder: Path, chain: dict[str, Any]) -> "InFolder":
-        """Tables of one chain: what makes it what it is, numbers and texts.
-
-        Raises `RequestError` where the folder holds another chain's.
-        """
+    def of(cls, folder: Path, fit: Identity) -> "InFolder":
+        """Tables of one fit; raises `RequestError` where the folder holds another's."""
         folder.mkdir(parents=True, exist_ok=True)
-        whose = folder / WHOSE
-        if whose.exists() and json.loads(whose.read_text()) != chain:
+        fit, whose = {"tacit": version("tacit")} | fit, folder / WHOSE
+        if whose.exists() and json.loads(whose.read_text()) != fit:
             raise RequestError(
                 f"{folder} holds the state of a fit of other reports or settings; give an empty "
                 "folder, or the same reports and settings to go on with that fit."
             )
-        whose.write_text(json.dumps(chain))
+        whose.write_text(json.dumps(fit))
         return cls(folder)
 
     def put(self, name: str, array: Array) -> Table:
@@ -101,13 +122,13 @@ class InFolder:
     def after(self, name: str, before: Table) -> Table:
         """As `Tables.after`: a file of its own, made anew."""
         like, path = opened(before), str(self.folder / f"{name}.npy")
-        open_memmap(path, "w+", like.dtype, like.shape).flush()
+        open_memmap(path, "w+", like.dtype, like.shape)
         return path
 
     def save(self, state: State, stale: list[Table]) -> None:
         """As `Tables.save`: files go."""
         partial = self.folder / "state.part.npz"
-        np.savez(partial, **state)
+        np.savez(partial, allow_pickle=False, **state)
         partial.replace(self.folder / STATE)
         for table in stale:
             Path(str(table)).unlink(missing_ok=True)
@@ -119,3 +140,18 @@ class InFolder:
             return None
         with np.load(path) as state:
             return dict(state)
+
+
+def tables(engine: Engine | None, state: Path | None, fit: Callable[[], Identity]) -> Tables:
+    """Of a fit on `engine`: in the folder `state`; in memory where neither is given.
+
+    Raises `RequestError` for an engine without a folder, and for a folder of another fit.
+    """
+    if state is not None:
+        return InFolder.of(state, fit())
+    if engine is not None:
+        raise RequestError(
+            "Workers of an engine do not see this process's memory; give `state`, a folder that "
+            "all of them reach."
+        )
+    return InMemory()
