@@ -6,7 +6,6 @@ its block again from the same rows, and a fit that was killed goes on from its l
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.metadata import version
@@ -25,6 +24,8 @@ Table = Array | str
 State = dict[str, Array]
 Identity = dict[str, Any]
 """What makes a fit what it is: numbers and texts."""
+ELSEWHERE = ("engine", "state", "item_table")
+"""Settings of models that change no digit of a fit, or are part of what it learns from."""
 WHOSE, STATE = "fit.json", "state.npz"
 
 
@@ -54,6 +55,10 @@ def written(table: Table, first: int, rows: Array) -> None:
 class Tables(Protocol):
     """Makes tables, lets them go, and keeps a fit's state."""
 
+    def within(self, name: str) -> "Tables":
+        """Tables of a part of the fit, with a state of its own."""
+        ...
+
     def put(self, name: str, array: Array) -> Table:
         """The table of that name: the array, unless there is one already."""
         ...
@@ -74,6 +79,10 @@ class Tables(Protocol):
 @dataclass(frozen=True)
 class InMemory:
     """Rows are replaced where they are, and a fit that is killed is gone."""
+
+    def within(self, name: str) -> "InMemory":
+        """As `Tables.within`: the same."""
+        return self
 
     def put(self, name: str, array: Array) -> Table:
         """As `Tables.put`; there never is one."""
@@ -110,6 +119,12 @@ class InFolder:
         whose.write_text(json.dumps(fit))
         return cls(folder)
 
+    def within(self, name: str) -> "InFolder":
+        """As `Tables.within`: a folder in this one."""
+        inner = self.folder / name
+        inner.mkdir(exist_ok=True)
+        return InFolder(inner)
+
     def put(self, name: str, array: Array) -> Table:
         """As `Tables.put`."""
         path = self.folder / f"{name}.npy"
@@ -142,14 +157,27 @@ class InFolder:
             return dict(state)
 
 
-def tables(engine: Engine | None, state: Path | None, fit: Callable[[], Identity]) -> Tables:
-    """Of a fit on `engine`: in the folder `state`; in memory where neither is given.
+class Learns(Protocol):
+    """Settings of a model that learns on an engine, over a folder; None for this process."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def engine(self) -> Engine | None: ...
+    @property
+    def state(self) -> Path | None: ...
+
+
+def tables(model: Learns, rng: int, *learnt_from: Array) -> Tables:
+    """Of a fit: in the model's folder, or in memory where it has neither folder nor engine.
 
     Raises `RequestError` for an engine without a folder, and for a folder of another fit.
     """
-    if state is not None:
-        return InFolder.of(state, fit())
-    if engine is not None:
+    if model.state is not None:
+        own = {name: value for name, value in vars(model).items() if name not in ELSEWHERE}
+        own |= {"model": model.name, "rng": rng, "learnt from": digest(*learnt_from)}
+        return InFolder.of(model.state, own)
+    if model.engine is not None:
         raise RequestError(
             "Workers of an engine do not see this process's memory; give `state`, a folder that "
             "all of them reach."

@@ -16,18 +16,14 @@ import polars as pl
 
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
-from tacit.engines.tables import Identity, digest, opened, tables
+from tacit.engines.tables import opened, tables
 from tacit.models.channel_mf.capacity import affordable_draws
 from tacit.models.channel_mf.gibbs import GibbsChain
 from tacit.models.channel_mf.item_features import item_features
-from tacit.models.channel_mf.row_prior import Features
 from tacit.models.condensed import condensed
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.screening import screened
 from tacit.models.fitted import Fitted
-
-ELSEWHERE = ("item_table", "engine", "state")
-"""Settings that change no digit, or are told by what is learnt from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +68,9 @@ class ChannelMF:
         """
         data = screened(data) if self.screened else data
         described = [] if self.item_table is None else item_features(self.item_table, data.item_ids)
-        kept = tables(self.engine, self.state, lambda: self._identity(data, described, rng))
+        values = (each.values for each in described)
+        start = data.layout.users.start
+        kept = tables(self, rng, start, data.item_of, data.symbols, data.likelihood, *values)
         chain = GibbsChain(
             data, self.factors, self.directions, described, self.burn_in, rng,
             self.engine or Local(), kept,
@@ -87,13 +85,6 @@ class ChannelMF:
             chain.save()
             advance(chain.sweeps / total)
         return _fitted(self.name, data, chain)
-
-    def _identity(self, data: Evidence, described: list[Features], rng: int) -> Identity:
-        kept = {name: value for name, value in vars(self).items() if name not in ELSEWHERE}
-        values = (each.values for each in described)
-        cells = data.layout.users.start, data.item_of
-        found = digest(*cells, data.symbols, data.likelihood, *values)
-        return kept | {"rng": rng, "learnt from": found}
 
 
 def _fitted(name: str, data: Evidence, chain: GibbsChain) -> Fitted:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from tacit.engines.engine import Engine
 from tacit.engines.tables import State, Table, Tables, opened
 from tacit.kernels.layout import Side as Grouped
-from tacit.kernels.scoring import GRAIN, Readings, Tally, even_pieces
+from tacit.kernels.layout import even_pieces
+from tacit.kernels.scoring import GRAIN, Readings, Tally
 from tacit.models.channel_mf.chance import Key, generator, normals
 from tacit.models.channel_mf.row_prior import Features, Prior, RowSums, side_by_side
 from tacit.models.channel_mf.stages import Given, RowBlock, redraw_block, settle_block
