@@ -161,11 +161,19 @@ class Learns(Protocol):
     """Settings of a model that learns on an engine, over a folder; None for this process."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What errors and folders call it."""
+        ...
+
     @property
-    def engine(self) -> Engine | None: ...
+    def engine(self) -> Engine | None:
+        """Where stages run."""
+        ...
+
     @property
-    def state(self) -> Path | None: ...
+    def state(self) -> Path | None:
+        """The folder."""
+        ...
 
 
 def tables(model: Learns, rng: int, *learnt_from: Array) -> Tables:

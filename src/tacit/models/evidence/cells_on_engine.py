@@ -36,20 +36,20 @@ class Summands(NamedTuple):
     of_columns: Array
 
 
-class Sums(NamedTuple):
+class CellSums(NamedTuple):
     """Of each row of a block, shape (rows,) or (rows, K)."""
 
     of_rows: Array
 
 
-def sum_block(block: CellRows, given: Summands) -> Sums:
+def sum_block(block: CellRows, given: Summands) -> CellSums:
     """Sums over the cells of each of the block's rows."""
     x = given.of_columns
     start = opened(block.start)[block.first : block.end + 1]
     columns = np.asarray(opened(block.other)[int(start[0]) : int(start[-1])])
     ones = np.ones(len(columns), x.dtype)
     rows = csr_array((ones, columns, start - start[0]), shape=(len(start) - 1, len(x)))
-    return Sums(row_sums(rows, x) if x.dtype == np.float32 and x.ndim == 2 else rows @ x)
+    return CellSums(row_sums(rows, x) if x.dtype == np.float32 and x.ndim == 2 else rows @ x)
 
 
 @dataclass(frozen=True, eq=False)

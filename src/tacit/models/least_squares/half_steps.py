@@ -29,7 +29,7 @@ class CellBlock(NamedTuple):
     target: Table
 
 
-class Given(NamedTuple):
+class OtherSide(NamedTuple):
     """What rows are solved given: rows of the `other` side, shape (columns, 1 + K), `mu` and a
     ridge, shape (1 + K,). `rows`: where they go."""
 
@@ -39,21 +39,21 @@ class Given(NamedTuple):
     rows: Table
 
 
-class Done(NamedTuple):
+class Solved(NamedTuple):
     """How many rows were solved; they are in their table."""
 
     rows: int
 
 
-def solve_block(block: CellBlock, so_far: Given) -> Done:
+def solve_block(block: CellBlock, across: OtherSide) -> Solved:
     """Solve the block's rows."""
     start = opened(block.start)[block.first : block.end + 1]
     cells = slice(int(start[0]), int(start[-1]))
-    target = opened(block.target)[cells] - np.float32(so_far.mu)
+    target = opened(block.target)[cells] - np.float32(across.mu)
     side = Side(start - start[0], np.asarray(opened(block.other)[cells]), np.arange(len(target)))
-    asked = problem(opened(so_far.other), target, np.ones_like(target), so_far.ridge)
-    written(so_far.rows, block.first, half_step(side, asked))
-    return Done(block.end - block.first)
+    asked = problem(opened(across.other), target, np.ones_like(target), across.ridge)
+    written(across.rows, block.first, half_step(side, asked))
+    return Solved(block.end - block.first)
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class HalfSteps:
 
     def _solve(self, blocks: list[CellBlock], side: str, before: Table, other: Table) -> Table:
         rows = self.tables.after(self._named(side), before)
-        so_far = Given(self.factors.mu, other, self.factors.ridge, rows)
-        self.engine.over(solve_block, blocks, so_far)
+        across = OtherSide(self.factors.mu, other, self.factors.ridge, rows)
+        self.engine.over(solve_block, blocks, across)
         if rows is not before:
             self.stale.append(before)
         return rows

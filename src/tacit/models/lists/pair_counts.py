@@ -1,4 +1,4 @@
-"""Sums of C_ui C_uj over people, block by block of items, from counts of pairs.
+"""PairSums of C_ui C_uj over people, block by block of items, from counts of pairs.
 
 With R_ui whether slot (u, i) was reported and A_ui whether it was asked about, of people whose
 channels are of one kind,
@@ -33,8 +33,8 @@ class ItemRange(NamedTuple):
     end: int
 
 
-class Slots(NamedTuple):
-    """Slots of everybody, as in `tacit.kernels.layout.Side`."""
+class SlotTables(NamedTuple):
+    """SlotTables of everybody, as in `tacit.kernels.layout.Side`."""
 
     start: Table
     other: Table
@@ -53,12 +53,12 @@ class Everybody(NamedTuple):
     """All people, by kind. `asked`: None where everybody was asked about all `items`."""
 
     items: int
-    reported: Slots
-    asked: Slots | None
+    reported: SlotTables
+    asked: SlotTables | None
     kinds: tuple[Kind, ...]
 
 
-class Sums(NamedTuple):
+class PairSums(NamedTuple):
     """Of pairs of an item of the block with each item, shape (items of the block, items)."""
 
     of_pairs: Doubles
@@ -78,7 +78,7 @@ def pair_sums(presence: PresenceMatrix, engine: Engine, tables: Tables) -> Doubl
     return np.vstack([each.of_pairs for each in engine.over(sum_pairs, blocks, everybody)])
 
 
-def sum_pairs(block: ItemRange, everybody: Everybody) -> Sums:
+def sum_pairs(block: ItemRange, everybody: Everybody) -> PairSums:
     """The sums of the block's items."""
     items = slice(block.first, block.end)
     total = np.zeros((block.end - block.first, everybody.items))
@@ -88,7 +88,7 @@ def sum_pairs(block: ItemRange, everybody: Everybody) -> Sums:
         if kind.unrated:
             found -= kind.unrated * _asked_too(R, everybody, kind, items)
         total += kind.gain**2 * found
-    return Sums(total)
+    return PairSums(total)
 
 
 def _asked_too(R: csr_array, everybody: Everybody, kind: Kind, items: slice) -> Doubles:
@@ -110,12 +110,12 @@ def _by_kind(presence: PresenceMatrix) -> tuple[NDArray[np.int64], tuple[Kind, .
     return np.argsort(kind, kind="stable"), tuple(Kind(*run, *each) for run, each in kinds)
 
 
-def _slots(cells: csr_array, name: str, tables: Tables) -> Slots:
+def _slots(cells: csr_array, name: str, tables: Tables) -> SlotTables:
     start = tables.put(f"{name}-start", cells.indptr.astype(np.int64))
-    return Slots(start, tables.put(f"{name}-other", cells.indices.astype(np.int32)))
+    return SlotTables(start, tables.put(f"{name}-other", cells.indices.astype(np.int32)))
 
 
-def _rows(slots: Slots, kind: Kind, items: int) -> csr_array:
+def _rows(slots: SlotTables, kind: Kind, items: int) -> csr_array:
     """1 at each of these people's slots, shape (people, items)."""
     start: Any = np.asarray(opened(slots.start)[kind.first : kind.end + 1])
     other = np.asarray(opened(slots.other)[int(start[0]) : int(start[-1])])
