@@ -1,11 +1,13 @@
 """What Spark's jobs cost against the size of the data, beside the same work without Spark.
 
     python benchmarks/spark_cost.py [--json FILE.json] [--figure FILE.svg] [--millions 5,10,20]
+                                    [--jobs neighbours,nx-map,perturb,channel-mf]
     python benchmarks/spark_cost.py --json FILE.json --figure FILE.svg --millions ''
 
 Made-up ratings of MovieLens 20M's people and items, half stars. Jobs at each size: the 50 items
 most like each item by adjusted cosine, in 8 x 8 pairs of blocks; the whole of NX-Map from one half
-of the items to the other; and a report of every rating, written to Parquet. Each party runs in a
+of the items to the other; a report of every rating, written to Parquet; and 36 sweeps of channel-mf
+with 15 factors, over a folder on Spark and in memory without it. Each party runs in a
 process of its own, on two cores: `local`, and `spark` at local[2], whose workers' compiled code is
 on disk. Wall seconds, and CPU seconds of all processes of the party (Java's and the workers' too),
 without reading, laying out or starting a session, which is shown apart. Both parties have to find
@@ -34,6 +36,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from followed import followed
+from tacit import models
 from tacit.channels import compile_channel
 from tacit.collection.rated import Rated
 from tacit.collection.report_file import write_perturbed
@@ -47,17 +50,20 @@ from tacit.engines.local import Local
 from tacit.engines.spark import Spark
 from tacit.engines.spark_session import session
 from tacit.kernels.similar import Wanted
+from tacit.models import Fitted
 from tacit.ratings import Ratings, Vocabulary
 from tacit.readers import synthetic
 
 SHAPE = (138_493, 26_744)  # people and items of MovieLens 20M
 BLOCKS, MASTER, MEMORY = 8, "local[2]", "4g"
 WHOLE = EVERYBODY  # of both forms the one with more to do
-PARTIES, JOBS = ("local", "spark"), ("neighbours", "nx-map", "perturb")
+PARTIES, JOBS = ("local", "spark"), ("neighbours", "nx-map", "perturb", "channel-mf")
+LEARNT = {"factors": 15, "directions": 4, "burn_in": 20, "draws": 8}
 TITLES = {
     "neighbours": f"the 50 nearest of {SHAPE[1]:,} items",
     "nx-map": "NX-Map between halves of the items",
     "perturb": "a report of every rating",
+    "channel-mf": "36 sweeps of channel-mf",
 }
 COLOURS = {"local": "#0072B2", "spark": "#D55E00"}
 Figures = dict[str, Any]
@@ -140,10 +146,30 @@ def reports(ratings: Ratings, write: Callable[..., int]) -> Figures:
     return figures | {"digest": str(written), "start": start["wall"], "bytes": size}
 
 
+def learning(ratings: Ratings, engine: Engine | None) -> Figures:
+    """A fit and a digest of its draws; compiled before the clock starts."""
+    few = ratings.where(ratings.users < 300)
+    with tempfile.TemporaryDirectory() as folder:
+        with clocked(start := Figures()):
+            learnt(few, engine, Path(folder, "few"))
+        with clocked(figures := Figures()):
+            fitted = learnt(ratings, engine, Path(folder, "all"))
+    digest = hashlib.sha256(fitted.people.tobytes() + fitted.items.tobytes()).hexdigest()
+    return figures | {"digest": digest, "start": start["wall"]}
+
+
+def learnt(ratings: Ratings, engine: Engine | None, folder: Path) -> Fitted:
+    """The fit: in memory, or over a folder."""
+    there = {} if engine is None else {"engine": engine, "state": folder}
+    return models.fit("channel-mf", ratings, **LEARNT, **there)
+
+
 def party(name: str, job: str, ratings: Ratings) -> Figures:
     """One job by one party."""
+    if job == "channel-mf" and name == "local":
+        return learning(ratings, None)
     if job != "perturb":
-        run = neighbours if job == "neighbours" else pipeline
+        run = {"neighbours": neighbours, "nx-map": pipeline, "channel-mf": learning}[job]
         if name == "local":
             return run(ratings, Local(BLOCKS))
         with Spark(MASTER, BLOCKS, MEMORY) as engine:
@@ -158,14 +184,14 @@ def party(name: str, job: str, ratings: Ratings) -> Figures:
         return reports(ratings, write)
 
 
-def measured(millions: list[float], shape: tuple[int, int]) -> Iterator[Figures]:
+def measured(millions: list[float], jobs: list[str], shape: tuple[int, int]) -> Iterator[Figures]:
     """Every size, job and party; both have to do the same."""
     for size in millions:
         with tempfile.TemporaryDirectory() as folder:
             made = synthetic(*shape, int(size * 1_000_000), "0.5:5:0.5")
             np.savez(Path(folder, "made.npz"), made.users, made.items, made.levels)
             del made
-            for job in followed(f"{size:g} millions", JOBS):
+            for job in followed(f"{size:g} millions", jobs):
                 data = Path(folder, "made.npz")
                 rows = [asked(name, job, data, size, shape) for name in PARTIES]
                 if len({row["digest"] for row in rows}) > 1:
@@ -195,7 +221,9 @@ def draw(rows: list[Figures], path: Path) -> None:
     """A panel a job: wall (whole lines) and CPU seconds (broken ones) against size."""
     mpl.rcParams["svg.hashsalt"] = "tacit"
     figure = Figure(figsize=(11, 3.4), layout="constrained")
-    for axes, job in zip(figure.subplots(1, len(JOBS)), JOBS, strict=True):
+    jobs = [job for job in JOBS if any(row["job"] == job for row in rows)]
+    panels = figure.subplots(1, len(jobs), squeeze=False)[0]
+    for axes, job in zip(panels, jobs, strict=True):
         for name in PARTIES:
             mine = [row for row in rows if (row["engine"], row["job"]) == (name, job)]
             sizes = [row["millions"] for row in mine]
@@ -219,14 +247,16 @@ def main() -> None:
     parser.add_argument("--shape", nargs=2, type=int, default=SHAPE, help="people and items")
     parser.add_argument("--party", choices=PARTIES)
     parser.add_argument("--job", choices=JOBS)
+    parser.add_argument("--jobs", default=",".join(JOBS))
     given = parser.parse_args()
     if given.party:
         print(json.dumps(party(given.party, given.job, loaded(given.data, *given.shape))))
         return
     kept = json.loads(given.json.read_text()) if given.json and given.json.exists() else []
     sizes = [float(size) for size in given.millions.split(",") if size]
-    old = [row for row in kept if row["millions"] not in sizes]
-    rows = old + list(measured(sizes, tuple(given.shape)))
+    jobs = given.jobs.split(",")
+    old = [row for row in kept if row["millions"] not in sizes or row["job"] not in jobs]
+    rows = old + list(measured(sizes, jobs, tuple(given.shape)))
     rows.sort(key=lambda row: row["millions"])
     if given.json:
         given.json.write_text(json.dumps(rows, indent=1))

@@ -148,3 +148,44 @@ def test_a_training_asks_devices_itself(run, data, tmp_path):
     status, _, said = run("fit", reports, "--model", "pg-mf", "--epsilon", 8, "-o", model)
     assert status == 1
     assert "give it ratings, not reports" in said
+
+
+def test_a_fit_over_a_folder_writes_the_same_model(run, data, tmp_path):
+    reports, plain, kept = (tmp_path / name for name in ("reports.parquet", "plain", "kept"))
+    assert run("perturb", data, "--channel", "auto", "--epsilon", "1", "-o", reports)[0] == 0
+    asked = ("fit", reports, "--model", "mf", "--factors", 2)
+    assert run(*asked, "-o", plain)[0] == 0
+    assert run(*asked, "-o", kept, "--state", tmp_path / "state")[0] == 0
+    assert kept.read_bytes() == plain.read_bytes()
+    assert (tmp_path / "state" / "fit.json").exists()
+
+
+@pytest.mark.spark
+def test_a_fit_on_spark_of_this_machine_needs_no_folder_and_leaves_none(
+    run, data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    asked = ("fit", data, "--scale", "1:5:1", "--model", "popularity", "-o")
+    assert run(*asked, tmp_path / "plain")[0] == 0
+    status, _, said = run(*asked, tmp_path / "spark", "--engine", "spark", "--master", "local[2]")
+    assert status == 0, said
+    assert (tmp_path / "spark").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert not [*(tmp_path / "temporary").glob("tacit-*")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (("--model", "mog-mf", "--state", "state"), "mog-mf learns in this process and memory"),
+        (("--model", "mf", "--engine", "spark", "--master", "spark://host:7077"), "by --state"),
+        (("--model", "mf", "--state", "state", "--epsilon", "1"), "Reports drawn anew are not"),
+        (("--model", "pg-mf", "--epsilon", "8", "--engine", "spark"), "pg-mf learns in this pro"),
+        (("--model", "mf", "--master", "local[2]"), "ask for --engine spark with it"),
+    ],
+)
+def test_where_a_model_cannot_learn_is_said_before_it_does(run, data, tmp_path, asked, sentence):
+    status, _, said = run("fit", data, "-o", tmp_path / "model", *asked)
+    assert status == 1
+    assert sentence in " ".join(said.split())
+    assert not (tmp_path / "model").exists()

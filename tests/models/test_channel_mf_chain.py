@@ -6,6 +6,8 @@ import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
 
 from tacit import Rated, Ratings, compile_channel, from_frame, perturb
+from tacit.engines.local import Local
+from tacit.engines.tables import InMemory
 from tacit.kernels.predict import bilinear
 from tacit.models import evidence
 from tacit.models.channel_mf import gibbs
@@ -65,7 +67,7 @@ def test_the_level_is_drawn_from_its_law() -> None:
 
 def test_what_the_level_takes_the_biases_give_and_no_taste_is_touched() -> None:
     data = evidence(levels_alone())
-    chain = gibbs.GibbsChain(data, 1, 0, [], 20, 0)
+    chain = gibbs.GibbsChain(data, 1, 0, [], 20, 0, Local(), InMemory())
     for _ in range(3):
         chain.sweep()
         assert chain.people.shift != 0
@@ -129,12 +131,13 @@ def test_what_is_kept_holds_the_likeliest_level_not_a_draw_of_it() -> None:
     ratings = ratings.where(np.arange(len(ratings)) < 1500)
     channel = compile_channel("optimal", epsilon="0.5", scale="1:5:1")
     data = evidence(perturb(ratings, Rated(channel), words=RepeatableWordsForTestsOnly(1)))
-    chain = gibbs.GibbsChain(data, 1, 0, [], 20, 0)
+    chain = gibbs.GibbsChain(data, 1, 0, [], 20, 0, Local(), InMemory())
     drawn, kept = [], []
     for sweep in range(60):
         chain.sweep()
         if sweep >= 20:
             drawn.append(chain.mu)
-            kept.append(chain.draw().mu)
+            chain.keep()
+            kept.append(chain.draws[-1].mu)
     assert np.std(kept) < 0.6 * np.std(drawn)
     assert np.mean(kept) == pytest.approx(np.mean(drawn), abs=np.std(drawn))

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options, plugins
+from tacit.cli.engines import learning
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 from tacit.evaluation.comparison.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
 
 if TYPE_CHECKING:
+    from tacit.collection.plan import Plan
     from tacit.models import Fitted, FittedLists
+    from tacit.ratings import Ratings
     from tacit.reports import Reports
 
 
@@ -63,6 +66,9 @@ def fit(
     catalogue: options.CatalogueFile = None,
     people: options.PeopleFile = None,
     items: options.ItemsFile = None,
+    engine: options.Engine = "local",
+    master: options.Master = None,
+    state: options.State = None,
 ) -> None:
     """Fit a model and write it to a file, with its guarantee.
 
@@ -82,8 +88,15 @@ def fit(
         tacit fit clicks.csv --scale there --epsilon 2 -o model
 
         tacit fit reports.parquet --items movies.csv -o model
+
+        tacit fit reports.parquet --engine spark --state learning -o model
     """
     _checked(data, db, publish, mode)
+    if state is not None and epsilon is not None:
+        raise RequestError(
+            "Reports drawn anew are not those that learning would go on with; write them by `tacit "
+            "perturb`, and fit the file with --state."
+        )
     from tacit.evaluation.outputs import writable
 
     writable(output, read=(data, catalogue, people, items))
@@ -114,16 +127,15 @@ def fit(
         )
     model = model or model_for(source)
     promised = None
-    if trained and epsilon and isinstance(source, Ratings):
-        spent = {"mode": mode, "delta": f"{delta:g}", "epsilon": epsilon}
-        with share("training") as advance:
-            fitted = tools.train(model, source, advance=advance, **spent, **chosen)
-    else:
-        if epsilon and isinstance(source, Ratings):
-            promised = tools.plan(plan or plan_for(source), channel, epsilon, source.scale, None)
-            source = tools.perturb(source, promised)
-        with share("fitting") as advance:
-            fitted = tools.fit(model, source, advance=advance, **chosen)
+    with learning(model, engine, master, state) as there:
+        if trained and epsilon and isinstance(source, Ratings):
+            spent = {"mode": mode, "delta": f"{delta:g}", "epsilon": epsilon}
+            with share("training") as advance:
+                fitted = tools.train(model, source, advance=advance, **spent, **chosen)
+        else:
+            promised, source = _sent(source, plan, channel, epsilon)
+            with share("fitting") as advance:
+                fitted = tools.fit(model, source, advance=advance, **chosen, **there)
     partial = output.with_name(output.name + ".part")
     _save(fitted, partial)
     partial.replace(output)
@@ -135,6 +147,19 @@ def fit(
     if publish is not None and db is not None:
         address = _publish(fitted, db, task, publish)
         options.notice(f"Published in {publish} as {address}.")
+
+
+def _sent(
+    source: "Ratings | Reports", plan: str | None, channel: str, epsilon: str | None
+) -> "tuple[Plan | None, Ratings | Reports]":
+    """The plan by which ratings are sent at an epsilon, and what is sent; else the source."""
+    from tacit.evaluation.comparison import tools
+    from tacit.ratings import Ratings
+
+    if epsilon is None or not isinstance(source, Ratings):
+        return None, source
+    promised = tools.plan(plan or plan_for(source), channel, epsilon, source.scale, None)
+    return promised, tools.perturb(source, promised)
 
 
 def _save(fitted: "Fitted | FittedLists", path: Path) -> None:

@@ -54,6 +54,14 @@ Master = Annotated[
         rich_help_panel="Machines",
     ),
 ]
+State = Annotated[
+    Path | None,
+    typer.Option(
+        help="A folder, reached by every machine, that keeps how far learning got: a fit that was "
+        "stopped goes on from there.",
+        rich_help_panel="Machines",
+    ),
+]
 Columns = Annotated[
     str | None,
     typer.Option(

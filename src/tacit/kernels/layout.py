@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+ROW_COST = 30  # of a row beside its cells, in cells
 
 
 class Side(NamedTuple):
@@ -77,3 +78,11 @@ def starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     places = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=places[1:])
     return places
+
+
+def even_pieces(start: Longs, pieces: int) -> Longs:
+    """Where to cut rows so that each piece is about as much work, shape (pieces + 1,)."""
+    work = start - start[0] + ROW_COST * np.arange(len(start))
+    ends = np.asarray(np.searchsorted(work, work[-1] * np.arange(pieces + 1) / pieces), np.int64)
+    ends[0], ends[-1] = 0, len(start) - 1
+    return ends

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels.als import BATCH, in_vectors
 from tacit.kernels.dense import FAST, add_gram, add_rows, factor, solve_lower, solve_transposed
+from tacit.kernels.layout import even_pieces
 from tacit.kernels.tile import LANES, add_scaled, dot, fetch, scale
 
 Floats = NDArray[np.float32]
@@ -31,7 +32,6 @@ ANYHOW = np.float32(-3e38)  # a bar that every proposal passes
 GRAIN = float(1 << 20)  # of the grid on which sums are integers, to one
 HALF, BEFORE_LAST = np.float32(0.5), np.float32(1.001)
 AHEAD = 8  # cells whose columns are on their way to the nearest cache
-ROW_COST = 30  # of a row beside its cells, in cells
 
 
 class ReportRows(NamedTuple):
@@ -104,14 +104,6 @@ def half_sweep(cells: ReportRows, given: Conditional, rows: Floats) -> Tally:
     )
     _draw_rows(pieces, cells, given, rows, tally)
     return Tally(*(each.sum(0) for each in tally))
-
-
-def even_pieces(start: Ints, pieces: int) -> Ints:
-    """Where to cut rows so that each piece is about as much work, shape (pieces + 1,)."""
-    work = start - start[0] + ROW_COST * np.arange(len(start))
-    ends = np.asarray(np.searchsorted(work, work[-1] * np.arange(pieces + 1) / pieces), np.int64)
-    ends[0], ends[-1] = 0, len(start) - 1
-    return ends
 
 
 @njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")

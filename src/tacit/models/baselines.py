@@ -5,11 +5,14 @@ of the levels estimated from the reports themselves (empirical Bayes).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.engines.engine import Engine
+from tacit.engines.tables import tables
 from tacit.models.evidence.debiased import Decoded, decode
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
@@ -21,10 +24,16 @@ ROUNDS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """theta_ui = mu [+ b_i [+ b_u]]. `items`, `people`: which of the two levels there are."""
+    """theta_ui = mu [+ b_i [+ b_u]]. `items`, `people`: which of the two levels there are.
+
+    `engine`: where sums run, None for this process; digits are the same on any. `state`: a folder
+    that all workers reach, for reports; None for memory.
+    """
 
     items: bool = True
     people: bool = True
+    engine: Engine | None = field(default=None, repr=False, compare=False)
+    state: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -34,9 +43,13 @@ class Baseline:
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Damped means of the debiased reports."""
-        del rng  # nothing here is random
-        reports, seen = decode(data), data.presence
+        """Damped means of the debiased reports; nothing is drawn.
+
+        Raises `RequestError` for an engine without `state`, and for a folder of another fit.
+        """
+        cells = data.layout.users.start, data.item_of
+        kept = tables(self, rng, *cells, data.symbols, data.likelihood)
+        reports, seen = decode(data), data.presence.on(self.engine, kept)
         people, items = _sides(data, reports)
         range_ = data.scale.values[-1] - data.scale.values[0]
         half = range_ / 2

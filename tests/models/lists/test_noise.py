@@ -3,19 +3,24 @@
 import numpy as np
 import pytest
 from lists_world import world
+from scipy.sparse import csr_array
 
 from tacit.channels import compile_channel
 from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb
 from tacit.collection.sample import Sample
+from tacit.engines.local import Local
+from tacit.engines.tables import InMemory
 from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures
 from tacit.models import fit
+from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.lists import EASE, GraphFilter, interactions
-from tacit.models.lists.co_occurrence import co_occurrence, dense_rows
+from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence
 from tacit.models.lists.denoised import denoised, emphasised, widened
 from tacit.models.lists.directions import ScaledPresence, leading_items
 from tacit.models.lists.ease import ease_weights
+from tacit.models.lists.pair_counts import pair_sums
 from tacit.scale import RatingScale
 
 ONE = RatingScale.parse("there")
@@ -27,6 +32,31 @@ def plans(epsilon="1"):
     return {"catalogue": Catalogue(channel), "sample": Sample(channel, 6)}
 
 
+def moments(presence: PresenceMatrix) -> CoOccurrence:
+    """In this process."""
+    return co_occurrence(presence, Local(), InMemory())
+
+
+def laid_out(presence: PresenceMatrix) -> np.ndarray:
+    """C, shape (people, items)."""
+    return presence.over_items(np.eye(presence.shape[1]))
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize("share", [0.02, 0.3, 1.0])
+def test_second_moments_are_those_of_the_rows_whatever_channels_people_have(share, blocks):
+    """Three kinds of channels in any order, few or many slots asked about, in blocks of items."""
+    rng, kind = np.random.default_rng(4), np.random.default_rng(5).integers(0, 3, 200)
+    asked = rng.random((200, ITEMS)) < share
+    reported = csr_array((asked & (rng.random(asked.shape) < 0.5)).astype(float))
+    rates = np.array([[1, 0], [0.8, 0.1], [0.6, 0.3]])[kind]
+    told = PresenceMatrix(
+        reported, *rates.T, None if share == 1 else csr_array(asked.astype(float))
+    )
+    C = laid_out(told)
+    assert pair_sums(told, Local(blocks), InMemory()) == pytest.approx(C.T @ C, rel=1e-9, abs=1e-6)
+
+
 @pytest.mark.parametrize("plan", ["catalogue", "sample"])
 def test_second_moments_are_unbiased_and_their_noise_is_as_large_as_said(table, plan):
     """200 draws: all entries' mean within 5 sd, each within 6; the deviation of all within a tenth.
@@ -36,7 +66,7 @@ def test_second_moments_are_unbiased_and_their_noise_is_as_large_as_said(table, 
     """
     asked, draws = plans()[plan], 2 * DRAWS
     others = (world(table, first=1000 * draw) for draw in range(draws))  # asked about other slots
-    found = [co_occurrence(interactions(perturb(own, asked)).presence) for own in others]
+    found = [moments(interactions(perturb(own, asked)).presence) for own in others]
     grams = np.array([one.gram for one in found])
     spread, sums = grams.std(0, ddof=1), grams.sum((1, 2))
     true = table.T @ table
@@ -51,9 +81,7 @@ def test_of_two_slots_a_person_every_pair_is_counted_as_often_as_it_is_asked(tab
     """All pairs' sum over 100 draws, within 5 sd; without b it is 8 sd too small."""
     channel = compile_channel("randomized-response", epsilon="6", scale=ONE, missing=True)
     others = (world(table, first=1000 * draw) for draw in range(DRAWS))
-    found = [
-        co_occurrence(interactions(perturb(own, Sample(channel, 2))).presence) for own in others
-    ]
+    found = [moments(interactions(perturb(own, Sample(channel, 2))).presence) for own in others]
     pairs = np.array([one.gram.sum() - np.trace(one.gram) for one in found])
     true = table.T @ table
     expected = true.sum() - np.trace(true)
@@ -65,8 +93,8 @@ def test_of_two_slots_a_person_every_pair_is_counted_as_often_as_it_is_asked(tab
 def test_of_two_sets_of_people_moments_are_added_and_noise_as_independent(own, plan):
     presence = interactions(perturb(own, plans()[plan])).presence
     some = np.arange(own.n_users) % 3 == 0
-    both = co_occurrence(presence.where(some)) + co_occurrence(presence.where(~some))
-    whole = co_occurrence(presence)
+    both = moments(presence.where(some)) + moments(presence.where(~some))
+    whole = moments(presence)
     assert both.gram == pytest.approx(whole.gram, abs=1e-3)
     assert both.edge == pytest.approx(whole.edge, rel=0.1)  # their sum is 1.4 times as much
 
@@ -75,9 +103,9 @@ def test_of_two_sets_of_people_moments_are_added_and_noise_as_independent(own, p
 def test_popularity_from_reports_is_debiased(own, plan):
     """Items that fewer people happened to be asked about are no less popular for that."""
     reports = perturb(own, plans()[plan])
-    laid_out = np.vstack(list(dense_rows(interactions(reports).presence)))
+    C = laid_out(interactions(reports).presence)
     counts = fit("popularity", reports).weights.popularity
-    assert counts == pytest.approx(laid_out.sum(0), abs=1e-3)
+    assert counts == pytest.approx(C.sum(0), abs=1e-3)
 
 
 def test_a_graph_filter_of_reports_keeps_directions_alone(own):
@@ -88,7 +116,7 @@ def test_a_graph_filter_of_reports_keeps_directions_alone(own):
 
 
 def test_without_noise_they_are_the_counts_themselves(own, table):
-    found = co_occurrence(interactions(own).presence)
+    found = moments(interactions(own).presence)
     assert found.gram == pytest.approx(table.T @ table)
     assert found.edge == 0
 
@@ -98,7 +126,7 @@ def test_noise_alone_has_hardly_a_direction():
     edge."""
     alone = np.zeros((3000, 80))
     alone[np.arange(3000), np.arange(3000) % 80] = 1
-    found = co_occurrence(interactions(perturb(world(alone), plans("0.5")["catalogue"])).presence)
+    found = moments(interactions(perturb(world(alone), plans("0.5")["catalogue"])).presence)
     values = (denoised(found) ** 2).sum(0)
     assert len(values) <= 5
     assert (values < 0.8 * found.edge).all()
@@ -121,7 +149,7 @@ def test_the_edge_of_weighted_noise_is_where_its_spectrum_ends():
 def test_what_stands_out_of_the_noise_is_shrunk(own, emphasis):
     """As a twin of it laid out: eigenvalues e of W G W beyond the edge become sqrt(e^2 - edge^2),
     and the weights are taken off again."""
-    found = co_occurrence(interactions(perturb(own, plans("4")["catalogue"])).presence)
+    found = moments(interactions(perturb(own, plans("4")["catalogue"])).presence)
     counts = np.diag(found.gram)
     heavy = np.diag([max(count / max(counts.mean(), 1), 0.05) ** emphasis for count in counts])
     assert np.diag(heavy) == pytest.approx(emphasised(counts, emphasis))
@@ -147,7 +175,7 @@ def test_popular_items_are_emphasised_where_people_held_out_say_so():
     held = np.random.default_rng(0).permutation(1500) % 5 == 0
     for _ in range(8):
         data = interactions(perturb(own, plans("0.5")["catalogue"]))
-        known, other = (co_occurrence(data.presence.where(some)) for some in (~held, held))
+        known, other = (moments(data.presence.where(some)) for some in (~held, held))
         mean = np.diag(known.gram).mean()
 
         def loss(emphasis, step, known=known, other=other, mean=mean):
@@ -167,10 +195,10 @@ def test_popular_items_are_emphasised_where_people_held_out_say_so():
 def test_directions_are_those_of_the_matrix_laid_out(own, plan):
     presence = interactions(perturb(own, plans("3")[plan])).presence
     people, items = (degree**-0.5 for degree in presence.degrees)
-    laid_out = np.vstack(list(dense_rows(presence))) * np.outer(people, items)
+    C = laid_out(presence) * np.outer(people, items)
     vectors, values = leading_items(ScaledPresence(presence, people, items), 3)
-    assert values == pytest.approx(np.linalg.svd(laid_out)[1][:3], rel=1e-4)
-    assert np.linalg.norm(laid_out @ vectors, axis=0) == pytest.approx(values, rel=1e-4)
+    assert values == pytest.approx(np.linalg.svd(C)[1][:3], rel=1e-4)
+    assert np.linalg.norm(C @ vectors, axis=0) == pytest.approx(values, rel=1e-4)
 
 
 @pytest.mark.parametrize("plan", ["catalogue", "sample"])
@@ -186,7 +214,7 @@ def test_both_products_are_of_one_matrix(own, plan):
 
 def test_the_provider_scores_debiased_rows(own):
     fitted = EASE(ridge=9).fit(interactions(perturb(own, plans()["sample"])))
-    C = np.vstack(list(dense_rows(fitted.presence)))
+    C = laid_out(fitted.presence)
     scores = C @ fitted.weights.between
     lists = fitted.lists(own, 3, where="provider")
     for u in range(own.n_users):

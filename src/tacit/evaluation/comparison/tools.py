@@ -99,6 +99,11 @@ def reads_items(model: str) -> bool:
     return hasattr(models.MODELS.get(model), "item_table")
 
 
+def learns_elsewhere(model: str) -> bool:
+    """Whether a model can learn on an engine, over a folder."""
+    return hasattr(models.LIST_MODELS.get(model) or models.MODELS.get(model), "engine")
+
+
 def where(model: str) -> tuple[str, ...]:
     """The places where a model predicts, or makes lists."""
     if model in (RANDOM, POPULARITY):  # they say the same everywhere

@@ -11,6 +11,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.engines.engine import Engine
+from tacit.engines.tables import Table, Tables
 from tacit.models.channel_mf.capacity import (
     starting_level,
     told,
@@ -22,7 +24,8 @@ from tacit.models.channel_mf.chance import generator
 from tacit.models.channel_mf.level import LevelPrior
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.models.channel_mf.row_prior import Features
-from tacit.models.channel_mf.side import ChainSide
+from tacit.models.channel_mf.side import NAMES, ChainSide
+from tacit.models.channel_mf.stages import Given
 from tacit.models.channel_mf.unrated_items import with_expected_presence
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_features import Presence, presence
@@ -33,6 +36,8 @@ from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spect
 APPROACH = 0.7
 """Share of the burn-in that takes every proposal: far away a true step is seldom accepted. What
 cells' thetas are at its end weighs them from then on, for that must not follow the chain."""
+SMALL = ("mu", "precision", "prior_weights")
+"""What of a draw is kept in the chain's state; its rows are tables."""
 STEPS, NEAR = 8, 0.02  # of scoring towards the likeliest mu; near enough, in standard deviations
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -40,11 +45,11 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One state of the sampler."""
+    """One state of the sampler; `people` and `items`: their rows."""
 
     mu: float
-    people: Floats
-    items: Floats
+    people: Table
+    items: Table
     precision: Floats
     prior_weights: Floats
 
@@ -60,10 +65,13 @@ class GibbsChain:
         described: Sequence[Features],
         burn_in: int,
         seed: int,
+        engine: Engine,
+        tables: Tables,
     ) -> None:
         matrix = data.presence  # before its reports are taken for reports of ratings
         data, found = _read(data)
-        self.seed = seed
+        self.seed, self.engine, self.tables = seed, engine, tables
+        self.draws: list[Draw] = []
         self.scores = score_table(data.likelihood, data.blocks, data.scale)
         self.mu = starting_level(self.scores, data)
         ratings = worth(self.scores, data, self.mu)
@@ -79,6 +87,7 @@ class GibbsChain:
         start = partial(
             ChainSide.start,
             symbols=data.symbols.astype(np.uint16), width=self.width, range_=range_, seed=seed,
+            engine=engine, tables=tables,
         )  # fmt: skip
         self.people = start(0, data.layout.users, given=people)
         self.items = start(1, data.layout.items, given=items)
@@ -91,30 +100,62 @@ class GibbsChain:
         self.sweeps += 1
         if self.sweeps > 1:
             self._draw_mu()
+        if self.sweeps == self.approach + 1:
+            for side, other in ((self.people, self.items), (self.items, self.people)):
+                side.settle(self._given(side, other), self.engine)
         self._draw_side(self.people, self.items)
         self.counts = self._draw_side(self.items, self.people)
-        if self.sweeps == self.approach:
-            self.people.settle(self.items, self.mu, self.scores)
-            self.items.settle(self.people, self.mu, self.scores)
 
-    def draw(self) -> Draw:
-        """A copy of the state, but mu at its likeliest given the rest.
+    def keep(self) -> None:
+        """Keep a copy of the state among the draws, but mu at its likeliest given the rest.
 
         Where reports say next to nothing, draws of one number for all cells would differ by half
         a star, and thirty of them not settle its mean.
         """
-        prior = self.people.prior
-        return Draw(
+        prior, number = self.people.prior, len(self.draws)
+        draw = Draw(
             self._likeliest_mu(),
-            self.people.raised,
-            self.items.raised,
+            self.tables.put(f"people-draw-{number:02}", self.people.raised),
+            self.tables.put(f"items-draw-{number:02}", self.items.raised),
             prior.precision.astype(np.float32),
             prior.weights.astype(np.float32),
         )
+        self.draws.append(draw)
+
+    def save(self) -> None:
+        """Let a chain that is killed go on from here."""
+        state = {"sweeps": self.sweeps, "mu": self.mu, "counts": self.counts}
+        for name in SMALL:
+            state[f"draws-{name}"] = [getattr(draw, name) for draw in self.draws]
+        sides = (self.people, self.items)
+        stale = [table for side in sides for table in side.stale]
+        small = {name: np.array(value) for name, value in state.items()}
+        self.tables.save(small | self.people.state() | self.items.state(), stale)
+        for side in sides:
+            side.stale.clear()
+
+    def resume(self) -> None:
+        """Go on from the state that was saved last, if there is one."""
+        state = self.tables.last()
+        if state is None:
+            return
+        self.sweeps, self.mu = int(state["sweeps"]), float(state["mu"])
+        self.counts = state["counts"]
+        for side in (self.people, self.items):
+            side.resume(state, self.sweeps, self.tables)
+        nothing = np.empty(0, np.float32)
+        for number, (mu, precision, weights) in enumerate(
+            zip(*(state[f"draws-{name}"] for name in SMALL), strict=True)
+        ):
+            people, items = (self.tables.put(f"{side}-draw-{number:02}", nothing) for side in NAMES)
+            self.draws.append(Draw(float(mu), people, items, precision, weights))
+
+    def _given(self, side: ChainSide, other: ChainSide) -> Given:
+        key, approach = (self.seed, self.sweeps, side.number), self.sweeps <= self.approach
+        return side.given(other, self.mu, self.readings, key, approach)
 
     def _draw_side(self, side: ChainSide, other: ChainSide) -> NDArray[np.int64]:
-        approach = self.sweeps <= self.approach
-        counts = side.redraw(other, self.mu, self.readings, self.seed, self.sweeps, approach)
+        counts = side.redraw(self._given(side, other), self.engine, self.tables)
         chance = generator((self.seed, self.sweeps, side.number + 2))
         drawn = self.level.redrawn(self.mu, side.sums, side.prior, chance)
         self.mu, side.shift = drawn, self.mu - drawn

@@ -9,12 +9,16 @@ Where who-rated-what is public, it shapes the priors of people and items.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from tacit.engines.engine import Engine
+from tacit.engines.local import Local
+from tacit.engines.tables import opened, tables
 from tacit.models.channel_mf.capacity import affordable_draws
-from tacit.models.channel_mf.gibbs import Draw, GibbsChain
+from tacit.models.channel_mf.gibbs import GibbsChain
 from tacit.models.channel_mf.item_features import item_features
 from tacit.models.condensed import condensed
 from tacit.models.evidence.evidence import Evidence
@@ -32,6 +36,10 @@ class ChannelMF:
     for as many as keep their item rows within 64 MiB, but at least 4. Devices get them condensed
     in one. `burn_in`: sweeps before the first of them; `every`: sweeps between two. `screened`:
     leave out reports that look made up (`tacit.models.evidence.screening`).
+
+    `engine`: where half-sweeps run, None for this process; digits are the same on any. `state`: a
+    folder that all workers reach, for reports, rows and draws; a fit that was killed goes on from
+    its last whole sweep when it is started again. None for memory.
     """
 
     factors: int | None = None
@@ -42,6 +50,8 @@ class ChannelMF:
     item_table: pl.DataFrame | None = field(default=None, repr=False, compare=False)
 
     screened: bool = False
+    engine: Engine | None = field(default=None, repr=False, compare=False)
+    state: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -51,26 +61,38 @@ class ChannelMF:
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Learn from reports; `advance` is told the share of work done after each sweep."""
+        """Learn from reports; `advance` is told the share of work done after each sweep.
+
+        Raises `RequestError` for an engine without `state`, and where that folder holds a fit of
+        other reports or settings.
+        """
         data = screened(data) if self.screened else data
         described = [] if self.item_table is None else item_features(self.item_table, data.item_ids)
-        chain = GibbsChain(data, self.factors, self.directions, described, self.burn_in, rng)
+        values = (each.values for each in described)
+        start = data.layout.users.start
+        kept = tables(self, rng, start, data.item_of, data.symbols, data.likelihood, *values)
+        chain = GibbsChain(
+            data, self.factors, self.directions, described, self.burn_in, rng,
+            self.engine or Local(), kept,
+        )  # fmt: skip
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws
-        kept: list[Draw] = []
-        for sweep in range(1, total + 1):
+        chain.resume()
+        while chain.sweeps < total:
             chain.sweep()
-            if sweep > self.burn_in and (total - sweep) % self.every == 0:
-                kept.append(chain.draw())
-            advance(sweep / total)
-        return _fitted(self.name, data, chain, kept)
+            if chain.sweeps > self.burn_in and (total - chain.sweeps) % self.every == 0:
+                chain.keep()
+            chain.save()
+            advance(chain.sweeps / total)
+        return _fitted(self.name, data, chain)
 
 
-def _fitted(name: str, data: Evidence, chain: GibbsChain, draws: list[Draw]) -> Fitted:
+def _fitted(name: str, data: Evidence, chain: GibbsChain) -> Fitted:
+    draws = chain.draws
     mu = np.array([draw.mu for draw in draws])
-    items, precision, weights = (
-        np.stack([getattr(draw, part) for draw in draws])
-        for part in ("items", "precision", "prior_weights")
+    people, items, precision, weights = (
+        np.stack([opened(getattr(draw, part)) for draw in draws])
+        for part in ("people", "items", "precision", "prior_weights")
     )
     sigma = chain.scores.sigma
     return Fitted(
@@ -79,7 +101,7 @@ def _fitted(name: str, data: Evidence, chain: GibbsChain, draws: list[Draw]) -> 
         user_ids=data.user_ids,
         item_ids=data.item_ids,
         mu=mu,
-        people=np.stack([draw.people for draw in draws]),
+        people=people,
         items=items,
         precision=precision,
         sigma=sigma,

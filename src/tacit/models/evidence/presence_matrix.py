@@ -10,15 +10,19 @@ has expectation A_ui (Zheng's reports, debiased). C is a sparse matrix minus a m
 are reports: the m x n cells are never laid out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
+from tacit.engines.engine import Engine
+from tacit.engines.tables import Tables
 from tacit.kernels.layout import Side
+from tacit.models.evidence.cells_on_engine import CellsOnEngine
 
 Codes = NDArray[np.int32]
 Doubles = NDArray[np.float64]
@@ -29,13 +33,15 @@ DAMPING = 10.0  # ratings a profile or an item needs before its direction counts
 class PresenceMatrix:
     """`reported`: 1 at each report, shape (people, items). `rated`, `unrated`: P(reported | rated)
     and P(reported | not rated) of each person's channel, shape (people,). `asked`: 1 at each slot
-    asked about, or None when all were.
+    asked about, or None when all were. `on_engine`: the two where products are to run; None for
+    this process.
     """
 
     reported: csr_array
     rated: Doubles
     unrated: Doubles
     asked: csr_array | None = None
+    on_engine: tuple[CellsOnEngine, CellsOnEngine | None] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -77,16 +83,34 @@ class PresenceMatrix:
         asked = None if self.asked is None else self.asked[keep]
         return PresenceMatrix(self.reported[keep], self.rated[keep], self.unrated[keep], asked)
 
+    def on(self, engine: Engine | None, tables: Tables) -> "PresenceMatrix":
+        """The same, its products on an engine, to the same digits; None for this process."""
+        if engine is None:
+            return self
+        asked = self.asked
+        both = (
+            CellsOnEngine.of(self.reported, "reported", engine, tables),
+            None if asked is None else CellsOnEngine.of(asked, "asked", engine, tables),
+        )
+        return replace(self, on_engine=both)
+
+    @property
+    def operands(self) -> tuple[Any, Any]:
+        """`reported` and `asked` as what products are taken with."""
+        return self.on_engine or (self.reported, self.asked)
+
     def over_items(self, x: Doubles) -> Doubles:
         """C x for x of shape (items,) or (items, d)."""
+        reported, asked = self.operands
         silent = np.broadcast_to(x.sum(0), (self.shape[0], *x.shape[1:]))
-        return self._decoded(self.reported @ x, silent if self.asked is None else self.asked @ x)
+        return self._decoded(reported @ x, silent if asked is None else asked @ x)
 
     def over_people(self, x: Doubles) -> Doubles:
         """C' x for x of shape (people,) or (people, d)."""
         up, down = _scaled(x, self.gain), _scaled(x, self.gain * self.unrated)
-        silent = down.sum(0) if self.asked is None else self.asked.T @ down
-        return np.asarray(self.reported.T @ up - silent, np.float64)
+        reported, asked = self.operands
+        silent = down.sum(0) if asked is None else asked.T @ down
+        return np.asarray(reported.T @ up - silent, np.float64)
 
     @cached_property
     def of_people(self) -> Doubles:

@@ -57,14 +57,17 @@ class Factors:
         """Solve people given items, then items given people."""
         residual = target - np.float32(self.mu)
         cells = data.layout
-        self.people = half_step(cells.users, self._given(self.items, residual, weight))
-        self.items = half_step(cells.items, self._given(self.people, residual, weight))
+        given = residual, weight, self.ridge
+        self.people = half_step(cells.users, problem(self.items, *given))
+        self.items = half_step(cells.items, problem(self.people, *given))
 
     def predict(self, data: Evidence) -> Floats:
         """theta of every report's cell, shape (n,)."""
         return bilinear(data.user_of, data.item_of, self.mu, self.people, self.items)
 
-    def _given(self, other: Floats, residual: Floats, weight: Floats) -> SideProblem:
-        design = other.copy()
-        design[:, 0] = 1
-        return SideProblem(residual, weight, design, other[:, 0].copy(), self.ridge)
+
+def problem(other: Floats, residual: Floats, weight: Floats, ridge: Floats) -> SideProblem:
+    """Of the rows of one side given the `other` side's, whose own biases are 1 in the design."""
+    design = other.copy()
+    design[:, 0] = 1
+    return SideProblem(residual, weight, design, other[:, 0].copy(), ridge)

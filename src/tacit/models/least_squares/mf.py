@@ -7,14 +7,19 @@ is their baseline ISGD, solved by ALS. `mf` adds biases.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
+from tacit.engines.engine import Engine
+from tacit.engines.local import Local
+from tacit.engines.tables import Tables, tables
 from tacit.kernels.als import LEAST_RIDGE
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.factors import FREE, Factors
+from tacit.models.least_squares.half_steps import CellBlocks, HalfSteps
 from tacit.models.least_squares.ridge import at_best_ridge
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
@@ -23,13 +28,20 @@ from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 class MF:
     """`factors`: K. `ridge`: added to a row's sum of squares, 0 for none, or None to choose it from
     the reports. `sweeps`: of both sides. `biases`: whether people and items have their own level.
-    `centred`: whether factors are fitted to what the mean report leaves, or to reports."""
+    `centred`: whether factors are fitted to what the mean report leaves, or to reports.
+
+    `engine`: where half-steps run, None for this process; digits are the same on any. `state`: a
+    folder that all workers reach, for reports and rows; a fit that was killed goes on from its last
+    whole sweep when it is started again. None for memory.
+    """
 
     factors: int = 8
     ridge: float | None = None
     sweeps: int = 15
     biases: bool = True
     centred: bool = True
+    engine: Engine | None = field(default=None, repr=False, compare=False)
+    state: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -39,20 +51,28 @@ class MF:
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Learn from the reported numbers as if they were ratings."""
+        """Learn from the reported numbers as if they were ratings.
+
+        Raises `RequestError` for an engine without `state`, and where that folder holds a fit of
+        other reports or settings.
+        """
+        kept = tables(self, rng, data.layout.users.start, data.item_of, data.values)
         factors = at_best_ridge(
-            data, self.ridge, lambda train, ridge: self._factorize(train, ridge, rng)
+            data,
+            self.ridge,
+            lambda train, ridge: self._factorize(
+                train, ridge, rng, kept.within("all" if train is data else "train")
+            ),
         )
         advance(1.0)
         return as_fitted(self.name, data, factors)
 
-    def _factorize(self, data: Evidence, ridge: float, rng: int) -> Factors:
+    def _factorize(self, data: Evidence, ridge: float, rng: int, kept: Tables) -> Factors:
         bias_ridge = ridge / 2 if self.biases else float(FREE)
         factors = Factors.start(data, self.factors, ridge, bias_ridge, rng, centred=self.centred)
-        even = np.ones(len(data), np.float32)
-        for _ in range(self.sweeps):
-            factors.sweep(data, data.values, even)
-        return factors
+        engine = self.engine or Local()
+        cells = CellBlocks.of(data, engine, kept)
+        return HalfSteps(cells, factors, engine, kept.within(f"{ridge:g}")).run(self.sweeps)
 
 
 def as_fitted(name: str, data: Evidence, factors: Factors) -> Fitted:

@@ -11,20 +11,18 @@ replacement, two of them are asked together a little less often than if each wer
 and G is divided by b.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from tacit.engines.engine import Engine
+from tacit.engines.tables import Tables
 from tacit.errors import RequestError
 from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.lists.pair_counts import pair_sums
 
 Doubles = NDArray[np.float64]
-Floats = NDArray[np.float32]
-BLOCK_BYTES = 64 << 20
-"""Of people's rows laid out at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,37 +38,16 @@ class CoOccurrence:
         return CoOccurrence(self.gram + other.gram, float(np.hypot(self.edge, other.edge)))
 
 
-def co_occurrence(presence: PresenceMatrix) -> CoOccurrence:
-    """Second moments of all the people in `presence`.
+def co_occurrence(presence: PresenceMatrix, engine: Engine, tables: Tables) -> CoOccurrence:
+    """Second moments of all the people in `presence`, summed on an engine.
 
     Raises `RequestError` where one slot a person was asked about: nothing is known of pairs.
     """
-    m, n = presence.shape
     together = _together(presence)
-    gram = np.zeros((n, n), np.float32)
-    for rows in dense_rows(presence):
-        gram += rows.T @ rows
-    found = gram.astype(np.float64) / together
-    counts = presence.over_people(np.ones(m))
+    found = pair_sums(presence, engine, tables) / together
+    counts = presence.over_people(np.ones(presence.shape[0]))
     np.fill_diagonal(found, counts)
     return CoOccurrence(found, _edge(presence, found, counts))
-
-
-def dense_rows(presence: PresenceMatrix) -> Iterator[Floats]:
-    """C laid out, in blocks of people, each of shape (people of the block, items)."""
-    m, n = presence.shape
-    size = max(1, BLOCK_BYTES // (4 * n))
-    up = presence.gain.astype(np.float32)
-    down = (presence.gain * presence.unrated).astype(np.float32)
-    for first in range(0, m, size):
-        some = slice(first, first + size)
-        rows = _dense(presence.reported[some]) * up[some, None]
-        asked = 1.0 if presence.asked is None else _dense(presence.asked[some])
-        yield np.asarray(rows - asked * down[some, None], np.float32)
-
-
-def _dense(rows: csr_array) -> Floats:
-    return rows.astype(np.float32).toarray()
 
 
 def _together(presence: PresenceMatrix) -> float:

@@ -15,9 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
-from scipy.sparse import csr_array
 
-from tacit.kernels.lists.row_sums import row_sums
+from tacit.engines.local import Local
+from tacit.engines.tables import InMemory
+from tacit.models.evidence.cells_on_engine import CellsOnEngine
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 
 Floats = NDArray[np.float32]
@@ -36,17 +37,19 @@ class ScaledPresence:
 
     def over_items(self, x: Floats) -> Floats:
         """B x, shape (people, K)."""
-        scaled = _scaled(x, self.items)
-        asked = self.presence.asked
-        silent = scaled.sum(0)[None] if asked is None else row_sums(asked, scaled)
-        reported = row_sums(self.presence.reported, scaled)
-        return _scaled(reported, self._up) - _scaled(silent, self._down)
+        scaled, (reported, asked) = _scaled(x, self.items), self._cells
+        silent = scaled.sum(0)[None] if asked is None else asked @ scaled
+        return _scaled(reported @ scaled, self._up) - _scaled(silent, self._down)
 
     def over_people(self, x: Floats) -> Floats:
         """B' x, shape (items, K)."""
-        up, down = _scaled(x, self._up), _scaled(x, self._down)
-        silent = down.sum(0)[None] if self._asked is None else row_sums(self._asked, down)
-        return _scaled(row_sums(self._reported, up) - silent, self.items)
+        (reported, asked), down = self._cells, _scaled(x, self._down)
+        silent = down.sum(0)[None] if asked is None else asked.T @ down
+        return _scaled(reported.T @ _scaled(x, self._up) - silent, self.items)
+
+    @cached_property
+    def _cells(self) -> tuple[CellsOnEngine, CellsOnEngine | None]:
+        return self.presence.on_engine or self.presence.on(Local(), InMemory()).operands
 
     @cached_property
     def _up(self) -> Doubles:
@@ -55,14 +58,6 @@ class ScaledPresence:
     @cached_property
     def _down(self) -> Doubles:
         return self._up * self.presence.unrated
-
-    @cached_property
-    def _reported(self) -> csr_array:
-        return csr_array(self.presence.reported.T)
-
-    @cached_property
-    def _asked(self) -> csr_array | None:
-        return None if self.presence.asked is None else csr_array(self.presence.asked.T)
 
 
 def leading_items(

@@ -7,15 +7,20 @@ truth does: unbiased, and freed of what noise alone would show.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import inv
 
+from tacit.engines.engine import Engine
+from tacit.engines.local import Local
+from tacit.engines.tables import Tables
 from tacit.errors import RequestError
+from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence
 from tacit.models.lists.denoised import denoised
 from tacit.models.lists.fitted import FittedLists
@@ -44,10 +49,15 @@ class EASE:
     """`ridge`: in people, as G is; None to choose it, and how far popular items are emphasised
     while noise is taken out, from the reports.
 
+    `engine`: where sums run, None for this process; digits are the same on any. `state`: a folder
+    that all workers reach, for reports; None for memory.
+
     Raises `RequestError` for a ridge that is not above 0.
     """
 
     ridge: float | None = None
+    engine: Engine | None = field(default=None, repr=False, compare=False)
+    state: Path | None = field(default=None, repr=False, compare=False)
     name = "ease"
 
     def __post_init__(self) -> None:
@@ -65,18 +75,28 @@ class EASE:
     ) -> FittedLists:
         """Weights between all items; `rng` draws who is held out while a ridge is chosen.
 
-        Raises `RequestError` above 10,000 items, with the memory that it would take.
+        Raises `RequestError` above 10,000 items, with the memory that it would take; for an engine
+        without `state`, and for a folder of another fit.
         """
         _bounded(data.n_items)
+        moments = partial(_moments, self.engine or Local(), data.tables(self, rng))
         if self.ridge is None:
-            found, ridge, emphasis = _chosen(data, rng)
+            found, ridge, emphasis = _chosen(data, rng, moments)
         else:
-            found, ridge, emphasis = co_occurrence(data.presence), self.ridge, EMPHASES[0]
+            found, ridge, emphasis = moments("all", data.presence), self.ridge, EMPHASES[0]
         weights = ease_weights(found, ridge, emphasis)
         # Where nothing stands out of the noise all weights are 0, and counts are what is left.
         counts = np.diag(found.gram).astype(np.float32)
         popularity = np.zeros_like(counts) if weights.any() else counts
         return FittedLists.of(self.name, data, ItemWeights(popularity=popularity, between=weights))
+
+
+Moments = Callable[[str, PresenceMatrix], CoOccurrence]
+"""The second moments of some people, whose tables have that name."""
+
+
+def _moments(engine: Engine, kept: Tables, name: str, some: PresenceMatrix) -> CoOccurrence:
+    return co_occurrence(some, engine, kept.within(name))
 
 
 def _inverse(found: CoOccurrence, emphasis: float) -> Inverse:
@@ -120,7 +140,7 @@ class _Choice(NamedTuple):
     step: int
 
 
-def _chosen(data: Interactions, rng: int) -> tuple[CoOccurrence, float, float]:
+def _chosen(data: Interactions, rng: int, moments: Moments) -> tuple[CoOccurrence, float, float]:
     """Everybody's second moments, and the ridge and the emphasis for them.
 
     Learnt from four people of five, both are judged by the squared error of x - x B on the others:
@@ -134,7 +154,9 @@ def _chosen(data: Interactions, rng: int) -> tuple[CoOccurrence, float, float]:
             f"{who} too few to choose a ridge by, which takes {HELD_OUT}; choose graph-filter or "
             "popularity, or give EASE a ridge."
         )
-    known, other = (co_occurrence(data.presence.where(who)) for who in (~held, held))
+    known, other = (
+        moments(name, data.presence.where(who)) for name, who in (("known", ~held), ("held", held))
+    )
     emphases = EMPHASES if known.edge else EMPHASES[:1]
     best = min(_judged(known, other.gram, emphasis) for emphasis in emphases)
     everybody = known + other

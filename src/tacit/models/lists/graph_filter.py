@@ -8,12 +8,14 @@ items that anybody's reports share, is then mostly noise, and is left out: only 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.lists.directions import ScaledPresence, leading_items
@@ -30,11 +32,16 @@ PART = 8
 class GraphFilter:
     """`directions`: of the low-pass filter. `strength`: of it beside the linear one, as published.
 
+    `engine`: where sums run, None for this process; digits are the same on any. `state`: a folder
+    that all workers reach, for reports; None for memory.
+
     Raises `RequestError` for less than one direction and a strength that is not above 0.
     """
 
     directions: int = 256
     strength: float = 0.3
+    engine: Engine | None = field(default=None, repr=False, compare=False)
+    state: Path | None = field(default=None, repr=False, compare=False)
     name = "graph-filter"
 
     def __post_init__(self) -> None:
@@ -51,8 +58,11 @@ class GraphFilter:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> FittedLists:
-        """The filter of these interactions; `rng` draws where the search for directions starts."""
-        presence = data.presence
+        """The filter of these interactions; `rng` draws where the search for directions starts.
+
+        Raises `RequestError` for an engine without `state`, and for a folder of another fit.
+        """
+        presence = data.presence.on(self.engine, data.tables(self, rng))
         people, items = _degrees(presence)
         scaled = ScaledPresence(presence, people**-0.5, items**-0.5)
         count = min(self.directions, max(1, min(presence.shape) // PART))

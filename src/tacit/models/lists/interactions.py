@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from tacit.engines.tables import Learns, Tables, tables
 from tacit.errors import RequestError
 from tacit.given import must_be
 from tacit.models.evidence.missing_symbol import hidden, reported
@@ -30,6 +31,13 @@ class Interactions:
     def n_items(self) -> int:
         """Items of the catalogue."""
         return len(self.item_ids)
+
+    def tables(self, model: Learns, rng: int) -> Tables:
+        """Of the model's fit to these interactions; raises as `tacit.engines.tables.tables`."""
+        known = self.presence
+        slots = (each for each in (known.reported, known.asked) if each is not None)
+        arrays = (array for each in slots for array in (each.indptr, each.indices))
+        return tables(model, rng, *arrays, known.rated, known.unrated)
 
 
 def interactions(data: Ratings | Reports) -> Interactions:

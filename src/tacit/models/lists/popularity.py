@@ -1,19 +1,27 @@
 """Popularity: the same list for everybody, of what most people have."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
+from tacit.engines.engine import Engine
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Popularity:
-    """An item's score is its debiased count: how many people have it, unbiased."""
+    """An item's score is its debiased count: how many people have it, unbiased.
 
+    `engine`: where sums run, None for this process; digits are the same on any. `state`: a folder
+    that all workers reach, for reports; None for memory.
+    """
+
+    engine: Engine | None = field(default=None, repr=False, compare=False)
+    state: Path | None = field(default=None, repr=False, compare=False)
     name = "popularity"
 
     def fit(
@@ -23,6 +31,10 @@ class Popularity:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> FittedLists:
-        """The counts; nothing is drawn."""
-        counts = data.presence.over_people(np.ones(data.presence.shape[0]))
+        """The counts; nothing is drawn.
+
+        Raises `RequestError` for an engine without `state`, and for a folder of another fit.
+        """
+        presence = data.presence.on(self.engine, data.tables(self, rng))
+        counts = presence.over_people(np.ones(presence.shape[0]))
         return FittedLists.of(self.name, data, ItemWeights(popularity=counts.astype(np.float32)))

@@ -1,0 +1,40 @@
+"""Where a model learns, as options say: this process, or Spark's workers, over a folder."""
+
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tacit.cli import options
+from tacit.errors import RequestError
+
+
+@contextmanager
+def learning(
+    model: str, engine: str, master: str | None, state: Path | None
+) -> Generator[dict[str, Any]]:
+    """The settings of a model of that name by which it learns there; none for this process.
+
+    Without `state` Spark on this machine has a folder until the end. Raises `RequestError` for a
+    model that learns in this process alone, and for a cluster without `state`.
+    """
+    asked = options.spark_master(engine, master)
+    if asked is None and state is None:
+        yield {}
+        return
+    from tacit.engines.spark import Spark
+    from tacit.evaluation.comparison.tools import learns_elsewhere
+
+    if not learns_elsewhere(model):
+        raise RequestError(
+            f"{model} learns in this process and memory alone; leave out --engine and --state."
+        )
+    if state is None and not str(asked).startswith("local["):
+        raise RequestError(
+            f"The workers of {asked} need a folder that all of them reach; give it by --state."
+        )
+    with ExitStack() as at_the_end:
+        folder = state or Path(at_the_end.enter_context(TemporaryDirectory(prefix="tacit-")))
+        spark = None if asked is None else at_the_end.enter_context(Spark(asked))
+        yield {"engine": spark, "state": folder}

@@ -1,0 +1,120 @@
+"""Alternating least squares on an engine: a half-step solves the rows of a side block by block."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.engines.engine import Engine
+from tacit.engines.tables import Table, Tables, opened, written
+from tacit.kernels.als import half_step
+from tacit.kernels.layout import Side, even_pieces
+from tacit.models.evidence.evidence import Evidence
+from tacit.models.least_squares.factors import Factors, problem
+
+Floats = NDArray[np.float32]
+SIDES = ("people", "items")
+
+
+class CellBlock(NamedTuple):
+    """Rows `first` to `end` of a side, in tables of the whole side: its cells grouped by row, as in
+    `Side`, and what was reported there, `target`."""
+
+    first: int
+    end: int
+    start: Table
+    other: Table
+    target: Table
+
+
+class OtherSide(NamedTuple):
+    """What rows are solved given: rows of the `other` side, shape (columns, 1 + K), `mu` and a
+    ridge, shape (1 + K,). `rows`: where they go."""
+
+    mu: float
+    other: Table
+    ridge: Floats
+    rows: Table
+
+
+class Solved(NamedTuple):
+    """How many rows were solved; they are in their table."""
+
+    rows: int
+
+
+def solve_block(block: CellBlock, across: OtherSide) -> Solved:
+    """Solve the block's rows."""
+    start = opened(block.start)[block.first : block.end + 1]
+    cells = slice(int(start[0]), int(start[-1]))
+    target = opened(block.target)[cells] - np.float32(across.mu)
+    side = Side(start - start[0], np.asarray(opened(block.other)[cells]), np.arange(len(target)))
+    asked = problem(opened(across.other), target, np.ones_like(target), across.ridge)
+    written(across.rows, block.first, half_step(side, asked))
+    return Solved(block.end - block.first)
+
+
+@dataclass(frozen=True)
+class CellBlocks:
+    """The reports of both sides in blocks."""
+
+    people: list[CellBlock]
+    items: list[CellBlock]
+
+    @classmethod
+    def of(cls, data: Evidence, engine: Engine, tables: Tables) -> Self:
+        """As many blocks a side as the engine asks for."""
+        sides = zip(SIDES, (data.layout.users, data.layout.items), strict=True)
+        return cls(*(_blocks(name, side, data, engine, tables) for name, side in sides))
+
+
+@dataclass(eq=False)
+class HalfSteps:
+    """Where the sweeps are: `factors`, their rows in tables. `sweeps`: done so far."""
+
+    cells: CellBlocks
+    factors: Factors
+    engine: Engine
+    tables: Tables
+    sweeps: int = 0
+    stale: list[Table] = field(default_factory=list[Table])
+
+    def run(self, sweeps: int) -> Factors:
+        """Go on from what is in the tables until so many sweeps are done."""
+        people = self.tables.put("people-00", self.factors.people)
+        items = self.tables.put("items-00", self.factors.items)
+        last = self.tables.last()
+        if last is not None:
+            self.stale, self.sweeps = [people, items], int(last["sweeps"])
+            people, items = (self.tables.put(self._named(side), np.empty(0)) for side in SIDES)
+        while self.sweeps < sweeps:
+            self.sweeps += 1
+            people = self._solve(self.cells.people, SIDES[0], people, items)
+            items = self._solve(self.cells.items, SIDES[1], items, people)
+            self.tables.save({"sweeps": np.array(self.sweeps)}, self.stale)
+            self.stale = []
+        self.factors.people, self.factors.items = opened(people), opened(items)
+        return self.factors
+
+    def _solve(self, blocks: list[CellBlock], side: str, before: Table, other: Table) -> Table:
+        rows = self.tables.after(self._named(side), before)
+        across = OtherSide(self.factors.mu, other, self.factors.ridge, rows)
+        self.engine.over(solve_block, blocks, across)
+        if rows is not before:
+            self.stale.append(before)
+        return rows
+
+    def _named(self, side: str) -> str:
+        return f"{side}-{self.sweeps:02}"
+
+
+def _blocks(
+    name: str, side: Side, data: Evidence, engine: Engine, tables: Tables
+) -> list[CellBlock]:
+    start = tables.put(f"{name}-start", side.start)
+    other = tables.put(f"{name}-other", side.other)
+    target = tables.put(f"{name}-target", data.values[side.cell])
+    ends = pairwise(even_pieces(side.start, engine.blocks).tolist())
+    return [CellBlock(first, end, start, other, target) for first, end in ends]

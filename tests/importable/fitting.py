@@ -1,0 +1,44 @@
+"""A fit on Spark in a process of its own, which a test kills: `python -m fitting MASTER STATE OUT`.
+
+It says each sweep that is done; `OUT` is the model.
+"""
+
+import sys
+from pathlib import Path
+
+from repeatable_words import RepeatableWordsForTestsOnly
+
+from tacit import Rated, compile_channel, models, perturb
+from tacit.engines.spark import Spark
+from tacit.models import Fitted
+from tacit.readers import synthetic
+from tacit.reports import Reports
+
+SETTINGS = {"factors": 3, "draws": 3, "burn_in": 8, "every": 1}
+
+
+def made_up() -> Reports:
+    """The same reports in every process."""
+    ratings = synthetic(120, 50, 3000)
+    channel = compile_channel("optimal", epsilon="2", scale=ratings.scale)
+    return perturb(ratings, Rated(channel), words=RepeatableWordsForTestsOnly(5))
+
+
+def fitted(**where: object) -> Fitted:
+    """A fit of them."""
+    return models.fit("channel-mf", made_up(), **SETTINGS, **where)
+
+
+def main() -> None:
+    """Fit, and write the model."""
+    master, state, out = sys.argv[1:]
+
+    def said(share: float) -> None:
+        print(f"{share:.6f}", flush=True)
+
+    with Spark(master, blocks=2, memory="1g") as engine:
+        fitted(engine=engine, state=Path(state), advance=said).save(Path(out))
+
+
+if __name__ == "__main__":
+    main()

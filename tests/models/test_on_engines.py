@@ -1,0 +1,198 @@
+"""Models on engines: the same digits in any blocks, on any machine, and after a kill."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import fitting
+import numpy as np
+import pytest
+from repeatable_words import RepeatableWordsForTestsOnly
+from scipy.sparse import csr_array
+
+from tacit import Catalogue, Rated, Sample, models, perturb
+from tacit.channels import compile_channel
+from tacit.engines.local import Local
+from tacit.engines.spark import Spark
+from tacit.errors import RequestError
+from tacit.models import Fitted
+from tacit.readers import synthetic
+from tacit.reports import Reports
+
+RATINGS = synthetic(90, 60, 2000)
+SETTINGS = {
+    "channel-mf": {"draws": 2, "burn_in": 4},
+    "channel-mf-screened": {"draws": 2, "burn_in": 4},
+    "mf": {"ridge": 10.0, "sweeps": 2},
+    "mf-plain": {"ridge": 10.0, "sweeps": 2},
+    "global-mean": {},
+    "item-mean": {},
+    "bias": {},
+    "popularity": {},
+    "ease": {},
+    "graph-filter": {"directions": 6},
+}
+"""What each model that learns on engines learns little by."""
+
+
+def reports(plan: str) -> Reports:
+    """Of made-up people, the same whenever."""
+    channel = compile_channel("optimal", epsilon="2", scale=RATINGS.scale, missing=plan != "rated")
+    asked = {"rated": Rated, "catalogue": Catalogue, "sample": lambda c: Sample(c, 20)}[plan]
+    return perturb(RATINGS, asked(channel), words=RepeatableWordsForTestsOnly(2))
+
+
+def arrays(fitted: object) -> Iterator[bytes]:
+    """Every bit of what was learnt."""
+    if isinstance(fitted, np.ndarray):
+        yield fitted.tobytes()
+    elif isinstance(fitted, csr_array):
+        yield from (part.tobytes() for part in (fitted.indptr, fitted.indices, fitted.data))
+    elif is_dataclass(fitted):
+        for field in fields(fitted):
+            yield from arrays(getattr(fitted, field.name))
+
+
+def same(found: object, wanted: object) -> bool:
+    """Whether two fits are equal to the last bit."""
+    both = [list(arrays(found)), list(arrays(wanted))]
+    return both[0] == both[1] and sum(map(len, both[0])) > 100
+
+
+def test_each_model_with_an_engine_is_here():
+    known = {**models.MODELS, **models.LIST_MODELS}
+    assert {name for name, one in known.items() if hasattr(one, "engine")} == {*SETTINGS}
+
+
+@pytest.mark.parametrize("plan", ["rated", "catalogue", "sample"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_blocks_over_a_folder_give_the_digits_of_memory(name: str, plan: str, tmp_path: Path):
+    data = reports(plan)
+    whole = models.fit(name, data, **SETTINGS[name])
+    for blocks in (1, 2, 7):
+        there = {"engine": Local(blocks), "state": tmp_path / str(blocks)}
+        assert same(models.fit(name, data, **SETTINGS[name], **there), whole)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", SETTINGS)
+def test_spark_gives_the_digits_of_this_process(name: str, spark: Spark, tmp_path: Path):
+    data = reports("catalogue" if name in models.LIST_MODELS else "rated")
+    whole = models.fit(name, data, **SETTINGS[name])
+    for blocks in (1, 2, 7):
+        there = {"engine": Spark(spark.master, blocks), "state": tmp_path / str(blocks)}
+        assert same(models.fit(name, data, **SETTINGS[name], **there), whole)
+
+
+class StoppedError(Exception):
+    """Stands for whatever ends a process."""
+
+
+class Mortal:
+    """An engine of two blocks that ends after it ran so many of them; `ran` counts."""
+
+    blocks = 2
+
+    def __init__(self, lifetime: float = np.inf):
+        self.lifetime, self.ran = lifetime, 0
+
+    def over(self, kernel, blocks, shared):
+        """As `Engine.over`, one block after another."""
+        return [self._one(kernel, block, shared) for block in blocks]
+
+    def _one(self, kernel, block, shared):
+        if self.ran >= self.lifetime:
+            raise StoppedError
+        self.ran += 1
+        return kernel(block, shared)
+
+
+@pytest.mark.parametrize("name", ["channel-mf", "mf"])
+def test_a_fit_that_was_stopped_goes_on_from_its_last_whole_sweep(name: str, tmp_path: Path):
+    data = reports("rated")
+    settings = {"sweeps": 2} if name == "mf" else SETTINGS[name]  # for every ridge
+    healthy = Mortal()
+    whole = models.fit(name, data, **settings, engine=healthy, state=tmp_path / "whole")
+    for lifetime in range(0, healthy.ran, 5):
+        state, again = tmp_path / str(lifetime), Mortal()
+        with pytest.raises(StoppedError):
+            models.fit(name, data, **settings, engine=Mortal(lifetime), state=state)
+        assert same(models.fit(name, data, **settings, engine=again, state=state), whole)
+        # At most the sweep it died in is done again: four blocks, and four that settle.
+        assert healthy.ran - lifetime <= again.ran <= healthy.ran - lifetime + 7
+
+
+def test_a_fit_that_is_done_is_read_and_not_done_again(tmp_path: Path):
+    data, first, second = reports("rated"), Mortal(), Mortal()
+    there = {"state": tmp_path, **SETTINGS["channel-mf"]}
+    fits = [models.fit("channel-mf", data, engine=each, **there) for each in (first, second)]
+    assert same(*fits)
+    assert second.ran == 0
+
+
+@pytest.mark.parametrize("other", [{"rng": 1}, {"factors": 3}, {"data": reports("sample")}])
+def test_a_folder_of_another_fit_is_refused(other: dict[str, object], tmp_path: Path):
+    given = {"name": "mf", "data": reports("rated"), "ridge": 5.0, "sweeps": 1, "state": tmp_path}
+    models.fit(**given)
+    with pytest.raises(RequestError, match="holds the state of a fit of other reports or settings"):
+        models.fit(**given | other)
+
+
+def test_an_engine_without_a_folder_is_refused():
+    with pytest.raises(RequestError, match="give `state`, a folder that all of them reach"):
+        models.fit("bias", reports("rated"), engine=Local(2))
+
+
+def killed_after(sweeps: int, command: list[str], victim) -> int:
+    """Run a fit until it said so many sweeps; then kill whom `victim` finds. Its exit status."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=WITH_TESTS) as process:
+        assert process.stdout is not None
+        for _ in range(sweeps):
+            assert process.stdout.readline()
+        os.kill(victim(process.pid), signal.SIGKILL)
+        process.stdout.read()
+    return process.returncode
+
+
+def worker_of(driver: int) -> int:
+    """A Python worker of Spark's: a fork of the daemon that the driver's Java started."""
+    found = {int(each.name): each for each in Path("/proc").iterdir() if each.name.isdigit()}
+    parents = {
+        pid: int(_read(at / "stat").rpartition(")")[2].split()[1]) for pid, at in found.items()
+    }
+    ours = [pid for pid in found if driver in _ancestors(pid, parents)]
+    return next(
+        pid
+        for pid in ours
+        if all("pyspark.daemon" in _read(found[each] / "cmdline") for each in (pid, parents[pid]))
+    )
+
+
+def _ancestors(pid: int, parents: dict[int, int]) -> list[int]:
+    return [] if pid not in parents else [parents[pid], *_ancestors(parents[pid], parents)]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # it ended
+        return ") ? 0"
+
+
+IMPORTABLE = str(Path(fitting.__file__).parent)
+WITH_TESTS = os.environ | {"PYTHONPATH": os.pathsep.join([IMPORTABLE, *sys.path])}
+
+
+@pytest.mark.spark
+def test_a_killed_driver_and_a_killed_worker_change_no_bit(tmp_path: Path):
+    whole = fitting.fitted()
+    command = [sys.executable, "-m", "fitting", "local[2,4]", str(tmp_path / "state")]
+    out = tmp_path / "model"
+    assert killed_after(3, [*command, str(out)], lambda pid: pid) == -signal.SIGKILL
+    assert not out.exists()
+    assert killed_after(2, [*command, str(out)], worker_of) == 0
+    assert same(Fitted.load(out), whole)
