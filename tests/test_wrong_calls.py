@@ -156,6 +156,8 @@ WRONG = [
     (lambda: compare(MADE, models="mf", held_out="x"), re.compile("compare has no option 'held_out'; it has channels, models, .*, split, .*, scale, .*, notify\\.$")),
     (lambda: one_run(fit, FRAME, "value", seed=1), "A DataFrame is no `Ratings`; give the training's, before the canaries are in."),
     (lambda: compare(MADE, models="mf", relevant="x"), "The relevant rating 'x' is no number; give one such as 4."),
+    (lambda: compare(MADE, models="mf", relevant=99), "No rating of the scale 1:5:1 tells relevant items from others at 99; give one from 1 to 5."),
+    (lambda: compare(MADE, models="mf", relevant=0.5), "No rating of the scale 1:5:1 tells relevant items from others at 0.5; give one from 1 to 5."),
     (lambda: compare(MADE, models="mf", factors=-3), "The number of factors -3 is below 0; give 0 or more."),
     (lambda: compare(MADE, models="mf", path=3), "3 is no path; give one as text, as in 'ratings.csv'."),
     (lambda: attack("linkage", known=3), "The setting known of attack linkage is 3; give several, as in (2, 4, 8, 20)."),

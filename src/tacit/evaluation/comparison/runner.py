@@ -233,10 +233,21 @@ class ComparisonRunner:
 
 
 def _relevant(scale: RatingScale, asked: float | None) -> float:
-    """The rating from which an item is relevant: on a scale of one level, that level."""
+    """The rating from which an item is relevant: on a scale of one level, that level.
+
+    Raises `RequestError` for one beyond the scale: everything or nothing would be relevant.
+    """
     if scale.has_one_level and asked is None:
         return scale.values[0]
-    return relevant_from(scale) if asked is None else asked
+    if asked is None:
+        return relevant_from(scale)
+    if not scale.values[0] <= asked <= scale.values[-1]:
+        low, high = scale.levels[0], scale.levels[-1]
+        raise RequestError(
+            f"No rating of the scale {scale} tells relevant items from others at {asked:g}; give "
+            f"one from {low} to {high}."
+        )
+    return asked
 
 
 def _facts(
