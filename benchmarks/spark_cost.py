@@ -146,7 +146,7 @@ def reports(ratings: Ratings, write: Callable[..., int]) -> Figures:
     return figures | {"digest": str(written), "start": start["wall"], "bytes": size}
 
 
-def learning(ratings: Ratings, engine: Engine | None) -> Figures:
+def learning(ratings: Ratings, engine: Engine) -> Figures:
     """A fit and a digest of its draws; compiled before the clock starts."""
     few = ratings.where(ratings.users < 300)
     with tempfile.TemporaryDirectory() as folder:
@@ -158,16 +158,14 @@ def learning(ratings: Ratings, engine: Engine | None) -> Figures:
     return figures | {"digest": digest, "start": start["wall"]}
 
 
-def learnt(ratings: Ratings, engine: Engine | None, folder: Path) -> Fitted:
-    """The fit: in memory, or over a folder."""
-    there = {} if engine is None else {"engine": engine, "state": folder}
+def learnt(ratings: Ratings, engine: Engine, folder: Path) -> Fitted:
+    """The fit: in memory where the engine is the local one, else over a folder."""
+    there = {} if isinstance(engine, Local) else {"engine": engine, "state": folder}
     return models.fit("channel-mf", ratings, **LEARNT, **there)
 
 
 def party(name: str, job: str, ratings: Ratings) -> Figures:
     """One job by one party."""
-    if job == "channel-mf" and name == "local":
-        return learning(ratings, None)
     if job != "perturb":
         run = {"neighbours": neighbours, "nx-map": pipeline, "channel-mf": learning}[job]
         if name == "local":

@@ -1,16 +1,19 @@
-"""A fit on Spark in a process of its own, which a test kills: `python -m fitting MASTER STATE OUT`.
+"""A fit on Spark in a process of its own: `python -m fitting MASTER STATE OUT [dying]`.
 
-It says each sweep that is done; `OUT` is the model.
+It says each sweep that is done, so that a test can kill it; with `dying` a worker kills itself in
+the midst of a sweep, once. `OUT` is the model.
 """
 
 import sys
 from pathlib import Path
 
+import dying
 from repeatable_words import RepeatableWordsForTestsOnly
 
 from tacit import Rated, compile_channel, models, perturb
 from tacit.engines.spark import Spark
 from tacit.models import Fitted
+from tacit.models.channel_mf import side
 from tacit.readers import synthetic
 from tacit.reports import Reports
 
@@ -31,7 +34,9 @@ def fitted(**where: object) -> Fitted:
 
 def main() -> None:
     """Fit, and write the model."""
-    master, state, out = sys.argv[1:]
+    master, state, out, *how = sys.argv[1:]
+    if how:
+        side.redraw_block = dying.redraw_block
 
     def said(share: float) -> None:
         print(f"{share:.6f}", flush=True)

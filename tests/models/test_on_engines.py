@@ -142,45 +142,32 @@ def test_a_folder_of_another_fit_is_refused(other: dict[str, object], tmp_path: 
         models.fit(**given | other)
 
 
+def test_a_folder_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
+    monkeypatch.setattr("tacit.engines.folder.version", lambda name: "0.0.9")
+    with pytest.raises(RequestError, match="or by another version of Tacit"):
+        models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
+
+
+def test_a_folder_that_is_made_is_its_owners_alone(tmp_path: Path):
+    """Reports are in it."""
+    models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path / "state")
+    assert (tmp_path / "state").stat().st_mode & 0o077 == 0
+
+
 def test_an_engine_without_a_folder_is_refused():
     with pytest.raises(RequestError, match="give `state`, a folder that all of them reach"):
         models.fit("bias", reports("rated"), engine=Local(2))
 
 
-def killed_after(sweeps: int, command: list[str], victim) -> int:
-    """Run a fit until it said so many sweeps; then kill whom `victim` finds. Its exit status."""
+def killed_after(sweeps: int, command: list[str]) -> int:
+    """Kill a fit when it said so many sweeps; its exit status."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=WITH_TESTS) as process:
         assert process.stdout is not None
         for _ in range(sweeps):
             assert process.stdout.readline()
-        os.kill(victim(process.pid), signal.SIGKILL)
-        process.stdout.read()
+        process.kill()
     return process.returncode
-
-
-def worker_of(driver: int) -> int:
-    """A Python worker of Spark's: a fork of the daemon that the driver's Java started."""
-    found = {int(each.name): each for each in Path("/proc").iterdir() if each.name.isdigit()}
-    parents = {
-        pid: int(_read(at / "stat").rpartition(")")[2].split()[1]) for pid, at in found.items()
-    }
-    ours = [pid for pid in found if driver in _ancestors(pid, parents)]
-    return next(
-        pid
-        for pid in ours
-        if all("pyspark.daemon" in _read(found[each] / "cmdline") for each in (pid, parents[pid]))
-    )
-
-
-def _ancestors(pid: int, parents: dict[int, int]) -> list[int]:
-    return [] if pid not in parents else [parents[pid], *_ancestors(parents[pid], parents)]
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:  # it ended
-        return ") ? 0"
 
 
 IMPORTABLE = str(Path(fitting.__file__).parent)
@@ -191,8 +178,26 @@ WITH_TESTS = os.environ | {"PYTHONPATH": os.pathsep.join([IMPORTABLE, *sys.path]
 def test_a_killed_driver_and_a_killed_worker_change_no_bit(tmp_path: Path):
     whole = fitting.fitted()
     command = [sys.executable, "-m", "fitting", "local[2,4]", str(tmp_path / "state")]
-    out = tmp_path / "model"
-    assert killed_after(3, [*command, str(out)], lambda pid: pid) == -signal.SIGKILL
+    out, died = tmp_path / "model", tmp_path / "state" / "died"
+    assert killed_after(3, [*command, str(out)]) == -signal.SIGKILL
     assert not out.exists()
-    assert killed_after(2, [*command, str(out)], worker_of) == 0
+    assert not died.exists()
+    again = [*command, str(out), "dying"]
+    subprocess.run(again, check=True, capture_output=True, env=WITH_TESTS)
+    assert died.exists()
     assert same(Fitted.load(out), whole)
+
+
+@pytest.mark.spark
+def test_a_worker_that_dies_where_spark_tries_once_is_a_sentence_and_the_fit_goes_on(
+    tmp_path: Path,
+):
+    out = tmp_path / "model"
+    command = [sys.executable, "-m", "fitting", "local[2]", str(tmp_path), str(out), "dying"]
+    first = subprocess.run(command, capture_output=True, text=True, env=WITH_TESTS)
+    assert first.returncode == 1
+    assert first.stderr.splitlines()[-1].startswith(
+        "tacit.errors.RequestError: A worker of local[2] died at its block, and Spark tries a block"
+    )
+    subprocess.run(command, check=True, capture_output=True, env=WITH_TESTS)
+    assert same(Fitted.load(out), fitting.fitted())

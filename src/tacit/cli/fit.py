@@ -92,11 +92,7 @@ def fit(
         tacit fit reports.parquet --engine spark --state learning -o model
     """
     _checked(data, db, publish, mode)
-    if state is not None and epsilon is not None:
-        raise RequestError(
-            "Reports drawn anew are not those that learning would go on with; write them by `tacit "
-            "perturb`, and fit the file with --state."
-        )
+    _not_drawn_anew(epsilon, state)
     from tacit.evaluation.outputs import writable
 
     writable(output, read=(data, catalogue, people, items))
@@ -180,6 +176,16 @@ def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str)
         raise RequestError("Only what a store's reports taught is published: give --db.")
     if mode not in ("strict", "faithful"):
         raise typer.BadParameter(f"'{mode}' is not strict or faithful", param_hint="--mode")
+
+
+def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
+    """Refuse a state of reports that the next run would not have: it would draw others, and spend
+    epsilon again."""
+    if state is not None and epsilon is not None:
+        raise RequestError(
+            "Reports drawn anew are not those that learning would go on with; write them by `tacit "
+            "perturb`, and fit the file with --state."
+        )
 
 
 def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:

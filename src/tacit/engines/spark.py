@@ -13,7 +13,7 @@ import numpy as np
 from tacit import errors
 from tacit.engines.block_codec import found, named, pack, unpack
 from tacit.engines.engine import Block, Column, Result, Shared
-from tacit.engines.spark_session import quiet, session
+from tacit.engines.spark_session import losing_nobody, quiet, session
 from tacit.errors import RequestError, TacitError
 
 LARGEST = 1 << 29
@@ -30,8 +30,8 @@ class Spark:
     Kernels are found by module and name, so that workers have to have the modules. `memory`: of
     the driver, which holds all blocks and results of a stage, and of everything where the master
     is local. Raises `RequestError` for fewer than one block; a stage raises it where Spark does
-    not start, a block is larger than `LARGEST`, or a kernel cannot be found by name; and what
-    `TacitError` a kernel raises.
+    not start or loses workers, a block is larger than `LARGEST`, or a kernel cannot be found by
+    name; and what `TacitError` a kernel raises.
     """
 
     def __init__(self, master: str = "local[2]", blocks: int = 8, memory: str = "4g") -> None:
@@ -88,7 +88,7 @@ class Spark:
         # Sent once to each machine, however many of its tasks read it.
         sent = self._running().sparkContext.broadcast(all_share)
         try:
-            with quiet():
+            with quiet(), losing_nobody(self.master):
                 done = self._pairs(axes).mapInArrow(_Task(name, sent, tuple(axes)), OUTCOME)
                 return _reported(done.toArrow().sort_by("place"))
         finally:

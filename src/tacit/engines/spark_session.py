@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LOG = Path(__file__).with_name("spark-log.properties")
 MASTER = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?|yarn|(spark|k8s)://.+")
+LOST = re.compile(r"worker exited unexpectedly|ExecutorLostFailure")
 STACK = "-Xss16m"
 """Of a thread of Java's: the plan of a loop of Spark's library is as deep as it has rounds, and is
 written down recursively. Where that overflows, Spark waits for ever."""
@@ -84,6 +85,22 @@ def quiet() -> Generator[None]:
         warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
         warnings.filterwarnings("ignore", "Unable to cleanly shutdown", RuntimeWarning)
         yield
+
+
+@contextmanager
+def losing_nobody(master: str) -> Generator[None]:
+    """Raise `RequestError` where workers died more often than Spark tries a block."""
+    py4j: Any = import_module("py4j.protocol")
+    try:
+        yield
+    except py4j.Py4JJavaError as error:
+        if not LOST.search(str(error)):
+            raise
+        raise RequestError(
+            f"A worker of {master} died at its block, and Spark tries a block no further; start "
+            "again (a fit with a state goes on), or on one machine let Spark try four times, as in "
+            "local[2,4]."
+        ) from None
 
 
 def _pyspark() -> None:

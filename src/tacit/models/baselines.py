@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.engines.tables import tables
 from tacit.models.evidence.debiased import Decoded, decode
 from tacit.models.evidence.evidence import Evidence
+from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
@@ -48,7 +48,7 @@ class Baseline:
         Raises `RequestError` for an engine without `state`, and for a folder of another fit.
         """
         cells = data.layout.users.start, data.item_of
-        kept = tables(self, rng, *cells, data.symbols, data.likelihood)
+        kept = fit_tables(self, rng, *cells, data.symbols, data.likelihood)
         reports, seen = decode(data), data.presence.on(self.engine, kept)
         people, items = _sides(data, reports)
         range_ = data.scale.values[-1] - data.scale.values[0]

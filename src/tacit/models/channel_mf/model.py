@@ -16,13 +16,14 @@ import polars as pl
 
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
-from tacit.engines.tables import opened, tables
+from tacit.engines.tables import opened
 from tacit.models.channel_mf.capacity import affordable_draws
 from tacit.models.channel_mf.gibbs import GibbsChain
 from tacit.models.channel_mf.item_features import item_features
 from tacit.models.condensed import condensed
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.screening import screened
+from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
 
 
@@ -70,7 +71,7 @@ class ChannelMF:
         described = [] if self.item_table is None else item_features(self.item_table, data.item_ids)
         values = (each.values for each in described)
         start = data.layout.users.start
-        kept = tables(self, rng, start, data.item_of, data.symbols, data.likelihood, *values)
+        kept = fit_tables(self, rng, start, data.item_of, data.symbols, data.likelihood, *values)
         chain = GibbsChain(
             data, self.factors, self.directions, described, self.burn_in, rng,
             self.engine or Local(), kept,

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
+from tacit.engines.side_rows import in_blocks
 from tacit.engines.tables import State, Table, Tables, opened
 from tacit.kernels.layout import Side as Grouped
-from tacit.kernels.layout import even_pieces
 from tacit.kernels.scoring import GRAIN, Readings, Tally
 from tacit.models.channel_mf.chance import Key, generator, normals
 from tacit.models.channel_mf.row_prior import Features, Prior, RowSums, side_by_side
@@ -57,16 +56,14 @@ class ChainSide:
         drawn = START * normals((seed, 0, number), 0, n, width)[0]
         drawn[:, 0] = 0
         arrays = {
-            "start": grouped.start,
-            "other": grouped.other,
             "symbol": symbols[grouped.cell],
             "centre": np.full(len(symbols), -1, np.int16),
             "features": np.ascontiguousarray(side_by_side(given, n), np.float32),
         }
         kept = {what: tables.put(f"{name}-{what}", array) for what, array in arrays.items()}
         rows = tables.put(_named(number, 0), drawn)
-        ends = pairwise(even_pieces(grouped.start, engine.blocks).tolist())
-        blocks = [RowBlock(first, end, **kept, before=rows, after=rows) for first, end in ends]
+        whose = in_blocks(name, grouped.start, grouped.other, engine.blocks, tables)
+        blocks = [RowBlock(each, **kept, before=rows, after=rows) for each in whose]
         prior = Prior.start(width, given, range_)
         none = RowSums(n, np.zeros_like(prior.weights), np.zeros(width), np.zeros(width))
         return cls(number, n, blocks, prior, rows, none)

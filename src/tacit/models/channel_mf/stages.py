@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.engines.tables import Table, opened, written
+from tacit.engines.side_rows import SideRows
+from tacit.engines.tables import Done, Table, opened, written
 from tacit.kernels.predict import bilinear
 from tacit.kernels.scoring import ANYHOW, Conditional, ReportRows, Tally, half_sweep
 from tacit.models.channel_mf.chance import Key, normals
@@ -14,13 +15,10 @@ Floats = NDArray[np.float32]
 
 
 class RowBlock(NamedTuple):
-    """Rows `first` to `end` of a side, in tables of the whole side: its reports as in
-    `ReportRows`, `features`, and rows, which are read from `before` and written to `after`."""
+    """Rows of a side, and tables of the whole side: its reports as in `ReportRows`, `features`, and
+    rows, which are read from `before` and written to `after`."""
 
-    first: int
-    end: int
-    start: Table
-    other: Table
+    rows: SideRows
     symbol: Table
     centre: Table
     features: Table
@@ -30,10 +28,12 @@ class RowBlock(NamedTuple):
     @property
     def reports(self) -> ReportRows:
         """The reports of the block, views."""
-        start = opened(self.start)[self.first : self.end + 1]
-        cells = slice(start[0], start[-1])
-        parts = (opened(each)[cells] for each in (self.other, self.symbol, self.centre))
-        return ReportRows(np.asarray(start - start[0]), *map(np.asarray, parts))
+        at = self.rows
+        return ReportRows(at.starts, at.columns, at.of_cells(self.symbol), at.of_cells(self.centre))
+
+    def of_rows(self, table: Table) -> Floats:
+        """What a table of all rows holds of the block's, a view."""
+        return opened(table)[self.rows.first : self.rows.end]
 
 
 class Given(NamedTuple):
@@ -54,40 +54,31 @@ class Given(NamedTuple):
     approach: bool
 
 
-class Done(NamedTuple):
-    """That a block is done; what came of it is in its tables."""
-
-    rows: int
-
-
 def redraw_block(block: RowBlock, given: Given) -> Tally:
     """Redraw the block's rows; their sums."""
-    rows = slice(block.first, block.end)
-    drawn = np.array(opened(block.before)[rows])
-    z, bar = normals(given.key, block.first, block.end, drawn.shape[1])
+    drawn = block.of_rows(block.before).copy()
+    z, bar = normals(given.key, block.rows.first, block.rows.end, drawn.shape[1])
     tally = half_sweep(
         block.reports,
         Conditional(
             given.table, given.root, np.float32(given.origin), np.float32(given.steps),
             np.float32(given.mu), np.float32(given.shift),
-            np.asarray(opened(given.design)), np.asarray(opened(block.features)[rows]),
+            opened(given.design), block.of_rows(block.features),
             given.weights, given.precision,
             z, np.full_like(bar, ANYHOW) if given.approach else bar,
         ),
         drawn,
     )  # fmt: skip
-    written(block.after, block.first, drawn)
+    written(block.after, block.rows.first, drawn)
     return tally
 
 
 def settle_block(block: RowBlock, given: Given) -> Done:
     """Let the block's cells be weighed by what their theta is now."""
-    reports = block.reports
-    mine = np.repeat(np.arange(block.end - block.first, dtype=np.int32), np.diff(reports.start))
-    rows = np.asarray(opened(block.before)[block.first : block.end])
-    design = np.asarray(opened(given.design))
-    theta = bilinear(mine, reports.other, given.mu + given.shift, rows, design)
+    reports, rows = block.reports, block.rows
+    mine = np.repeat(np.arange(rows.n_rows, dtype=np.int32), np.diff(reports.start))
+    now = block.of_rows(block.before)
+    theta = bilinear(mine, reports.other, given.mu + given.shift, now, opened(given.design))
     place = np.rint((theta - np.float32(given.origin)) * np.float32(given.steps))
-    first = int(opened(block.start)[block.first])
-    written(block.centre, first, np.clip(place, 0, given.root.shape[1] - 1))
-    return Done(block.end - block.first)
+    written(block.centre, rows.cells.start, np.clip(place, 0, given.root.shape[1] - 1))
+    return Done(rows.n_rows)

@@ -5,7 +5,6 @@ blocks. Products with the transpose are sums over the rows of the other side.
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,21 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.engines.engine import Engine
-from tacit.engines.tables import Table, Tables, opened
-from tacit.kernels.layout import even_pieces
+from tacit.engines.side_rows import SideRows, of_matrix
+from tacit.engines.tables import Tables
 from tacit.kernels.lists.row_sums import row_sums
 
 Array = NDArray[Any]
-
-
-class CellRows(NamedTuple):
-    """Rows `first` to `end` of a side, in tables of the whole side: `start` and `other` as in
-    `tacit.kernels.layout.Side`."""
-
-    first: int
-    end: int
-    start: Table
-    other: Table
 
 
 class Summands(NamedTuple):
@@ -42,13 +31,10 @@ class CellSums(NamedTuple):
     of_rows: Array
 
 
-def sum_block(block: CellRows, given: Summands) -> CellSums:
+def sum_block(block: SideRows, given: Summands) -> CellSums:
     """Sums over the cells of each of the block's rows."""
     x = given.of_columns
-    start = opened(block.start)[block.first : block.end + 1]
-    columns = np.asarray(opened(block.other)[int(start[0]) : int(start[-1])])
-    ones = np.ones(len(columns), x.dtype)
-    rows = csr_array((ones, columns, start - start[0]), shape=(len(start) - 1, len(x)))
+    rows = block.ones(len(x), x.dtype.type)
     return CellSums(row_sums(rows, x) if x.dtype == np.float32 and x.ndim == 2 else rows @ x)
 
 
@@ -57,18 +43,15 @@ class CellsOnEngine:
     """The matrix, shape (rows, columns), and its transpose, `T`: both sides in blocks."""
 
     shape: tuple[int, int]
-    rows: list[CellRows]
-    columns: list[CellRows]
+    rows: list[SideRows]
+    columns: list[SideRows]
     engine: Engine
 
     @classmethod
     def of(cls, cells: csr_array, name: str, engine: Engine, tables: Tables) -> "CellsOnEngine":
         """The cells of a sparse matrix, in tables named after `name`."""
-        by_column = csr_array(cells.T)
-        rows, columns = (
-            _blocks(f"{name}-{side}", each, engine, tables)
-            for side, each in (("rows", cells), ("columns", by_column))
-        )
+        rows = of_matrix(f"{name}-rows", cells, engine.blocks, tables)
+        columns = of_matrix(f"{name}-columns", csr_array(cells.T), engine.blocks, tables)
         return cls(cells.shape, rows, columns, engine)
 
     @property
@@ -81,11 +64,3 @@ class CellsOnEngine:
         """Sums over rows' cells."""
         found = self.engine.over(sum_block, self.rows, Summands(np.ascontiguousarray(x)))
         return np.concatenate([part.of_rows for part in found])
-
-
-def _blocks(name: str, cells: csr_array, engine: Engine, tables: Tables) -> list[CellRows]:
-    ends = cells.indptr.astype(np.int64)
-    start = tables.put(f"{name}-start", ends)
-    other = tables.put(f"{name}-other", cells.indices.astype(np.int32, copy=False))
-    pieces = pairwise(even_pieces(ends, engine.blocks).tolist())
-    return [CellRows(first, end, start, other) for first, end in pieces]

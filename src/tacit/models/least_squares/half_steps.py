@@ -1,16 +1,16 @@
 """Alternating least squares on an engine: a half-step solves the rows of a side block by block."""
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.engines.tables import Table, Tables, opened, written
+from tacit.engines.side_rows import SideRows, in_blocks
+from tacit.engines.tables import Done, Table, Tables, opened, written
 from tacit.kernels.als import half_step
-from tacit.kernels.layout import Side, even_pieces
+from tacit.kernels.layout import Side
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.least_squares.factors import Factors, problem
 
@@ -18,14 +18,10 @@ Floats = NDArray[np.float32]
 SIDES = ("people", "items")
 
 
-class CellBlock(NamedTuple):
-    """Rows `first` to `end` of a side, in tables of the whole side: its cells grouped by row, as in
-    `Side`, and what was reported there, `target`."""
+class TargetRows(NamedTuple):
+    """Rows of a side, and what was reported at each of the side's cells, `target`."""
 
-    first: int
-    end: int
-    start: Table
-    other: Table
+    rows: SideRows
     target: Table
 
 
@@ -39,29 +35,21 @@ class OtherSide(NamedTuple):
     rows: Table
 
 
-class Solved(NamedTuple):
-    """How many rows were solved; they are in their table."""
-
-    rows: int
-
-
-def solve_block(block: CellBlock, across: OtherSide) -> Solved:
+def solve_block(block: TargetRows, across: OtherSide) -> Done:
     """Solve the block's rows."""
-    start = opened(block.start)[block.first : block.end + 1]
-    cells = slice(int(start[0]), int(start[-1]))
-    target = opened(block.target)[cells] - np.float32(across.mu)
-    side = Side(start - start[0], np.asarray(opened(block.other)[cells]), np.arange(len(target)))
+    rows, target = block.rows, block.rows.of_cells(block.target) - np.float32(across.mu)
+    side = Side(rows.starts, rows.columns, np.arange(len(target)))
     asked = problem(opened(across.other), target, np.ones_like(target), across.ridge)
-    written(across.rows, block.first, half_step(side, asked))
-    return Solved(block.end - block.first)
+    written(across.rows, rows.first, half_step(side, asked))
+    return Done(rows.n_rows)
 
 
 @dataclass(frozen=True)
-class CellBlocks:
+class ReportBlocks:
     """The reports of both sides in blocks."""
 
-    people: list[CellBlock]
-    items: list[CellBlock]
+    people: list[TargetRows]
+    items: list[TargetRows]
 
     @classmethod
     def of(cls, data: Evidence, engine: Engine, tables: Tables) -> Self:
@@ -74,7 +62,7 @@ class CellBlocks:
 class HalfSteps:
     """Where the sweeps are: `factors`, their rows in tables. `sweeps`: done so far."""
 
-    cells: CellBlocks
+    cells: ReportBlocks
     factors: Factors
     engine: Engine
     tables: Tables
@@ -98,7 +86,7 @@ class HalfSteps:
         self.factors.people, self.factors.items = opened(people), opened(items)
         return self.factors
 
-    def _solve(self, blocks: list[CellBlock], side: str, before: Table, other: Table) -> Table:
+    def _solve(self, blocks: list[TargetRows], side: str, before: Table, other: Table) -> Table:
         rows = self.tables.after(self._named(side), before)
         across = OtherSide(self.factors.mu, other, self.factors.ridge, rows)
         self.engine.over(solve_block, blocks, across)
@@ -112,9 +100,7 @@ class HalfSteps:
 
 def _blocks(
     name: str, side: Side, data: Evidence, engine: Engine, tables: Tables
-) -> list[CellBlock]:
-    start = tables.put(f"{name}-start", side.start)
-    other = tables.put(f"{name}-other", side.other)
+) -> list[TargetRows]:
     target = tables.put(f"{name}-target", data.values[side.cell])
-    ends = pairwise(even_pieces(side.start, engine.blocks).tolist())
-    return [CellBlock(first, end, start, other, target) for first, end in ends]
+    rows = in_blocks(name, side.start, side.other, engine.blocks, tables)
+    return [TargetRows(each, target) for each in rows]

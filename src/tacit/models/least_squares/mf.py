@@ -14,12 +14,13 @@ import numpy as np
 
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
-from tacit.engines.tables import Tables, tables
+from tacit.engines.tables import Tables
 from tacit.kernels.als import LEAST_RIDGE
 from tacit.models.evidence.evidence import Evidence
+from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.factors import FREE, Factors
-from tacit.models.least_squares.half_steps import CellBlocks, HalfSteps
+from tacit.models.least_squares.half_steps import HalfSteps, ReportBlocks
 from tacit.models.least_squares.ridge import at_best_ridge
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
@@ -56,7 +57,7 @@ class MF:
         Raises `RequestError` for an engine without `state`, and where that folder holds a fit of
         other reports or settings.
         """
-        kept = tables(self, rng, data.layout.users.start, data.item_of, data.values)
+        kept = fit_tables(self, rng, data.layout.users.start, data.item_of, data.values)
         factors = at_best_ridge(
             data,
             self.ridge,
@@ -71,7 +72,7 @@ class MF:
         bias_ridge = ridge / 2 if self.biases else float(FREE)
         factors = Factors.start(data, self.factors, ridge, bias_ridge, rng, centred=self.centred)
         engine = self.engine or Local()
-        cells = CellBlocks.of(data, engine, kept)
+        cells = ReportBlocks.of(data, engine, kept)
         return HalfSteps(cells, factors, engine, kept.within(f"{ridge:g}")).run(self.sweeps)
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from tacit.engines.tables import Learns, Tables, tables
+from tacit.engines.tables import Tables
 from tacit.errors import RequestError
 from tacit.given import must_be
 from tacit.models.evidence.missing_symbol import hidden, reported
 from tacit.models.evidence.presence_matrix import PresenceMatrix, public
+from tacit.models.fit_tables import LearnsOnEngine, fit_tables
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Ratings, Vocabulary
 from tacit.reports import Reports
@@ -32,12 +33,12 @@ class Interactions:
         """Items of the catalogue."""
         return len(self.item_ids)
 
-    def tables(self, model: Learns, rng: int) -> Tables:
-        """Of the model's fit to these interactions; raises as `tacit.engines.tables.tables`."""
+    def tables(self, model: LearnsOnEngine, rng: int) -> Tables:
+        """Of the model's fit to these interactions; raises as `fit_tables`."""
         known = self.presence
         slots = (each for each in (known.reported, known.asked) if each is not None)
         arrays = (array for each in slots for array in (each.indptr, each.indices))
-        return tables(model, rng, *arrays, known.rated, known.unrated)
+        return fit_tables(model, rng, *arrays, known.rated, known.unrated)
 
 
 def interactions(data: Ratings | Reports) -> Interactions:

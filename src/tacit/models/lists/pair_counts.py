@@ -1,4 +1,4 @@
-"""PairSums of C_ui C_uj over people, block by block of items, from counts of pairs.
+"""Sums of C_ui C_uj over people, block by block of items, from counts of pairs.
 
 With R_ui whether slot (u, i) was reported and A_ui whether it was asked about, of people whose
 channels are of one kind,
@@ -8,15 +8,15 @@ channels are of one kind,
 and the products count, so that they are the same number in whatever order they are added up.
 """
 
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.engines.engine import Engine, cut
-from tacit.engines.tables import Table, Tables, opened
+from tacit.engines.side_rows import SideRows, of_matrix
+from tacit.engines.tables import Tables
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 
 Doubles = NDArray[np.float64]
@@ -33,28 +33,20 @@ class ItemRange(NamedTuple):
     end: int
 
 
-class SlotTables(NamedTuple):
-    """SlotTables of everybody, as in `tacit.kernels.layout.Side`."""
-
-    start: Table
-    other: Table
-
-
 class Kind(NamedTuple):
-    """People `first` to `end`, whose channels have this gain and P(reported | not rated)."""
+    """People whose channels have this gain and P(reported | not rated): the slots that they
+    reported, and those they were asked about, None for all."""
 
-    first: int
-    end: int
+    reported: SideRows
+    asked: SideRows | None
     gain: float
     unrated: float
 
 
 class Everybody(NamedTuple):
-    """All people, by kind. `asked`: None where everybody was asked about all `items`."""
+    """All people, by kind. `items`: how many there are."""
 
     items: int
-    reported: SlotTables
-    asked: SlotTables | None
     kinds: tuple[Kind, ...]
 
 
@@ -66,15 +58,9 @@ class PairSums(NamedTuple):
 
 def pair_sums(presence: PresenceMatrix, engine: Engine, tables: Tables) -> Doubles:
     """sum_u C_ui C_uj, shape (items, items)."""
-    order, kinds = _by_kind(presence)
-    reported, asked = presence.reported[order], presence.asked
-    everybody = Everybody(
-        presence.shape[1],
-        _slots(reported, "reported-by-kind", tables),
-        None if asked is None else _slots(asked[order], "asked-by-kind", tables),
-        kinds,
-    )
-    blocks = [ItemRange(part.start, part.stop) for part in cut(presence.shape[1], engine.blocks)]
+    n = presence.shape[1]
+    blocks = [ItemRange(part.start, part.stop) for part in cut(n, engine.blocks)]
+    everybody = Everybody(n, _kinds(presence, tables))
     return np.vstack([each.of_pairs for each in engine.over(sum_pairs, blocks, everybody)])
 
 
@@ -83,44 +69,41 @@ def sum_pairs(block: ItemRange, everybody: Everybody) -> PairSums:
     items = slice(block.first, block.end)
     total = np.zeros((block.end - block.first, everybody.items))
     for kind in everybody.kinds:
-        R = _rows(everybody.reported, kind, everybody.items)
+        R = kind.reported.ones(everybody.items, np.float32)
         found = _counts(R, R, items)
         if kind.unrated:
-            found -= kind.unrated * _asked_too(R, everybody, kind, items)
+            found -= kind.unrated * _asked_too(R, kind, items)
         total += kind.gain**2 * found
     return PairSums(total)
 
 
-def _asked_too(R: csr_array, everybody: Everybody, kind: Kind, items: slice) -> Doubles:
+def _asked_too(R: csr_array, kind: Kind, items: slice) -> Doubles:
     """(R'A + A'R - q A'A)_ij."""
-    if everybody.asked is None:
+    if kind.asked is None:
         of_item = np.asarray(R.sum(0), np.float64)
         both = of_item[items, None] + of_item
         return both - kind.unrated * R.shape[0]
-    A = _rows(everybody.asked, kind, everybody.items)
+    A = kind.asked.ones(R.shape[1], np.float32)
     return _counts(R, A, items) + _counts(A, R, items) - kind.unrated * _counts(A, A, items)
 
 
-def _by_kind(presence: PresenceMatrix) -> tuple[NDArray[np.int64], tuple[Kind, ...]]:
-    """People by the kind of their channels, and the kinds."""
+def _kinds(presence: PresenceMatrix, tables: Tables) -> tuple[Kind, ...]:
+    """People by the kind of their channels, each kind in tables of its own."""
     pairs = np.stack([presence.gain, presence.unrated], 1)
     found, kind = np.unique(pairs, axis=0, return_inverse=True)
-    ends = np.searchsorted(np.sort(kind), np.arange(len(found) + 1)).tolist()
-    kinds = zip(pairwise(ends), found.tolist(), strict=True)
-    return np.argsort(kind, kind="stable"), tuple(Kind(*run, *each) for run, each in kinds)
+    return tuple(
+        Kind(*_slots(presence.where(kind == number), f"kind-{number}", tables), gain, unrated)
+        for number, (gain, unrated) in enumerate(found.tolist())
+    )
 
 
-def _slots(cells: csr_array, name: str, tables: Tables) -> SlotTables:
-    start = tables.put(f"{name}-start", cells.indptr.astype(np.int64))
-    return SlotTables(start, tables.put(f"{name}-other", cells.indices.astype(np.int32)))
-
-
-def _rows(slots: SlotTables, kind: Kind, items: int) -> csr_array:
-    """1 at each of these people's slots, shape (people, items)."""
-    start: Any = np.asarray(opened(slots.start)[kind.first : kind.end + 1])
-    other = np.asarray(opened(slots.other)[int(start[0]) : int(start[-1])])
-    ones = np.ones(len(other), np.float32)
-    return csr_array((ones, other, start - start[0]), shape=(len(start) - 1, items))
+def _slots(some: PresenceMatrix, name: str, tables: Tables) -> tuple[SideRows, SideRows | None]:
+    """What these people reported, and what they were asked about."""
+    (reported,) = of_matrix(f"{name}-reported", some.reported, 1, tables)
+    if some.asked is None:
+        return reported, None
+    (asked,) = of_matrix(f"{name}-asked", some.asked, 1, tables)
+    return reported, asked
 
 
 def _counts(left: csr_array, right: csr_array, items: slice) -> Doubles:

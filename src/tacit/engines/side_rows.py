@@ -1,0 +1,68 @@
+"""Blocks of the rows of a side: whose cells are whose, in tables of the whole side."""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from tacit.engines.tables import Table, Tables, opened
+from tacit.kernels.layout import even_pieces
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+
+class SideRows(NamedTuple):
+    """Rows `first` to `end` of a side, whose `start` and `other` are as in
+    `tacit.kernels.layout.Side`."""
+
+    first: int
+    end: int
+    start: Table
+    other: Table
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in the block."""
+        return self.end - self.first
+
+    @property
+    def cells(self) -> slice:
+        """Where the block's cells are in tables of all cells."""
+        start = opened(self.start)
+        return slice(int(start[self.first]), int(start[self.end]))
+
+    @property
+    def starts(self) -> Longs:
+        """Where each row begins among the block's cells, and the last one's end."""
+        start = opened(self.start)[self.first : self.end + 1]
+        return np.asarray(start - start[0])
+
+    @property
+    def columns(self) -> Ints:
+        """The column of each cell, a view."""
+        return self.of_cells(self.other)
+
+    def of_cells(self, table: Table) -> NDArray[Any]:
+        """What a table of all cells holds of the block's, a view."""
+        return opened(table)[self.cells]
+
+    def ones(self, columns: int, kind: type[np.floating[Any]]) -> csr_array:
+        """1 at each cell, shape (rows, columns)."""
+        cells = np.ones(len(self.columns), kind), self.columns, self.starts
+        return csr_array(cells, shape=(self.n_rows, columns))
+
+
+def in_blocks(name: str, start: Longs, other: Ints, blocks: int, tables: Tables) -> list[SideRows]:
+    """All rows of a side in so many blocks of about as much work, in tables of that name."""
+    kept = tables.put(f"{name}-start", start), tables.put(f"{name}-other", other)
+    ends = even_pieces(start, blocks).tolist()
+    return [SideRows(first, end, *kept) for first, end in pairwise(ends)]
+
+
+def of_matrix(name: str, cells: csr_array, blocks: int, tables: Tables) -> list[SideRows]:
+    """The rows of a sparse matrix likewise, whatever its entries are."""
+    other = cells.indices.astype(np.int32, copy=False)
+    return in_blocks(name, cells.indptr.astype(np.int64), other, blocks, tables)
