@@ -15,18 +15,18 @@ def ours(path: str, sweeps: str) -> Figures:
     import numpy as np
 
     from tacit.kernels.als import SideProblem, half_step
-    from tacit.kernels.layout import layout
+    from tacit.kernels.layout import by_user, layout
 
     users, items, ratings = _load(path)
     n_users, n_items = int(users.max()) + 1, int(items.max()) + 1
-    cells = layout(users, items, n_users, n_items)
-    target = ratings[cells.order] - ratings.mean()
+    cells, order = layout(users, items, n_users, n_items)
+    target = ratings[order] - ratings.mean()
     chance = np.random.default_rng(0)
     weight = chance.random(len(target), np.float32) + np.float32(0.5)
     ridge = np.full(FACTORS, RIDGE, np.float32)
     people, level = np.zeros(n_users, np.float32), np.zeros(n_items, np.float32)
     Y = np.float32(0.1) * chance.standard_normal((n_items, FACTORS), np.float32)
-    none = layout(users[:0], items[:0], 1, n_items).users
+    none = by_user(users[:0], items[:0], 1, n_items)[0]
     half_step(none, SideProblem(target[:0], weight[:0], Y, level, ridge))  # compile
     with Clock() as clock:
         for _ in range(int(sweeps)):

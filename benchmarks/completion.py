@@ -31,6 +31,7 @@ def ours(path: str) -> Figures:
     import numpy as np
     import polars as pl
 
+    from tacit.kernels.layout import by_user
     from tacit.kernels.predict import bilinear
     from tacit.models import evidence
     from tacit.models.least_squares.nuclear_norm import SoftImpute
@@ -42,7 +43,8 @@ def ours(path: str) -> Figures:
     none = np.zeros(len(task.users), np.uint8)  # the numbers are the target's, not levels
     scale = RatingScale.parse("1:5:1")
     cells = evidence(Ratings(task.users, task.items, none, scale, people, things))
-    target = task.residuals[cells.layout.order]
+    _, order = by_user(task.users, task.items, *task.shape)
+    target = task.residuals[order]
     SoftImpute.start(cells, target, rank=1, biases=False).solve(100.0, 1.0)  # compile
     with Clock() as clock:
         problem = SoftImpute.start(cells, target, rank=RANK, biases=False)

@@ -31,18 +31,18 @@ def ours_same_start(path: str, seed: str, people: str) -> Figures:
     """The kernel from where the peer starts: what is left is no matter of luck."""
     import numpy as np
 
-    from tacit.kernels.layout import layout
+    from tacit.kernels.layout import by_user, layout
     from tacit.kernels.sgd import Parameters, Rates, descend, implicit
 
     train, test = _split(path, seed, people)
     m = int(max(train.users.max(), test.users.max())) + 1
     n = int(max(train.items.max(), test.items.max())) + 1
-    cells = layout(train.users, train.items, m, n)
-    ratings = train.values[cells.order].astype(np.float64)
+    cells, order = layout(train.users, train.items, m, n)
+    ratings = train.values[order].astype(np.float64)
     mu, draw = float(ratings.mean()), np.random.RandomState(int(seed))
     p, q, y = (draw.normal(0, 0.1, (rows, 20)) for rows in (m, n, n))
     at, rates = Parameters(np.zeros(m), np.zeros(n), p, q, y), Rates(*[0.007] * 4)
-    none = layout(train.users[:0], train.items[:0], m, n).users
+    none = by_user(train.users[:0], train.items[:0], m, n)[0]
     descend(none, ratings[:0], at, rates, 0.02)  # compile
     with Clock() as clock:
         for _ in range(20):

@@ -8,12 +8,12 @@ FACTORS, BEST = 64, 10
 
 
 def ours(path: str) -> Figures:
-    from tacit.kernels.layout import layout
+    from tacit.kernels.layout import by_user
     from tacit.kernels.lists.topk import top_k
 
     users, items, people, catalogue = _load(path)
-    seen = layout(users, items, len(people), len(catalogue)).users
-    top_k(people[:1], catalogue[:100], layout(users[:0], items[:0], 1, 100).users, BEST)  # compile
+    seen = by_user(users, items, len(people), len(catalogue))[0]
+    top_k(people[:1], catalogue[:100], by_user(users[:0], items[:0], 1, 100)[0], BEST)  # compile
     with Clock() as clock:
         top_k(people, catalogue, seen, BEST)
     return _rates(len(people), clock)

@@ -16,6 +16,7 @@ from tacit.scale import RatingScale
 
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
+LOOKED_UP = 8_000_000  # ids at once, which are then several columns wide
 Part = Literal["catalogue", "people", "scale"]
 PARTS: dict[Part, str] = {
     "catalogue": "the catalogue",
@@ -52,9 +53,13 @@ class Vocabulary:
     def codes(self, raw: pl.Series) -> Codes:
         """The code of each id; -1 for an id that is not known."""
         table = pl.DataFrame({"id": self.ids, "code": np.arange(len(self), dtype=np.int32)})
-        asked = pl.DataFrame({"id": raw.cast(self.ids.dtype, strict=False)})
-        joined = asked.join(table, on="id", how="left", maintain_order="left")
-        return joined["code"].fill_null(-1).to_numpy().astype(np.int32)
+        codes = np.empty(len(raw), np.int32)
+        for first in range(0, len(raw), LOOKED_UP):
+            run = slice(first, first + LOOKED_UP)
+            asked = pl.DataFrame({"id": raw[run].cast(self.ids.dtype, strict=False)})
+            joined = asked.join(table, on="id", how="left", maintain_order="left")
+            codes[run] = joined["code"].fill_null(-1).to_numpy()
+        return codes
 
     def code(self, raw: Any) -> int:
         """The code of one id; -1 when it is not known."""

@@ -38,9 +38,9 @@ def test_half_step_is_the_normal_equations(K: int) -> None:
     cells = rng.permutation(40 * 30)[:500]
     users, items = (cells // 30).astype(np.int32), (cells % 30).astype(np.int32)
     users[users == 5] = 6  # one row has no cells at all
-    grouped = layout(users, items, 40, 30)
+    grouped, order = layout(users, items, 40, 30)
     given = problem(rng, len(users), 30, K)
-    sorted_ = given._replace(target=given.target[grouped.order], weight=given.weight[grouped.order])
+    sorted_ = given._replace(target=given.target[order], weight=given.weight[order])
     ours = half_step(grouped.users, sorted_)
     assert np.allclose(ours, naive(users, items, given, 40), atol=2e-3)
     assert not ours[5].any()
@@ -57,9 +57,9 @@ def test_the_order_in_which_rows_arrive_changes_no_digit() -> None:
     given = problem(rng, 600, 20, 5)
     answers = []
     for shuffle in (np.arange(600), rng.permutation(600)):
-        grouped = layout(users[shuffle], items[shuffle], 50, 20)
+        grouped, order = layout(users[shuffle], items[shuffle], 50, 20)
         mine = given._replace(
-            target=given.target[shuffle][grouped.order], weight=given.weight[shuffle][grouped.order]
+            target=given.target[shuffle][order], weight=given.weight[shuffle][order]
         )
         answers.append(half_step(grouped.users, mine).tobytes())
     assert answers[0] == answers[1]

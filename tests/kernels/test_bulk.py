@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import RequestError
-from tacit.kernels.layout import layout
+from tacit.kernels.layout import by_user
 from tacit.kernels.lists import topk
 from tacit.kernels.lists.topk import Floats, best_lists, top_k
 from tacit.kernels.predict import REACH, STEPS, looked_up, predict, tabled
@@ -19,7 +19,7 @@ def test_top_k_is_a_sort_without_the_seen_items() -> None:
     items = rng.normal(size=(333, 8)).astype(np.float32)
     cells = rng.permutation(1100 * 333)[:20000]
     users, rated = (cells // 333).astype(np.int32), (cells % 333).astype(np.int32)
-    codes, scores = top_k(people, items, layout(users, rated, 1100, 333).users, 10)
+    codes, scores = top_k(people, items, by_user(users, rated, 1100, 333)[0], 10)
     full = people @ items.T
     full[users, rated] = -np.inf
     twin = np.argsort(-full, axis=1, kind="stable")[:, :10]
@@ -30,7 +30,7 @@ def test_top_k_is_a_sort_without_the_seen_items() -> None:
 def test_a_person_who_has_seen_all_but_one_gets_one() -> None:
     users, items = np.zeros(4, np.int32), np.array([0, 1, 2, 4], np.int32)
     ones = np.ones((5, 2), np.float32)
-    codes, scores = top_k(ones[:1], ones, layout(users, items, 1, 5).users, 3)
+    codes, scores = top_k(ones[:1], ones, by_user(users, items, 1, 5)[0], 3)
     assert codes.tolist() == [[3, -1, -1]]
     assert scores[0, 1] == -np.inf
 
@@ -96,7 +96,7 @@ def test_best_lists_are_a_stable_sort_of_the_scores_in_any_blocks(monkeypatch) -
     cells = rng.permutation(150 * 333)[:9000]
     cells = np.union1d(cells, np.arange(5 * 333, 6 * 333 - 2))
     users, seen = (cells // 333).astype(np.int32), (cells % 333).astype(np.int32)
-    side = layout(users, seen, 150, 333).users
+    side = by_user(users, seen, 150, 333)[0]
     kept, asked = scores.copy(), []
 
     def score(some: slice) -> Floats:
@@ -124,7 +124,7 @@ def test_a_score_that_is_not_finite_is_refused(odd: float) -> None:
     scores[2, 69] = odd
     one = np.full(1, 2, np.int32)
     for item in (5, 69):  # unseen, and seen
-        side = layout(one, np.full(1, item, np.int32), 3, 70).users
+        side = by_user(one, np.full(1, item, np.int32), 3, 70)[0]
         with pytest.raises(RequestError, match="not finite"):
             best_lists(lambda some: scores[some], side, 70, 4)
     with pytest.raises(RequestError, match="A list of 0 items is none"):

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 from tacit.errors import RequestError
-from tacit.kernels.layout import layout
+from tacit.kernels.layout import by_user
 from tacit.kernels.lists.linked import LinkedScores, linked_lists
 
 
@@ -24,7 +24,7 @@ def world(people, items, K):
     links.data = chance.integers(-3, 4, links.nnz).astype(np.float32)
     links.sort_indices()
     users, codes = np.nonzero(own)
-    side = layout(users.astype(np.int32), codes.astype(np.int32), people, items).users
+    side = by_user(users.astype(np.int32), codes.astype(np.int32), people, items)[0]
     return own, side, LinkedScores(level, tastes, factors, csr_array(links))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ir_measures import RR, Qrel, R, ScoredDoc, Success, nDCG
 
 from tacit.errors import RequestError
-from tacit.kernels.layout import layout
+from tacit.kernels.layout import by_user
 from tacit.kernels.lists.topk import best_lists
 from tacit.metrics import lists as metric
 from tacit.metrics.lists import ListFigures, list_figures
@@ -31,7 +31,7 @@ def worlds(draw):
 
 def listed(scores, train, k):
     users, items = (codes.astype(np.int32) for codes in np.nonzero(train))
-    seen = layout(users, items, *scores.shape).users
+    seen = by_user(users, items, *scores.shape)[0]
     return best_lists(lambda some: scores[some], seen, scores.shape[1], k)
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.kernels.layout import Layout, layout
+from tacit.kernels.layout import Layout, by_user, layout
 from tacit.models import at_home, evidence, model
 from tacit.models.evidence.presence_features import Presence, presence
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
@@ -24,12 +24,12 @@ def known_presence(known: Layout, items: int, directions: int) -> Presence:
 
 def test_a_device_computes_the_features_the_provider_computed() -> None:
     ratings = synthetic(n_users=120, n_items=90, n_ratings=4000, rng=2)
-    rated = layout(ratings.users, ratings.items, 120, 90)
+    rated, _ = layout(ratings.users, ratings.items, 120, 90)
     known = known_presence(rated, 90, 6)
     provider = known.people(rated.users)
     for person in (0, 50, 119):
         mine = ratings.items[ratings.users == person]
-        alone = known.people(layout(np.zeros(len(mine), np.int32), mine, 1, 90).users)
+        alone = known.people(by_user(np.zeros(len(mine), np.int32), mine, 1, 90)[0])
         assert np.allclose(alone[0], provider[person], atol=1e-12)
     assert np.allclose(provider.mean(0), 0, atol=1e-5)
     # Vectors are halves, spread before they are rounded.
@@ -40,7 +40,7 @@ def test_an_item_that_nobody_rated_is_taken_for_an_average_one() -> None:
     """Its popularity would be the most extreme of all, and says nothing: it may be new."""
     ratings = synthetic(n_users=120, n_items=90, n_ratings=4000, rng=2)
     ratings = ratings.where(ratings.items >= 7)
-    rated = layout(ratings.users, ratings.items, 120, 90)
+    rated, _ = layout(ratings.users, ratings.items, 120, 90)
     features = known_presence(rated, 90, 6).item_features
     assert not features[:7].any()
     assert np.allclose(features[7:].mean(0), 0)
@@ -98,7 +98,7 @@ def test_features_behind_noise_are_what_is_to_be_expected_of_the_true_ones() -> 
 
 def layout_of(rated: NDArray[np.bool_]) -> Layout:
     users, items = (codes.astype(np.int32) for codes in np.nonzero(rated))
-    return layout(users, items, *rated.shape)
+    return layout(users, items, *rated.shape)[0]
 
 
 def test_a_slots_own_report_plays_no_part_in_its_probability() -> None:
@@ -152,7 +152,7 @@ def test_directions_that_chance_makes_too_are_left_out() -> None:
     counts = []
     for seed in range(5):
         ratings = synthetic(n_users=300, n_items=300, n_ratings=1500, fewest=2, rng=seed)
-        alone = cells(layout(ratings.users, ratings.items, 300, 300).users, 300)
+        alone = cells(by_user(ratings.users, ratings.items, 300, 300)[0], 300)
         counts.append(len(spectrum(public(alone), 20).values))
     assert max(counts) <= 4
     assert sum(counts) <= 10

@@ -25,12 +25,12 @@ def cells() -> Layout:
     """Person 4 rated nothing, item 7 was rated by nobody, person 0 rated one item."""
     rated = np.random.default_rng(5).random((PEOPLE, ITEMS)) < 0.5
     rated[4], rated[:, 7], rated[0] = False, False, np.arange(ITEMS) == 3
-    return layout(*(np.int32(side) for side in np.nonzero(rated)), PEOPLE, ITEMS)
+    return layout(*(np.int32(side) for side in np.nonzero(rated)), PEOPLE, ITEMS)[0]
 
 
 @pytest.fixture
 def centred(cells: Layout) -> Doubles:
-    return np.random.default_rng(6).normal(0, 1, len(cells.order))
+    return np.random.default_rng(6).normal(0, 1, len(cells.users.other))
 
 
 def start() -> Parameters:
@@ -188,7 +188,7 @@ def test_another_unit_of_the_same_scale_changes_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_far_off_the_scale_are_cut(name: str, data: Evidence) -> None:
     """Unbounded noise at a small epsilon would make gradient descent run away."""
-    wild = data.values + np.random.default_rng(0).laplace(0, 4000, len(data)).astype(np.float32)
-    fitted = small(name, replace(data, values=wild))
+    noise = np.random.default_rng(0).laplace(0, 4000, len(data.numbers)).astype(np.float32)
+    fitted = small(name, replace(data, numbers=data.numbers + noise))
     assert 1 < fitted.mu[0] < 5
     assert np.abs(fitted.people).max() < 20

@@ -5,7 +5,7 @@ import pytest
 
 from tacit.errors import RequestError
 from tacit.kernels.als import LEAST_RIDGE, SideProblem, half_step, least_norm_step
-from tacit.kernels.layout import layout
+from tacit.kernels.layout import by_user
 from tacit.models import at_home, evidence, fit
 from tacit.models.least_squares.mf import MF
 from tacit.models.least_squares.mog_mf import PRINTED, MoGMF
@@ -40,7 +40,7 @@ def problem(ridge: float, rng: int) -> tuple[np.ndarray, np.ndarray, SideProblem
 @pytest.mark.parametrize("ridge", [0.0, 1e-6, 1e-4])
 def test_a_row_is_that_of_least_norm_by_the_pseudo_inverse(ridge):
     users, items, given = problem(ridge, 4)
-    rows = half_step(layout(users, items, 12, 9).users, given)
+    rows = half_step(by_user(users, items, 12, 9)[0], given)
     for person in range(12):
         own = users == person
         y, w = given.design[items[own]].astype(float), given.weight[own].astype(float)
@@ -51,7 +51,7 @@ def test_a_row_is_that_of_least_norm_by_the_pseudo_inverse(ridge):
 
 def test_both_ways_of_solving_agree_where_a_ridge_holds():
     users, items, given = problem(2 * LEAST_RIDGE, 5)
-    side = layout(users, items, 12, 9).users
+    side = by_user(users, items, 12, 9)[0]
     assert half_step(side, given) == pytest.approx(least_norm_step(side, given), abs=2e-3)
 
 

@@ -71,7 +71,7 @@ def test_packing_keeps_the_norm_and_comes_undone(K):
 
 def test_sums_are_those_of_a_loop():
     users, items = np.unique(CHANCE.integers(0, [30, 12], (200, 2)), axis=0).T
-    cells = layout(users.astype(np.int32), items.astype(np.int32), 30, 12)
+    cells, _ = layout(users.astype(np.int32), items.astype(np.int32), 30, 12)
     weights = CHANCE.integers(-99, 99, len(users)).astype(np.int32)
     rows = CHANCE.integers(-99, 99, (30, 3)).astype(np.int32)
     expected = [[0] * 3 for _ in range(12)]

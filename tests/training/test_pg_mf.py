@@ -168,8 +168,8 @@ def test_every_entry_is_asked_for_equally_often() -> None:
 
 
 def test_projecting_and_lifting_equal_the_matrices_they_stand_for(ratings: Ratings) -> None:
-    cells = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
-    values, chance = ratings.values[cells.order].astype(float), np.random.default_rng(1)
+    cells, order = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
+    values, chance = ratings.values[order].astype(float), np.random.default_rng(1)
     device, rows = home(ratings), chance.standard_normal((ratings.n_users, 3))
     asked = Questions.draw(ratings.n_users, 3, 8, chance)
     entries = projected(cells.users, values, device, rows, asked.columns, asked.seeds)

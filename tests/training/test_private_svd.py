@@ -9,7 +9,7 @@ import pytest
 
 from tacit.audit.replay import Recorder, replay
 from tacit.errors import RequestError
-from tacit.kernels.layout import layout
+from tacit.kernels.layout import by_user, layout
 from tacit.kernels.normal import grams, integer_sums
 from tacit.models import at_home
 from tacit.readers import synthetic
@@ -234,7 +234,7 @@ def test_objective_perturbation_loses_exactly_its_epsilon():
 def test_normal_equations_are_those_laid_out():
     chance = np.random.default_rng(3)
     users, items = np.nonzero(chance.random((7, 6)) < 0.5)
-    cell = layout(users.astype(np.int32), items.astype(np.int32), 7, 6)
+    cell, _ = layout(users.astype(np.int32), items.astype(np.int32), 7, 6)
     design, values = chance.integers(-50, 50, (6, 3)), chance.integers(-1000, 1000, len(users))
     dense = np.zeros((7, 6), np.int64)
     dense[users, items] = values
@@ -281,7 +281,7 @@ def test_levels_are_drawn_to_zero_by_their_noise():
 def test_implicit_rows_are_a_ridge_regression_on_presence():
     chance = np.random.default_rng(6)
     users, items = np.nonzero(chance.random((40, 12)) < 0.4)
-    side = layout(users.astype(np.int32), items.astype(np.int32), 40, 12).users
+    side = by_user(users.astype(np.int32), items.astype(np.int32), 40, 12)[0]
     table = np.zeros((40, 12))
     table[users, items] = 1
     table /= np.sqrt(np.maximum(table.sum(1, keepdims=True), 1))

@@ -96,11 +96,11 @@ def read_reports(path: str | Path) -> Reports:
 def _reports(frame: pl.DataFrame, header: dict[str, Any], path: str | Path) -> Reports:
     channels = tuple(loads(json.dumps(channel)) for channel in header["channels"])
     symbols, channel_of = frame["symbol"].to_numpy(), frame["channel"].to_numpy()
-    most = np.array([len(channel.outputs) for channel in channels])
+    most = np.array([len(channel.outputs) for channel in channels], np.int32)
     if channel_of.max(initial=0) >= len(channels) or (symbols >= most[channel_of]).any():
         raise DataError(f"{path} holds a symbol that its channel does not have.")
-    user_ids, users = _codes(frame["user"], header["users"], path)
-    item_ids, items = _codes(frame["item"], header["items"], path)
+    user_ids, users = _codes(frame.drop_in_place("user"), header["users"], path)
+    item_ids, items = _codes(frame.drop_in_place("item"), header["items"], path)
     return Reports(
         users=users,
         items=items,

@@ -116,7 +116,7 @@ def _solve_rows(
 @njit(cache=True, fastmath=FAST)
 def _normal_equations(
     other: Ints,
-    cell: NDArray[np.int64],
+    cell: Ints,
     problem: SideProblem,
     y: Floats,
     pull: Floats,

@@ -45,8 +45,8 @@ class Adjusted:
 
         Raises `RequestError` where 64 bits cannot hold a sum.
         """
-        cells = layout(witnesses, things, n_witnesses, n)
-        witness, thing, points = witnesses[cells.order], cells.users.other, points[cells.order]
+        cells, order = layout(witnesses, things, n_witnesses, n)
+        witness, thing, points = witnesses[order], cells.users.other, points[order]
         value = centred(points, witness, cells.users.counts)
         norms = np.bincount(thing, value.astype(np.float64) ** 2, n)
         if norms.max(initial=0) >= 2.0**62:

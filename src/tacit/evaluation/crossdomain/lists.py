@@ -16,7 +16,7 @@ from tacit.crossdomain.holdout import HeldOut
 from tacit.crossdomain.trial import Predicted, Trial
 from tacit.errors import RequestError
 from tacit.evaluation.comparison.lists import MOST_SCORES, figure_columns
-from tacit.kernels.layout import Side, layout
+from tacit.kernels.layout import Side, by_user
 from tacit.kernels.lists.topk import best_lists
 from tacit.metrics.accuracy import relevant_from
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures
@@ -117,4 +117,4 @@ def _kept(trial: Trial) -> Side:
     mine = trial.in_target & np.isin(ratings.users, trial.people)
     rows = np.searchsorted(trial.people, ratings.users[mine]).astype(np.int32)
     items = (ratings.items[mine] - first).astype(np.int32)
-    return layout(rows, items, len(trial.people), _items(trial)).users
+    return by_user(rows, items, len(trial.people), _items(trial))[0]

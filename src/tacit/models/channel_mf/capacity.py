@@ -22,16 +22,15 @@ def starting_level(scores: ScoreTable, data: Evidence) -> float:
 
     A normal prior at the middle of the scale keeps it there while the reports say nothing.
     """
-    counts = np.bincount(data.symbols, minlength=len(scores.log_q))
     centre, range_ = np.mean(data.scale.values), data.scale.values[-1] - data.scale.values[0]
     prior = -0.5 * ((scores.theta - centre) * 4 / range_) ** 2
-    return float(scores.theta[np.argmax(counts @ scores.log_q + prior)])
+    return float(scores.theta[np.argmax(data.counts @ scores.log_q + prior)])
 
 
 def worth(scores: ScoreTable, data: Evidence, level: float) -> float:
     """Clean ratings that all reports together are worth: sigma^2 times the sum of J(level)."""
     at = int(np.argmin(np.abs(scores.theta - level)))
-    information = scores.table[data.symbols, at, 1].sum(dtype=np.float64)
+    information = data.counts @ scores.table[:, at, 1].astype(np.float64)
     return float(information) * scores.sigma**2
 
 

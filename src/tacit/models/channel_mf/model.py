@@ -74,7 +74,7 @@ class ChannelMF:
         kept = fit_tables(self, rng, start, data.item_of, data.symbols, data.likelihood, *values)
         chain = GibbsChain(
             data, self.factors, self.directions, described, self.burn_in, rng,
-            self.engine or Local(), kept,
+            self.engine or Local.over_cells(len(data)), kept,
         )  # fmt: skip
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws

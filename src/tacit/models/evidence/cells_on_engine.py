@@ -1,7 +1,7 @@
 """Who rated what as a matrix of 0 and 1 whose products run on an engine, block by block of rows.
 
 A row's sum depends on its own cells alone, in their order, so that digits are the same for any
-blocks. Products with the transpose are sums over the rows of the other side.
+engine and blocks. Products with the transpose are sums over the rows of the other side.
 """
 
 from dataclasses import dataclass
@@ -33,9 +33,7 @@ class CellSums(NamedTuple):
 
 def sum_block(block: SideRows, given: Summands) -> CellSums:
     """Sums over the cells of each of the block's rows."""
-    x = given.of_columns
-    rows = block.ones(len(x), x.dtype.type)
-    return CellSums(row_sums(rows, x) if x.dtype == np.float32 and x.ndim == 2 else rows @ x)
+    return CellSums(row_sums(block.starts, block.columns, given.of_columns))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,17 @@
 """Evidence: the one form in which every model sees its data, reports and true ratings alike."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.given import must_be
-from tacit.kernels.layout import Layout, layout
+from tacit.kernels.layout import Layout, counted, layout
 from tacit.models.evidence.missing_symbol import (
     PresenceChannel,
     columns,
@@ -31,19 +33,19 @@ Table = NDArray[np.float64]
 class Evidence:
     """Who sent which symbol about what, in canonical order (by user, then item).
 
-    `symbols`: int32 columns of `likelihood`, shape (n,). `likelihood`: P(symbol | level), shape
+    `symbols`: columns of `likelihood`, unsigned, shape (n,). `likelihood`: P(symbol | level), shape
     (levels, symbols), the tables of all channels side by side, channel c in the columns
-    `blocks[c]`; the identity for true ratings. `hidden`: what a report says of presence, None
-    where who rated what was sent in clear; P is then given that something was reported, and rows
-    are reports of something only. `values`: the number each report stands for, which naive models
-    take for it.
+    `blocks[c]`; the identity for true ratings. `numbers`: what each column stands for, float32,
+    shape (symbols,), which naive models take for the rating. `hidden`: what a report says of
+    presence, None where who rated what was sent in clear; P is then given that something was
+    reported, and rows are reports of something only.
     """
 
     layout: Layout
-    symbols: NDArray[np.int32]
+    symbols: NDArray[np.unsignedinteger[Any]]
     likelihood: Table
     blocks: list[slice]
-    values: Floats
+    numbers: Floats
     scale: RatingScale
     user_ids: Vocabulary
     item_ids: Vocabulary
@@ -64,6 +66,16 @@ class Evidence:
         return self.layout.users.other
 
     @cached_property
+    def values(self) -> Floats:
+        """The number each report stands for, shape (n,)."""
+        return self.numbers[self.symbols]
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many reports there are of each symbol, shape (symbols,)."""
+        return counted(self.symbols, self.likelihood.shape[1])
+
+    @cached_property
     def presence(self) -> PresenceMatrix:
         """Who rated what, as far as the reports say."""
         found = cells(self.layout.users, len(self.item_ids))
@@ -72,12 +84,8 @@ class Evidence:
     def where(self, mask: NDArray[np.bool_]) -> "Evidence":
         """The reports where `mask` (canonical order) holds."""
         users, items = self.user_of[mask], self.item_of[mask]
-        return replace(
-            self,
-            layout=layout(users, items, len(self.user_ids), len(self.item_ids)),
-            symbols=self.symbols[mask],
-            values=self.values[mask],
-        )
+        cells, _ = layout(users, items, len(self.user_ids), len(self.item_ids))
+        return replace(self, layout=cells, symbols=self.symbols[mask])
 
 
 def evidence(data: Ratings | Reports) -> Evidence:
@@ -90,7 +98,7 @@ def evidence(data: Ratings | Reports) -> Evidence:
     if len(data) == 0:
         raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
     if isinstance(data, Ratings):
-        return _evidence(data, data.levels.astype(np.int32), [np.eye(data.scale.n_levels)])
+        return _evidence(data, data.levels, [np.eye(data.scale.n_levels)], data.scale.values)
     for channel in data.channels:
         if len(set(channel.weights)) == 1:
             raise RequestError(
@@ -106,24 +114,26 @@ def evidence(data: Ratings | Reports) -> Evidence:
                 "that does not; ask more people, about more slots or at a larger epsilon."
             )
     tables = [likelihood(channel) for channel in data.channels]
-    return _evidence(data, columns(data), tables, data.guarantee, missing)
+    numbers = [y for channel in data.channels for y in channel.outputs if y is not None]
+    return _evidence(data, columns(data), tables, numbers, data.guarantee, missing)
 
 
 def _evidence(
     data: Ratings | Reports,
-    symbols: NDArray[np.int32],
+    symbols: NDArray[np.unsignedinteger[Any]],
     tables: list[Table],
+    numbers: Iterable[SupportsFloat],
     guarantee: Guarantee = NO_PRIVACY,
     missing: PresenceChannel | None = None,
 ) -> Evidence:
-    cells = layout(data.users, data.items, data.n_users, data.n_items)
+    cells, order = layout(data.users, data.items, data.n_users, data.n_items)
     ends = np.cumsum([0] + [table.shape[1] for table in tables]).tolist()
     return Evidence(
         cells,
-        symbols[cells.order],
+        symbols[order],
         np.hstack(tables),
         [slice(first, end) for first, end in pairwise(ends)],
-        data.values[cells.order],
+        np.array([float(y) for y in numbers], np.float32),
         data.scale,
         data.user_ids,
         data.item_ids,

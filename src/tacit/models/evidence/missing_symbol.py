@@ -6,6 +6,7 @@ slot is to be reported, and what a slot without a rating sends, stand here.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,12 +81,14 @@ def reported(reports: Reports) -> NDArray[np.bool_]:
     return kept
 
 
-def columns(reports: Reports) -> NDArray[np.int32]:
+def columns(reports: Reports) -> NDArray[np.unsignedinteger[Any]]:
     """Each report's column where the channels' `likelihood`s stand side by side, shape (n,)."""
-    places, first = np.empty(len(reports), np.int32), 0
-    for index, channel in enumerate(reports.channels):
-        mine, shown = reports.channel_of == index, _shows_rating(channel)
-        places[mine] = (first + np.cumsum(shown) - 1)[reports.symbols[mine]]
+    shows = [_shows_rating(channel) for channel in reports.channels]
+    kind = np.min_scalar_type(sum(int(shown.sum()) for shown in shows) - 1)
+    places, first = np.empty(len(reports), kind), 0
+    for index, shown in enumerate(shows):
+        mine, before = reports.channel_of == index, np.cumsum(shown) - shown
+        places[mine] = (first + before).astype(kind)[reports.symbols[mine]]
         first += int(shown.sum())
     return places
 
@@ -105,5 +108,5 @@ def _made_up(channel: Channel) -> Doubles:
 
 
 def _asked(reports: Reports) -> csr_array:
-    cells = (np.ones(len(reports)), (reports.users, reports.items))
+    cells = (np.ones(len(reports), np.int8), (reports.users, reports.items))
     return csr_array(cells, shape=(reports.n_users, reports.n_items))

@@ -12,7 +12,6 @@ are reports: the m x n cells are never laid out.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from tacit.engines.engine import Engine
-from tacit.engines.tables import Tables
+from tacit.engines.local import Local
+from tacit.engines.tables import InMemory, Tables
 from tacit.kernels.layout import Side
 from tacit.models.evidence.cells_on_engine import CellsOnEngine
 
@@ -33,7 +33,7 @@ DAMPING = 10.0  # ratings a profile or an item needs before its direction counts
 class PresenceMatrix:
     """`reported`: 1 at each report, shape (people, items). `rated`, `unrated`: P(reported | rated)
     and P(reported | not rated) of each person's channel, shape (people,). `asked`: 1 at each slot
-    asked about, or None when all were. `on_engine`: the two where products are to run; None for
+    asked about, or None when all were. `products`: the two where products are to run; None for
     this process.
     """
 
@@ -41,7 +41,7 @@ class PresenceMatrix:
     rated: Doubles
     unrated: Doubles
     asked: csr_array | None = None
-    on_engine: tuple[CellsOnEngine, CellsOnEngine | None] | None = None
+    products: tuple[CellsOnEngine, CellsOnEngine | None] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,19 +85,21 @@ class PresenceMatrix:
 
     def on(self, engine: Engine | None, tables: Tables) -> "PresenceMatrix":
         """The same, its products on an engine, to the same digits; None for this process."""
-        if engine is None:
-            return self
+        return self if engine is None else replace(self, products=self._laid_out(engine, tables))
+
+    @cached_property
+    def operands(self) -> tuple[CellsOnEngine, CellsOnEngine | None]:
+        """`reported` and `asked` as what products are taken with."""
+        return self.products or self._laid_out(Local(), InMemory())
+
+    def _laid_out(
+        self, engine: Engine, tables: Tables
+    ) -> tuple[CellsOnEngine, CellsOnEngine | None]:
         asked = self.asked
-        both = (
+        return (
             CellsOnEngine.of(self.reported, "reported", engine, tables),
             None if asked is None else CellsOnEngine.of(asked, "asked", engine, tables),
         )
-        return replace(self, on_engine=both)
-
-    @property
-    def operands(self) -> tuple[Any, Any]:
-        """`reported` and `asked` as what products are taken with."""
-        return self.on_engine or (self.reported, self.asked)
 
     def over_items(self, x: Doubles) -> Doubles:
         """C x for x of shape (items,) or (items, d)."""
@@ -180,7 +182,7 @@ class PresenceMatrix:
 
 def cells(side: Side, items: int) -> csr_array:
     """1 at each person's cells in `side`, shape (people, items)."""
-    ones = np.ones(len(side.other))
+    ones = np.ones(len(side.other), np.int8)
     return csr_array((ones, side.other, side.start), shape=(len(side.counts), items))
 
 

@@ -33,7 +33,8 @@ def presence_mixture(
     wide = data.likelihood.shape[1]
     return replace(
         data,
-        symbols=(group * wide + data.symbols).astype(np.int32),
+        symbols=(group * wide + data.symbols).astype(np.min_scalar_type(GROUPS * wide - 1)),
+        numbers=np.tile(data.numbers, GROUPS),
         likelihood=np.hstack([(1 - w) * missing.made_up + w * data.likelihood for w in shares]),
         blocks=[
             slice(g * wide + b.start, g * wide + b.stop) for g in range(GROUPS) for b in data.blocks

@@ -38,7 +38,7 @@ class OtherSide(NamedTuple):
 def solve_block(block: TargetRows, across: OtherSide) -> Done:
     """Solve the block's rows."""
     rows, target = block.rows, block.rows.of_cells(block.target) - np.float32(across.mu)
-    side = Side(rows.starts, rows.columns, np.arange(len(target)))
+    side = Side(rows.starts, rows.columns, np.arange(len(target), dtype=np.int32))
     asked = problem(opened(across.other), target, np.ones_like(target), across.ridge)
     written(across.rows, rows.first, half_step(side, asked))
     return Done(rows.n_rows)

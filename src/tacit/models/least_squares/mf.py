@@ -71,7 +71,7 @@ class MF:
     def _factorize(self, data: Evidence, ridge: float, rng: int, kept: Tables) -> Factors:
         bias_ridge = ridge / 2 if self.biases else float(FREE)
         factors = Factors.start(data, self.factors, ridge, bias_ridge, rng, centred=self.centred)
-        engine = self.engine or Local()
+        engine = self.engine or Local.over_cells(len(data))
         cells = ReportBlocks.of(data, engine, kept)
         return HalfSteps(cells, factors, engine, kept.within(f"{ridge:g}")).run(self.sweeps)
 

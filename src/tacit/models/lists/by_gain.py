@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.kernels.layout import layout
+from tacit.kernels.layout import by_user
 from tacit.kernels.lists.topk import best_lists
 from tacit.models.fitted import Fitted
 from tacit.models.lists.by_rating import predictions
@@ -37,7 +37,7 @@ def lists_by_gain(
             f"{len(stars.user_ids):,} and {len(stars.item_ids):,}; learn both "
             "from the same reports."
         )
-    seen = layout(own.users, own.items, people, items).users
+    seen, _ = by_user(own.users, own.items, people, items)
     expected = presence.scorer(seen, where)
     predicted = predictions(stars, own, np.arange(people, dtype=np.int32), where)
     low, high = stars.levels[0], stars.levels[-1]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.layout import layout
+from tacit.kernels.layout import by_user
 from tacit.kernels.lists.topk import Scorer, best_lists
 from tacit.models.fitted import Fitted
 from tacit.models.lists.fitted import Where
@@ -23,7 +23,7 @@ def lists_by_rating(
     """
     n_items, whose = len(fitted.item_ids), np.unique(own.users)
     order = np.searchsorted(whose, own.users).astype(np.int32)
-    seen = layout(order, own.items, len(whose), n_items).users
+    seen, _ = by_user(order, own.items, len(whose), n_items)
     predicted = predictions(fitted, own, whose, where)
     codes = np.full((len(fitted.user_ids), length), -1, np.int32)
     codes[whose] = best_lists(predicted, seen, n_items, length)

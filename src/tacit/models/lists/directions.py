@@ -16,9 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from tacit.engines.local import Local
-from tacit.engines.tables import InMemory
-from tacit.models.evidence.cells_on_engine import CellsOnEngine
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 
 Floats = NDArray[np.float32]
@@ -37,19 +34,15 @@ class ScaledPresence:
 
     def over_items(self, x: Floats) -> Floats:
         """B x, shape (people, K)."""
-        scaled, (reported, asked) = _scaled(x, self.items), self._cells
+        scaled, (reported, asked) = _scaled(x, self.items), self.presence.operands
         silent = scaled.sum(0)[None] if asked is None else asked @ scaled
         return _scaled(reported @ scaled, self._up) - _scaled(silent, self._down)
 
     def over_people(self, x: Floats) -> Floats:
         """B' x, shape (items, K)."""
-        (reported, asked), down = self._cells, _scaled(x, self._down)
+        (reported, asked), down = self.presence.operands, _scaled(x, self._down)
         silent = down.sum(0)[None] if asked is None else asked.T @ down
         return _scaled(reported.T @ _scaled(x, self._up) - silent, self.items)
-
-    @cached_property
-    def _cells(self) -> tuple[CellsOnEngine, CellsOnEngine | None]:
-        return self.presence.on_engine or self.presence.on(Local(), InMemory()).operands
 
     @cached_property
     def _up(self) -> Doubles:

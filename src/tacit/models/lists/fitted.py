@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
 from tacit.given import must_be
-from tacit.kernels.layout import Side, layout
+from tacit.kernels.layout import Side, by_user
 from tacit.kernels.lists.linked import linked_lists
 from tacit.kernels.lists.topk import Scorer, best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
@@ -74,7 +74,7 @@ class FittedLists:
         and for what are no `Ratings`.
         """
         must_be(Ratings, own, "`Ratings`", "give those of the model's people")
-        seen = layout(own.users, own.items, len(self.user_ids), len(self.item_ids)).users
+        seen, _ = by_user(own.users, own.items, len(self.user_ids), len(self.item_ids))
         if where == "device" and (links := self.weights.links(self._rows(seen))) is not None:
             return linked_lists(seen, links, length)
         return best_lists(self.scorer(seen, where), seen, len(self.item_ids), length)

@@ -37,7 +37,7 @@ class Directions:
     def tastes(self, own: csr_array) -> Floats:
         """What `of_items` is multiplied by for people who have `own` and nothing else, (people,
         K)."""
-        return row_sums(own, self._of_own) * self.spectrum
+        return row_sums(own.indptr.astype(np.int64), own.indices, self._of_own) * self.spectrum
 
     @cached_property
     def of_items(self) -> Floats:

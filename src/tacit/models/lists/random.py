@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.layout import layout
+from tacit.kernels.layout import by_user
 from tacit.kernels.lists.topk import best_lists
 from tacit.models.lists.fitted import Where
 from tacit.models.lists.interactions import Interactions
@@ -25,7 +25,7 @@ class RandomLists:
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
         """As `FittedLists.lists`, whatever anybody has."""
         chance = np.random.default_rng(self.rng)
-        seen = layout(own.users, own.items, own.n_users, self.items).users
+        seen, _ = by_user(own.users, own.items, own.n_users, self.items)
 
         def score(some: slice) -> Floats:
             return chance.random((some.stop - some.start, self.items), np.float32)

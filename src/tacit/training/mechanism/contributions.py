@@ -45,10 +45,10 @@ class CanonicalRatings:
     @classmethod
     def of(cls, ratings: Ratings) -> Self:
         """The canonical form of a table of ratings; the order of its rows leaves no trace."""
-        sides = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
+        sides, order = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
         levels = np.asarray(ratings.scale.values)
         half = float(levels[-1] - levels[0]) / 2
-        values = levels[ratings.levels[sides.order]] - (levels[0] + half)
+        values = levels[ratings.levels[order]] - (levels[0] + half)
         person = np.repeat(np.arange(ratings.n_users), sides.users.counts)
         return cls(ratings.n_users, sides.users, sides.items, person, values, half)
 
@@ -66,13 +66,13 @@ class CanonicalRatings:
         mine = kept[self.item]
         users = self.person[mine].astype(np.int32)
         items = column[self.item[mine]].astype(np.int32)
-        sides = layout(users, items, self.people, columns)
+        sides, order = layout(users, items, self.people, columns)
         return type(self)(
             self.people,
             sides.users,
             sides.items,
-            self.person[mine][sides.order],
-            self.values[mine][sides.order],
+            self.person[mine][order],
+            self.values[mine][order],
             self.half,
         )
 

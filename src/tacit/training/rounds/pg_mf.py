@@ -25,7 +25,7 @@ from tacit.channels.table import Channel
 from tacit.collection.keystream import BulkWords
 from tacit.errors import RequestError
 from tacit.kernels.devices.foldin import Home
-from tacit.kernels.layout import Side, layout
+from tacit.kernels.layout import Side, by_user
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
@@ -198,9 +198,9 @@ class _Profiles:
     @classmethod
     def of(cls, ratings: Ratings, groups: int, chance: np.random.Generator) -> "_Profiles":
         place = chance.permutation(ratings.n_users).astype(np.int32)
-        cells = layout(place[ratings.users], ratings.items, ratings.n_users, ratings.n_items)
-        values = np.asarray(ratings.scale.values)[ratings.levels[cells.order]]
-        return cls(cells.users, values, groups)
+        side, order = by_user(place[ratings.users], ratings.items, ratings.n_users, ratings.n_items)
+        values = np.asarray(ratings.scale.values)[ratings.levels[order]]
+        return cls(side, values, groups)
 
     def turn(self, number: int) -> slice:
         """The people of a round: groups take turns, as often each as a person has reports.

@@ -44,10 +44,8 @@ def integer_ratings(ratings: Ratings) -> IntegerRatings:
     levels = np.asarray(ratings.scale.values)
     middle = (levels[0] + levels[-1]) / 2
     grid = np.rint((levels - middle) * STEPS).astype(np.int64)
-    sorted_cells = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
-    return IntegerRatings(
-        sorted_cells, grid[ratings.levels[sorted_cells.order]], int(grid[-1] - grid[0])
-    )
+    cells, order = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
+    return IntegerRatings(cells, grid[ratings.levels[order]], int(grid[-1] - grid[0]))
 
 
 def sums(rows: NDArray[np.integer], values: Ints, count: int) -> Ints:
