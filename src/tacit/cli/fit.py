@@ -205,10 +205,11 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
     from tacit.collection.report_file import read_reports
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
+    from tacit.collector.storage.ranges import at_once
 
     if file is not None:
         return read_reports(file)
-    with closing(open_reader(str(db))) as reader:
+    with closing(open_reader(str(db), at_once())) as reader:
         return stored_reports.reports(reader, task)
 
 
