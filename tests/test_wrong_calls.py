@@ -40,6 +40,7 @@ from tacit.audit.attacks import attack
 from tacit.audit.attacks.world import World
 from tacit.audit.one_run import one_run
 from tacit.channels import fisher_information
+from tacit.engines.local import Local
 from tacit.models import evidence, interactions, list_model
 from tacit.plugins import register
 from tacit.readers import titles
@@ -160,6 +161,9 @@ WRONG = [
     (lambda: compare(MADE, models="mf", relevant=0.5), "No rating of the scale 1:5:1 tells relevant items from others at 0.5; give one from 1 to 5."),
     (lambda: compare(MADE, models="mf", factors=-3), "The number of factors -3 is below 0; give 0 or more."),
     (lambda: compare(MADE, models="mf", path=3), "3 is no path; give one as text, as in 'ratings.csv'."),
+    (lambda: compare(MADE, models="mf", engine="spark"), "'spark' is no engine; give one, as Local(blocks=4) or Spark('local[2]')."),
+    (lambda: compare(MADE, models="ease,mf", engine=Local()), "Devices with ease are simulated in this process alone; leave out the engine, or choose models that predict ratings."),
+    (lambda: compare(synthetic(60, 50, 1200, scale="there"), engine=Local()), re.compile("Devices with ease are simulated in this process alone; ")),
     (lambda: attack("linkage", known=3), "The setting known of attack linkage is 3; give several, as in (2, 4, 8, 20)."),
     (lambda: World.through(MADE, "rated", 0), "'rated' is no plan; give one such as Rated(channel)."),
     (lambda: World.unprotected(FRAME, "rated", 0, scale=3), NO_SCALE.format(3)),

@@ -82,6 +82,48 @@ def test_a_result_runs_again_from_itself(first, run, tmp_path):
     assert written == told
 
 
+@pytest.mark.spark
+def test_it_runs_again_on_spark_with_the_figures_of_this_process(written, run, tmp_path):
+    """Where it runs is given beside the file, and in none."""
+    here, there = tmp_path / "here.json", tmp_path / "there.json"
+    text = written.read_text().replace('"laplace"', '"identity"')
+    written.write_text(text.replace('digest = "0"\n', ""))
+    assert run("compare", written, "--json", here)[0] == 0
+    spark = ("--engine", "spark", "--master", "local[2]")
+    status, _, said = run("compare", written, *spark, "--json", there)
+    assert status == 0, said
+    figures = [[{k: v for k, v in row.items() if "seconds" not in k} for row in rows(path)]
+               for path in (here, there)]  # fmt: skip
+    assert figures[0] == figures[1]
+    assert tomllib.loads(here.with_suffix(".toml").read_text()) == tomllib.loads(
+        there.with_suffix(".toml").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (("--engine", "flink"), "There is no engine 'flink'; choose local or spark"),
+        (("--master", "local[2]"), "ask for --engine spark with it"),
+        (("--engine", "spark", "--master", "elsewhere"), "'elsewhere' is no master of Spark's"),
+    ],
+)
+def test_where_it_cannot_run_is_said_of_a_file_too(written, run, asked, sentence):
+    written.write_text(written.read_text().replace('digest = "0"\n', ""))
+    for data in (written, written.with_name("made.csv")):
+        status, _, said = run("compare", data, *asked)
+        assert status == 1
+        assert sentence in " ".join(said.split())
+
+
+def test_devices_of_a_model_of_lists_stay_here(run, written):
+    status, _, said = run(
+        "compare", written.with_name("made.csv"), "--model", "ease", "--engine", "spark"
+    )
+    assert status == 1
+    assert "Devices with ease are simulated in this process alone" in " ".join(said.split())
+
+
 def test_auto_stands_for_what_the_file_says(first, run, tmp_path):
     table = tomllib.loads(first.read_text())
     assert set(table["auto"]) == {"0.5", "3"}

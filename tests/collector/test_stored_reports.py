@@ -9,10 +9,8 @@ import pytest
 
 from tacit.channels.table import Channel
 from tacit.collector.storage import stored_reports
-from tacit.collector.storage.addresses import open_reader, open_store
+from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.collector.storage.slot_codec import STORED, pack_rated, table_of
-from tacit.collector.storage.store import StoredReport
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.wire.item_model import ItemModel
@@ -159,32 +157,3 @@ def test_a_long_life_of_one_person(ask, collector, report, send, tmp_path):
     sent = [replace(base, id=f"{k:032x}", epoch=k, symbols=(k % 5,)) for k in range(1, 21)]
     assert send(client, task, *reversed(sent)).status_code == 200
     assert cells(learnt(tmp_path / "reports.db")) == {(me, 101): (0, 0)}
-
-
-@pytest.mark.postgres
-@pytest.mark.parametrize("pages", [1, 1 << 13])
-def test_tables_of_a_database_hold_what_a_scan_finds(postgres, ask, pages, monkeypatch):
-    """Several pages, reports to another task on them, somebody erased, reports made meanwhile."""
-    monkeypatch.setattr("tacit.collector.storage.postgres.PAGES_AT_ONCE", pages)
-    url, rng = postgres.database(), np.random.default_rng(1)
-    with closing(open_store(url)) as store:
-        held = store.hold(ask().document)
-        rows = [
-            StoredReport(
-                rng.bytes(16), held.number + k % 5 // 4, 20 + k % 3, k % 2,
-                bytes([k % 7]) * 16, pack_rated(k % 6, k % 4),
-            )
-            for k in range(900)
-        ]  # fmt: skip
-        store.insert(rows)
-        store.erase(held.number, bytes([3]) * 16, 20)
-        with closing(open_reader(url)) as reader:
-            scanned = table_of([row for some in reader.scan(held.number) for row in some])
-            tables = reader.tables(held.number)
-            found = [next(tables)]
-            store.insert([row._replace(id=rng.bytes(16)) for row in rows])
-            found += tables
-    mine = [row for row in rows if row.task == held.number and row.person != bytes([3]) * 16]
-    read = np.frombuffer(b"".join(found), STORED)
-    assert np.array_equal(np.sort(read), np.sort(table_of(mine)))
-    assert np.array_equal(np.sort(read), np.sort(scanned))

@@ -15,6 +15,7 @@ import pytest
 import tacit
 from tacit import as_ratings, compare, compile_channel, fit, perturb, synthetic
 from tacit.collection.rated import Rated
+from tacit.engines.local import Local
 from tacit.errors import TacitError
 from tacit.models import MF, Baseline
 from tacit.training import train
@@ -46,6 +47,30 @@ def test_rows_are_those_of_the_command_line(run, tmp_path):
     written = json.loads((tmp_path / "python.json").read_text())
     assert len(written) == len(same)
     assert not list(tmp_path.glob("*.journal"))
+
+
+class Counting(Local):
+    """An engine that says how often it was asked."""
+
+    asked = 0
+
+    def over(self, kernel, blocks, shared):
+        Counting.asked += len(blocks)
+        return super().over(kernel, blocks, shared)
+
+
+def test_devices_on_an_engine_change_no_figure(engine):
+    """Of ratings and lists, each fold, beside floors and slices; by objects as by names."""
+    request = {"channels": "identity", "models": ["bias", MF(factors=2)], "epsilons": 1}
+    request |= {"folds": 2, "slices": True}
+    here, there = compare(MADE, **request), compare(MADE, **request, engine=engine)
+    assert there.frame.drop(CHANCE).rows() == here.frame.drop(CHANCE).rows()
+
+
+def test_it_is_the_engine_that_predicts_and_makes_lists():
+    """Two blocks for ratings and two for lists; what a provider predicts stays here."""
+    compare(MADE, channels="identity", models="mf", epsilons=1, engine=Counting(2))
+    assert Counting.asked == 2 + 2
 
 
 @pytest.mark.parametrize(

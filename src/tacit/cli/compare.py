@@ -69,6 +69,8 @@ def compare(
     catalogue: options.CatalogueFile = None,
     people: options.PeopleFile = None,
     items: options.ItemsFile = None,
+    engine: options.Engine = "local",
+    master: options.Master = None,
 ) -> None:
     """Compare channels and models at several epsilons, beside no privacy at all.
 
@@ -93,6 +95,8 @@ def compare(
         tacit compare clicks.csv --scale there --model ease,graph-filter --epsilon 1,2,4
 
         tacit compare out.toml --json again.json
+
+        tacit compare ml-1m/ratings.dat --model mf,channel-mf --engine spark
     """
     if data.suffix == experiment.SUFFIX:
         experiment.again(context, data)
@@ -102,6 +106,7 @@ def compare(
         raise typer.BadParameter(f"'{mode}' is not strict, faithful or both", param_hint="--mode")
     if person_epsilon is not None and (plan is not None or cap is not None):
         raise typer.BadParameter("--person-epsilon chooses plan, cap and epsilon; leave them out")
+    place = options.spark_master(engine, master)
     from tacit.evaluation.outputs import ROWS, writable
 
     read = (data, catalogue, people, items)
@@ -109,6 +114,7 @@ def compare(
     writable(report, read=read)
 
     from tacit.cli import person
+    from tacit.cli.engines import on_spark
     from tacit.evaluation import experiment_file
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.asked import asked, protocol
@@ -147,12 +153,16 @@ def compare(
     real = tools.resolved(tools.tools(), recorded.auto)
     if person_epsilon is None:
         comparison = request.of(ratings)
-        run(ratings, comparison, real, json, report)
-        slots = [(comparison.plan, epsilon) for epsilon in comparison.epsilons]
     else:
         comparison = person.every(ratings, request.comparison, model)
-        wanted = PersonComparison(epsilons=epsilons(person_epsilon), every=comparison)
-        slots = person.run(ratings, wanted, real, json, report)
+    with on_spark(place) as there:
+        real = tools.with_devices_on(there, real, comparison.models)
+        if person_epsilon is None:
+            run(ratings, comparison, real, json, report)
+            slots = [(comparison.plan, epsilon) for epsilon in comparison.epsilons]
+        else:
+            wanted = PersonComparison(epsilons=epsilons(person_epsilon), every=comparison)
+            slots = person.run(ratings, wanted, real, json, report)
     if json is not None:
         auto = tools.auto_names(slots, ratings.scale) if tools.AUTO in comparison.channels else {}
         said = experiment_file.options(comparison)

@@ -1,13 +1,28 @@
-"""Where a model learns, as options say: this process, or Spark's workers, over a folder."""
+"""Where work is done, as options say: in this process, or by Spark's workers."""
 
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.engines.engine import Engine
+
+
+@contextmanager
+def on_spark(master: str | None) -> "Generator[Engine | None]":
+    """The engine of Spark's `master`, stopped at the end; None for this process."""
+    if master is None:
+        yield None
+        return
+    from tacit.engines.spark import Spark
+
+    with Spark(master) as engine:
+        yield engine
 
 
 @contextmanager

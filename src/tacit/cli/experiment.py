@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from tacit.evaluation.experiment_file import Recorded
 
 SUFFIX = ".toml"
-OUTPUTS = ("json", "report")
-"""Where results go: not in a file, and given beside one."""
-ELSEWHERE = ("data", *OUTPUTS)
+WHERE = ("json", "report", "engine", "master")
+"""Where results go and where it runs: not in a file, and given beside one."""
+ELSEWHERE = ("data", *WHERE)
 
 
 def again(context: typer.Context, path: Path) -> NoReturn:
-    """Run the experiment at `path`, its results going where this command says.
+    """Run the experiment at `path`, there and with its results going where this command says.
 
     Raises `RequestError` for a file that is none, for other options beside it, and for a result
     whose own file would be written over this one.
@@ -39,8 +39,8 @@ def again(context: typer.Context, path: Path) -> NoReturn:
     writable(context.params["json"], read=(path,), beside=(*ROWS, SUFFIX))
     options, recorded = read(path)
     data = str(options.pop("data"))
-    outputs = {name: str(context.params[name]) for name in OUTPUTS if context.params[name]}
-    typed = [*_arguments(options | outputs), "--", data]
+    given_here = {name: str(context.params[name]) for name in WHERE if context.params[name]}
+    typed = [*_arguments(options | given_here), "--", data]
     child = context.command.make_context("compare", typed, parent=context.parent, obj=recorded)
     with child:
         child.command.invoke(child)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tacit.ratings import Ratings
     from tacit.reports import Reports
 
+Settings = dict[str, Any]
+"""Of a model or a training, by name."""
+
 
 def fit(
     output: Annotated[Path, typer.Option("-o", "--output", help="The model to write.")],
@@ -96,53 +99,88 @@ def fit(
     from tacit.evaluation.outputs import writable
 
     writable(output, read=(data, catalogue, people, items))
-
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.comparison.request import RANDOM, epsilons
-    from tacit.evaluation.progress import share
-    from tacit.ratings import Ratings
-    from tacit.readers import item_table
-
-    tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN, items=items is not None)
-    if model == RANDOM:
-        raise RequestError("Random lists are learnt from nothing; choose another model to fit.")
-    if epsilon is not None:
-        (epsilon,) = epsilons(epsilon)
+    _check_names(model, channel, plan, items)
+    epsilon = _one_epsilon(epsilon)
     from_reports = data is None or is_reports(data)
     trained = model is not None and is_training(model, epsilon, from_reports)
-    chosen: dict[str, Any] = {"rng": seed} | ({} if factors is None else {"factors": factors})
-    if items is not None:
-        chosen["item_table"] = item_table(items)
-    if data is None or from_reports:
-        if catalogue is not None or people is not None:
-            raise RequestError("Reports have their catalogue and people; leave these options out.")
-        source = _reports(data, db, task)
-    else:
+    settings = _settings(seed, factors, items)
+    if data is not None and not from_reports:
         source = options.load(
             data, format, scale, columns, rounding, catalogue=catalogue, people=people
         )
-    model = model or model_for(source)
-    promised = None
+    else:
+        _without_vocabularies(catalogue, people)
+        source = _reports(data, db, task)
+    model, promised = model or model_for(source), None
     with learning(model, engine, master, state) as there:
-        if trained and epsilon and isinstance(source, Ratings):
+        if trained:
             spent = {"mode": mode, "delta": f"{delta:g}", "epsilon": epsilon}
-            with share("training") as advance:
-                fitted = tools.train(model, source, advance=advance, **spent, **chosen)
+            fitted = _trained(model, source, spent | settings)
         else:
             promised, source = _sent(source, plan, channel, epsilon)
-            with share("fitting") as advance:
-                fitted = tools.fit(model, source, advance=advance, **chosen, **there)
-    partial = output.with_name(output.name + ".part")
-    _save(fitted, partial)
-    partial.replace(output)
+            fitted = _fitted(model, source, settings | there)
+    _write(fitted, output)
     # How many ratings a training saw is no part of what it promises.
     rows = f" from {len(source):,} rows" if not trained else ""
-    plugged = tools.plugged(channel if promised else None, model)
-    via = f" (plug-ins: {plugged})" if plugged else ""
+    via = _via(channel if promised else None, model)
     options.notice(f"{output}: {model}{rows}{via}. {fitted.guarantee.sentence}")
     if publish is not None and db is not None:
         address = _publish(fitted, db, task, publish)
         options.notice(f"Published in {publish} as {address}.")
+
+
+def _check_names(model: str | None, channel: str, plan: str | None, items: Path | None) -> None:
+    """Refuse names that nothing is fitted by."""
+    from tacit.evaluation.comparison import tools
+    from tacit.evaluation.comparison.request import RANDOM
+
+    tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN, items=items is not None)
+    if model == RANDOM:
+        raise RequestError("Random lists are learnt from nothing; choose another model to fit.")
+
+
+def _one_epsilon(epsilon: str | None) -> str | None:
+    """As rows have it, if one is given; refuse several."""
+    from tacit.evaluation.comparison.request import epsilons
+
+    if epsilon is None:
+        return None
+    (one,) = epsilons(epsilon)
+    return one
+
+
+def _settings(seed: int, factors: int | None, items: Path | None) -> Settings:
+    """What a model is learnt with, where it has a setting of that name."""
+    from tacit.readers import item_table
+
+    settings: Settings = {"rng": seed} | ({} if factors is None else {"factors": factors})
+    return settings if items is None else settings | {"item_table": item_table(items)}
+
+
+def _trained(model: str, source: Any, settings: Settings) -> "Fitted | FittedLists":
+    """What a training learns, which asks devices itself."""
+    from tacit.evaluation.comparison import tools
+    from tacit.evaluation.progress import share
+
+    with share("training") as advance:
+        return tools.train(model, source, advance=advance, **settings)
+
+
+def _fitted(model: str, source: Any, settings: Settings) -> "Fitted | FittedLists":
+    """What a model learns from what was sent, or from ratings as they are."""
+    from tacit.evaluation.comparison import tools
+    from tacit.evaluation.progress import share
+
+    with share("fitting") as advance:
+        return tools.fit(model, source, advance=advance, **settings)
+
+
+def _via(channel: str | None, model: str) -> str:
+    """Which of both are of plug-ins."""
+    from tacit.evaluation.comparison import tools
+
+    plugged = tools.plugged(channel, model)
+    return f" (plug-ins: {plugged})" if plugged else ""
 
 
 def _sent(
@@ -158,14 +196,16 @@ def _sent(
     return promised, tools.perturb(source, promised)
 
 
-def _save(fitted: "Fitted | FittedLists", path: Path) -> None:
-    """Write a model of ratings, or of one of lists what devices download."""
+def _write(fitted: "Fitted | FittedLists", output: Path) -> None:
+    """Write a model of ratings, or of one of lists what devices download: whole, or not at all."""
     from tacit.models import Fitted, list_model
 
+    partial = output.with_name(output.name + ".part")
     if isinstance(fitted, Fitted):
-        fitted.save(path)
+        fitted.save(partial)
     else:
-        path.write_bytes(list_model(fitted).to_bytes())
+        partial.write_bytes(list_model(fitted).to_bytes())
+    partial.replace(output)
 
 
 def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str) -> None:
@@ -188,6 +228,12 @@ def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
         )
 
 
+def _without_vocabularies(catalogue: Path | None, people: Path | None) -> None:
+    """Refuse vocabularies beside reports."""
+    if catalogue is not None or people is not None:
+        raise RequestError("Reports have their catalogue and people; leave these options out.")
+
+
 def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
     """Whether the name is a training's; raises `RequestError` where it has no epsilon, or is
     given reports instead of ratings."""
@@ -205,10 +251,11 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
     from tacit.collection.report_file import read_reports
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
+    from tacit.collector.storage.ranges import at_once
 
     if file is not None:
         return read_reports(file)
-    with closing(open_reader(str(db))) as reader:
+    with closing(open_reader(str(db), at_once())) as reader:
         return stored_reports.reports(reader, task)
 
 

@@ -1,7 +1,7 @@
 """What each person's device would predict: the fitted item side, solved on their true ratings.
 
-Simulates many devices at once for evaluation. On a real device the same solve is
-`tacit.device.profile`, and the true ratings never leave it.
+Simulates many devices at once for evaluation, on an engine if one is given. On a real device the
+same solve is `tacit.device.profile`, and the true ratings never leave it.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,21 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.engines.engine import Engine
 from tacit.given import must_be
-from tacit.kernels.devices.foldin import Home, fold_in
-from tacit.kernels.layout import by_user
+from tacit.kernels.layout import Side, by_user
+from tacit.models.device_blocks import (
+    Downloaded,
+    ListsAsked,
+    asked_in_blocks,
+    in_blocks,
+    list_block,
+    predict_block,
+)
 from tacit.models.fitted import Fitted, Floats
 from tacit.ratings import Codes, Ratings
 
 Doubles = NDArray[np.float64]
-NOTHING = np.empty(0, np.float32)
 
 
 def at_home(fitted: Fitted, own: Ratings) -> Fitted:
@@ -25,37 +32,63 @@ def at_home(fitted: Fitted, own: Ratings) -> Fitted:
 
     Raises `RequestError` for what is no model of ratings, and for what are no `Ratings`.
     """
-    must_be(Fitted, fitted, "model of ratings", "give what `fit` returns")
-    must_be(Ratings, own, "`Ratings`", "give those of the model's people")
-    people = np.stack([row.astype(np.float32) for row in own_rows(fitted, own)])
-    return replace(fitted.on_devices(), people=people)
+    model = _downloaded(fitted)
+    return replace(fitted.on_devices(), people=model.people(*_everybody(fitted, own)))
 
 
 def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
-    """Every person's row, shape (people, 1 + K), under each draw of a device's item side."""
-    fitted = fitted.on_devices()
-    side, order = by_user(own.users, own.items, len(fitted.user_ids), len(fitted.item_ids))
-    ratings = fitted.levels[own.levels[order]]
-    features = fitted.presence.people(side) if fitted.presence else None
-    for draw, mu in enumerate(fitted.mu):
-        home = Home(
-            float(mu),
-            fitted.items[draw],
-            fitted.precision[draw].astype(np.float64),
-            _prior(fitted, features, draw),
-            fitted.levels,
-            fitted.sigma,
-            fitted.condensed.shrinkage if fitted.condensed else NOTHING,
-        )
-        yield fold_in(side, ratings, home)
+    """These rows as they are solved, shape (people, 1 + K), under each draw of the item side.
+
+    Raises `RequestError` as `at_home` does.
+    """
+    return _downloaded(fitted).own_rows(*_everybody(fitted, own))
 
 
-def device_predict(fitted: Fitted, own: Ratings, users: Codes, items: Codes) -> Floats:
-    """Ratings of pairs as each person's own device predicts them, shape (n,)."""
-    return at_home(fitted, own).predict_codes(users, items)
+def device_predict(
+    fitted: Fitted, own: Ratings, users: Codes, items: Codes, engine: Engine | None = None
+) -> Floats:
+    """Ratings of pairs as each person's own device predicts them, shape (n,).
+
+    `engine`: where devices are simulated, None for this process; digits are the same on any.
+    Raises `RequestError` as `at_home` does.
+    """
+    if engine is None:
+        return at_home(fitted, own).predict_codes(users, items)
+    model = _downloaded(fitted)
+    order = np.argsort(users, kind="stable")
+    whose, what = users[order].astype(np.int32), items[order].astype(np.int32)
+    blocks = in_blocks(*_everybody(fitted, own), engine.blocks)
+    predicted = engine.over(predict_block, asked_in_blocks(blocks, whose, what), model)
+    found = np.empty(len(users), np.float32)
+    found[order] = np.concatenate([each.ratings for each in predicted])
+    return found
 
 
-def _prior(fitted: Fitted, features: Doubles | None, draw: int) -> Doubles:
-    if features is None or fitted.prior_weights is None:
-        return np.zeros((len(fitted.user_ids), fitted.items.shape[2]))
-    return features @ fitted.prior_weights[draw].astype(np.float64)
+def device_lists(fitted: Fitted, own: Ratings, whose: Codes, length: int, engine: Engine) -> Codes:
+    """The list that each device of `whose` makes there, ascending codes of all who are in `own`.
+
+    Shape (people, length), as `lists_by_rating` gives them. Raises `RequestError` as `at_home`
+    does, and for a length below 1.
+    """
+    model = _downloaded(fitted)
+    users = np.searchsorted(whose, own.users).astype(np.int32)
+    blocks = in_blocks(*_grouped(fitted, own, users, len(whose)), engine.blocks)
+    asked = [ListsAsked(mine, length) for _, mine in blocks]
+    listed = engine.over(list_block, asked, model)
+    return np.concatenate([each.codes for each in listed])
+
+
+def _downloaded(fitted: Fitted) -> Downloaded:
+    must_be(Fitted, fitted, "model of ratings", "give what `fit` returns")
+    return Downloaded.of(fitted)
+
+
+def _everybody(fitted: Fitted, own: Ratings) -> tuple[Side, Doubles]:
+    must_be(Ratings, own, "`Ratings`", "give those of the model's people")
+    return _grouped(fitted, own, own.users, len(fitted.user_ids))
+
+
+def _grouped(fitted: Fitted, own: Ratings, users: Codes, people: int) -> tuple[Side, Doubles]:
+    """What so many people have, and their ratings in that order; `users`: whose each one is."""
+    side, order = by_user(users, own.items, people, len(fitted.item_ids))
+    return side, fitted.levels[own.levels[order]]

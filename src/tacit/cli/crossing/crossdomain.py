@@ -1,8 +1,7 @@
 """`tacit crossdomain`: what ratings of one catalogue tell of another."""
 
 import dataclasses
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,7 +106,9 @@ def crossdomain(
     writable(report, read=read)
     place = options.spark_master(engine, master)
 
+    from tacit.cli.engines import on_spark
     from tacit.crossdomain import MEMBERS, SYSTEMS
+    from tacit.engines.local import Local
     from tacit.evaluation.comparison.request import epsilons
     from tacit.evaluation.crossdomain.request import TrialRequest
 
@@ -131,23 +132,12 @@ def crossdomain(
         left = ", ".join(crossing.left_out)
         options.notice(f"Left out in the mode {mode}: {left}; --mode both runs them, too.")
     known = domains(data, format, scale, columns, rounding, catalogues=catalogue, people=people)
-    with _engine(place) as chosen:
+    with on_spark(place) as there:
+        chosen = there or Local()
         if user is None:
             run(known, crossing, chosen, json, report)
         else:
             _show(known, crossing, chosen, user, titles)
-
-
-@contextmanager
-def _engine(master: str | None) -> "Generator[Engine]":
-    from tacit.engines.local import Local
-    from tacit.engines.spark import Spark
-
-    if master is None:
-        yield Local()
-    else:
-        with Spark(master) as engine:
-            yield engine
 
 
 def _show(

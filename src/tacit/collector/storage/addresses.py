@@ -1,8 +1,10 @@
 """Stores by address: a path is SQLite's, postgresql:// is PostgreSQL's."""
 
+from importlib import import_module
 from types import ModuleType
 
-from tacit.collector.storage import sqlite
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.sqlite_reader import SqliteReader
 from tacit.collector.storage.store import Reader, ReportStore
 from tacit.errors import RequestError
 
@@ -13,15 +15,16 @@ def open_store(url: str) -> ReportStore:
     Raises `RequestError` where it cannot be opened.
     """
     if is_postgres(url):
-        return _postgres().PostgresStore(url)
-    return sqlite.SqliteStore(url)
+        return _module("postgres").PostgresStore(url)
+    return SqliteStore(url)
 
 
-def open_reader(url: str) -> Reader:
-    """The same, to read; raises `RequestError` where there is no store."""
+def open_reader(url: str, connections: int = 1) -> Reader:
+    """The same, to read, by at most so many connections where several are faster than one; raises
+    `RequestError` where there is no store."""
     if is_postgres(url):
-        return _postgres().PostgresReader(url)
-    return sqlite.SqliteReader(url)
+        return _module("postgres_reader").PostgresReader(url, connections)
+    return SqliteReader(url)
 
 
 def is_postgres(url: str) -> bool:
@@ -32,9 +35,9 @@ def is_postgres(url: str) -> bool:
     return bool(found)
 
 
-def _postgres() -> ModuleType:
+def _module(name: str) -> ModuleType:
+    """A module of PostgreSQL's."""
     try:
-        from tacit.collector.storage import postgres
+        return import_module(f"tacit.collector.storage.{name}")
     except ImportError as error:
         raise RequestError(f"A PostgreSQL store needs tacit[postgres]: {error}.") from None
-    return postgres

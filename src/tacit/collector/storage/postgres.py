@@ -1,14 +1,12 @@
 """Reports in PostgreSQL, for who has one to keep: same rows, same promises."""
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, LiteralString
 
 import psycopg
 
 from tacit.collector.storage.store import (
-    READ_AT_ONCE,
     Held,
     ReportOutcome,
     StoredReport,
@@ -64,14 +62,6 @@ INSERT INTO reports
 SELECT * FROM unnest(%s::bytea[], %s::int[], %s::int[], %s::smallint[], %s::bytea[], %s::bytea[])
 ON CONFLICT DO NOTHING RETURNING id
 """
-TABLE = """
-SELECT string_agg(person || cells || int2send(mech) || int8send(epoch), '')
-FROM reports WHERE ctid >= %s::text::tid AND ctid < %s::text::tid AND task = %s
-"""
-"""Rows on some pages of the table, in the bytes of `slot_codec.STORED`."""
-PAGES = "SELECT pg_relation_size('reports') / current_setting('block_size')::int"
-PAGES_AT_ONCE = 1 << 13
-"""64 MiB of the table, which are some 25 MB of such rows."""
 SECONDS = 5
 """To wait for a connection."""
 
@@ -222,59 +212,3 @@ class PostgresStore:
             return {}
         found = self._connection.execute("SELECT * FROM reports WHERE id = ANY(%s)", (list(ids),))
         return {row[0]: StoredReport(*row) for row in found}
-
-
-class PostgresReader:
-    """Reads one snapshot at a time; raises `RequestError` where there is no such store."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        try:
-            self._connection = self._connect()
-        except psycopg.Error as error:
-            raise RequestError(f"The database does not open: {cause(error)}.") from None
-
-    def tasks(self) -> list[Held]:
-        """As `Reader.tasks`; raises `RequestError` where there is no store."""
-        try:
-            before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
-            found = self._connection.execute(TASKS if self._upgraded() else before)
-            return [Held(*row) for row in found]
-        except psycopg.Error:
-            raise RequestError(
-                "This database holds no reports; `tacit collect` makes it."
-            ) from None
-
-    def scan(self, task: int) -> Iterator[list[StoredReport]]:
-        """As `Reader.scan`."""
-        asked = "SELECT * FROM reports WHERE task = %s"
-        if self._upgraded():
-            asked += f" AND NOT EXISTS {ERASED}"
-        with self._connection.cursor(name="reports") as cursor:
-            cursor.itersize = READ_AT_ONCE
-            cursor.execute(asked, (task,))
-            rows = (StoredReport(*row) for row in cursor)
-            while some := list(itertools.islice(rows, READ_AT_ONCE)):
-                yield some
-
-    def tables(self, task: int) -> Iterator[bytes]:
-        """As `TableReader.tables`, from a connection of its own: its snapshot is of many reads."""
-        asked = TABLE + (f" AND NOT EXISTS {ERASED}" if self._upgraded() else "")
-        with self._connect() as connection, connection.cursor(binary=True) as cursor:
-            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-            pages = cursor.execute(PAGES).fetchall()[0][0]
-            for first in range(0, pages, PAGES_AT_ONCE):
-                ends = f"({first},0)", f"({first + PAGES_AT_ONCE},0)"
-                yield cursor.execute(asked, (*ends, task)).fetchall()[0][0] or b""
-
-    def close(self) -> None:
-        """As `Reader.close`."""
-        self._connection.close()
-
-    def _connect(self) -> "psycopg.Connection[Any]":
-        connection = psycopg.connect(self._url, connect_timeout=SECONDS)
-        connection.read_only = True
-        return connection
-
-    def _upgraded(self) -> bool:
-        return self._connection.execute(UPGRADED).fetchall()[0][0]

@@ -2,15 +2,13 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from tacit.collector.storage.store import (
-    READ_AT_ONCE,
     Held,
     ReportOutcome,
     StoredReport,
@@ -225,41 +223,3 @@ def opened(path: str) -> sqlite3.Connection:
 @lru_cache(maxsize=256)
 def _inserting(rows: int, known: str) -> str:
     return f"INSERT {known} INTO reports VALUES {','.join(['(?,?,?,?,?,?)'] * rows)}"
-
-
-class SqliteReader:
-    """Reads a snapshot; a collector may go on writing. Raises `RequestError` for no such file.
-
-    A store that no collector has upgraded yet is read as it is.
-    """
-
-    def __init__(self, path: str) -> None:
-        if not Path(path).is_file():
-            raise RequestError(f"{path} is no store of reports; `tacit collect --db` makes one.")
-        self._path = path
-        self._database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)
-
-    def tasks(self) -> list[Held]:
-        """As `Reader.tasks`; raises `RequestError` where there is no store."""
-        try:
-            before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
-            found = self._database.execute(TASKS if self._upgraded() else before)
-            return [Held(*row) for row in found]
-        except sqlite3.Error as error:
-            raise RequestError(f"{self._path} is no store of reports: {error}.") from None
-
-    def scan(self, task: int) -> Iterator[list[StoredReport]]:
-        """As `Reader.scan`."""
-        asked = "SELECT * FROM reports WHERE task = ?1"
-        if self._upgraded():
-            asked += f" AND NOT EXISTS {ERASED}"
-        found = self._database.execute(asked, (task,))
-        while rows := found.fetchmany(READ_AT_ONCE):
-            yield [StoredReport(*row) for row in rows]
-
-    def close(self) -> None:
-        """As `Reader.close`."""
-        self._database.close()
-
-    def _upgraded(self) -> bool:
-        return self._database.execute("PRAGMA user_version").fetchone()[0] >= VERSION

@@ -154,6 +154,6 @@ class TableReader(Reader, Protocol):
     """A reader that can also give reports of one cell each without making an object of each."""
 
     def tables(self, task: int) -> Iterator[bytes]:
-        """What `scan` gives, as bytes of rows of the type `slot_codec.STORED`, all of one
-        snapshot. For a task under the plan rated alone."""
+        """What `scan` gives, as bytes of rows of the type `slot_codec.STORED`, all of one state of
+        the store. For a task under the plan rated alone."""
         ...

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from tacit.engines.engine import Engine
 from tacit.evaluation import experiment_file
 from tacit.evaluation.comparison import tools
 from tacit.evaluation.comparison.asked import CheckedRequest, asked, known_options, protocol
@@ -42,6 +43,7 @@ def compare(
     scale: RatingScale | str | None = None,
     columns: Mapping[str, str] | None = None,
     path: str | Path | None = None,
+    engine: Engine | None = None,
     **reading: Any,
 ) -> ComparisonResult:
     """Compare channels and models at several epsilons, beside no privacy at all.
@@ -52,7 +54,8 @@ def compare(
     say so; numbers or decimal strings. `plan`: "rated", "catalogue" or "sample:K". The rest is as
     in `tacit compare`. With a `path` the rows are written there: JSON, Parquet beside it, and a
     TOML file from which `tacit compare` runs them again, where the data are in a file and all that
-    was compared has a name. The same call goes on where an interrupted one stopped.
+    was compared has a name. The same call goes on where an interrupted one stopped. `engine`: where
+    devices are simulated, as `Spark("local[2]")`; digits are the same on any.
 
     Raises `RequestError` for what is no such request, and `DataError` for data that are wrong.
 
@@ -81,7 +84,8 @@ def compare(
     writable(place, read=(data, *files.values()), beside=(*ROWS, experiment_file.SUFFIX))
     held_out = request.comparison.protocol.column
     ratings = as_ratings(data, scale=scale, columns=columns, held_out=held_out, **reading)
-    comparison, real = request.of(ratings), request.tools()
+    comparison = request.of(ratings)
+    real = tools.with_devices_on(engine, request.tools(), comparison.models)
     journal = Journal(beside(place), ResultRow)
     with bar("comparing") as progress:
         rows = comparison.run(ratings, real, journal, progress)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -10,6 +11,7 @@ from tacit.channels.table import Channel
 from tacit.collection import plans
 from tacit.collection.perturb import perturb as perturb
 from tacit.collection.plan import Plan
+from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.evaluation.comparison.request import POPULARITY, RANDOM
 from tacit.evaluation.comparison.runner import AUTO as AUTO
@@ -81,11 +83,14 @@ def train(
     return training.train(model, ratings, advance=advance, **spent, **_had(known, options))
 
 
-def lists(fitted: Any, own: Ratings, where: str, length: int) -> Codes:
-    """Everybody's list: by what a model of lists learnt, or by predicted ratings."""
+def lists(
+    fitted: Any, own: Ratings, where: str, length: int, engine: Engine | None = None
+) -> Codes:
+    """Everybody's list: by what a model of lists learnt, or by predicted ratings, those of devices
+    on the engine."""
     place = "device" if where == "device" else "provider"  # a curator lists as a provider does
     if isinstance(fitted, models.Fitted):
-        return lists_by_rating(fitted, own, length, where=place)
+        return lists_by_rating(fitted, own, length, where=place, engine=engine)
     return fitted.lists(own, length, where=place)
 
 
@@ -102,6 +107,31 @@ def reads_items(model: str) -> bool:
 def learns_elsewhere(model: str) -> bool:
     """Whether a model can learn on an engine, over a folder."""
     return hasattr(models.LIST_MODELS.get(model) or models.MODELS.get(model), "engine")
+
+
+def with_devices_on(engine: Engine | None, real: Tools, model_names: Sequence[str]) -> Tools:
+    """The tools, whose devices are simulated on the engine; None for this process.
+
+    Raises `RequestError` for what is no engine, and for a model whose devices make lists by weights
+    between items, which this process does alone.
+    """
+    if engine is None:
+        return real
+    if not callable(getattr(engine, "over", None)):
+        raise RequestError(
+            f"{engine!r} is no engine; give one, as Local(blocks=4) or Spark('local[2]')."
+        )
+    here = [name for name in model_names if "device" in real.where(name) and not real.rates(name)]
+    if here:
+        raise RequestError(
+            f"Devices with {', '.join(here)} are simulated in this process alone; leave out the "
+            "engine, or choose models that predict ratings."
+        )
+    return replace(
+        real,
+        device_predict=partial(models.device_predict, engine=engine),
+        lists=partial(lists, engine=engine),
+    )
 
 
 def where(model: str) -> tuple[str, ...]:

@@ -1,0 +1,106 @@
+"""Reading reports in PostgreSQL: pages of the table by several connections, all of one snapshot."""
+
+import itertools
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from tacit.collector.storage.postgres import ERASED, SECONDS, TASKS, UPGRADED, cause
+from tacit.collector.storage.ranges import in_order
+from tacit.collector.storage.store import READ_AT_ONCE, Held, StoredReport
+from tacit.errors import RequestError
+
+TABLE = """
+SELECT string_agg(person || cells || int2send(mech) || int8send(epoch), '')
+FROM reports WHERE ctid >= %s::text::tid AND ctid < %s::text::tid AND task = %s
+"""
+"""Rows on some pages of the table, in the bytes of `slot_codec.STORED`."""
+PAGES = "SELECT pg_relation_size('reports') / current_setting('block_size')::int"
+PAGES_AT_ONCE = 1 << 11
+"""16 MiB of the table, which are some 6 MB of such rows."""
+EXPORT = "SELECT pg_export_snapshot()"
+JOIN = sql.SQL("SET TRANSACTION SNAPSHOT {}")
+"""What one transaction sees, and another one that is to see the same."""
+
+
+class PostgresReader:
+    """Reads one snapshot at a time, tables by so many `connections`.
+
+    Raises `RequestError` where there is no such store.
+    """
+
+    def __init__(self, url: str, connections: int = 1) -> None:
+        self._url, self._connections = url, connections
+        try:
+            self._connection = self._connect()
+        except psycopg.Error as error:
+            raise RequestError(f"The database does not open: {cause(error)}.") from None
+
+    def tasks(self) -> list[Held]:
+        """As `Reader.tasks`; raises `RequestError` where there is no store."""
+        try:
+            before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
+            found = self._connection.execute(TASKS if self._upgraded() else before)
+            return [Held(*row) for row in found]
+        except psycopg.Error:
+            raise RequestError(
+                "This database holds no reports; `tacit collect` makes it."
+            ) from None
+
+    def scan(self, task: int) -> Iterator[list[StoredReport]]:
+        """As `Reader.scan`."""
+        asked = "SELECT * FROM reports WHERE task = %s"
+        if self._upgraded():
+            asked += f" AND NOT EXISTS {ERASED}"
+        with self._connection.cursor(name="reports") as cursor:
+            cursor.itersize = READ_AT_ONCE
+            cursor.execute(asked, (task,))
+            rows = (StoredReport(*row) for row in cursor)
+            while some := list(itertools.islice(rows, READ_AT_ONCE)):
+                yield some
+
+    def tables(self, task: int) -> Iterator[bytes]:
+        """As `TableReader.tables`, in the order of the table's pages."""
+        asked = TABLE + (f" AND NOT EXISTS {ERASED}" if self._upgraded() else "")
+
+        def read(connection: "psycopg.Connection[Any]", first: int) -> bytes:
+            ends = f"({first},0)", f"({first + PAGES_AT_ONCE},0)"
+            with connection.cursor(binary=True) as cursor:
+                return cursor.execute(asked, (*ends, task)).fetchall()[0][0] or b""
+
+        with self.together() as connections:
+            pages = connections[0].execute(PAGES).fetchall()[0][0]
+            yield from in_order(read, connections, range(0, pages, PAGES_AT_ONCE))
+
+    @contextmanager
+    def together(self) -> Generator[list["psycopg.Connection[Any]"]]:
+        """Connections that see one state: as many as were asked for, where the server has them."""
+        with ExitStack() as at_the_end:
+            first = at_the_end.enter_context(self._connect())
+            first.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            snapshot = first.execute(EXPORT).fetchall()[0][0]
+            connections = [first]
+            for _ in range(1, self._connections):
+                try:
+                    other = at_the_end.enter_context(self._connect())
+                    other.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+                    other.execute(JOIN.format(snapshot))
+                except psycopg.Error:  # it lets nobody more in: those that are there read it all
+                    break
+                connections.append(other)
+            yield connections
+
+    def close(self) -> None:
+        """As `Reader.close`."""
+        self._connection.close()
+
+    def _connect(self) -> "psycopg.Connection[Any]":
+        connection = psycopg.connect(self._url, connect_timeout=SECONDS)
+        connection.read_only = True
+        return connection
+
+    def _upgraded(self) -> bool:
+        return self._connection.execute(UPGRADED).fetchall()[0][0]
