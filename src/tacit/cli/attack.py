@@ -97,9 +97,9 @@ def _table(people: Path | None) -> "pl.DataFrame | None":
 
 def _report(rows: "Sequence[AttackRow]", run: "Provenance", path: Path) -> None:
     from tacit.evaluation.attacks.report import report
-    from tacit.evaluation.results import replace
+    from tacit.whole_files import write_whole
 
-    replace(path, report(rows, run).encode())
+    write_whole(path, report(rows, run).encode())
 
 
 def _print(rows: "Sequence[AttackRow]") -> None:

@@ -144,9 +144,9 @@ def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
 
 def _draw(found: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
     from tacit.evaluation.comparison.figures import svg, tradeoff
-    from tacit.evaluation.results import replace
+    from tacit.whole_files import write_whole
 
-    replace(path, svg(tradeoff(found, *limits)).encode())
+    write_whole(path, svg(tradeoff(found, *limits)).encode())
 
 
 def _report(
@@ -157,9 +157,9 @@ def _report(
     path: Path,
 ) -> None:
     from tacit.evaluation import tradeoff_page
-    from tacit.evaluation.results import replace
+    from tacit.whole_files import write_whole
 
-    replace(path, tradeoff_page.report(found, verdicts, limits, run).encode())
+    write_whole(path, tradeoff_page.report(found, verdicts, limits, run).encode())
     options.notice(f"Open {path} in a browser.")
 
 

@@ -199,13 +199,13 @@ def _sent(
 def _write(fitted: "Fitted | FittedLists", output: Path) -> None:
     """Write a model of ratings, or of one of lists what devices download: whole, or not at all."""
     from tacit.models import Fitted, list_model
+    from tacit.whole_files import whole
 
-    partial = output.with_name(output.name + ".part")
-    if isinstance(fitted, Fitted):
-        fitted.save(partial)
-    else:
-        partial.write_bytes(list_model(fitted).to_bytes())
-    partial.replace(output)
+    with whole(output) as partial:
+        if isinstance(fitted, Fitted):
+            fitted.save(partial)
+        else:
+            partial.write_bytes(list_model(fitted).to_bytes())
 
 
 def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str) -> None:

@@ -135,15 +135,15 @@ def _write(
     """The page and the figures of the studies that are finished."""
     from tacit.evaluation.comparison.figures import svg
     from tacit.evaluation.html.provenance import Provenance
-    from tacit.evaluation.results import replace
     from tacit.papers import page
     from tacit.papers.paper import ratings_of
+    from tacit.whole_files import write_whole
 
     for study, found in parts if figures else ():
         if found.drawing is not None and figures is not None:
             figures.mkdir(parents=True, exist_ok=True)
-            replace(figures / f"{paper.name}-{study.name}.svg", svg(found.drawing).encode())
+            write_whole(figures / f"{paper.name}-{study.name}.svg", svg(found.drawing).encode())
     if report is not None and parts:
         run = Provenance.of(ratings_of(data), options.typed())
-        replace(report, page.report(paper, parts, run).encode())
+        write_whole(report, page.report(paper, parts, run).encode())
         options.notice(f"Open {report} in a browser.")

@@ -62,11 +62,11 @@ def run(
 def _report(
     rows: "Sequence[ResultRow]", terms: "Terms", words: str, run: "Provenance", path: Path
 ) -> None:
-    from tacit.evaluation import results
     from tacit.evaluation.comparison.report import report
     from tacit.evaluation.person.axis import on_axis
+    from tacit.whole_files import write_whole
 
-    results.replace(path, report(on_axis(rows, terms), split=words, run=run).encode())
+    write_whole(path, report(on_axis(rows, terms), split=words, run=run).encode())
 
 
 def _print(rows: "Sequence[ResultRow]", *, terms: "Terms", delta: str) -> None:

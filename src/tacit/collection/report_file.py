@@ -20,6 +20,7 @@ from tacit.readers.decoding import BROKEN, PARQUET, decodable
 from tacit.readers.text import reason
 from tacit.reports import Reports
 from tacit.scale import RatingScale
+from tacit.whole_files import whole
 from tacit.wire.channel import dumps, loads
 
 FORMAT = "tacit-reports-1"
@@ -143,23 +144,14 @@ def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotRep
         # The engine's wishes (columns, rows, a filter) do not arise: everything is written.
         yield from (_frame(narrow, block) for block in blocks)
 
-    place = Path(path)
-    partial = place.with_name(f"{place.name}.part")
-    try:
-        source = register_io_source(frames, schema=_frame(narrow).schema)
-        with partial.open("wb") as file:
-            source.sink_parquet(
-                file,
-                metadata={KEY: json.dumps(header)},
-                compression_level=1,
-                statistics=False,
-            )
-        partial.replace(place)
-    finally:
-        try:
-            partial.unlink(missing_ok=True)
-        except KeyboardInterrupt:  # one interrupt comes twice, from the engine and from Python
-            partial.unlink(missing_ok=True)
+    source = register_io_source(frames, schema=_frame(narrow).schema)
+    with whole(Path(path)) as partial, partial.open("wb") as file:
+        source.sink_parquet(
+            file,
+            metadata={KEY: json.dumps(header)},
+            compression_level=1,
+            statistics=False,
+        )
 
 
 def _frame(about: Reports, block: SlotReports | None = None) -> pl.DataFrame:

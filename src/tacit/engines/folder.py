@@ -1,9 +1,6 @@
 """The tables of one fit in a folder that all workers reach, and how far the fit got."""
 
 import json
-import os
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +11,7 @@ from numpy.lib.format import open_memmap
 
 from tacit.engines.tables import Array, State, Table, opened
 from tacit.errors import RequestError
+from tacit.whole_files import whole
 
 WHOSE, STATE = "fit.json", "state.npz"
 
@@ -34,7 +32,7 @@ class InFolder:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         whose, said = folder / WHOSE, json.dumps({"tacit": version("tacit")} | fit)
         if not whose.exists():
-            with _whole(whose) as partial:
+            with whole(whose) as partial:
                 partial.write_text(said)
         elif whose.read_text() != said:
             raise RequestError(
@@ -53,7 +51,7 @@ class InFolder:
         """As `Tables.put`."""
         path = self.folder / f"{name}.npy"
         if not path.exists():
-            with _whole(path) as partial:
+            with whole(path) as partial:
                 np.save(partial, array)
         return str(path)
 
@@ -65,7 +63,7 @@ class InFolder:
 
     def save(self, state: State, stale: list[Table]) -> None:
         """As `Tables.save`: files go."""
-        with _whole(self.folder / STATE) as partial:
+        with whole(self.folder / STATE) as partial:
             np.savez(partial, allow_pickle=False, **state)
         for table in stale:
             Path(str(table)).unlink(missing_ok=True)
@@ -77,21 +75,3 @@ class InFolder:
             return None
         with np.load(path) as state:
             return dict(state)
-
-
-@contextmanager
-def _whole(path: Path) -> Generator[Path]:
-    """Where to write what is to be at `path`; it is on disk, and there, at the end."""
-    partial = path.with_name(f"part-{path.name}")
-    yield partial
-    _on_disk(partial)
-    partial.replace(path)
-    _on_disk(path.parent)
-
-
-def _on_disk(place: Path) -> None:
-    file = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -13,6 +12,7 @@ import polars as pl
 from tacit.errors import DataError
 from tacit.metrics.slices import Slice
 from tacit.privacy.guarantee import Trust, Unit
+from tacit.whole_files import whole, write_whole
 
 
 class Record(Protocol):
@@ -178,11 +178,9 @@ def to_frame(rows: Sequence[Record], kind: type[Record] = ResultRow) -> pl.DataF
 def save(rows: Sequence[Record], path: Path, kind: type[Record] = ResultRow) -> None:
     """Write the JSON list at `path` and the same rows as Parquet beside it, each at one stroke."""
     text = ",\n".join(json.dumps(row.to_dict(), allow_nan=False) for row in rows)
-    replace(path, f"[\n{text}\n]\n".encode())
-    parquet = path.with_suffix(".parquet")
-    temporary = parquet.with_name(parquet.name + ".part")
-    to_frame(rows, kind).write_parquet(temporary)
-    temporary.replace(parquet)
+    write_whole(path, f"[\n{text}\n]\n".encode())
+    with whole(path.with_suffix(".parquet")) as partial:
+        to_frame(rows, kind).write_parquet(partial)
 
 
 def load(path: Path) -> list[ResultRow]:
@@ -194,13 +192,3 @@ def load(path: Path) -> list[ResultRow]:
         return [ResultRow.from_dict(values) for values in cast("list[Any]", rows)]
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(f"{path} is no result file ({error}); run the comparison again.") from error
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    temporary = path.with_name(path.name + ".part")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)

@@ -216,9 +216,9 @@ def run(
 
 def _report(rows: "Sequence[TrialRow]", run: "Provenance", path: Path) -> None:
     from tacit.evaluation.crossdomain.report import report
-    from tacit.evaluation.results import replace
+    from tacit.whole_files import write_whole
 
-    replace(path, report(rows, run).encode())
+    write_whole(path, report(rows, run).encode())
 
 
 def _print(rows: "Sequence[TrialRow]") -> None:

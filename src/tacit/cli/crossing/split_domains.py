@@ -71,6 +71,7 @@ def _table(split: "GenreSplit") -> str:
 
 
 def _write(frame: "pl.DataFrame", path: Path) -> None:
-    part = path.with_name(path.name + ".part")
-    frame.write_parquet(part)
-    part.replace(path)
+    from tacit.whole_files import whole
+
+    with whole(path) as partial:
+        frame.write_parquet(partial)

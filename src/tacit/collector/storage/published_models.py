@@ -1,10 +1,10 @@
 """Published models: files that never change, and one line that says which is newest."""
 
-import os
 import re
 from hashlib import sha256
 from pathlib import Path
 
+from tacit.whole_files import write_whole
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 
@@ -23,8 +23,8 @@ class PublishedModels:
         content = model.to_bytes()
         address = sha256(content).hexdigest()
         self._folder.mkdir(parents=True, exist_ok=True)
-        _write(self._folder / f"{address}.items", content)
-        _write(self._folder / f"{task}.newest", address.encode())
+        write_whole(self._folder / f"{address}.items", content)
+        write_whole(self._folder / f"{task}.newest", address.encode())
         return address
 
     def newest(self, task: str) -> str | None:
@@ -41,13 +41,3 @@ class PublishedModels:
             return (self._folder / name).read_bytes()
         except FileNotFoundError:
             return None
-
-
-def _write(path: Path, content: bytes) -> None:
-    """All of it or nothing: a collector may be reading."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)

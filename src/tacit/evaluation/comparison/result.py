@@ -28,10 +28,11 @@ from tacit.evaluation.html.drawing import in_a_notebook
 from tacit.evaluation.html.provenance import Provenance
 from tacit.evaluation.outputs import writable
 from tacit.evaluation.progress import bar
-from tacit.evaluation.results import ResultRow, replace, to_frame
+from tacit.evaluation.results import ResultRow, to_frame
 from tacit.given import path as given_path
 from tacit.notebook import card
 from tacit.ratings import Ratings
+from tacit.whole_files import write_whole
 
 Say = Callable[[str], None]
 
@@ -122,7 +123,7 @@ class ComparisonResult:
             attacked=self._attacked(notify),
             run=Provenance.of(self.ratings, command, self._auto()),
         )
-        replace(place, page.encode())
+        write_whole(place, page.encode())
         return place
 
     @property

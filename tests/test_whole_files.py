@@ -1,0 +1,65 @@
+"""A file is whole or not there: killed at any step, written by two, or by none that may."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tacit.whole_files import whole, write_whole
+
+
+def test_what_was_there_stays_until_the_new_is_whole(tmp_path):
+    place = tmp_path / "model"
+    place.write_bytes(b"old")
+    with whole(place) as partial:
+        partial.write_bytes(b"ne")
+        assert place.read_bytes() == b"old"
+        partial.write_bytes(b"new")
+    assert place.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_what_raises_leaves_nothing_behind(tmp_path, error):
+    place = tmp_path / "model"
+    place.write_bytes(b"old")
+
+    def crash():
+        with whole(place) as partial:
+            partial.write_bytes(b"half")
+            raise error
+
+    with pytest.raises(error):
+        crash()
+    assert place.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_it_is_on_disk_before_it_has_its_name_and_the_name_after(tmp_path, monkeypatch):
+    """Else a power cut may leave the name with an empty file."""
+    place, done = tmp_path / "model", []
+    synced, renamed = os.fsync, Path.replace
+    monkeypatch.setattr(
+        os, "fsync", lambda f: (done.append(os.readlink(f"/proc/self/fd/{f}")), synced(f))
+    )
+    monkeypatch.setattr(Path, "replace", lambda self, to: (done.append("named"), renamed(self, to)))
+    write_whole(place, b"new")
+    partial, *rest = done
+    assert Path(partial).name.startswith("model.")
+    assert rest == ["named", str(tmp_path)]
+
+
+def test_two_processes_do_not_write_into_one_file(tmp_path, monkeypatch):
+    """The first to begin ends last: its bytes are in place, whole."""
+    place = tmp_path / "model"
+    with whole(place) as first:
+        first.write_bytes(b"first")
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+        write_whole(place, b"2nd")
+        assert place.read_bytes() == b"2nd"
+    assert place.read_bytes() == b"first"
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(OSError, match="No such file"):
+        write_whole(tmp_path / "none" / "model", b"")
