@@ -1,17 +1,18 @@
 """What Spark's jobs cost against the size of the data, beside the same work without Spark.
 
     python benchmarks/spark_cost.py [--json FILE.json] [--figure FILE.svg] [--millions 5,10,20]
-                                    [--jobs neighbours,nx-map,perturb,channel-mf]
+                                    [--jobs neighbours,nx-map,perturb,channel-mf,devices]
     python benchmarks/spark_cost.py --json FILE.json --figure FILE.svg --millions ''
 
 Made-up ratings of MovieLens 20M's people and items, half stars. Jobs at each size: the 50 items
 most like each item by adjusted cosine, in 8 x 8 pairs of blocks; the whole of NX-Map from one half
-of the items to the other; a report of every rating, written to Parquet; and 36 sweeps of channel-mf
-with 15 factors, over a folder on Spark and in memory without it. Each party runs in a
-process of its own, on two cores: `local`, and `spark` at local[2], whose workers' compiled code is
-on disk. Wall seconds, and CPU seconds of all processes of the party (Java's and the workers' too),
-without reading, laying out or starting a session, which is shown apart. Both parties have to find
-the same, to the last digit. The second form draws the figures of an earlier run again.
+of the items to the other; a report of every rating, written to Parquet; 36 sweeps of channel-mf
+with 15 factors, over a folder on Spark and in memory without it; and everybody's device, which
+solves its row by that model from nine tenths of its ratings and predicts the rest. Each party runs
+in a process of its own, on two cores: `local`, and `spark` at local[2], whose workers' compiled
+code is on disk. Wall seconds, and CPU seconds of all processes of the party (Java's and workers'
+too), without reading, laying out or starting a session, which is shown apart. Both parties have to
+find the same, to the last digit. The second form draws the figures of an earlier run again.
 """
 
 # matplotlib's own annotations leave keyword arguments half typed.
@@ -50,20 +51,21 @@ from tacit.engines.local import Local
 from tacit.engines.spark import Spark
 from tacit.engines.spark_session import session
 from tacit.kernels.similar import Wanted
-from tacit.models import Fitted
+from tacit.models import Fitted, device_predict
 from tacit.ratings import Ratings, Vocabulary
 from tacit.readers import synthetic
 
 SHAPE = (138_493, 26_744)  # people and items of MovieLens 20M
 BLOCKS, MASTER, MEMORY = 8, "local[2]", "4g"
 WHOLE = EVERYBODY  # of both forms the one with more to do
-PARTIES, JOBS = ("local", "spark"), ("neighbours", "nx-map", "perturb", "channel-mf")
+PARTIES, JOBS = ("local", "spark"), ("neighbours", "nx-map", "perturb", "channel-mf", "devices")
 LEARNT = {"factors": 15, "directions": 4, "burn_in": 20, "draws": 8}
 TITLES = {
     "neighbours": f"the 50 nearest of {SHAPE[1]:,} items",
     "nx-map": "NX-Map between halves of the items",
     "perturb": "a report of every rating",
     "channel-mf": "36 sweeps of channel-mf",
+    "devices": "everybody's device",
 }
 COLOURS = {"local": "#0072B2", "spark": "#D55E00"}
 Figures = dict[str, Any]
@@ -158,6 +160,20 @@ def learning(ratings: Ratings, engine: Engine) -> Figures:
     return figures | {"digest": digest, "start": start["wall"]}
 
 
+def devices(ratings: Ratings, engine: Engine) -> Figures:
+    """What devices predict of every tenth rating; the model is of a few people's ratings."""
+    few, tenth = ratings.where(ratings.users < 3000), np.arange(len(ratings)) % 10 == 0
+    fitted, test = models.fit("channel-mf", few, **LEARNT), ratings.where(tenth)
+    there = None if isinstance(engine, Local) else engine
+    own = ratings.where(~tenth)
+    with clocked(start := Figures()):
+        device_predict(fitted, few, few.users[:9], few.items[:9], there)
+    with clocked(figures := Figures()):
+        predicted = device_predict(fitted, own, test.users, test.items, there)
+    digest = hashlib.sha256(predicted.tobytes()).hexdigest()
+    return figures | {"digest": digest, "start": start["wall"], "asked": len(predicted)}
+
+
 def learnt(ratings: Ratings, engine: Engine, folder: Path) -> Fitted:
     """The fit: in memory where the engine is the local one, else over a folder."""
     there = {} if isinstance(engine, Local) else {"engine": engine, "state": folder}
@@ -167,7 +183,12 @@ def learnt(ratings: Ratings, engine: Engine, folder: Path) -> Fitted:
 def party(name: str, job: str, ratings: Ratings) -> Figures:
     """One job by one party."""
     if job != "perturb":
-        run = {"neighbours": neighbours, "nx-map": pipeline, "channel-mf": learning}[job]
+        run = {
+            "neighbours": neighbours,
+            "nx-map": pipeline,
+            "channel-mf": learning,
+            "devices": devices,
+        }[job]
         if name == "local":
             return run(ratings, Local(BLOCKS))
         with Spark(MASTER, BLOCKS, MEMORY) as engine:
