@@ -70,7 +70,9 @@ def fit(folder: Path, sweeps: int, *, in_memory: bool) -> Figures:
     peak = held_at_most()
     figures = {"wall": clock.wall, "cpu": clock.cpu, "sweep": float(np.mean(np.diff(ends)))}
     digest = hashlib.sha256(fitted.people.tobytes() + fitted.items.tobytes()).hexdigest()
-    return figures | {"gigabytes": peak, "digest": digest, "error": error(fitted, folder)}
+    size = len(models.item_model(fitted).to_bytes()) / 1e6
+    found = {"digest": digest, "item_model_mb": size, "error": error(fitted, folder)}
+    return figures | {"gigabytes": peak} | found
 
 
 def held_at_most() -> float:

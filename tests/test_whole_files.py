@@ -45,7 +45,7 @@ def test_it_is_on_disk_before_it_has_its_name_and_the_name_after(tmp_path, monke
     monkeypatch.setattr(Path, "replace", lambda self, to: (done.append("named"), renamed(self, to)))
     write_whole(place, b"new")
     partial, *rest = done
-    assert Path(partial).name.startswith("model.")
+    assert Path(partial).name.endswith("-model")
     assert rest == ["named", str(tmp_path)]
 
 

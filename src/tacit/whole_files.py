@@ -13,7 +13,7 @@ def whole(path: Path) -> Generator[Path]:
     What was at `path` stays until then, and for good where the block raises. Two processes that
     write one file do not mix. Raises `OSError` where it cannot be written.
     """
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    partial = path.with_name(f"part-{os.getpid()}-{path.name}")  # with the ending, which NumPy adds
     try:
         yield partial
         _on_disk(partial)

@@ -58,7 +58,7 @@ def test_a_catalogue_is_written_with_everybody_in_it(data, tmp_path, capsys):
     reports = read_reports(output)
     assert (reports.plan, reports.n_users, reports.n_items) == ("catalogue", 30, 20)
     assert reports.guarantee.unit == "slot"
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob("part-*"))
     status, out, _ = run(
         capsys, "fit", str(output), "--model", "item-mean", "-o", str(output) + "m"
     )
