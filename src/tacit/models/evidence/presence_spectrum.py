@@ -23,9 +23,10 @@ from tacit.models.evidence.presence_matrix import PresenceMatrix
 
 Doubles = NDArray[np.float64]
 MOST_HIDDEN = 40  # directions looked for where presence is protected: noise hides the rest
-NEAR = 1e-4
-"""Error of a squared singular value, as a share of it, that settles it. The last digits of those
-at the edge of the noise, which are left out, would cost thousands of products."""
+NEAR, ROUGHLY = 1e-3, 1e-2
+"""Residuals, as a share of a squared singular value, that settle a direction, and how strong chance
+is; the value's own error is their square. At the edge of the noise, where directions are left out,
+the last digits would cost thousands of products."""
 FLOOR, CEILING = 0.1, 0.95  # least share of activity x popularity, and most probability, of a slot
 
 
@@ -74,7 +75,7 @@ class Spectrum:
 
 def spectrum(matrix: PresenceMatrix, directions: int) -> Spectrum:
     """The leading `directions` of B, strongest first; noise-like ones left out."""
-    left, found, right = _leading(matrix, min(directions, min(matrix.shape) - 1))
+    left, found, right = _leading(matrix, min(directions, min(matrix.shape) - 1), NEAR)
     order = np.argsort(-found)
     U, s, V = left[:, order], found[order], right[order].T
     real = shrunk(s, matrix) > 0 if matrix.protected else s > strongest_by_chance(matrix)
@@ -99,14 +100,14 @@ def strongest_by_chance(matrix: PresenceMatrix) -> float:
     dealt.indices = np.random.default_rng(0).permutation(dealt.indices)
     dealt.sum_duplicates()
     dealt.data[:] = 1  # an item that somebody was dealt twice
-    values = _leading(replace(matrix, reported=dealt), 2)[1]
+    values = _leading(replace(matrix, reported=dealt), 2, ROUGHLY)[1]
     return float(values.min())
 
 
-def _leading(matrix: PresenceMatrix, rank: int) -> tuple[Doubles, Doubles, Doubles]:
+def _leading(matrix: PresenceMatrix, rank: int, near: float) -> tuple[Doubles, Doubles, Doubles]:
     """The leading singular triplets (U, s, V') of B, in any order."""
     even = np.ones(min(matrix.shape)) / np.sqrt(min(matrix.shape))
-    left, values, right = svds(matrix.normalized(), k=rank, v0=even, tol=NEAR)
+    left, values, right = svds(matrix.normalized(), k=rank, v0=even, tol=near)
     return left, np.asarray(values, np.float64), right
 
 
