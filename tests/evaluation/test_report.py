@@ -13,7 +13,8 @@ from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
 from tacit.evaluation.comparison.report import report
 from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.tables import accuracy, best, foremost, promises, text
-from tacit.evaluation.html.drawing import html
+from tacit.evaluation.html.drawing import chart_figure
+from tacit.evaluation.html.page import render
 from tacit.metrics.slices import Slice
 
 
@@ -27,6 +28,10 @@ def rows(make_row):
     ]  # fmt: skip
     free = [make_row(channel="identity", model=m, rmse=0.9) for m in ("mf", "channel-mf")]
     return [*noisy, *free]
+
+
+def html(chart):
+    return render("figure.html", figure=chart_figure(chart))
 
 
 class Checker(HTMLParser):

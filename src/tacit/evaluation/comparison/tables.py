@@ -1,6 +1,7 @@
 """Tables of the result rows: one line a channel, model and place, one column an epsilon."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -9,6 +10,8 @@ from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
 
 NOTHING = "–"
+# A number, perhaps in percent or with another in brackets; a range of counts; or nothing at all.
+FIGURE = re.compile(r"(|–|[+-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?( %)?( \([^)]+\))?|\d+ to \d+)")
 DECIDING = {"rmse": "Lowest RMSE", "ndcg_at_20": "Highest NDCG of lists of 20"}
 
 
@@ -19,6 +22,13 @@ class Table:
     caption: str
     heading: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Of each column, whether it holds figures alone: those stand to the right."""
+        return tuple(
+            all(FIGURE.fullmatch(line[k]) for line in self.lines) for k in range(len(self.heading))
+        )
 
 
 def mean(rows: Sequence[ResultRow], metric: str) -> float | None:
@@ -161,16 +171,11 @@ def text(table: Table) -> str:
     """The table for a terminal: columns aligned, figures to the right."""
     rows = [table.heading, *table.lines]
     widths = [max(len(row[k]) for row in rows) for k in range(len(table.heading))]
-    figures = [all(_is_figure(line[k]) for line in table.lines) for k in range(len(widths))]
     aligned = [
         "  ".join(
             cell.rjust(width) if figure else cell.ljust(width)
-            for cell, width, figure in zip(row, widths, figures, strict=True)
+            for cell, width, figure in zip(row, widths, table.numeric, strict=True)
         ).rstrip()
         for row in rows
     ]
     return "\n".join([table.caption, "", *aligned])
-
-
-def _is_figure(cell: str) -> bool:
-    return cell == NOTHING or cell.lstrip("+-").replace(".", "", 1).isdigit()

@@ -13,12 +13,14 @@ from matplotlib.patches import Rectangle
 from tacit.evaluation.comparison.figures import INK, MARKERS, PALETTE, PANEL, dress
 from tacit.evaluation.crossdomain.rows import TrialRow, mean, measured, rated
 from tacit.evaluation.crossdomain.sweeps import AXES, Surface, Sweep, SweepLine, surfaces, sweeps
-from tacit.evaluation.html.drawing import entry, inline
+from tacit.evaluation.html.drawing import inline
+from tacit.evaluation.html.figure import LegendEntry, ReportFigure, marker
 
 STROKES = {"none": "-", "strict": "--", "faithful": "-."}
 # Lines of a legend in the page's style sheet, and what they stand for here.
 LEGEND = {"none": "provider", "strict": "device", "faithful": "curator"}
 WORDS = {"none": "no privacy", "strict": "strict", "faithful": "as published"}
+MAE = "mean absolute error (lower is better)"
 LOGARITHMIC = ("k", "epsilon")
 FAINT, DEEP = 0.06, 0.55  # how much colour the lowest and the highest of a surface have
 
@@ -35,7 +37,7 @@ class Styles:
         return place % len(PALETTE), (place + place // len(PALETTE)) % len(MARKERS)
 
 
-def html(rows: Sequence[TrialRow]) -> list[str]:
+def report_figures(rows: Sequence[TrialRow]) -> list[ReportFigure]:
     """The figures in which the rows have something to say: along each axis that varies, or else
     every system beside the others."""
     known = rated(rows)
@@ -130,43 +132,26 @@ def tiles(axes: Axes, shown: Surface) -> None:
     axes.grid(visible=False)
 
 
-def _against(found: Sequence[Sweep], styles: Styles) -> str:
+def _against(found: Sequence[Sweep], styles: Styles) -> ReportFigure:
     panels = [inline(panel(s, styles), f"against-{s.axis}", s.describe()) for s in found]
     stays = dict.fromkeys(word for sweep in found for word in sweep.at_words)
     kept = f" What is not on the axis stays at {', '.join(stays)}." if stays else ""
-    caption = f"Thin lines do not depend on the axis.{kept}"
-    names = [entry(name, *styles.of(name)) for name in styles.names]
+    names = [marker(name, *styles.of(name)) for name in styles.names]
     modes = dict.fromkeys(row.mode for row in found[0].rows)
-    strokes = [
-        f"<li><span class={LEGEND[mode]} aria-hidden=true></span> {WORDS[mode]}</li>"
-        for mode in modes
-    ]
-    return _figure("mean absolute error (lower is better)", caption, names + strokes, panels)
+    strokes = [LegendEntry(WORDS[mode], stroke=LEGEND[mode]) for mode in modes]
+    caption = f". Thin lines do not depend on the axis.{kept}"
+    return ReportFigure(MAE, caption, [*names, *strokes], panels)
 
 
-def _beside(rows: Sequence[TrialRow]) -> str:
+def _beside(rows: Sequence[TrialRow]) -> ReportFigure:
     seeds = len({row.seed for row in rows})
     spread = f"bars are a deviation over {seeds} draws" if seeds > 1 else "one draw, no spread"
     said = ", ".join(f"{row.method} {row.mae:.3f}" for row in rows)
     picture = inline(beside(rows), "beside", f"Mean absolute error of every system: {said}.")
-    return (
-        "<figure class=whole>\n<figcaption><strong>mean absolute error (lower is better)</strong>; "
-        f"{spread}.</figcaption>\n{picture}\n</figure>"
-    )
+    return ReportFigure(MAE, f"; {spread}.", [], [picture])
 
 
-def _surfaces(grids: Sequence[Surface]) -> str:
+def _surfaces(grids: Sequence[Surface]) -> ReportFigure:
     panels = [inline(surface(g), f"surface-{n}", g.describe()) for n, g in enumerate(grids)]
-    caption = "One budget is spent on what items are replaced by, the other on neighbours."
-    return _figure("mean absolute error at two epsilons", caption, [], panels)
-
-
-def _figure(title: str, caption: str, legend: Sequence[str], panels: Sequence[str]) -> str:
-    across = 2 if len(panels) in (2, 4) else min(3, len(panels))
-    key = f"<ul class=legend>{''.join(legend)}</ul>\n" if legend else ""
-    return (
-        f"<figure>\n<figcaption><strong>{title}</strong>. {caption}</figcaption>\n{key}"
-        f'<div class=panels style="--across:{across}">\n'
-        + "\n".join(panels)
-        + "\n</div>\n</figure>"
-    )
+    caption = ". One budget is spent on what items are replaced by, the other on neighbours."
+    return ReportFigure("mean absolute error at two epsilons", caption, [], panels)

@@ -3,30 +3,22 @@
 import re
 from html import escape
 
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from tacit.evaluation.comparison.chart import TITLES, Chart, describe
 from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
-
-SHAPES = "●■▲◆▼✚✖"
-AS_TEXT = "\ufe0e"  # A cross is a cross, not a picture.
+from tacit.evaluation.html.figure import LegendEntry, ReportFigure, marker
 
 
-def html(chart: Chart) -> str:
+def chart_figure(chart: Chart) -> ReportFigure:
     """The chart as a figure: caption, legend, and a panel for each model."""
-    panels = "\n".join(_panel(chart, number) for number in range(len(chart.models)))
-    return (
-        f"<figure>\n<figcaption><strong>{escape(TITLES[chart.metric])}</strong>, against epsilon "
-        f"on a log scale: left is more private. {_spread(chart)}{_beyond(chart)}</figcaption>\n"
-        f"{_legend(chart)}\n"
-        f'<div class=panels style="--across:{_across(len(chart.models))}">\n{panels}\n</div>\n'
-        "</figure>"
+    return ReportFigure(
+        TITLES[chart.metric],
+        f", against epsilon on a log scale: left is more private. {_spread(chart)}{_beyond(chart)}",
+        _legend(chart),
+        [_panel(chart, number) for number in range(len(chart.models))],
     )
-
-
-def _across(panels: int) -> int:
-    """How many panels abreast at most: three, but four make a square."""
-    return 2 if panels == 4 else min(3, panels)
 
 
 def _spread(chart: Chart) -> str:
@@ -45,14 +37,25 @@ def _beyond(chart: Chart) -> str:
     )
 
 
-def _panel(chart: Chart, number: int) -> str:
+def _panel(chart: Chart, number: int) -> Markup:
     model = chart.models[number]
     rows = [row for row in chart.rows if row.method == model]
     words = describe(rows, chart.metric)
     return inline(panel(chart, model), f"{chart.metric}-{number}", words)
 
 
-def inline(drawing: Figure, prefix: str, words: str) -> str:
+def _legend(chart: Chart) -> list[LegendEntry]:
+    entries = [marker(name, chart.style(name), chart.style(name)) for name in chart.shown]
+    places = dict.fromkeys(row.where for row in chart.rows)
+    entries += [LegendEntry(name, stroke=name) for name in places]
+    if any(chart.floor(model) is not None for model in chart.models):
+        entries.append(LegendEntry("provider, no privacy", stroke="free"))
+    if chart.mean is not None:
+        entries.append(LegendEntry(f"always the mean, {chart.mean:.3f}", stroke="mean"))
+    return entries
+
+
+def inline(drawing: Figure, prefix: str, words: str) -> Markup:
     """A figure as part of a page, in the page's own colours, with `words` for those who cannot see
     it. Ids get the `prefix`: many figures are in one page, where an id may be given once."""
     picture = svg(drawing)
@@ -61,31 +64,10 @@ def inline(drawing: Figure, prefix: str, words: str) -> str:
     for style, colour in enumerate(PALETTE):
         text = text.replace(colour.lower(), f"var(--hue-{style})")
     text = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{prefix}-", text)
-    return text.replace("<svg", f'<svg role="img" aria-label="{escape(words, quote=True)}"', 1)
+    return Markup(text.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1))
 
 
 def in_a_notebook(drawing: Figure, words: str) -> str:
     """A figure for a page that has no colours of this one's style; `words` as for `inline`."""
     hues = ";".join(f"--hue-{style}:{colour}" for style, colour in enumerate(PALETTE))
     return f'<div style="{hues}">{inline(drawing, "notebook", words)}</div>'
-
-
-def _legend(chart: Chart) -> str:
-    entries = [entry(name, chart.style(name), chart.style(name)) for name in chart.shown]
-    places = dict.fromkeys(row.where for row in chart.rows)
-    entries += [f"<li><span class={name} aria-hidden=true></span> {name}</li>" for name in places]
-    if any(chart.floor(model) is not None for model in chart.models):
-        entries.append("<li><span class=free aria-hidden=true></span> provider, no privacy</li>")
-    if chart.mean is not None:
-        entries.append(
-            f"<li><span class=mean aria-hidden=true></span> always the mean, {chart.mean:.3f}</li>"
-        )
-    return f"<ul class=legend>{''.join(entries)}</ul>"
-
-
-def entry(name: str, hue: int, shape: int) -> str:
-    """A line of a legend: the marker in its colour, and what it stands for."""
-    return (
-        f'<li><span style="color:var(--hue-{hue % len(PALETTE)})" aria-hidden="true">'
-        f"{SHAPES[shape % len(SHAPES)]}{AS_TEXT}</span> {escape(name)}</li>"
-    )
