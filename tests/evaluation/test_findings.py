@@ -68,12 +68,12 @@ def test_a_guess_is_rounded_up():
 def test_always_the_mean_is_a_line_that_stretches_no_axis(make_row):
     rows = [make_row(epsilon=e, rmse=0.9 + e / 100, rmse_of_mean=9.0) for e in (1.0, 2.0)]
     chart = Chart(rows, "rmse")
-    assert chart.mean == 9.0
+    assert chart.floors == {"always the mean": 9.0}
     assert chart.limits is not None
     assert chart.limits[1] < 1
     assert "always the mean, 9.000" in html(chart)
     assert "Always the mean: 9.000." in describe(rows)
-    assert Chart(rows, "ndcg_at_20").mean is None
+    assert Chart(rows, "ndcg_at_20").floors == {}
 
 
 def test_one_split_is_said_to_be_one(make_row):

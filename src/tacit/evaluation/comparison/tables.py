@@ -58,13 +58,16 @@ def accuracy(rows: Sequence[ResultRow], metric: str, caption: str) -> Table:
 
 
 def kinds(rows: Sequence[ResultRow]) -> list[tuple[str, str, str]]:
-    """Every channel, model and place in order; what was run without privacy alone stands last."""
+    """Every channel, model and place, those of a channel together, in order of appearance; what was
+    run without privacy alone stands last."""
     private = dict.fromkeys(
         (row.via, row.method, row.where) for row in rows if row.epsilon is not None
     )
     known = {(model, where) for _, model, where in private}
     free = dict.fromkeys((IDENTITY, row.method, row.where) for row in rows)
-    return [*private, *(kind for kind in free if kind[1:] not in known)]
+    channels = list(dict.fromkeys(channel for channel, _, _ in private))
+    together = sorted(private, key=lambda kind: channels.index(kind[0]))
+    return [*together, *(kind for kind in free if kind[1:] not in known)]
 
 
 def units(rows: Sequence[ResultRow]) -> str:

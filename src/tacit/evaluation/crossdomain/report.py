@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tacit.evaluation.crossdomain.figures import report_figures
+from tacit.evaluation.crossdomain.report_figures import report_figures
 from tacit.evaluation.crossdomain.rows import (
     SWEPT,
     TrialRow,

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any, Self
 
 from tacit.evaluation.comparison.guarantee_text import either
+from tacit.evaluation.comparison.request import POPULARITY, RANDOM
 from tacit.evaluation.comparison.tables import NOTHING, Table
 from tacit.evaluation.results import LISTS, checked, plain
 from tacit.privacy.guarantee import Trust, Unit
@@ -14,6 +15,8 @@ from tacit.privacy.guarantee import Trust, Unit
 METRICS = ("mae", "mae_rounded", "coverage")
 """Figures of predicted ratings."""
 FIGURES = (*METRICS, *LISTS)
+FLOORS = {("item-average", "none"), (RANDOM, "none"), (POPULARITY, "none")}
+"""Systems and modes that know nothing of a person, and of whose ratings nothing is protected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +73,11 @@ class TrialRow:
         """The system as tables and figures name it."""
         name = self.model if self.variant is None else f"{self.model} ({self.variant})"
         return name if self.claim_valid is not False else f"{name}, claim fails"
+
+    @property
+    def floor(self) -> bool:
+        """Whether it is what needs no system: the mean of an item, or one list for everybody."""
+        return (self.method, self.mode) in FLOORS
 
     @property
     def claim(self) -> str:

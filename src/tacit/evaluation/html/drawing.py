@@ -6,25 +6,29 @@ from html import escape
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from tacit.evaluation.comparison.chart import TITLES, Chart, describe
+from tacit.evaluation.comparison.chart import TITLES, AccuracyLine, Chart, describe
 from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
-from tacit.evaluation.html.figure import LegendEntry, ReportFigure, marker
+from tacit.evaluation.html.figure import FigurePanel, LegendEntry, ReportFigure, marker
+from tacit.evaluation.html.live import LiveFloor, LiveLine, LivePanel
+
+ONE_SPLIT = "One split: how much figures vary is not known."
+STROKES = {"provider": "solid", "device": "dashed", "curator": "dotdashed"}
 
 
 def chart_figure(chart: Chart) -> ReportFigure:
-    """The chart as a figure: caption, legend, and a panel for each model."""
+    """The chart as a figure: caption, legend, and a panel for each model that has a line."""
     return ReportFigure(
         TITLES[chart.metric],
         f", against epsilon on a log scale: left is more private. {_spread(chart)}{_beyond(chart)}",
         _legend(chart),
-        [_panel(chart, number) for number in range(len(chart.models))],
+        [_panel(chart, number) for number in range(len(chart.drawn))],
     )
 
 
 def _spread(chart: Chart) -> str:
     splits = len({(row.seed, row.fold) for row in chart.rows})
     if splits == 1:
-        return "One split: how much figures vary is not known."
+        return ONE_SPLIT
     return f"Bars are a standard deviation over {splits} splits."
 
 
@@ -37,22 +41,47 @@ def _beyond(chart: Chart) -> str:
     )
 
 
-def _panel(chart: Chart, number: int) -> Markup:
-    model = chart.models[number]
+def _panel(chart: Chart, number: int) -> FigurePanel:
+    model = chart.drawn[number]
     rows = [row for row in chart.rows if row.method == model]
     words = describe(rows, chart.metric)
-    return inline(panel(chart, model), f"{chart.metric}-{number}", words)
+    picture = inline(panel(chart, model), f"{chart.metric}-{number}", words)
+    return FigurePanel(picture, _live(chart, model))
+
+
+def _live(chart: Chart, model: str) -> LivePanel | None:
+    if chart.limits is None:
+        return None
+    lines = [_line(chart, line) for line in chart.lines(model)]
+    if (free := chart.floor(model)) is not None:
+        points = [(epsilon, free, 0.0, chart.said(free)) for epsilon in chart.epsilons]
+        lines.append(LiveLine("provider, no privacy", 6, 0, "dotted", points))
+    floors = [LiveFloor(name, value, chart.said(value)) for name, value in chart.floors.items()]
+    ticks = [(epsilon, f"{epsilon:g}") for epsilon in chart.epsilons]
+    return LivePanel(model, "epsilon", ticks, chart.limits, lines, floors)
+
+
+def _line(chart: Chart, line: AccuracyLine) -> LiveLine:
+    style = chart.style(line.channel)
+    points = [(epsilon, mean, spread, chart.said(mean)) for epsilon, mean, spread in line.points]
+    return LiveLine(f"{line.channel}, {line.where}", style, style, STROKES[line.where], points)
 
 
 def _legend(chart: Chart) -> list[LegendEntry]:
     entries = [marker(name, chart.style(name), chart.style(name)) for name in chart.shown]
-    places = dict.fromkeys(row.where for row in chart.rows)
+    places = dict.fromkeys(row.where for row in chart.rows if row.method in chart.drawn)
     entries += [LegendEntry(name, stroke=name) for name in places]
-    if any(chart.floor(model) is not None for model in chart.models):
+    if any(chart.floor(model) is not None for model in chart.drawn):
         entries.append(LegendEntry("provider, no privacy", stroke="free"))
-    if chart.mean is not None:
-        entries.append(LegendEntry(f"always the mean, {chart.mean:.3f}", stroke="mean"))
-    return entries
+    return entries + [_floor(chart, name) for name in chart.floors]
+
+
+def _floor(chart: Chart, name: str) -> LegendEntry:
+    """A floor, and where it is if no panel has it."""
+    figure = chart.floors[name]
+    low, high = chart.limits or (figure, figure)
+    off = ", above the panels" if figure > high else ", below the panels" if figure < low else ""
+    return LegendEntry(f"{name}, {chart.said(figure)}{off}", stroke="mean")
 
 
 def inline(drawing: Figure, prefix: str, words: str) -> Markup:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from tacit.evaluation.comparison.figures import PALETTE
+from tacit.evaluation.html.live import LivePanel
 
 SHAPES = "●■▲◆▼✚✖"
 AS_TEXT = "\ufe0e"  # A cross is a cross, not a picture.
@@ -23,6 +24,14 @@ class LegendEntry:
 
 
 @dataclass(frozen=True)
+class FigurePanel:
+    """A picture, and what a script draws in its place; None where it stays."""
+
+    picture: Markup
+    live: LivePanel | None = None
+
+
+@dataclass(frozen=True)
 class ReportFigure:
     """`caption`: what follows the title in the same paragraph. `across`: how many panels abreast at
     most."""
@@ -30,12 +39,12 @@ class ReportFigure:
     title: str
     caption: str
     legend: Sequence[LegendEntry]
-    panels: Sequence[Markup]
+    panels: Sequence[FigurePanel]
 
     @property
     def across(self) -> int:
-        """Three, but four make a square."""
-        return 2 if len(self.panels) == 4 else min(3, len(self.panels))
+        """As many as a wide screen has room for."""
+        return min(4, len(self.panels))
 
 
 def marker(words: str, hue: int, shape: int) -> LegendEntry:
