@@ -8,13 +8,14 @@ from markupsafe import Markup
 
 from tacit.evaluation.attacks.beside import linked, share
 from tacit.evaluation.attacks.rows import AttackRow
-from tacit.evaluation.comparison.tables import deciding, foremost, holding
+from tacit.evaluation.comparison.tables import deciding, digits_of, foremost, holding
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
 
+LISTS = "ndcg_at_20"
 SCORES = {
     "rmse": Markup("the predictions of the {} have an RMSE of <strong>{}</strong>"),
-    "ndcg_at_20": Markup("the lists of the {} have an NDCG of <strong>{}</strong>"),
+    LISTS: Markup("the lists of the {} have an NDCG of <strong>{}</strong>"),
 }
 
 
@@ -28,10 +29,11 @@ def findings(rows: Sequence[ResultRow], attacked: Sequence[AttackRow]) -> list[s
     here = [row for row in holding(rows) if (row.epsilon, row.unit) == near]
     free = [row for row in rows if row.channel == IDENTITY]
     metric = deciding(rows)
-    lead = _score(here, free, metric)
+    lead = _score(here, free, metric, digits_of(rows, metric))
     if not lead:
         return []
-    more = [*_lists(here, free, metric), *_found(attacked, near[0]), *_stake(here[0])]
+    lists = _lists(here, free, digits_of(rows, LISTS)) if metric != LISTS else ()
+    more = [*lists, *_found(attacked, near[0]), *_stake(here[0])]
     return [Markup("At epsilon = {:g} per {} {}.").format(*near, lead), *more]
 
 
@@ -40,19 +42,21 @@ def guess(epsilon: float) -> str:
     return f"{math.ceil(1000 / (1 + math.exp(-epsilon))) / 10:g} %"
 
 
-def _score(here: Sequence[ResultRow], free: Sequence[ResultRow], metric: str) -> Markup:
+def _score(
+    here: Sequence[ResultRow], free: Sequence[ResultRow], metric: str, digits: int
+) -> Markup:
     """The best figure at one place, beside the best without any privacy."""
     where = "device" if any(row.where == "device" for row in here) else here[0].where
     found, best = (foremost(each, where, metric) for each in (here, free))
     if found is None:
         return Markup()
-    beside = f"; without any privacy, {best.figure:.3f}" if best else ""
-    return SCORES[metric].format(where, f"{found.figure:.3f}") + beside
+    beside = f"; without any privacy, {best.figure:.{digits}f}" if best else ""
+    return SCORES[metric].format(where, f"{found.figure:.{digits}f}") + beside
 
 
-def _lists(here: Sequence[ResultRow], free: Sequence[ResultRow], said: str) -> Iterator[str]:
+def _lists(here: Sequence[ResultRow], free: Sequence[ResultRow], digits: int) -> Iterator[str]:
     """Lists, where it was ratings that the first sentence is about."""
-    told = _score(here, free, "ndcg_at_20") if said != "ndcg_at_20" else Markup()
+    told = _score(here, free, LISTS, digits)
     if told:
         yield told[0].upper() + told[1:] + ": the 20 best out of the whole catalogue."
 

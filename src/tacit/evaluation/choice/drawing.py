@@ -57,7 +57,7 @@ def live(found: Tradeoff, limits: tuple[float, float]) -> LivePanel:
     spreads = found.spreads or (0.0,) * len(found.points)
     strengths = [(e, strength(e), 0.0, f"{strength(e):.3f}") for e, _ in found.points]
     losses = [
-        (e, loss, spread, f"{loss:.3f}")
+        (e, loss, spread, f"{loss:.{found.digits}f}")
         for (e, loss), spread in zip(found.points, spreads, strict=True)
     ]
     kept = [(e, 1 - p, 0.0, f"{1 - p:.3f}") for e, p, _, _ in strengths]

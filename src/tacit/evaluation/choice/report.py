@@ -50,6 +50,9 @@ def _legend(found: Tradeoff, limits: tuple[float, float]) -> list[LegendEntry]:
 
 def table(found: Tradeoff) -> Table:
     """Strength and loss at every epsilon."""
-    lines = tuple((f"{e:g}", f"{strength(e):.3f}", f"{loss:.3f}") for e, loss in found.points)
-    heading = ("epsilon", "strength P", "loss A")
+    lines = tuple(
+        (f"{e:g}", f"{strength(e):.3f}", f"{1 - strength(e):.3f}", f"{loss:.{found.digits}f}")
+        for e, loss in found.points
+    )
+    heading = ("epsilon", "strength P", "1 - P", "loss A")
     return Table(f"Strength and loss; epsilon per {found.unit}", heading, lines)

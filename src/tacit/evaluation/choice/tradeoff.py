@@ -17,6 +17,7 @@ from statistics import fmean, pstdev
 from typing import Self
 
 from tacit.errors import RequestError
+from tacit.evaluation.digits import UNKNOWN, decimals
 from tacit.evaluation.results import ResultRow
 
 MEAN = "global-mean"
@@ -46,11 +47,13 @@ def strength(epsilon: float) -> float:
 @dataclass(frozen=True)
 class Tradeoff:
     """`points`: (epsilon, loss A), ascending, at least two, in nats per `unit`. `spreads`: of each
-    loss, a standard deviation over splits; none of a single split."""
+    loss, a standard deviation over splits; none of a single split. `digits`: decimals that losses
+    bear."""
 
     points: tuple[tuple[float, float], ...]
     unit: str
     spreads: tuple[float, ...] = ()
+    digits: int = UNKNOWN
 
     @classmethod
     def of(
@@ -70,7 +73,8 @@ class Tradeoff:
         several = all(len(each) > 1 for each in errors.values())
         spreads = [pstdev(errors[e]) / scale for e in lost] if several else []
         points = tuple((e, min(max(loss, 0.0), 1.0)) for e, loss in lost.items())
-        return cls(points, unit, tuple(spreads))
+        digits = decimals([rmse / scale for rmse in each] for each in errors.values())
+        return cls(points, unit, tuple(spreads), digits)
 
     @property
     def crossing(self) -> float | None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from statistics import fmean, pstdev
 
 from tacit.evaluation.comparison.request import POPULARITY, RANDOM
+from tacit.evaluation.comparison.tables import digits_of
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.html.axis import beyond, limits
 from tacit.evaluation.results import ResultRow
@@ -101,8 +102,12 @@ class Chart:
         return {name: floor for name, floor in found.items() if floor is not None}
 
     def said(self, figure: float) -> str:
-        """A figure with as many digits as all have."""
-        return f"{figure:.3f}"
+        """A figure with as many digits as those of the metric bear."""
+        return f"{figure:.{self._digits}f}"
+
+    @cached_property
+    def _digits(self) -> int:
+        return digits_of(self.rows, self.metric)
 
     def lines(self, model: str) -> list[AccuracyLine]:
         """Every line of a model's panel that has a point."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from tacit.evaluation.digits import decimals
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
 
@@ -38,6 +39,16 @@ def mean(rows: Sequence[ResultRow], metric: str) -> float | None:
     return fmean(known) if known else None
 
 
+def digits_of(rows: Sequence[ResultRow], metric: str) -> int:
+    """Decimals of the means of a metric, as its spread over splits bears them."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for row in rows:
+        if not math.isnan(value := float(getattr(row, metric))):
+            kind = (row.via, row.method, row.where, row.epsilon, row.unit)
+            groups.setdefault(kind, []).append(value)
+    return decimals(groups.values())
+
+
 def holding(rows: Sequence[ResultRow]) -> list[ResultRow]:
     """The rows whose claim, if they make one, is not known to fail: the others win nothing."""
     return [row for row in rows if row.claim_valid is not False]
@@ -50,10 +61,11 @@ def accuracy(rows: Sequence[ResultRow], metric: str, caption: str) -> Table:
     """
     measured = [row for row in rows if not math.isnan(float(getattr(row, metric)))]
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
+    digits = digits_of(measured, metric)
     return Table(
         f"{caption}; epsilon per {units(rows)}" if epsilons else caption,
         ("channel", "model", "where", *(f"{epsilon:g}" for epsilon in epsilons), "no privacy"),
-        tuple(_line(rows, metric, kind, epsilons) for kind in kinds(measured)),
+        tuple(_line(rows, metric, kind, epsilons, digits) for kind in kinds(measured)),
     )
 
 
@@ -97,14 +109,18 @@ def promises(rows: Sequence[ResultRow]) -> Table:
 
 
 def _line(
-    rows: Sequence[ResultRow], metric: str, kind: tuple[str, str, str], epsilons: Sequence[float]
+    rows: Sequence[ResultRow],
+    metric: str,
+    kind: tuple[str, str, str],
+    epsilons: Sequence[float],
+    digits: int,
 ) -> tuple[str, ...]:
     channel, model, where = kind
     mine = [row for row in rows if row.method == model and row.where == where]
     noisy = [row for row in mine if row.via == channel]
     figures = [mean([row for row in noisy if row.epsilon == e], metric) for e in epsilons]
     figures.append(mean([row for row in mine if row.channel == IDENTITY], metric))
-    return (*kind, *(NOTHING if x is None else f"{x:.3f}" for x in figures))
+    return (*kind, *(NOTHING if x is None else f"{x:.{digits}f}" for x in figures))
 
 
 def best(rows: Sequence[ResultRow]) -> Table:
@@ -116,17 +132,18 @@ def best(rows: Sequence[ResultRow]) -> Table:
     metric = deciding(rows)
     claims = sorted({(row.epsilon, row.unit) for row in rows if row.epsilon is not None})
     several = len({unit for _, unit in claims}) > 1
-    places = list(dict.fromkeys(row.where for row in rows))
-    names = ("epsilon", *(f"{place}{what}" for place in places for what in ("", ", by")))
+    seen = list(dict.fromkeys(row.where for row in rows))
+    digits = digits_of(rows, metric)
+    names = ("epsilon", *(f"{place}{what}" for place in seen for what in ("", ", by")))
     lines = [
         (
             f"{epsilon:g} per {unit}" if several else f"{epsilon:g}",
-            *_winners([r for r in rows if (r.epsilon, r.unit) == (epsilon, unit)], places, metric),
+            *_winners(_claiming(rows, epsilon, unit), seen, metric, digits),
         )
         for epsilon, unit in claims
     ]
     free = [row for row in rows if row.channel == IDENTITY]
-    lines += [("no privacy", *_winners(free, places, metric))] if free else []
+    lines += [("no privacy", *_winners(free, seen, metric, digits))] if free else []
     return Table(f"{DECIDING[metric]}, mean over splits", names, tuple(lines))
 
 
@@ -135,13 +152,17 @@ def deciding(rows: Sequence[ResultRow]) -> str:
     return "rmse" if any(not math.isnan(row.rmse) for row in rows) else "ndcg_at_20"
 
 
-def _winners(rows: Sequence[ResultRow], places: Sequence[str], metric: str) -> list[str]:
-    found = [foremost(rows, place, metric) for place in places]
-    return [
-        cell
-        for winner in found
-        for cell in ((f"{winner.figure:.3f}", winner.words) if winner else (NOTHING, NOTHING))
-    ]
+def _claiming(rows: Sequence[ResultRow], epsilon: float, unit: str) -> list[ResultRow]:
+    return [row for row in rows if (row.epsilon, row.unit) == (epsilon, unit)]
+
+
+def _winners(rows: Sequence[ResultRow], seen: Sequence[str], metric: str, digits: int) -> list[str]:
+    found = [foremost(rows, place, metric) for place in seen]
+    return [cell for winner in found for cell in _won(winner, digits)]
+
+
+def _won(winner: "Winner | None", digits: int) -> tuple[str, str]:
+    return (f"{winner.figure:.{digits}f}", winner.words) if winner else (NOTHING, NOTHING)
 
 
 @dataclass(frozen=True, order=True)

@@ -6,6 +6,7 @@ from tacit.evaluation.crossdomain.report_figures import report_figures
 from tacit.evaluation.crossdomain.rows import (
     SWEPT,
     TrialRow,
+    digits_of,
     list_table,
     listed,
     mean,
@@ -58,7 +59,7 @@ def _said(rows: Sequence[TrialRow], among: Sequence[TrialRow], beside: str) -> d
     """The mean, its system, and where it stands on what varies among all rows."""
     places = {name: getattr(rows[0], name) for name in varied(among)}
     of = [rows[0].method, *(f"{name} {at}" for name, at in places.items() if at is not None)]
-    return {"error": f"{mean(rows):.3f}", "of": ", ".join(of), "beside": beside}
+    return {"error": f"{mean(rows):.{digits_of(among)}f}", "of": ", ".join(of), "beside": beside}
 
 
 def _method(rows: Sequence[TrialRow]) -> dict[str, object]:

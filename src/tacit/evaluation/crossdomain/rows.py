@@ -9,6 +9,7 @@ from typing import Any, Self
 from tacit.evaluation.comparison.guarantee_text import either
 from tacit.evaluation.comparison.request import POPULARITY, RANDOM
 from tacit.evaluation.comparison.tables import NOTHING, Table
+from tacit.evaluation.digits import decimals
 from tacit.evaluation.results import LISTS, checked, plain
 from tacit.privacy.guarantee import Trust, Unit
 
@@ -122,6 +123,15 @@ def mean(rows: Sequence[TrialRow], metric: str = "mae") -> float:
     return fmean(values) if values else math.nan
 
 
+def digits_of(rows: Sequence[TrialRow], metric: str = "mae") -> int:
+    """Decimals of the means of a metric, as its spread over draws bears them."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for row in rows:
+        place = tuple(getattr(row, name) for name in SWEPT)
+        groups.setdefault((row.method, row.claim, *place), []).extend(measured([row], metric))
+    return decimals(groups.values())
+
+
 def varied(rows: Sequence[TrialRow]) -> list[str]:
     """Which of `SWEPT` differ from row to row."""
     return [name for name in SWEPT if len({getattr(row, name) for row in rows} - {None}) > 1]
@@ -151,8 +161,10 @@ def _lines(
     for row in rows:
         place = tuple(getattr(row, name) for name in swept)
         kinds.setdefault((row.method, row.claim, *place), []).append(row)
+    digits = {metric: digits_of(rows, metric) for metric in metrics}
     for kind, group in kinds.items():
-        yield (*map(_cell, kind), *(_figure(mean(group, metric)) for metric in metrics))
+        figures = (_figure(mean(group, metric), digits[metric]) for metric in metrics)
+        yield (*map(_cell, kind), *figures)
 
 
 def promises(rows: Sequence[TrialRow]) -> list[str]:
@@ -185,8 +197,8 @@ def _caption(rows: Sequence[TrialRow], what: str) -> str:
     return f"{first.source} to {first.target}: {what}{over}{per}"
 
 
-def _figure(value: float) -> str:
-    return NOTHING if math.isnan(value) else f"{value:.3f}"
+def _figure(value: float, digits: int) -> str:
+    return NOTHING if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _cell(value: object) -> str:
