@@ -11,6 +11,7 @@ import pytest
 from tacit.evaluation.comparison.chart import Chart, describe
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
+from tacit.evaluation.comparison.guarantee_text import failed
 from tacit.evaluation.comparison.report import report
 from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.tables import accuracy, best, foremost, promises, text
@@ -18,6 +19,7 @@ from tacit.evaluation.html.axis import apart, limits
 from tacit.evaluation.html.drawing import chart_figure
 from tacit.evaluation.html.page import render
 from tacit.metrics.slices import Slice
+from tacit.training.papers.xian import OBJECTIVE, RAW
 
 
 @pytest.fixture
@@ -93,10 +95,24 @@ def test_a_claim_that_fails_is_shown_as_such_and_wins_nothing(rows, make_row):
     assert "Epsilon = 0.5 or 1 per value, trusting nobody" in page
     assert "RMSE of <strong>1.060</strong>" in page
     assert "curator per value + dpss" not in page
+    line = 'dpss claims epsilon = 1 per value. <a href="#claim-1">Why</a>'
+    assert (
+        page.index(line) < page.index("What it costs") < page.index("<p id=claim-1>dpss: Claimed")
+    )
     assert "No claim that holds was compared" in report([broken])
     assert "likelier" not in report([broken])
     kept = report([*rows, make_row(**training, rmse=0.5)])
     assert "RMSE of <strong>0.500</strong>" in kept
+
+
+def test_a_claim_of_a_paper_that_fails_has_its_reason(make_row):
+    training = {"channel": None, "where": "curator", "trust": "curator", "claim_valid": False}
+    rows = [make_row(**training, model="dpsaobj", mode="faithful", epsilon=e) for e in (1.0, 3.0)]
+    (claim,) = failed(rows)
+    assert claim.line == "dpsaobj claims epsilon = 1 or 3 per value"
+    assert RAW in claim.why
+    assert OBJECTIVE in claim.why
+    assert failed([replace(row, claim_valid=True) for row in rows]) == []
 
 
 def test_the_sample_shows_truth_beside_report_and_escapes_titles(rows):

@@ -3,6 +3,7 @@ fail, names that are long, two splits and one."""
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -86,7 +87,7 @@ def compared(seeds: int) -> Iterator[ResultRow]:
             yield compared_row(worth, None, seed, model=model, channel="identity", where=where)
         for epsilon in EPSILONS[1:]:
             yield compared_row(0.9, epsilon, seed, model="dpsaobj", channel=None, where="curator",
-                               trust="curator", claim_valid=False)  # fmt: skip
+                               trust="curator", claim_valid=False, mode="faithful")  # fmt: skip
     for model, worth in {"random": 0.02, "popularity": 0.5}.items():
         yield compared_row(worth, None, 0, model=model, channel="identity", where="provider",
                            rates=False)  # fmt: skip
@@ -125,6 +126,13 @@ def trials(seeds: int, keeps: tuple[int, ...], overlaps: tuple[float, ...]) -> I
         for epsilon in (0.5, 1.0, 3.0):
             yield tried(model="x-map-strict", variant="item", k=50, worth=0.7 + more,
                         epsilon=epsilon, **at)  # fmt: skip
+        for first, second in product((0.3, 0.6), (0.8, 1.0, 2.0)):
+            yield tried(
+                model="x-map", variant="user", k=50, worth=0.6 + more, epsilon=first + second,
+                replacement_epsilon=first, neighbour_epsilon=second, mode="faithful",
+                claim_valid=False, promise="Claimed, and it does not hold (its noise is of another "
+                "scale): epsilon = 1 per user, trusting the curator.", **at,
+            )  # fmt: skip
         for name, worth in (("random", 0.02), ("popularity", 0.4)):
             yield tried(model=name, variant=None, k=None, worth=worth, floor=True, **at)
 
@@ -158,6 +166,7 @@ def attacked_page() -> str:
         channels=("optimal", "bounded-laplace"),
     )  # fmt: skip
     rows = asked.run(RATINGS, Journal(None, AttackRow), lambda label, done, total: None)
+    rows[0] = replace(rows[0], bound=0.01, leaks=True)
     return attacks(rows, run("tacit attack ratings.csv --epsilon 0.5,1,3 --report report.html"))
 
 

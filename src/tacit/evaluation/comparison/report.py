@@ -7,7 +7,7 @@ from tacit.evaluation.attacks.beside import found_beside
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison.chart import TITLES, Chart
 from tacit.evaluation.comparison.device_sample import DeviceSample
-from tacit.evaluation.comparison.guarantee_text import claims, plugged
+from tacit.evaluation.comparison.guarantee_text import claims, failed, plugged
 from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.tables import (
     accuracy,
@@ -48,7 +48,8 @@ def report(
         title=f"Tacit: {names}",
         names=names,
         findings=findings(rows, attacked),
-        promises=[_promise(claim, group) for claim, group in claims(rows)],
+        promises=[_promise(claim, group) for claim, group in claims(holding(rows))],
+        failed=failed(rows),
         asides=_asides(rows),
         attacked=found_beside(attacked),
         best=best(holding(rows)),
@@ -73,7 +74,6 @@ def _asides(rows: Sequence[ResultRow]) -> list[str]:
 def _promise(claim: Guarantee, rows: Sequence[ResultRow]) -> dict[str, object]:
     """A kind of guarantee in words, what each epsilon means in odds, and a whole person's."""
     epsilons = dict.fromkeys(row.epsilon for row in rows if row.epsilon is not None)
-    bounded = claim.delta == "0" and not claim.fails
     odds = [
         {"epsilon": f"{epsilon:g}", "ratio": _ratio(epsilon), "guess": guess(epsilon)}
         for epsilon in epsilons
@@ -81,7 +81,7 @@ def _promise(claim: Guarantee, rows: Sequence[ResultRow]) -> dict[str, object]:
     return {
         "sentence": claim.sentence,
         "unit": claim.unit,
-        "odds": odds if bounded else [],
+        "odds": odds if claim.delta == "0" else [],
         "person": promises(rows),
     }
 

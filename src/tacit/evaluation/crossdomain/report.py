@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from tacit.evaluation.comparison.guarantee_text import either
 from tacit.evaluation.crossdomain.report_figures import report_figures
 from tacit.evaluation.crossdomain.rows import (
     SWEPT,
     TrialRow,
+    claimed,
     digits_of,
     list_table,
     listed,
@@ -15,6 +17,7 @@ from tacit.evaluation.crossdomain.rows import (
     table,
     varied,
 )
+from tacit.evaluation.html.failed_claim import FailedClaim
 from tacit.evaluation.html.page import render
 from tacit.evaluation.html.provenance import Provenance
 
@@ -28,12 +31,25 @@ def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:
         title=f"Tacit: {names}",
         names=names,
         lead=_lead(rated(rows)),
-        promises=promises(rows),
+        promises=promises([row for row in rows if row.claim_valid is not False]),
+        failed=_failed([row for row in rows if row.claim_valid is False]),
         figures=report_figures(rows),
         tables=[table(rows), *([list_table(rows)] if listed(rows) else [])],
         method=_method(rows) if rows else None,
         run=run,
     )
+
+
+def _failed(rows: Sequence[TrialRow]) -> list[FailedClaim]:
+    """Each claim that fails: who makes it at which epsilons, and why, as its promise says."""
+    found: list[FailedClaim] = []
+    for number, (why, mine) in enumerate(claimed(rows).items(), 1):
+        systems = either(list(dict.fromkeys(row.model for row in mine)))
+        epsilons = sorted({row.epsilon for row in mine if row.epsilon is not None})
+        said = either([f"{epsilon:g}" for epsilon in epsilons])
+        line = f"{systems} claims epsilon = {said} per {mine[0].unit}"
+        found.append(FailedClaim(f"claim-{number}", line, why))
+    return found
 
 
 def _lead(rows: Sequence[TrialRow]) -> list[dict[str, str]]:

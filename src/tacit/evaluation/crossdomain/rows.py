@@ -168,16 +168,25 @@ def _lines(
 
 
 def promises(rows: Sequence[TrialRow]) -> list[str]:
-    """Each guarantee once, with the systems that give it: of those that differ in epsilon alone, or
-    in how much was drawn for it, the one nearest epsilon 1, and at which others they hold."""
+    """Each guarantee once, with the systems that give it, as `claimed` has them."""
+    return list(claimed(rows))
+
+
+def claimed(rows: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
+    """Each guarantee once, with the systems that give it, and their rows: of those that differ in
+    epsilon alone, or in how much was drawn for it, the one nearest epsilon 1, and at which others
+    they hold."""
     kinds: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
         kind = (row.method, row.mode, row.unit, row.trust, row.delta)
         kinds.setdefault(kind, []).append(row)
-    said: dict[str, dict[str, None]] = {}
+    said: dict[str, list[TrialRow]] = {}
     for group in kinds.values():
-        said.setdefault(_promise(group), {})[group[0].method] = None
-    return [f"{', '.join(methods)}: {promise}" for promise, methods in said.items()]
+        said.setdefault(_promise(group), []).extend(group)
+    return {
+        f"{', '.join(dict.fromkeys(row.method for row in mine))}: {promise}": mine
+        for promise, mine in said.items()
+    }
 
 
 def _promise(rows: Sequence[TrialRow]) -> str:
