@@ -112,8 +112,10 @@ for (const script of document.querySelectorAll(".panel > script")) {
 
   function fit() {
     const width = box.clientWidth;
-    const row = width > 560 ? 26 : 36;
-    const height = byRow ? 60 + row * panel.rows.length : Math.min(380, Math.max(230, 0.62 * width));
+    const row = width > 560 ? 26 : 36, named = panel.band || panel.rule ? 40 : 0;
+    const height = byRow
+      ? 60 + row * panel.rows.length
+      : named + Math.min(380, Math.max(230, 0.62 * width));
     chart.setSize({ width, height: Math.round(height) });
   }
 

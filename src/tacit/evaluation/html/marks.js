@@ -7,8 +7,14 @@ const SHAPES = [
   (path, x, y, r) => corners(path, [[x, y - r], [x + r, y + r], [x - r, y + r]]),
   (path, x, y, r) => corners(path, [[x, y - r], [x + r, y], [x, y + r], [x - r, y]]),
   (path, x, y, r) => corners(path, [[x, y + r], [x + r, y - r], [x - r, y - r]]),
-  (path, x, y, r) => { path.rect(x - r, y - r / 3, 2 * r, r / 1.5); path.rect(x - r / 3, y - r, r / 1.5, 2 * r); },
-  (path, x, y, r) => corners(path, [[x - r, y - r], [x + r, y + r], [x, y], [x + r, y - r], [x - r, y + r]]),
+  (path, x, y, r) => {
+    path.rect(x - r, y - r / 3, 2 * r, r / 1.5);
+    path.rect(x - r / 3, y - r, r / 1.5, 2 * r);
+  },
+  (path, x, y, r) => [1, -1].forEach((side) => corners(path, [
+    [x - r, y - side * 0.55 * r], [x - 0.55 * r, y - side * r],
+    [x + r, y + side * 0.55 * r], [x + 0.55 * r, y + side * r],
+  ])),
 ];
 
 function corners(path, points) {
@@ -30,7 +36,8 @@ function options(panel, look) {
   const axis = { stroke: () => look.colour("--soft"), font: look.font(12), ticks: { show: false } };
   const grid = { stroke: () => look.colour("--rule"), width: 1 };
   return {
-    width: 300, height: 230, legend: { show: false }, padding: [10, 12, 0, 0],
+    width: 300, height: 230, legend: { show: false },
+    padding: [panel.band || panel.rule ? 40 : 10, 14, 0, byRow ? 14 : 0],
     cursor: { x: !byRow, y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
       x: { time: false, distr: !byRow && panel.logarithmic ? 3 : 1, range: () => ends },
@@ -178,8 +185,8 @@ function before(u, panel, look) {
       } else ctx.fill();
     }
   }
-  named();
   ctx.restore();
+  named();
   ctx.save();
   ctx.font = look.font(12 * scale);
   ctx.textAlign = "left";
@@ -188,24 +195,25 @@ function before(u, panel, look) {
 
   /** The name of a row on paper of its own, so that no line runs through it. */
   function above(name, bottom) {
+    const left = bbox.left - 14 * scale;
     ctx.fillStyle = look.colour("--paper");
-    ctx.fillRect(bbox.left, bottom - 10 * scale, ctx.measureText(name).width + 6 * scale, 13 * scale);
+    ctx.fillRect(left, bottom - 10 * scale, ctx.measureText(name).width + 6 * scale, 13 * scale);
     ctx.fillStyle = look.colour("--ink");
-    ctx.fillText(name, bbox.left, bottom);
+    ctx.fillText(name, left, bottom);
   }
 
-  /** Floors, the band and the rule by their names. */
+  /** Floors by their names, and above all lines those of the band and the rule. */
   function named() {
-    const right = bbox.left + bbox.width, bottom = bbox.top + bbox.height;
+    const right = bbox.left + bbox.width;
     const floors = byRow ? [] : panel.floors.filter((one) => inRange(one.value));
     for (const one of floors) words(u, look, one.name, right, y(one.value) - 4 * scale, "right", "--soft");
     if (panel.band) {
       const [from, to, name] = panel.band;
-      words(u, look, name, (x(from) + x(to)) / 2, bottom - 6 * scale, "center", "--ink");
+      words(u, look, name, (x(from) + x(to)) / 2, bbox.top - 24 * scale, "center", "--ink");
     }
     if (panel.rule) {
       const [place, name] = panel.rule;
-      words(u, look, name, x(place) + 6 * scale, bbox.top + 10 * scale, "left", "--ink");
+      words(u, look, name, x(place), bbox.top - 8 * scale, "center", "--ink");
     }
   }
 
