@@ -1,17 +1,22 @@
 """Templates put in text and no markup, miss nothing without saying so, and are in the wheel."""
 
+import re
 from dataclasses import replace
 
 import pytest
 from jinja2 import UndefinedError
+from made_reports import PAGES, trials
 
 from tacit import synthetic
 from tacit.evaluation.attacks.report import report as attacks
 from tacit.evaluation.attacks.request import AttackRequest
 from tacit.evaluation.attacks.rows import AttackRow
+from tacit.evaluation.choice.report import report as choice
+from tacit.evaluation.choice.tradeoff import Tradeoff
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.report import report as comparison
 from tacit.evaluation.comparison.tables import Table
+from tacit.evaluation.crossdomain.report import report as crossdomain
 from tacit.evaluation.html.page import render
 from tacit.evaluation.html.provenance import Provenance
 from tacit.evaluation.journal import Journal
@@ -36,12 +41,32 @@ def attacked():
     return attacks([replace(row, channel=HOSTILE) for row in rows], RUN)
 
 
-@pytest.mark.parametrize("page", ["compared", "attacked"])
+@pytest.fixture
+def crossed():
+    row = next(trials(1, (0,), (1.0,)))
+    return crossdomain([replace(row, model=HOSTILE, source=HOSTILE, promise=HOSTILE)], RUN)
+
+
+@pytest.fixture
+def chosen():
+    found = Tradeoff(((0.5, 0.8), (1.0, 0.2)), HOSTILE)
+    return choice(found, [HOSTILE], (0.5, 0.1), RUN)
+
+
+@pytest.mark.parametrize("page", ["compared", "attacked", "crossed", "chosen"])
 def test_a_name_is_text_wherever_it_stands(page, request):
     shown = request.getfixturevalue(page)
     assert HOSTILE not in shown
-    assert f"<title>Tacit: {'attacks on ' * (page == 'attacked')}{ESCAPED}</title>" in shown
+    assert ESCAPED in shown.partition("<h1>")[2].partition("<h2>")[0]
     assert f"<code>{ESCAPED}</code>" in shown
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_fetches_nothing_and_leads_nowhere_else(page):
+    shown = PAGES[page]()
+    led = re.findall(r"(?:src|href|action)=[\"']?([^\s>\"']+)", shown.partition("<script>")[0])
+    assert all(to.startswith("#") for to in led)
+    assert "url(" not in shown.partition("</style>")[0]
 
 
 def test_a_value_that_is_not_given_is_no_empty_place():
