@@ -22,7 +22,7 @@ def test_a_file_of_uplot_is_that_of_version_1_6_32(name):
 
 def test_every_file_of_others_is_pinned_and_ends_no_script():
     assert {each.name for each in FOLDER.iterdir()} == PUBLISHED.keys()
-    for name in ("uplot/uPlot.iife.min.js", "tables.js", "marks.js", "chart.js"):
+    for name in ("uplot/uPlot.iife.min.js", "tables.js", "pen.js", "options.js", "chart.js"):
         assert "</script" not in inlined(name)
         assert "<!--" not in inlined(name)
     assert "--" not in inlined("uplot/LICENSE")

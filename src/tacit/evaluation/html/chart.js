@@ -1,128 +1,140 @@
 "use strict";
 /* Panels of a report as charts: in the page's colours, as wide as their boxes, read by a pointer or
-   by keys. Each draws the JSON beside it and hides the picture, which stays where scripts are off. */
-for (const script of document.querySelectorAll(".panel > script")) {
-  const panel = JSON.parse(script.textContent);
-  const still = script.parentElement.querySelector(".still");
-  const box = document.createElement("div");
-  const readout = document.createElement("div");
-  const heard = document.createElement("p");
-  const places = panel.ticks.map(([place]) => place);
-  const byRow = panel.rows.length > 0;
-  let at = null; // the place or the row that is read, by its number
+   by keys. Each draws the JSON beside it; the picture that it hides stays where scripts are off. */
+class PanelChart {
+  /** The place or the row that is read, by its number; null for none. */
+  #at = null;
 
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
-  const hue = (line) => colour(`--hue-${line.hue}`);
-  const font = (size) => `${size}px system-ui, sans-serif`;
-  const decimals = (step) => (String(step).split(".")[1] ?? "").length;
-
-  /** The figures at one place or of one row: colour, name, figure. */
-  function figures(number) {
-    const here = ([x, y]) => (byRow ? y === number : x === places[number]);
-    const lines = panel.lines.flatMap((line) =>
-      line.points.filter(here).map((point) => [`var(--hue-${line.hue})`, line.name, point[3]]));
-    const floors = panel.floors.map((floor) => ["var(--soft)", floor.name, floor.said]);
-    return [...lines, ...floors];
+  constructor(script) {
+    this.panel = JSON.parse(script.textContent);
+    this.byRow = this.panel.rows.length > 0;
+    this.places = this.panel.ticks.map(([place]) => place);
+    this.still = script.parentElement.querySelector(".still");
+    this.box = made("div", { className: "chart", tabIndex: 0, role: "application" });
+    this.readout = made("div", { className: "readout", hidden: true, ariaHidden: "true" });
+    this.heard = made("p", { className: "heard", ariaLive: "polite" });
+    this.#place();
+    this.chart = new uPlot(options(this.panel, this.#look()), this.#data(), this.box);
+    this.chart.root.ariaHidden = "true";
+    this.box.append(this.readout);
+    this.#listen();
   }
 
-  /** Shows what is at a place, beside it, or nothing. */
-  function read(number, chart) {
-    at = number;
-    readout.hidden = number === null;
-    if (number === null) return;
-    const title = document.createElement("strong");
-    title.textContent = byRow ? panel.x : `${panel.x} ${panel.ticks[number][1]}`;
-    const list = document.createElement("ul");
-    for (const [ink, name, said] of figures(number)) {
-      const entry = list.appendChild(document.createElement("li"));
-      entry.style.setProperty("--ink-of-line", ink);
-      entry.append(name, Object.assign(document.createElement("b"), { textContent: said }));
-    }
-    readout.replaceChildren(title, list);
-    const { left, width } = chart.over.getBoundingClientRect();
-    const side = byRow ? chart.over.clientWidth / 2 : chart.valToPos(places[number], "x");
-    const start = left - box.getBoundingClientRect().left + side;
-    const room = box.clientWidth - readout.offsetWidth;
-    const wanted = side > width / 2 ? start - readout.offsetWidth - 12 : start + 12;
-    readout.style.left = `${Math.max(0, Math.min(room, wanted))}px`;
-    const height = byRow ? chart.valToPos(number, "y") + 16 : 4;
-    readout.style.top = `${Math.min(height, chart.height - readout.offsetHeight)}px`;
+  #place() {
+    const told = this.still.firstElementChild.getAttribute("aria-label");
+    this.box.ariaRoleDescription = "chart";
+    this.box.ariaLabel = `${told} Arrow keys read it place by place.`;
+    const { title } = this.panel;
+    const named = title ? [made("p", { className: "name", textContent: title })] : [];
+    this.still.before(...named, this.box, this.heard);
+    this.still.hidden = true;
   }
 
-  function press(event, chart) {
-    const most = (byRow ? panel.rows : places).length - 1;
-    const up = byRow ? "ArrowUp" : "ArrowRight", down = byRow ? "ArrowDown" : "ArrowLeft";
-    const first = byRow ? most : 0;
+  #look() {
+    const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
+    return {
+      colour,
+      hue: (line) => colour(`--hue-${line.hue}`),
+      font: (size) => `${size}px system-ui, sans-serif`,
+      reading: () => this.#at,
+    };
+  }
+
+  /** Each line's figure at every place; none of rows, whose markers are drawn by themselves. */
+  #data() {
+    if (this.byRow) return [this.panel.ends, ...this.panel.lines.map(() => [null, null])];
+    const lines = this.panel.lines.map((line) => new Map(line.points));
+    return [this.places, ...lines.map((line) => this.places.map((x) => line.get(x) ?? null))];
+  }
+
+  #listen() {
+    this.chart.hooks.setCursor = [() => this.#point()];
+    this.box.addEventListener("keydown", (event) => this.#press(event));
+    this.box.addEventListener("blur", () => this.#read(null));
+    new ResizeObserver(() => this.#fit()).observe(this.box);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", () => this.chart.redraw(false));
+    this.#fit();
+  }
+
+  #fit() {
+    const { panel } = this, width = this.box.clientWidth;
+    const rows = 60 + (width > ROOMY ? 26 : 36) * panel.rows.length;
+    const above = panel.band || panel.rule ? 40 : 0;
+    const height = this.byRow ? rows : above + Math.min(380, Math.max(230, 0.62 * width));
+    this.chart.setSize({ width, height: Math.round(height) });
+  }
+
+  /** Reads what is nearest to the pointer, or nothing where it has left. */
+  #point() {
+    const { left, top } = this.chart.cursor;
+    const inside = left !== undefined && left >= 0;
+    if (!inside && document.activeElement === this.box) return;
+    const wanted = this.byRow
+      ? this.panel.rows.map((_, row) => Math.abs(this.chart.valToPos(row, "y") - top))
+      : this.places.map((place) => Math.abs(this.chart.valToPos(place, "x") - left));
+    this.#read(inside ? wanted.indexOf(Math.min(...wanted)) : null);
+  }
+
+  #press(event) {
+    const { byRow } = this, most = (byRow ? this.panel.rows : this.places).length - 1;
+    const [up, down] = byRow ? ["ArrowUp", "ArrowDown"] : ["ArrowRight", "ArrowLeft"];
+    const from = (step) => Math.max(0, Math.min(most, this.#at + step));
+    const first = byRow ? most : 0, none = this.#at === null;
     const asked = {
-      [up]: at === null ? first : Math.min(most, at + 1),
-      [down]: at === null ? first : Math.max(0, at - 1),
+      [up]: none ? first : from(1), [down]: none ? first : from(-1),
       Home: 0, End: most, Escape: null,
     };
     if (!(event.key in asked)) return;
     event.preventDefault();
-    read(asked[event.key], chart);
-    chart.redraw(false);
-    const said = at === null ? [] : figures(at).map(([, name, figure]) => `${name} ${figure}`);
-    const where = at === null || byRow ? "" : `${panel.x} ${panel.ticks[at][1]}: `;
-    heard.textContent = where + said.join(", ");
+    this.#read(asked[event.key]);
+    const said = this.#figures().map(([, name, figure]) => `${name} ${figure}`).join(", ");
+    this.heard.textContent = this.#at === null ? "" : `${this.#title()}: ${said}`;
   }
 
-  function point(chart) {
-    const { left, top } = chart.cursor;
-    if (left < 0 || left === undefined) return document.activeElement === box ? null : read(null);
-    const row = Math.round(chart.posToVal(top, "y"));
-    const distance = (place) => Math.abs(chart.valToPos(place, "x") - left);
-    const nearest = places.map(distance).reduce((best, d, k, all) => (d < all[best] ? k : best), 0);
-    read(byRow ? Math.max(0, Math.min(panel.rows.length - 1, row)) : nearest, chart);
-    return chart.redraw(false);
+  /** Colour, name and figure of all that is at the place that is read. */
+  #figures() {
+    if (this.#at === null) return [];
+    const here = ([x, y]) => (this.byRow ? y === this.#at : x === this.places[this.#at]);
+    const lines = this.panel.lines.flatMap((line) => line.points.filter(here)
+      .map((point) => [`var(--hue-${line.hue})`, line.name, point[3]]));
+    return [...lines, ...this.panel.floors.map(({ name, said }) => ["var(--soft)", name, said])];
   }
 
-  const chart = new uPlot(
-    options(panel, { colour, hue, font, decimals, reading: () => at }),
-    [byRow ? panel.ends : places, ...panel.lines.map(values)],
-    box,
-  );
-
-  /** A line's figure at every place; none of a row, whose marker is drawn by itself. */
-  function values(line) {
-    if (byRow) return [null, null];
-    const known = new Map(line.points.map(([x, mean]) => [x, mean]));
-    return places.map((place) => known.get(place) ?? null);
+  #title() {
+    return this.byRow ? this.panel.x : `${this.panel.x} ${this.panel.ticks[this.#at][1]}`;
   }
 
-  still.hidden = true;
-  box.className = "chart";
-  box.tabIndex = 0;
-  box.setAttribute("role", "application");
-  box.setAttribute("aria-roledescription", "chart");
-  box.setAttribute("aria-label", `${still.firstElementChild.getAttribute("aria-label")} ` +
-    "Arrow keys read it place by place.");
-  chart.root.setAttribute("aria-hidden", "true");
-  readout.className = "readout";
-  readout.hidden = true;
-  readout.setAttribute("aria-hidden", "true");
-  heard.className = "heard";
-  heard.setAttribute("aria-live", "polite");
-  box.append(readout);
-  still.before(...(panel.title ? [named(panel.title)] : []), box, heard);
-
-  function named(title) {
-    return Object.assign(document.createElement("p"), { className: "name", textContent: title });
+  #read(number) {
+    this.#at = number;
+    this.readout.hidden = number === null;
+    this.chart.redraw(false);
+    if (number === null) return;
+    const list = made("ul");
+    for (const [ink, name, said] of this.#figures()) {
+      const entry = list.appendChild(made("li"));
+      entry.style.setProperty("--ink-of-line", ink);
+      entry.append(name, made("b", { textContent: said }));
+    }
+    this.readout.replaceChildren(made("strong", { textContent: this.#title() }), list);
+    this.#beside(number);
   }
 
-  function fit() {
-    const width = box.clientWidth;
-    const row = width > 560 ? 26 : 36, named = panel.band || panel.rule ? 40 : 0;
-    const height = byRow
-      ? 60 + row * panel.rows.length
-      : named + Math.min(380, Math.max(230, 0.62 * width));
-    chart.setSize({ width, height: Math.round(height) });
+  /** Puts the readout beside what is read, inside the box. */
+  #beside(number) {
+    const { box, chart, readout } = this, { offsetLeft, offsetTop, clientWidth } = chart.over;
+    const x = this.byRow ? clientWidth / 2 : chart.valToPos(this.places[number], "x");
+    const left = offsetLeft + (x > clientWidth / 2 ? x - readout.offsetWidth - 12 : x + 12);
+    const most = box.clientWidth - readout.offsetWidth;
+    readout.style.left = `${Math.max(0, Math.min(most, left))}px`;
+    const top = this.byRow ? offsetTop + chart.valToPos(number, "y") + 14 : 4;
+    readout.style.top = `${Math.min(top, chart.height - readout.offsetHeight)}px`;
   }
-
-  chart.hooks.setCursor = [point];
-  box.addEventListener("keydown", (event) => press(event, chart));
-  box.addEventListener("blur", () => { read(null); chart.redraw(false); });
-  new ResizeObserver(fit).observe(box);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart.redraw(false));
-  fit();
 }
+
+/** A new element with these properties. */
+function made(tag, properties = {}) {
+  return Object.assign(document.createElement(tag), properties);
+}
+
+for (const script of document.querySelectorAll(".panel > script")) new PanelChart(script);
