@@ -361,6 +361,16 @@ def test_a_floor_stretches_the_axis_unless_it_would_flatten_the_lines():
     assert limits([0.8, 1.0], lower_is_better=True, floors=[1.5])[1] < 1.1
 
 
+def test_noise_is_not_blown_up_to_the_height_of_a_panel(make_row):
+    rows = [
+        make_row(epsilon=epsilon, seed=seed, f_score_at_10=0.78 + epsilon / 1e4 + 0.02 * seed)
+        for epsilon in (1.0, 2.0)
+        for seed in (0, 1)
+    ]
+    low, high = Chart(rows, "f_score_at_10").limits
+    assert low < 0.78 < 0.80 < high
+
+
 def test_labels_of_places_are_apart():
     assert apart([0.1, 1.0, 1.1, 1.2, 10.0], logarithmic=True) == [0.1, 1.0, 10.0]
     assert apart([1, 2, 3, 4, 5], logarithmic=False) == [1, 2, 3, 4, 5]

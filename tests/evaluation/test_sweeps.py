@@ -142,7 +142,7 @@ def test_the_report_is_one_page_that_says_the_promise_and_every_figure(rows):
     assert not re.search(r"(src|href)=\"?https?:", text)
     assert "films &amp; more" in text
     assert "kept: Kept. Alike at epsilon = 0.5 or 4." in text
-    line = 'two claims epsilon = 1.1, 1.3, 1.4 or 1.6 per user. <a href="#claim-1">Why</a>'
+    line = 'two (user) claims epsilon = 1.1, 1.3, 1.4 or 1.6 per user. <a href="#claim-1">Why</a>'
     assert text.index(line) < text.index("<p id=claim-1>two (user), claim fails: Said.")
     assert "at epsilon = 1 per user" in text
     assert text.count("<svg") == 4

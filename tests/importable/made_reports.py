@@ -149,6 +149,12 @@ def compared_page(seeds: int = 2) -> str:
     )  # fmt: skip
 
 
+def compared_once() -> str:
+    """One split at one epsilon."""
+    rows = [row for row in compared(1) if row.epsilon in (None, 1.0)]
+    return comparison(rows, run=run("tacit compare ratings.csv --epsilon 1"))
+
+
 def crossed_page(seeds: int = 2) -> str:
     rows = list(trials(seeds, (0, 3), (0.2, 1.0)))
     return crossdomain(rows, run("tacit crossdomain books.csv films.csv --report report.html"))
@@ -184,6 +190,7 @@ def chosen_page(seeds: int = 3) -> str:
 
 PAGES = {
     "compare": compared_page,
+    "compare-once": compared_once,
     "crossdomain": crossed_page,
     "crossdomain-once": crossed_once,
     "attack": attacked_page,

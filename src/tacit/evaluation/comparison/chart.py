@@ -77,8 +77,13 @@ class Chart:
     @cached_property
     def limits(self) -> tuple[float, float] | None:
         """The axis that all panels share; None where there is nothing to show."""
-        floors = list(self.floors.values())
-        return limits(self._means, lower_is_better=self.metric in ERRORS, floors=floors)
+        lines = [line for model in self.drawn for line in self.lines(model)]
+        return limits(
+            self._means,
+            lower_is_better=self.metric in ERRORS,
+            floors=list(self.floors.values()),
+            spreads=[spread for line in lines for _, _, spread in line.points],
+        )
 
     @property
     def beyond(self) -> float | None:

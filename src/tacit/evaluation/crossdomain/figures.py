@@ -48,7 +48,8 @@ def beside(rows: Sequence[TrialRow], metric: str = "mae") -> Figure:
         )  # fmt: skip
         if mine[0].floor:
             axes.axvline(mean(mine, metric), color=INK, alpha=0.6, linewidth=0.9, dashes=(5, 4))
-    places = axes.get_xticks().tolist()
+    low, high = axes.get_xlim()
+    places = [place for place in axes.get_xticks().tolist() if low <= place <= high]
     dress(axes, "", places, MEASURED[metric], "linear")
     axes.set_yticks(range(len(kinds)), [", ".join(kind) for kind in kinds])
     axes.grid(axis="x", color=INK, alpha=0.12, linewidth=0.6)

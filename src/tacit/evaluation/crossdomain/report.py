@@ -44,7 +44,7 @@ def _failed(rows: Sequence[TrialRow]) -> list[FailedClaim]:
     """Each claim that fails: who makes it at which epsilons, and why, as its promise says."""
     found: list[FailedClaim] = []
     for number, (why, mine) in enumerate(claimed(rows).items(), 1):
-        systems = either(list(dict.fromkeys(row.model for row in mine)))
+        systems = either(list(dict.fromkeys(row.system for row in mine)))
         epsilons = sorted({row.epsilon for row in mine if row.epsilon is not None})
         said = either([f"{epsilon:g}" for epsilon in epsilons])
         line = f"{systems} claims epsilon = {said} per {mine[0].unit}"

@@ -125,7 +125,11 @@ def _rows(
         name = f"{method}, {claim}"
         points = [(at, float(row), spread, f"{at:.{digits}f}")]
         lines.append(LiveLine(name, *styles.of(method), "solid", points))
-    ends = limits([line.points[0][0] for line in lines], lower_is_better=metric == "mae")
+    ends = limits(
+        [line.points[0][0] for line in lines],
+        lower_is_better=metric == "mae",
+        spreads=[line.points[0][2] for line in lines],
+    )
     names = [line.name for line in lines]
     return LivePanel("", MEASURED[metric], [], ends, lines, floors, rows=names) if ends else None
 

@@ -70,10 +70,14 @@ class TrialRow:
     seconds: float
 
     @property
+    def system(self) -> str:
+        """The system and whether it recommends by similar items or people."""
+        return self.model if self.variant is None else f"{self.model} ({self.variant})"
+
+    @property
     def method(self) -> str:
         """The system as tables and figures name it."""
-        name = self.model if self.variant is None else f"{self.model} ({self.variant})"
-        return name if self.claim_valid is not False else f"{name}, claim fails"
+        return self.system if self.claim_valid is not False else f"{self.system}, claim fails"
 
     @property
     def floor(self) -> bool:

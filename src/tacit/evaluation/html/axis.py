@@ -8,12 +8,17 @@ Ends = tuple[float, float]
 
 
 def limits(
-    figures: Sequence[float], *, lower_is_better: bool, floors: Sequence[float] = ()
+    figures: Sequence[float],
+    *,
+    lower_is_better: bool,
+    floors: Sequence[float] = (),
+    spreads: Sequence[float] = (),
 ) -> Ends | None:
     """The ends of an axis with these figures; None where there are none.
 
     Where the worst is further from the best than four times the median, the axis ends at three
     times. It is stretched to each of the `floors` that leaves the figures, if they differ, a third.
+    Beyond them there is room for the median of the `spreads`, so that noise looks like noise.
     """
     if not figures:
         return None
@@ -26,7 +31,7 @@ def limits(
         start, end = min(low, floor), max(high, floor)
         if high == low or end - start <= 3 * (high - low):
             low, high = start, end
-    margin = 0.06 * (high - low) or 0.01
+    margin = max(0.06 * (high - low) or 0.01, 1.2 * median(spreads or (0.0,)))
     return low - margin, high + margin
 
 

@@ -32,7 +32,10 @@ class PanelPen {
   behind(u) {
     this.#on(u, 0, () => {
       if (this.panel.band) this.#interval(this.panel.band);
-      for (const line of this.panel.lines) if (line.even) this.#deviation(line);
+      for (const line of this.panel.lines) {
+        if (line.even) this.#deviation(line);
+        if (line.stroke === "dotted" && line.points.length === 1) this.#alone(line);
+      }
       if (this.panel.rule) this.#upright(this.panel.rule[0], "--ink", []);
       for (const floor of this.panel.floors) this.#floor(floor.value);
     });
@@ -88,8 +91,17 @@ class PanelPen {
 
   #floor(value) {
     if (this.byRow) return this.#upright(value, "--soft", [5, 4]);
+    return this.#across(value, this.look.colour("--soft"), [5, 4]);
+  }
+
+  /** What has no marker is a line across, where its one point would not be seen. */
+  #alone(line) {
+    this.#across(line.points[0][1], this.look.hue(line), DASHES.dotted);
+  }
+
+  #across(value, colour, dash) {
     const { left, width } = this.bbox, at = this.y(value);
-    return this.#stroke([left, at], [left + width, at], this.look.colour("--soft"), [5, 4]);
+    this.#stroke([left, at], [left + width, at], colour, dash);
   }
 
   #upright(value, ink, dash) {
@@ -135,7 +147,7 @@ class PanelPen {
     const { band, rule, ends, rows } = this.panel, { bbox, scale } = this;
     const seen = this.panel.floors.filter(({ value }) => ends[0] <= value && value <= ends[1]);
     for (const { name, value } of this.byRow ? [] : seen) {
-      this.#name(name, bbox.left + bbox.width, this.y(value) - 4 * scale, 1, "--soft");
+      this.#name(name, bbox.left + bbox.width, this.y(value) - 6 * scale, 1, "--soft");
     }
     const middle = band ? (this.x(band[0]) + this.x(band[1])) / 2 : 0;
     if (band) this.#name(band[2], middle, bbox.top - 24 * scale, 0.5);
@@ -151,7 +163,7 @@ class PanelPen {
     const wide = ctx.measureText(name).width, last = bbox.left + bbox.width - wide - 2 * scale;
     const left = Math.max(bbox.left + 2 * scale, Math.min(x - part * wide, last));
     ctx.lineJoin = "round";
-    ctx.lineWidth = 4 * scale;
+    ctx.lineWidth = 3 * scale;
     ctx.strokeStyle = this.look.colour("--paper");
     ctx.strokeText(name, left, bottom);
     ctx.fillStyle = this.look.colour(ink);
