@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from html import escape
 
 import pytest
 
@@ -119,6 +120,16 @@ def test_every_figure_is_in_a_table_and_in_the_report(rows):
         assert f"{row.value:.3f} ({row.baseline:.3f})" in cells
         assert f"{row.value:.3f} ({row.baseline:.3f})" in page
     assert EXPERIMENT in page
+
+
+def test_an_attack_that_leaks_is_a_line_that_leads_to_its_figures(rows):
+    assert "None of" in report(rows)
+    planted = [replace(rows[0], bound=0.0001, leaks=True), *rows[1:]]
+    page = report(planted)
+    line = f'{rows[0].attack}: 1 figure is above what is promised. <a href="#attack-1">Why</a>'
+    assert page.index(line) < page.index("<h2 id=attack-1>")
+    assert escape(leaks(planted)[0]) in page.partition("<h2 id=attack-1>")[2].partition("<h2")[0]
+    assert "None of" not in page
 
 
 @pytest.mark.parametrize(

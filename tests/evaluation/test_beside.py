@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.evaluation.attacks.beside import beside, section
+from tacit.evaluation.attacks.beside import beside, found_beside
 from tacit.evaluation.comparison.report import report
 from tacit.readers import synthetic
 
@@ -32,24 +32,24 @@ def test_more_epsilon_is_more_found(rows):
 
 
 def test_each_of_the_terms_has_its_line_and_the_guess_is_last(rows):
-    words = section(rows)
-    lines = next(part for part in words if part.startswith("<ul")).split("<li>")[1:]
-    assert [line[3 : line.index("</b>")] for line in lines] == [
+    words = found_beside(rows)
+    assert [terms for terms, _ in words.linked] == [
         "randomized-response at 0.5 under rated",
         "randomized-response at 3 under rated",
         "no privacy",
         "without any report",
     ]
+    lines = [told for _, told in words.linked]
     found = of(rows, 3.0)[("8 random items with stars", "top-1")]
-    assert f"</b> for {100 * found.value:.2g} % of people; " in lines[1]
-    assert f"for {100 / 120:.2g} % of people" in lines[3]
-    assert any("as private as the ratings are" in part for part in words)
+    assert lines[1].startswith(f"for {100 * found.value:.2g} % of people; ")
+    assert lines[3].startswith(f"for {100 / 120:.2g} % of people")
+    assert any("as private as the ratings are" in part for part in words.said)
 
 
 def test_a_leak_is_said(rows):
     (guilty,) = [r for r in rows if r.epsilon == 3.0 and r.figure == "balanced accuracy"]
     leaking = [replace(row, leaks=row is guilty) for row in rows]
-    assert any("above the" in part for part in section(leaking))
+    assert any("above the" in part for part in found_beside(leaking).said)
 
 
 def test_nothing_is_played_where_no_channel_is(make_row):

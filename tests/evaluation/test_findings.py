@@ -11,10 +11,15 @@ from tacit.evaluation.attacks.beside import LINKED
 from tacit.evaluation.comparison.chart import Chart, describe
 from tacit.evaluation.findings import findings, guess
 from tacit.evaluation.grid import fingerprint
-from tacit.evaluation.html.drawing import html
+from tacit.evaluation.html.drawing import chart_figure
+from tacit.evaluation.html.page import render
 from tacit.evaluation.html.provenance import Provenance
 
 SETTING, FIGURE = LINKED
+
+
+def html(chart: Chart) -> str:
+    return render("figure.html", figure=chart_figure(chart))
 
 
 def attack(channel: str, epsilon: float | None, value: float) -> Any:
@@ -63,12 +68,12 @@ def test_a_guess_is_rounded_up():
 def test_always_the_mean_is_a_line_that_stretches_no_axis(make_row):
     rows = [make_row(epsilon=e, rmse=0.9 + e / 100, rmse_of_mean=9.0) for e in (1.0, 2.0)]
     chart = Chart(rows, "rmse")
-    assert chart.mean == 9.0
+    assert chart.floors == {"always the mean": 9.0}
     assert chart.limits is not None
     assert chart.limits[1] < 1
     assert "always the mean, 9.000" in html(chart)
     assert "Always the mean: 9.000." in describe(rows)
-    assert Chart(rows, "ndcg_at_20").mean is None
+    assert Chart(rows, "ndcg_at_20").floors == {}
 
 
 def test_one_split_is_said_to_be_one(make_row):
@@ -80,8 +85,8 @@ def test_one_split_is_said_to_be_one(make_row):
 
 def test_a_page_says_what_was_run_on_what():
     ratings = synthetic(40, 60, 900)
-    said = "".join(Provenance.of(ratings, "tacit <b> 'a b'", {"1": "optimal"}).html())
-    assert "tacit &lt;b&gt; &#x27;a b&#x27;" in said
+    said = render("run.html", run=Provenance.of(ratings, "tacit <b> 'a b'", {"1": "optimal"}))
+    assert "tacit &lt;b&gt; &#39;a b&#39;" in said
     assert "synthetic: 900 ratings by 40 people of 60 items" in said
     assert fingerprint(ratings) in said
     assert "optimal at 1" in said
@@ -90,7 +95,7 @@ def test_a_page_says_what_was_run_on_what():
 
 def test_protected_ratings_get_no_checksum_and_what_is_empty_no_line():
     ratings = synthetic(40, 60, 900)
-    said = "".join(Provenance.of(ratings, "tacit", protected=True).html())
+    said = render("run.html", run=Provenance.of(ratings, "tacit", protected=True))
     assert fingerprint(ratings) not in said
     assert "Checksum" not in said
     assert "Channel auto" not in said

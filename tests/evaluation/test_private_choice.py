@@ -9,8 +9,8 @@ import pytest
 
 from tacit.audit.replay import Recorder, Replayer
 from tacit.errors import RequestError
+from tacit.evaluation.choice.private_choice import STEPS, PrivateChoice, squared_errors
 from tacit.evaluation.comparison import tools
-from tacit.evaluation.private_choice import STEPS, PrivateChoice, squared_errors
 from tacit.metrics.split import SplitProtocol, at_random
 from tacit.models import MODELS
 from tacit.readers import synthetic

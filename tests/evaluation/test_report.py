@@ -1,5 +1,6 @@
 """Figures, tables and the report are functions of the rows."""
 
+import json
 import math
 import re
 from dataclasses import replace
@@ -10,11 +11,15 @@ import pytest
 from tacit.evaluation.comparison.chart import Chart, describe
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
+from tacit.evaluation.comparison.guarantee_text import failed
 from tacit.evaluation.comparison.report import report
 from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.tables import accuracy, best, foremost, promises, text
-from tacit.evaluation.html.drawing import html
+from tacit.evaluation.html.axis import apart, limits
+from tacit.evaluation.html.drawing import chart_figure
+from tacit.evaluation.html.page import render
 from tacit.metrics.slices import Slice
+from tacit.training.papers.xian import OBJECTIVE, RAW
 
 
 @pytest.fixture
@@ -27,6 +32,10 @@ def rows(make_row):
     ]  # fmt: skip
     free = [make_row(channel="identity", model=m, rmse=0.9) for m in ("mf", "channel-mf")]
     return [*noisy, *free]
+
+
+def html(chart):
+    return render("figure.html", figure=chart_figure(chart))
 
 
 class Checker(HTMLParser):
@@ -71,7 +80,7 @@ def test_the_report_is_one_file_that_fetches_nothing(rows):
 def test_the_report_says_the_guarantee_and_its_odds(rows):
     page = report(rows)
     assert "Epsilon = 0.5 or 1 per value, trusting nobody" in page
-    assert "<b>epsilon 1</b> at most 2.72 times likelier" in page
+    assert "<b>epsilon 1</b> <span>at most 2.72 times likelier" in page
     assert page.index("What is promised") < page.index("What it costs")
     assert "No privacy: every true rating is released as it is." in page
     assert "RMSE of <strong>1.060</strong>; without any privacy" not in page
@@ -86,10 +95,24 @@ def test_a_claim_that_fails_is_shown_as_such_and_wins_nothing(rows, make_row):
     assert "Epsilon = 0.5 or 1 per value, trusting nobody" in page
     assert "RMSE of <strong>1.060</strong>" in page
     assert "curator per value + dpss" not in page
+    line = 'dpss claims epsilon = 1 per value. <a href="#claim-1">Why</a>'
+    assert (
+        page.index(line) < page.index("What it costs") < page.index("<p id=claim-1>dpss: Claimed")
+    )
     assert "No claim that holds was compared" in report([broken])
     assert "likelier" not in report([broken])
     kept = report([*rows, make_row(**training, rmse=0.5)])
     assert "RMSE of <strong>0.500</strong>" in kept
+
+
+def test_a_claim_of_a_paper_that_fails_has_its_reason(make_row):
+    training = {"channel": None, "where": "curator", "trust": "curator", "claim_valid": False}
+    rows = [make_row(**training, model="dpsaobj", mode="faithful", epsilon=e) for e in (1.0, 3.0)]
+    (claim,) = failed(rows)
+    assert claim.line == "dpsaobj claims epsilon = 1 or 3 per value"
+    assert RAW in claim.why
+    assert OBJECTIVE in claim.why
+    assert failed([replace(row, claim_valid=True) for row in rows]) == []
 
 
 def test_the_sample_shows_truth_beside_report_and_escapes_titles(rows):
@@ -287,3 +310,68 @@ def test_the_report_has_the_efficiency_of_devices(make_row):
         [one, nan]
     )
     assert "(1: nothing is lost)" not in report([nan])
+
+
+def live(page):
+    """What scripts draw on a page."""
+    found = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    return [json.loads(text) for text in found]
+
+
+def test_scripts_draw_what_the_picture_shows(rows):
+    chart = Chart(rows, "rmse")
+    panels = live(html(chart))
+    assert [shown["title"] for shown in panels] == chart.models
+    for shown, model in zip(panels, chart.models, strict=True):
+        drawn = {line["name"]: line["points"] for line in shown["lines"]}
+        for line in chart.lines(model):
+            points = drawn.pop(f"{line.channel}, {line.where}")
+            assert [tuple(point[:3]) for point in points] == list(line.points)
+            assert [float(point[3]) for point in points] == pytest.approx(
+                [mean for _, mean, _ in line.points], abs=5e-4
+            )
+        assert [point[1] for point in drawn.pop("provider, no privacy")] == [0.9, 0.9]
+        assert not drawn
+        assert shown["floors"] == [{"name": "always the mean", "value": 1.5, "said": "1.500"}]
+        assert tuple(shown["ends"]) == chart.limits
+
+
+def test_a_model_without_a_line_has_no_panel_and_no_gap(make_row):
+    """Of NDCG: random and popularity ran without privacy alone, and are floors of the others."""
+    lists = {"random": 0.01, "popularity": 0.2}
+    rows = [make_row(epsilon=e, ndcg_at_20=0.3, rmse=x) for e, x in ((1.0, 0.9), (2.0, math.nan))]
+    rows += [
+        make_row(channel="identity", model=name, ndcg_at_20=figure, rmse=math.nan)
+        for name, figure in lists.items()
+    ]
+    rows.append(make_row(epsilon=4.0, rmse=0.8, rmse_of_mean=math.nan))
+    chart = Chart(rows, "ndcg_at_20")
+    assert chart.drawn == ["mean"]
+    assert chart.floors == {"at random": 0.01, "popularity": 0.2}
+    assert html(chart).count("<svg role") == 1
+    (line,) = Chart(rows, "rmse").lines("mean")
+    assert [epsilon for epsilon, *_ in line.points] == [1.0, 4.0]
+    assert Chart(rows, "rmse").floors == {"always the mean": 1.5}
+    across = [one.get_ydata() for one in panel(chart, "mean").axes[0].lines if one.is_dashed()]
+    assert {0.2, 0.01} <= {float(ys[0]) for ys in across}
+
+
+def test_a_floor_stretches_the_axis_unless_it_would_flatten_the_lines():
+    assert limits([0.8, 1.0], lower_is_better=True, floors=[1.3])[1] > 1.3
+    assert limits([0.8, 1.0], lower_is_better=True, floors=[1.5])[1] < 1.1
+
+
+def test_noise_is_not_blown_up_to_the_height_of_a_panel(make_row):
+    rows = [
+        make_row(epsilon=epsilon, seed=seed, f_score_at_10=0.78 + epsilon / 1e4 + 0.02 * seed)
+        for epsilon in (1.0, 2.0)
+        for seed in (0, 1)
+    ]
+    low, high = Chart(rows, "f_score_at_10").limits
+    assert low < 0.78 < 0.80 < high
+
+
+def test_labels_of_places_are_apart():
+    assert apart([0.1, 1.0, 1.1, 1.2, 10.0], logarithmic=True) == [0.1, 1.0, 10.0]
+    assert apart([1, 2, 3, 4, 5], logarithmic=False) == [1, 2, 3, 4, 5]
+    assert apart([1.0, 1.01], logarithmic=True) == [1.0, 1.01]

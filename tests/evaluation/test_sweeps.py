@@ -9,6 +9,7 @@ import pytest
 
 from tacit.evaluation.crossdomain.figures import Styles, beside, panel, surface
 from tacit.evaluation.crossdomain.report import report
+from tacit.evaluation.crossdomain.report_figures import report_figures
 from tacit.evaluation.crossdomain.rows import TrialRow
 from tacit.evaluation.crossdomain.sweeps import Sweep, surfaces, sweeps
 
@@ -141,6 +142,8 @@ def test_the_report_is_one_page_that_says_the_promise_and_every_figure(rows):
     assert not re.search(r"(src|href)=\"?https?:", text)
     assert "films &amp; more" in text
     assert "kept: Kept. Alike at epsilon = 0.5 or 4." in text
+    line = 'two (user) claims epsilon = 1.1, 1.3, 1.4 or 1.6 per user. <a href="#claim-1">Why</a>'
+    assert text.index(line) < text.index("<p id=claim-1>two (user), claim fails: Said.")
     assert "at epsilon = 1 per user" in text
     assert text.count("<svg") == 4
     assert "no promise" not in text
@@ -169,3 +172,22 @@ def test_where_nothing_varies_every_system_stands_beside_the_others():
 
 def test_a_report_of_nothing_is_a_page_too():
     assert "No trial was finished." in report([])
+
+
+def test_a_floor_is_dashed_and_lists_have_a_figure_of_their_own(rows):
+    flat = [make(model="item-average", variant=None, k=None, mae=0.9, seed=s) for s in (0, 1)]
+    places = {"popularity": 0.3, "random": 0.0, "near": 0.4}
+    listed = [
+        make(model=name, variant=None, mae=None, ndcg_at_20=figure, coverage_at_20=0.1)
+        for name, figure in places.items()
+    ]
+    (against,) = (figure for figure in report_figures(rows + flat) if len(figure.panels) > 1)
+    lines = {line.name: line for line in against.panels[0].live.lines}
+    assert lines["item-average"].stroke == "floor"
+    assert lines["near (user)"].stroke == "solid"
+    assert "Bars and bands are a deviation over 2 draws" in against.caption
+    (lists,) = report_figures(listed)
+    assert list(lists.panels[0].live.rows) == [
+        "random, no privacy", "popularity, no privacy", "near, no privacy"
+    ]  # fmt: skip
+    assert {floor.name for floor in lists.panels[0].live.floors} == {"popularity", "random"}

@@ -1,11 +1,13 @@
 """Choosing epsilon, by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from tacit.errors import RequestError
-from tacit.evaluation.tradeoff import MEAN, Tradeoff, strength, tradeoff
+from tacit.evaluation.choice.drawing import drawn, live
+from tacit.evaluation.choice.tradeoff import MEAN, Tradeoff, strength, tradeoff
 
 
 @pytest.fixture
@@ -61,3 +63,16 @@ def test_what_cannot_be_compared_is_refused(rows, make_row):
         tradeoff(rows[2:], "provider")
     with pytest.raises(RequestError, match="has nothing to choose from"):
         tradeoff(rows[:4], "provider")
+
+
+def test_the_figure_names_its_line_and_its_band_and_has_the_spread(rows, make_row):
+    again = [replace(row, seed=1, rmse=row.rmse + 0.02) for row in rows if row.epsilon]
+    found = tradeoff([*rows, *again], "provider")
+    assert found.spreads == pytest.approx([0.04] * 3)
+    assert tradeoff(rows, "provider").spreads == ()
+    panel = live(found, (0.6, 0.1))
+    assert panel.band == (1.0, 1.0, "recommended: 1")
+    assert panel.rule == (found.crossing, f"crossing: {found.crossing:.2g}")
+    names = {text.get_text() for text in drawn(found, (0.6, 0.1)).legends[0].get_texts()}
+    assert {panel.band[2], panel.rule[1]} <= names
+    assert live(found, (0.0, 0.1)).band is None

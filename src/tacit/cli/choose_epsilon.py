@@ -10,10 +10,10 @@ from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
+    from tacit.evaluation.choice.private_choice import PrivateChoice
+    from tacit.evaluation.choice.tradeoff import Tradeoff
     from tacit.evaluation.comparison.request import Comparison
     from tacit.evaluation.html.provenance import Provenance
-    from tacit.evaluation.private_choice import PrivateChoice
-    from tacit.evaluation.tradeoff import Tradeoff
     from tacit.ratings import Ratings
 
 GRID = "0.1,0.2,0.5,1,2,3,4,6,8"
@@ -78,11 +78,11 @@ def choose_epsilon(
 
     writable(figure, report, read=(data,))
 
+    from tacit.evaluation.choice.private_choice import PROVIDER, PrivateChoice, check_place
+    from tacit.evaluation.choice.tradeoff import MEAN, require_several
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons
     from tacit.evaluation.html.provenance import Provenance
-    from tacit.evaluation.private_choice import PROVIDER, PrivateChoice, check_place
-    from tacit.evaluation.tradeoff import MEAN, require_several
     from tacit.metrics.split import SplitProtocol
     from tacit.readers import synthetic
 
@@ -131,11 +131,11 @@ def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
 
 def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
     """From true errors, beside no privacy and the mean."""
+    from tacit.evaluation.choice.tradeoff import tradeoff
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.journal import Journal
     from tacit.evaluation.progress import bar
     from tacit.evaluation.results import ResultRow
-    from tacit.evaluation.tradeoff import tradeoff
 
     with bar("choosing") as progress:
         rows = trial.run(ratings, tools.tools(), Journal(None, ResultRow), progress)
@@ -143,10 +143,11 @@ def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
 
 
 def _draw(found: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
-    from tacit.evaluation.comparison.figures import svg, tradeoff
+    from tacit.evaluation.choice.drawing import drawn
+    from tacit.evaluation.comparison.figures import svg
     from tacit.whole_files import write_whole
 
-    write_whole(path, svg(tradeoff(found, *limits)).encode())
+    write_whole(path, svg(drawn(found, limits)).encode())
 
 
 def _report(
@@ -156,16 +157,16 @@ def _report(
     run: "Provenance",
     path: Path,
 ) -> None:
-    from tacit.evaluation import tradeoff_page
+    from tacit.evaluation.choice.report import report as written
     from tacit.whole_files import write_whole
 
-    write_whole(path, tradeoff_page.report(found, verdicts, limits, run).encode())
+    write_whole(path, written(found, verdicts, limits, run).encode())
     options.notice(f"Open {path} in a browser.")
 
 
 def _said(found: "Tradeoff", verdicts: list[str]) -> str:
+    from tacit.evaluation.choice.report import table
+    from tacit.evaluation.choice.tradeoff import LETTERS
     from tacit.evaluation.comparison.tables import text
-    from tacit.evaluation.tradeoff import LETTERS
-    from tacit.evaluation.tradeoff_page import table
 
     return "\n".join((text(table(found)), "", LETTERS, "", *verdicts))

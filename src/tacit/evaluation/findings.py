@@ -3,36 +3,38 @@ a person; at the epsilon nearest to 1."""
 
 import math
 from collections.abc import Iterator, Sequence
-from html import escape
+
+from markupsafe import Markup
 
 from tacit.evaluation.attacks.beside import linked, share
 from tacit.evaluation.attacks.rows import AttackRow
-from tacit.evaluation.comparison.tables import deciding, foremost, holding
+from tacit.evaluation.comparison.tables import deciding, digits_of, foremost, holding
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
 
+LISTS = "ndcg_at_20"
 SCORES = {
-    "rmse": "the predictions of the {} have an RMSE",
-    "ndcg_at_20": "the lists of the {} have an NDCG",
+    "rmse": Markup("the predictions of the {} have an RMSE of <strong>{}</strong>"),
+    LISTS: Markup("the lists of the {} have an NDCG of <strong>{}</strong>"),
 }
 
 
 def findings(rows: Sequence[ResultRow], attacked: Sequence[AttackRow]) -> list[str]:
-    """Paragraphs: the cost in one sentence, then what else a reader asks first."""
+    """Sentences: the cost first, as `Markup`, then what else a reader asks first."""
     claims = [(row.epsilon, row.unit) for row in holding(rows) if row.epsilon]
     if not claims:
         what = "channel" if all(row.epsilon is None for row in rows) else "claim that holds"
-        return [f"<p class=lead>No {what} was compared: these are figures without privacy.</p>"]
+        return [f"No {what} was compared: these are figures without privacy."]
     near = min(claims, key=lambda claim: abs(math.log(claim[0])))
     here = [row for row in holding(rows) if (row.epsilon, row.unit) == near]
     free = [row for row in rows if row.channel == IDENTITY]
     metric = deciding(rows)
-    lead = _score(here, free, metric)
+    lead = _score(here, free, metric, digits_of(rows, metric))
     if not lead:
         return []
-    more = [*_lists(here, free, metric), *_found(attacked, near[0]), *_stake(here[0])]
-    first = f"<p class=lead>At epsilon = {near[0]:g} per {near[1]} {lead}.</p>"
-    return [first, *(f"<p>{sentence}</p>" for sentence in more)]
+    lists = _lists(here, free, digits_of(rows, LISTS)) if metric != LISTS else ()
+    more = [*lists, *_found(attacked, near[0]), *_stake(here[0])]
+    return [Markup("At epsilon = {:g} per {} {}.").format(*near, lead), *more]
 
 
 def guess(epsilon: float) -> str:
@@ -40,21 +42,23 @@ def guess(epsilon: float) -> str:
     return f"{math.ceil(1000 / (1 + math.exp(-epsilon))) / 10:g} %"
 
 
-def _score(here: Sequence[ResultRow], free: Sequence[ResultRow], metric: str) -> str:
+def _score(
+    here: Sequence[ResultRow], free: Sequence[ResultRow], metric: str, digits: int
+) -> Markup:
     """The best figure at one place, beside the best without any privacy."""
     where = "device" if any(row.where == "device" for row in here) else here[0].where
     found, best = (foremost(each, where, metric) for each in (here, free))
     if found is None:
-        return ""
-    beside = f"; without any privacy, {best.figure:.3f}" if best else ""
-    return f"{SCORES[metric].format(where)} of <strong>{found.figure:.3f}</strong>{beside}"
+        return Markup()
+    beside = f"; without any privacy, {best.figure:.{digits}f}" if best else ""
+    return SCORES[metric].format(where, f"{found.figure:.{digits}f}") + beside
 
 
-def _lists(here: Sequence[ResultRow], free: Sequence[ResultRow], said: str) -> Iterator[str]:
+def _lists(here: Sequence[ResultRow], free: Sequence[ResultRow], digits: int) -> Iterator[str]:
     """Lists, where it was ratings that the first sentence is about."""
-    told = _score(here, free, "ndcg_at_20") if said != "ndcg_at_20" else ""
+    told = _score(here, free, LISTS, digits)
     if told:
-        yield f"{told[0].upper()}{told[1:]}: the 20 best out of the whole catalogue."
+        yield told[0].upper() + told[1:] + ": the 20 best out of the whole catalogue."
 
 
 def _found(attacked: Sequence[AttackRow], epsilon: float) -> Iterator[str]:
@@ -66,8 +70,8 @@ def _found(attacked: Sequence[AttackRow], epsilon: float) -> Iterator[str]:
         open_rows = [row for row in known if row.epsilon is None]
         beside = f"; without privacy in {share(open_rows[0].value)}" if open_rows else ""
         yield (
-            f"Somebody who knows {escape(worst.setting)} of a person finds them among all reports "
-            f"in {share(worst.value)} of cases through {escape(str(worst.channel))}{beside}; by "
+            f"Somebody who knows {worst.setting} of a person finds them among all reports "
+            f"in {share(worst.value)} of cases through {worst.channel}{beside}; by "
             f"chance in {share(worst.baseline)}."
         )
 

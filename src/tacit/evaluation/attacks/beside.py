@@ -1,7 +1,7 @@
 """What attackers find on the ratings of a comparison, under its terms: cheap attacks alone."""
 
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from tacit.audit.attacks import ATTACKS
 from tacit.audit.attacks.reconstruction import KNOWN as STARS
@@ -9,8 +9,8 @@ from tacit.evaluation.attacks.report import EXPERIMENT
 from tacit.evaluation.attacks.request import AttackRequest
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.attacks.tables import leaks, tables, under
+from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.grid import IDENTITY, Progress
-from tacit.evaluation.html.markup import plain
 from tacit.evaluation.journal import Journal
 from tacit.ratings import Ratings
 
@@ -41,20 +41,32 @@ def beside(
     return asked.run(ratings, Journal(None, AttackRow), progress)
 
 
-def section(rows: Sequence[AttackRow]) -> list[str]:
-    """The part of a report: in words, then every figure; nothing where there are no rows."""
+@dataclass(frozen=True)
+class FoundBeside:
+    """The part of a report: in words, then every figure.
+
+    `linked`: the terms, and how often the first guess is right under them. `knows`: what the
+    attacker of each attack knows.
+    """
+
+    linked: Sequence[tuple[str, str]]
+    said: Sequence[str]
+    tables: Sequence[Table]
+    knows: Mapping[str, str]
+    known: int = KNOWN
+
+
+def found_beside(rows: Sequence[AttackRow]) -> FoundBeside | None:
+    """What the rows say; nothing where there are none."""
     if not rows:
-        return []
+        return None
     names = dict.fromkeys(row.attack for row in rows)
-    return [
-        "<h2>What an attacker finds out</h2>",
-        f"<p>Somebody knows {KNOWN} items that a person rated, and the stars, and looks for that "
-        "person among everybody's reports. Their first guess is right</p>",
-        f"<ul class=odds>{''.join(_lines(rows))}</ul>",
-        *(f"<p>{escape(said)}</p>" for said in (*leaks(rows), EXPERIMENT)),
-        *map(plain, tables(rows)),
-        *(f"<p class=aside>{name}: {escape(ATTACKS[name].knows)}</p>" for name in names),
-    ]
+    return FoundBeside(
+        linked=list(_lines(rows)),
+        said=[*leaks(rows), EXPERIMENT],
+        tables=tables(rows),
+        knows={name: ATTACKS[name].knows for name in names},
+    )
 
 
 def linked(rows: Sequence[AttackRow]) -> list[AttackRow]:
@@ -62,21 +74,21 @@ def linked(rows: Sequence[AttackRow]) -> list[AttackRow]:
     return [row for row in rows if (row.setting, row.figure) == LINKED]
 
 
-def _lines(rows: Sequence[AttackRow]) -> Iterator[str]:
+def _lines(rows: Sequence[AttackRow]) -> Iterator[tuple[str, str]]:
     """A line on each of the terms, no privacy last, then the guess without reports."""
     ordered = sorted(rows, key=lambda row: row.epsilon is None)
     found = {under(row): row for row in linked(ordered)}
     told = {under(row): row for row in ordered if row.setting == STARS}
     for terms, row in found.items():
-        yield _line(terms, row.value, told[terms].value if terms in told else None)
+        yield terms, _line(row.value, told[terms].value if terms in told else None)
     for row in list(found.values())[:1]:
         stars = next((one.baseline for one in told.values()), None)
-        yield _line("without any report", row.baseline, stars)
+        yield "without any report", _line(row.baseline, stars)
 
 
-def _line(terms: str, found: float, stars: float | None) -> str:
+def _line(found: float, stars: float | None) -> str:
     guessed = "" if stars is None else f"; {share(stars)} of stars are guessed right"
-    return f"<li><b>{escape(terms)}</b> for {share(found)} of people{guessed}</li>"
+    return f"for {share(found)} of people{guessed}"
 
 
 def share(value: float) -> str:

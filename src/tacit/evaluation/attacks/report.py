@@ -1,13 +1,15 @@
 """What attackers found, as a page to open: one file, no network, made from rows alone."""
 
 from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass
 
 from tacit.audit.attacks import ATTACKS
 from tacit.evaluation.attacks.rows import AttackRow
-from tacit.evaluation.attacks.tables import said, tables
-from tacit.evaluation.html.markup import plain
-from tacit.evaluation.html.page import page
+from tacit.evaluation.attacks.tables import leaks, tables
+from tacit.evaluation.comparison.guarantee_text import plugged
+from tacit.evaluation.comparison.tables import Table
+from tacit.evaluation.html.failed_claim import FailedClaim
+from tacit.evaluation.html.page import render
 from tacit.evaluation.html.provenance import Provenance
 
 EXPERIMENT = (
@@ -20,16 +22,53 @@ def report(rows: Sequence[AttackRow], run: Provenance | None = None) -> str:
     """The report as HTML: what it is, what is above its bound, each attack's figures, and what was
     run, if that is known."""
     names = " and ".join(dict.fromkeys(row.dataset for row in rows))
-    parts = [
-        f"<header><h1>What an attacker finds out</h1><p>{escape(names)}</p></header>",
-        f"<p class=lead>{escape(EXPERIMENT)}</p>",
-        *(f"<p>{escape(sentence)}</p>" for sentence in said(rows)),
+    attacks = _attacks(rows)
+    return render(
+        "attacks.html",
+        title=f"Tacit: attacks on {names}",
+        names=names,
+        experiment=EXPERIMENT,
+        leaking=[_leaking(each) for each in attacks if each.leaks],
+        said=_said(rows),
+        attacks=attacks,
+        run=run,
+    )
+
+
+@dataclass(frozen=True)
+class PlayedAttack:
+    """One attack on the page. `anchor`: the id of its place. `leaks`: a sentence for each figure
+    above its bound."""
+
+    anchor: str
+    name: str
+    knows: str
+    leaks: Sequence[str]
+    table: Table
+
+
+def _attacks(rows: Sequence[AttackRow]) -> list[PlayedAttack]:
+    played = dict.fromkeys(row.attack for row in rows)
+    return [
+        PlayedAttack(
+            f"attack-{number}",
+            name,
+            ATTACKS[name].knows,
+            leaks([row for row in rows if row.attack == name and row.leaks]),
+            table,
+        )
+        for number, (name, table) in enumerate(zip(played, tables(rows), strict=True), 1)
     ]
-    for name, table in zip(dict.fromkeys(row.attack for row in rows), tables(rows), strict=True):
-        parts += [
-            f"<h2>{escape(name.capitalize())}</h2>",
-            f"<p>{escape(ATTACKS[name].knows)}</p>",
-            plain(table),
-        ]
-    parts += run.html() if run else []
-    return page(f"Tacit: attacks on {names}", "\n".join(parts))
+
+
+def _said(rows: Sequence[AttackRow]) -> list[str]:
+    """That nothing leaks, where nothing does, and which channels are of plug-ins."""
+    clean = [] if any(row.leaks for row in rows) else leaks(rows)
+    return clean + plugged(row.plugins for row in rows)
+
+
+def _leaking(attack: PlayedAttack) -> FailedClaim:
+    """A line at the top of the page."""
+    count = len(attack.leaks)
+    above = f"{count} figure{' is' if count == 1 else 's are'} above what is promised"
+    return FailedClaim(attack.anchor, f"{attack.name}: {above}", "")

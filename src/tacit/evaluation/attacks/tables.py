@@ -6,6 +6,7 @@ from statistics import fmean
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison.guarantee_text import plugged
 from tacit.evaluation.comparison.tables import NOTHING, Table
+from tacit.evaluation.digits import decimals
 
 FREE = "no privacy"
 
@@ -61,19 +62,29 @@ def _lines(
 ) -> Iterator[tuple[str, ...]]:
     private = [row for row in rows if row.epsilon is not None]
     ways = dict.fromkeys((row.plan, row.channel) for row in private or rows)
+    digits = _places(rows)
     what = dict.fromkeys((row.setting, row.figure) for row in rows)
     for plan, channel in ways:
         for setting, figure in what:
             mine = [row for row in rows if (row.setting, row.figure) == (setting, figure)]
             here = [r for r in mine if r.epsilon is None or (r.plan, r.channel) == (plan, channel)]
             if here:
-                cells = [_cell([row for row in here if row.epsilon == e]) for e in epsilons]
+                cells = [_cell([row for row in here if row.epsilon == e], digits) for e in epsilons]
                 way = f"{plan}, {channel}" if plan else str(channel)
                 yield (way, setting, figure, *cells)
 
 
-def _cell(rows: Sequence[AttackRow]) -> str:
+def _places(rows: Sequence[AttackRow]) -> int:
+    """Decimals of shares, as their spread over draws bears them."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for row in rows:
+        kind = (row.plan, row.channel, row.epsilon, row.setting, row.figure)
+        groups.setdefault(kind, []).append(row.value)
+    return decimals(groups.values())
+
+
+def _cell(rows: Sequence[AttackRow], digits: int) -> str:
     if not rows:
         return NOTHING
     value, baseline = (fmean(getattr(row, name) for row in rows) for name in ("value", "baseline"))
-    return f"{value:.3f} ({baseline:.3f})"
+    return f"{value:.{digits}f} ({baseline:.{digits}f})"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, pstdev
 
+from tacit.evaluation.comparison.request import POPULARITY, RANDOM
+from tacit.evaluation.comparison.tables import digits_of
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.html.axis import beyond, limits
 from tacit.evaluation.results import ResultRow
@@ -20,6 +22,8 @@ TITLES = {
     "ndcg_at_20": "NDCG of lists of 20 from the whole catalogue (higher is better)",
 }
 ERRORS = ("rmse", "mae")
+FLOORS = {"always the mean": "global-mean", "at random": RANDOM, "popularity": POPULARITY}
+"""What reaches a floor, and the model whose rows without privacy have it."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,11 @@ class Chart:
         return list(dict.fromkeys(row.method for row in self.rows))
 
     @cached_property
+    def drawn(self) -> list[str]:
+        """The models that have a line, each with a panel of its own; all, where none has."""
+        return [model for model in self.models if self.lines(model)] or self.models
+
+    @cached_property
     def shown(self) -> list[str]:
         """What has a colour: the channels, and what stands in for one."""
         others = (row.via for row in self.rows if row.channel is None)
@@ -68,7 +77,13 @@ class Chart:
     @cached_property
     def limits(self) -> tuple[float, float] | None:
         """The axis that all panels share; None where there is nothing to show."""
-        return limits(self._means, lower_is_better=self.metric in ERRORS)
+        lines = [line for model in self.drawn for line in self.lines(model)]
+        return limits(
+            self._means,
+            lower_is_better=self.metric in ERRORS,
+            floors=list(self.floors.values()),
+            spreads=[spread for line in lines for _, _, spread in line.points],
+        )
 
     @property
     def beyond(self) -> float | None:
@@ -77,27 +92,39 @@ class Chart:
 
     @cached_property
     def _means(self) -> list[float]:
-        lines = [line for model in self.models for line in self.lines(model)]
-        floors = [floor for model in self.models if (floor := self.floor(model)) is not None]
+        lines = [line for model in self.drawn for line in self.lines(model)]
+        floors = [floor for model in self.drawn if (floor := self.floor(model)) is not None]
         return [mean for line in lines for _, mean, _ in line.points] + floors
 
     @cached_property
-    def mean(self) -> float | None:
-        """The error of always predicting the mean, where it is RMSE that is shown; it stretches no
-        axis."""
-        known = [row.rmse_of_mean for row in self.rows if not math.isnan(row.rmse_of_mean)]
-        return fmean(known) if known and self.metric == "rmse" else None
+    def floors(self) -> dict[str, float]:
+        """What is reached without a report, by what reaches it: always the mean, where it is RMSE
+        that is shown; else items at random, and by popularity without privacy."""
+        if self.metric == "rmse":
+            known = [row.rmse_of_mean for row in self.rows if not math.isnan(row.rmse_of_mean)]
+            return {"always the mean": fmean(known)} if known else {}
+        found = {name: self.floor(model) for name, model in FLOORS.items()}
+        return {name: floor for name, floor in found.items() if floor is not None}
+
+    def said(self, figure: float) -> str:
+        """A figure with as many digits as those of the metric bear."""
+        return f"{figure:.{self._digits}f}"
+
+    @cached_property
+    def _digits(self) -> int:
+        return digits_of(self.rows, self.metric)
 
     def lines(self, model: str) -> list[AccuracyLine]:
-        """Every line of a model's panel."""
+        """Every line of a model's panel that has a point."""
         mine = [row for row in self.rows if row.method == model and row.epsilon is not None]
         kinds = dict.fromkeys((row.via, row.where) for row in mine)
-        return [
+        found = (
             AccuracyLine(
                 channel, model, where, _points(self._of(mine, channel, where), self.metric)
             )
             for channel, where in kinds
-        ]
+        )
+        return [line for line in found if line.points]
 
     def floor(self, model: str) -> float | None:
         """The model's mean at the provider with no privacy at all; None where it was not run."""
@@ -126,10 +153,12 @@ def describe(rows: Sequence[ResultRow], metric: str = "rmse") -> str:
     parts: list[str] = []
     for model in chart.models:
         for line in chart.lines(model):
-            values = ", ".join(f"{mean:.3f} at {epsilon:g}" for epsilon, mean, _ in line.points)
+            values = ", ".join(
+                f"{chart.said(mean)} at {epsilon:g}" for epsilon, mean, _ in line.points
+            )
             parts.append(f"{model} with {line.channel} at the {line.where}: {values}.")
         if (floor := chart.floor(model)) is not None:
-            parts.append(f"{model} without privacy: {floor:.3f}.")
-    if chart.mean is not None:
-        parts.append(f"Always the mean: {chart.mean:.3f}.")
+            parts.append(f"{model} without privacy: {chart.said(floor)}.")
+    for name, floor in chart.floors.items():
+        parts.append(f"{name[0].upper()}{name[1:]}: {chart.said(floor)}.")
     return f"{TITLES[metric]}, against epsilon. " + " ".join(parts)

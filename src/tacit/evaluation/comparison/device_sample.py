@@ -2,16 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
 from tacit.evaluation.comparison.runner import Tools
-from tacit.evaluation.html.markup import wide
+from tacit.evaluation.comparison.tables import NOTHING
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
 
 PEOPLE, ITEMS = 10, 60
+PRESENCE_PUBLIC = (
+    "The provider received the items, which are public, and a symbol for each: nothing else."
+)
+PRESENCE_HIDDEN = (
+    "The provider received a symbol for every item it asked about, rated or not. Items without a "
+    "true rating below were made up on the device; some that have one went missing there."
+)
+SYMBOLS = (
+    "There are {} symbols to draw from; the number shown is what the drawn one stands for. Another "
+    "draw would look different."
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,59 @@ class DeviceSample:
     pairs: Sequence[tuple[str, float | None, float | None]]
     symbols: int | None = None
     presence_public: bool = True
+
+    @property
+    def received(self) -> str:
+        """What the provider got, and what it may have been instead."""
+        said = PRESENCE_PUBLIC if self.presence_public else PRESENCE_HIDDEN
+        return said if self.symbols is None else f"{said} {SYMBOLS.format(self.symbols)}"
+
+    @property
+    def strips(self) -> list["SampleStrip"]:
+        """A line for each item."""
+        values = [value for _, *both in self.pairs for value in both if value is not None]
+        return [SampleStrip(*pair, ends=(min(values), max(values))) for pair in self.pairs]
+
+
+@dataclass(frozen=True)
+class SampleStrip:
+    """One item of a sample, on a strip from the lowest to the highest value of all, `ends`.
+
+    A full dot is true, a hollow one left the device; their places are in percent, as text.
+    """
+
+    item: str
+    true_value: float | None
+    left_value: float | None
+    ends: tuple[float, float]
+
+    @property
+    def true(self) -> str:
+        """The true rating."""
+        return _figure(self.true_value)
+
+    @property
+    def left(self) -> str:
+        """What left the device."""
+        return _figure(self.left_value)
+
+    @property
+    def dots(self) -> list[tuple[str, str]]:
+        """Which dot is where."""
+        both = {"true": self.true_value, "left": self.left_value}
+        return [(k, f"{self._share(value):.1f}") for k, value in both.items() if value is not None]
+
+    @property
+    def move(self) -> tuple[str, str] | None:
+        """Where the line between the dots starts, and its length."""
+        if self.true_value is None or self.left_value is None:
+            return None
+        start, end = sorted((self._share(self.true_value), self._share(self.left_value)))
+        return f"{start:.1f}", f"{end - start:.1f}"
+
+    def _share(self, value: float) -> float:
+        low, high = self.ends
+        return 100 * (value - low) / (high - low) if high > low else 50.0
 
 
 def made_up(
@@ -55,74 +118,5 @@ def made_up(
     return DeviceSample("A made-up person", channel, epsilon, pairs, symbols, shown)
 
 
-def html(sample: DeviceSample) -> str:
-    """The sample as a table, each line with a strip: full dot true, hollow dot reported."""
-    values = [value for _, *both in sample.pairs for value in both if value is not None]
-    low, high = min(values), max(values)
-    lines = "\n".join(
-        f"<tr><th scope=row>{escape(item)}</th><td class=n>{_figure(true)}</td>"
-        f"<td class=n>{_figure(left)}</td>"
-        f"<td class=across>{_strip(_share(true, low, high), _share(left, low, high))}</td></tr>"
-        for item, true, left in sample.pairs
-    )
-    table = (
-        "<table class=sample>\n<thead><tr><th scope=col>item</th>"
-        "<th scope=col class=n>true, stays</th>"
-        "<th scope=col class=n>left the device</th>"
-        '<th scope=col class=across><span class="key true"></span> true '
-        '<span class="key left"></span> left</th></tr></thead>\n'
-        f"<tbody>\n{lines}\n</tbody></table>"
-    )
-    return (
-        f"<p>{escape(sample.person)} answered through <em>{escape(sample.channel)}</em> at "
-        f"epsilon = {escape(sample.epsilon)}. {_received(sample)}{_symbols(sample)}</p>\n"
-        f"{wide('What left one device', table)}"
-    )
-
-
-def _symbols(sample: DeviceSample) -> str:
-    if sample.symbols is None:
-        return ""
-    return (
-        f" There are {sample.symbols} symbols to draw from; the number shown is what the drawn one "
-        "stands for. Another draw would look different."
-    )
-
-
-def _received(sample: DeviceSample) -> str:
-    if sample.presence_public:
-        return (
-            "The provider received the items, which are public, and a symbol for each: nothing "
-            "else."
-        )
-    return (
-        "The provider received a symbol for every item it asked about, rated or not. Items without "
-        "a true rating below were made up on the device; some that have one went missing there."
-    )
-
-
 def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
-
-
-def _share(value: float | None, low: float, high: float) -> float | None:
-    if value is None:
-        return None
-    return 100 * (value - low) / (high - low) if high > low else 50.0
-
-
-def _strip(true: float | None, left: float | None) -> str:
-    marks = [("key true", true), ("key left", left)]
-    dots = "".join(
-        f'<i class="{kind}" style="left:{place:.1f}%"></i>'
-        for kind, place in marks
-        if place is not None
-    )
-    return f"<span class=strip aria-hidden=true>{_move(true, left)}{dots}</span>"
-
-
-def _move(true: float | None, left: float | None) -> str:
-    if true is None or left is None:
-        return ""
-    start, length = min(true, left), abs(true - left)
-    return f'<i class=move style="left:{start:.1f}%;width:{length:.1f}%"></i>'
+    return NOTHING if value is None else f"{value:.3g}"

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tacit.evaluation.comparison.chart import TITLES, AccuracyLine, Chart
-from tacit.evaluation.tradeoff import Tradeoff, strength
+from tacit.evaluation.html.axis import apart
 
 # Okabe and Ito's palette, told apart by every kind of colour vision; yellow is too pale for a line.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
@@ -27,8 +27,9 @@ PANEL = (3.2, 2.7)
 def panel(chart: Chart, model: str) -> Figure:
     """The metric against epsilon (log scale), for one model: a colour a channel.
 
-    Solid is the provider, dashed the device, dotted the provider without privacy; a line is the
-    mean over splits, its bars one standard deviation. All panels of a chart have the same axes.
+    Solid is the provider, dashed the device, dotted the provider without privacy, thin and dashed a
+    floor; a line is the mean over splits, its bars one standard deviation. All panels of a chart
+    have the same axes.
     """
     drawing = Figure(figsize=PANEL, layout="constrained")
     _paint(drawing.subplots(), chart, model)
@@ -37,13 +38,13 @@ def panel(chart: Chart, model: str) -> Figure:
 
 def panels(chart: Chart) -> Figure:
     """All panels of a chart in one figure, with a legend of the channels."""
-    across = min(3, len(chart.models))
-    down = -(-len(chart.models) // across)
+    across = min(3, len(chart.drawn))
+    down = -(-len(chart.drawn) // across)
     drawing = Figure(figsize=(PANEL[0] * across, PANEL[1] * down + 0.4), layout="constrained")
     places = drawing.subplots(down, across, squeeze=False).flat
-    for axes, model in zip(places, chart.models, strict=False):
+    for axes, model in zip(places, chart.drawn, strict=False):
         _paint(axes, chart, model)
-    for axes in list(places)[len(chart.models) :]:
+    for axes in list(places)[len(chart.drawn) :]:
         axes.set_visible(False)
     marks = [
         Line2D([], [], color=PALETTE[chart.style(name) % len(PALETTE)], label=name)
@@ -64,13 +65,24 @@ def panels(chart: Chart) -> Figure:
 def _paint(axes: Axes, chart: Chart, model: str) -> None:
     for line in chart.lines(model):
         _draw(axes, line, chart.style(line.channel))
-    if (floor := chart.floor(model)) is not None:
-        axes.axhline(floor, color=INK, linestyle=":", linewidth=1)
-    if chart.mean is not None:
-        axes.axhline(chart.mean, color=INK, alpha=0.5, linewidth=0.8)
+    if (free := chart.floor(model)) is not None:
+        axes.axhline(free, color=INK, linestyle=":", linewidth=1)
     dress(axes, model, chart.epsilons)
     if limits := chart.limits:
         axes.set_ylim(*limits)
+    for name, value in chart.floors.items():
+        floor(axes, name, value)
+
+
+def floor(axes: Axes, name: str, value: float) -> None:
+    """A dashed line across, with its name; it stretches no axis."""
+    low, high = axes.get_ylim()
+    if low <= value <= high:
+        axes.axhline(value, color=INK, alpha=0.6, linewidth=0.9, dashes=(5, 4))
+        axes.text(
+            1, value, name, transform=axes.get_yaxis_transform(), color=INK, alpha=0.8,
+            fontsize=8, ha="right", va="bottom",
+        )  # fmt: skip
 
 
 def _draw(axes: Axes, line: AccuracyLine, style: int) -> None:
@@ -94,7 +106,8 @@ def dress(
 ) -> None:
     """The look of every panel: ticks at the `places` of x alone, faint lines across, no frame."""
     axes.set_xscale(scale)
-    axes.set_xticks(places, [f"{place:g}" for place in places])
+    named = apart(places, logarithmic=scale == "log")
+    axes.set_xticks(named, [f"{place:g}" for place in named])
     axes.minorticks_off()
     axes.set_title(title, color=INK, fontsize=10, loc="left")
     axes.set_xlabel(label, color=INK, fontsize=9)
@@ -102,25 +115,6 @@ def dress(
     axes.grid(axis="y", color=INK, alpha=0.12, linewidth=0.6)
     axes.tick_params(colors=INK, labelsize=9, length=0)
     axes.spines[:].set_visible(False)
-
-
-def tradeoff(found: Tradeoff, most_loss: float, least_strength: float) -> Figure:
-    """Strength and loss against epsilon, the crossing, and the acceptable interval, shaded."""
-    drawing = Figure(figsize=(5.2, 3.2), layout="constrained")
-    axes = drawing.subplots()
-    epsilons = [epsilon for epsilon, _ in found.points]
-    axes.plot(epsilons, [strength(e) for e in epsilons], "o-", color=PALETTE[0], label="strength P")
-    losses = [loss for _, loss in found.points]
-    axes.plot(epsilons, losses, "s-", color=PALETTE[1], label="loss of accuracy A")
-    axes.plot(epsilons, [1 - strength(e) for e in epsilons], ":", color=INK, label="1 - P")
-    if interval := found.interval(most_loss, least_strength):
-        axes.axvspan(*interval, color=PALETTE[2], alpha=0.15, label="recommended")
-    if crossing := found.crossing:
-        axes.axvline(crossing, color=INK, linewidth=0.8)
-    dress(axes, "", epsilons, f"epsilon per {found.unit}")
-    axes.set_ylim(-0.02, 1.02)
-    axes.legend(frameon=False, fontsize=8, labelcolor=INK)
-    return drawing
 
 
 def svg(drawing: Figure) -> str:

@@ -1,9 +1,13 @@
 """What result rows promise, in words: each kind of guarantee once, at all its epsilons."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from tacit.evaluation.html.failed_claim import FailedClaim
 from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.training import TRAININGS
+from tacit.training.papers.xian import FaithfulSVD
 
 
 def claims(rows: Sequence[ResultRow]) -> list[tuple[Guarantee, list[ResultRow]]]:
@@ -15,6 +19,23 @@ def claims(rows: Sequence[ResultRow]) -> list[tuple[Guarantee, list[ResultRow]]]
             kind = (row.unit, row.trust, row.delta, holds, row.uncovered)
             kinds.setdefault(kind, []).append(row)
     return [(_claim(group), group) for group in kinds.values()]
+
+
+def failed(rows: Sequence[ResultRow]) -> list[FailedClaim]:
+    """A claim that fails for each model that makes one, at all its epsilons; where it is the claim
+    of a paper, with the reason."""
+    models = dict.fromkeys(row.method for row in rows if row.claim_valid is False)
+    groups = ([row for row in rows if row.method == name] for name in models)
+    return [_failed(group, f"claim-{number}") for number, group in enumerate(groups, 1)]
+
+
+def _failed(rows: Sequence[ResultRow], anchor: str) -> FailedClaim:
+    claim = _claim(rows)
+    published = TRAININGS.get((rows[0].model, rows[0].mode))
+    if isinstance(published, FaithfulSVD):
+        claim = replace(claim, fails=published.guarantee("1").fails)
+    line = f"{rows[0].model} claims epsilon = {claim.epsilon} per {claim.unit}"
+    return FailedClaim(anchor, line, f"{rows[0].model}: {claim.sentence}")
 
 
 def sentences(rows: Sequence[ResultRow]) -> list[str]:

@@ -1,14 +1,18 @@
 """Tables of the result rows: one line a channel, model and place, one column an epsilon."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from tacit.evaluation.digits import decimals
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
 
 NOTHING = "–"
+# A number, perhaps in percent or with another in brackets; a range of counts; or nothing at all.
+FIGURE = re.compile(r"(|–|[+-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?( %)?( \([^)]+\))?|\d+ to \d+)")
 DECIDING = {"rmse": "Lowest RMSE", "ndcg_at_20": "Highest NDCG of lists of 20"}
 
 
@@ -20,12 +24,29 @@ class Table:
     heading: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
 
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Of each column, whether it holds figures alone: those stand to the right."""
+        return tuple(
+            all(FIGURE.fullmatch(line[k]) for line in self.lines) for k in range(len(self.heading))
+        )
+
 
 def mean(rows: Sequence[ResultRow], metric: str) -> float | None:
     """The mean of a metric over splits; None where no row has a figure."""
     values = (float(getattr(row, metric)) for row in rows)
     known = [value for value in values if not math.isnan(value)]
     return fmean(known) if known else None
+
+
+def digits_of(rows: Sequence[ResultRow], metric: str) -> int:
+    """Decimals of the means of a metric, as its spread over splits bears them."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for row in rows:
+        if not math.isnan(value := float(getattr(row, metric))):
+            kind = (row.via, row.method, row.where, row.epsilon, row.unit)
+            groups.setdefault(kind, []).append(value)
+    return decimals(groups.values())
 
 
 def holding(rows: Sequence[ResultRow]) -> list[ResultRow]:
@@ -40,21 +61,25 @@ def accuracy(rows: Sequence[ResultRow], metric: str, caption: str) -> Table:
     """
     measured = [row for row in rows if not math.isnan(float(getattr(row, metric)))]
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
+    digits = digits_of(measured, metric)
     return Table(
         f"{caption}; epsilon per {units(rows)}" if epsilons else caption,
         ("channel", "model", "where", *(f"{epsilon:g}" for epsilon in epsilons), "no privacy"),
-        tuple(_line(rows, metric, kind, epsilons) for kind in kinds(measured)),
+        tuple(_line(rows, metric, kind, epsilons, digits) for kind in kinds(measured)),
     )
 
 
 def kinds(rows: Sequence[ResultRow]) -> list[tuple[str, str, str]]:
-    """Every channel, model and place in order; what was run without privacy alone stands last."""
+    """Every channel, model and place, those of a channel together, in order of appearance; what was
+    run without privacy alone stands last."""
     private = dict.fromkeys(
         (row.via, row.method, row.where) for row in rows if row.epsilon is not None
     )
     known = {(model, where) for _, model, where in private}
     free = dict.fromkeys((IDENTITY, row.method, row.where) for row in rows)
-    return [*private, *(kind for kind in free if kind[1:] not in known)]
+    channels = list(dict.fromkeys(channel for channel, _, _ in private))
+    together = sorted(private, key=lambda kind: channels.index(kind[0]))
+    return [*together, *(kind for kind in free if kind[1:] not in known)]
 
 
 def units(rows: Sequence[ResultRow]) -> str:
@@ -84,14 +109,18 @@ def promises(rows: Sequence[ResultRow]) -> Table:
 
 
 def _line(
-    rows: Sequence[ResultRow], metric: str, kind: tuple[str, str, str], epsilons: Sequence[float]
+    rows: Sequence[ResultRow],
+    metric: str,
+    kind: tuple[str, str, str],
+    epsilons: Sequence[float],
+    digits: int,
 ) -> tuple[str, ...]:
     channel, model, where = kind
     mine = [row for row in rows if row.method == model and row.where == where]
     noisy = [row for row in mine if row.via == channel]
     figures = [mean([row for row in noisy if row.epsilon == e], metric) for e in epsilons]
     figures.append(mean([row for row in mine if row.channel == IDENTITY], metric))
-    return (*kind, *(NOTHING if x is None else f"{x:.3f}" for x in figures))
+    return (*kind, *(NOTHING if x is None else f"{x:.{digits}f}" for x in figures))
 
 
 def best(rows: Sequence[ResultRow]) -> Table:
@@ -103,17 +132,18 @@ def best(rows: Sequence[ResultRow]) -> Table:
     metric = deciding(rows)
     claims = sorted({(row.epsilon, row.unit) for row in rows if row.epsilon is not None})
     several = len({unit for _, unit in claims}) > 1
-    places = list(dict.fromkeys(row.where for row in rows))
-    names = ("epsilon", *(f"{place}{what}" for place in places for what in ("", ", by")))
+    seen = list(dict.fromkeys(row.where for row in rows))
+    digits = digits_of(rows, metric)
+    names = ("epsilon", *(f"{place}{what}" for place in seen for what in ("", ", by")))
     lines = [
         (
             f"{epsilon:g} per {unit}" if several else f"{epsilon:g}",
-            *_winners([r for r in rows if (r.epsilon, r.unit) == (epsilon, unit)], places, metric),
+            *_winners(_claiming(rows, epsilon, unit), seen, metric, digits),
         )
         for epsilon, unit in claims
     ]
     free = [row for row in rows if row.channel == IDENTITY]
-    lines += [("no privacy", *_winners(free, places, metric))] if free else []
+    lines += [("no privacy", *_winners(free, seen, metric, digits))] if free else []
     return Table(f"{DECIDING[metric]}, mean over splits", names, tuple(lines))
 
 
@@ -122,13 +152,17 @@ def deciding(rows: Sequence[ResultRow]) -> str:
     return "rmse" if any(not math.isnan(row.rmse) for row in rows) else "ndcg_at_20"
 
 
-def _winners(rows: Sequence[ResultRow], places: Sequence[str], metric: str) -> list[str]:
-    found = [foremost(rows, place, metric) for place in places]
-    return [
-        cell
-        for winner in found
-        for cell in ((f"{winner.figure:.3f}", winner.words) if winner else (NOTHING, NOTHING))
-    ]
+def _claiming(rows: Sequence[ResultRow], epsilon: float, unit: str) -> list[ResultRow]:
+    return [row for row in rows if (row.epsilon, row.unit) == (epsilon, unit)]
+
+
+def _winners(rows: Sequence[ResultRow], seen: Sequence[str], metric: str, digits: int) -> list[str]:
+    found = [foremost(rows, place, metric) for place in seen]
+    return [cell for winner in found for cell in _won(winner, digits)]
+
+
+def _won(winner: "Winner | None", digits: int) -> tuple[str, str]:
+    return (f"{winner.figure:.{digits}f}", winner.words) if winner else (NOTHING, NOTHING)
 
 
 @dataclass(frozen=True, order=True)
@@ -161,16 +195,11 @@ def text(table: Table) -> str:
     """The table for a terminal: columns aligned, figures to the right."""
     rows = [table.heading, *table.lines]
     widths = [max(len(row[k]) for row in rows) for k in range(len(table.heading))]
-    figures = [all(_is_figure(line[k]) for line in table.lines) for k in range(len(widths))]
     aligned = [
         "  ".join(
             cell.rjust(width) if figure else cell.ljust(width)
-            for cell, width, figure in zip(row, widths, figures, strict=True)
+            for cell, width, figure in zip(row, widths, table.numeric, strict=True)
         ).rstrip()
         for row in rows
     ]
     return "\n".join([table.caption, "", *aligned])
-
-
-def _is_figure(cell: str) -> bool:
-    return cell == NOTHING or cell.lstrip("+-").replace(".", "", 1).isdigit()

@@ -1,4 +1,4 @@
-"""Figures of cross-domain trials in a page: a panel an axis, and surfaces of two epsilons."""
+"""Figures of cross-domain trials: a panel an axis, surfaces of two epsilons, systems in rows."""
 
 # matplotlib's own annotations leave keyword arguments and colours half typed.
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
@@ -11,14 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from tacit.evaluation.comparison.figures import INK, MARKERS, PALETTE, PANEL, dress
-from tacit.evaluation.crossdomain.rows import TrialRow, mean, measured, rated
-from tacit.evaluation.crossdomain.sweeps import AXES, Surface, Sweep, SweepLine, surfaces, sweeps
-from tacit.evaluation.html.drawing import entry, inline
+from tacit.evaluation.crossdomain.rows import FLOORS, TrialRow, mean, measured
+from tacit.evaluation.crossdomain.sweeps import AXES, Surface, Sweep, SweepLine
 
 STROKES = {"none": "-", "strict": "--", "faithful": "-."}
-# Lines of a legend in the page's style sheet, and what they stand for here.
-LEGEND = {"none": "provider", "strict": "device", "faithful": "curator"}
-WORDS = {"none": "no privacy", "strict": "strict", "faithful": "as published"}
+FLOOR_STROKE = (0, (5, 4))
+MEASURED = {"mae": "mean absolute error", "ndcg_at_20": "NDCG of lists of 20"}
 LOGARITHMIC = ("k", "epsilon")
 FAINT, DEEP = 0.06, 0.55  # how much colour the lowest and the highest of a surface have
 
@@ -35,35 +33,36 @@ class Styles:
         return place % len(PALETTE), (place + place // len(PALETTE)) % len(MARKERS)
 
 
-def html(rows: Sequence[TrialRow]) -> list[str]:
-    """The figures in which the rows have something to say: along each axis that varies, or else
-    every system beside the others."""
-    known = rated(rows)
-    drawn = [_against(found, Styles(known))] if (found := sweeps(rows)) else []
-    drawn += [_surfaces(grids)] if (grids := surfaces(rows)) else []
-    return drawn or ([_beside(known)] if known else [])
-
-
-def beside(rows: Sequence[TrialRow]) -> Figure:
-    """MAE of every system and claim, the lowest first; a bar is a deviation over seeds."""
-    kinds = dict.fromkeys((row.method, row.claim) for row in rows)
-    groups = {kind: [row for row in rows if (row.method, row.claim) == kind] for kind in kinds}
-    ordered = sorted(groups, key=lambda kind: mean(groups[kind]), reverse=True)
+def beside(rows: Sequence[TrialRow], metric: str = "mae") -> Figure:
+    """A metric of every system and claim, the best on top; a bar is a deviation over seeds, and a
+    dashed line is what a floor reaches."""
+    kinds = ordered(rows, metric)
     styles, drawing = Styles(rows), Figure(figsize=(6.4, 0.8 + 0.26 * len(kinds)))
     drawing.set_layout_engine("constrained")
     axes = drawing.subplots()
-    for place, kind in enumerate(ordered):
+    for place, (kind, mine) in enumerate(kinds.items()):
         hue, marker = styles.of(kind[0])
-        maes = measured(groups[kind], "mae")
         axes.errorbar(
-            mean(groups[kind]), place, xerr=pstdev(maes), color=PALETTE[hue],
+            mean(mine, metric), place, xerr=pstdev(measured(mine, metric)), color=PALETTE[hue],
             marker=MARKERS[marker], markersize=5, elinewidth=0.8,
         )  # fmt: skip
-    places = axes.get_xticks().tolist()
-    dress(axes, "", places, "mean absolute error", "linear")
-    axes.set_yticks(range(len(ordered)), [", ".join(kind) for kind in ordered])
+        if mine[0].floor:
+            axes.axvline(mean(mine, metric), color=INK, alpha=0.6, linewidth=0.9, dashes=(5, 4))
+    low, high = axes.get_xlim()
+    places = [place for place in axes.get_xticks().tolist() if low <= place <= high]
+    dress(axes, "", places, MEASURED[metric], "linear")
+    axes.set_yticks(range(len(kinds)), [", ".join(kind) for kind in kinds])
     axes.grid(axis="x", color=INK, alpha=0.12, linewidth=0.6)
     return drawing
+
+
+def ordered(rows: Sequence[TrialRow], metric: str) -> dict[tuple[str, str], list[TrialRow]]:
+    """The rows of every system and claim that have the metric, the best last."""
+    known = [row for row in rows if measured([row], metric)]
+    kinds = dict.fromkeys((row.method, row.claim) for row in known)
+    groups = {kind: [row for row in known if (row.method, row.claim) == kind] for kind in kinds}
+    upwards = sorted(groups, key=lambda kind: mean(groups[kind], metric), reverse=metric == "mae")
+    return {kind: groups[kind] for kind in upwards}
 
 
 def panel(sweep: Sweep, styles: Styles) -> Figure:
@@ -97,11 +96,16 @@ def _draw(axes: Axes, line: SweepLine, hue: int, marker: int) -> None:
         color=PALETTE[hue],
         marker=MARKERS[marker],
         markevery=slice(0, 1) if line.even else None,
-        linestyle=STROKES[line.mode],
+        linestyle=stroke(line.method, line.mode),
         markersize=4,
         linewidth=0.9 if line.even else 1.4,
         elinewidth=0.8,
     )
+
+
+def stroke(method: str, mode: str) -> str | tuple[int, tuple[int, int]]:
+    """How a line is dashed: by its mode, but for a floor."""
+    return FLOOR_STROKE if (method, mode) in FLOORS else STROKES[mode]
 
 
 def surface(shown: Surface) -> Figure:
@@ -128,45 +132,3 @@ def tiles(axes: Axes, shown: Surface) -> None:
     axes.set_ylim(-0.5, len(shown.neighbours) - 0.5)
     axes.set_ylabel("epsilon of neighbours", color=INK, fontsize=9)
     axes.grid(visible=False)
-
-
-def _against(found: Sequence[Sweep], styles: Styles) -> str:
-    panels = [inline(panel(s, styles), f"against-{s.axis}", s.describe()) for s in found]
-    stays = dict.fromkeys(word for sweep in found for word in sweep.at_words)
-    kept = f" What is not on the axis stays at {', '.join(stays)}." if stays else ""
-    caption = f"Thin lines do not depend on the axis.{kept}"
-    names = [entry(name, *styles.of(name)) for name in styles.names]
-    modes = dict.fromkeys(row.mode for row in found[0].rows)
-    strokes = [
-        f"<li><span class={LEGEND[mode]} aria-hidden=true></span> {WORDS[mode]}</li>"
-        for mode in modes
-    ]
-    return _figure("mean absolute error (lower is better)", caption, names + strokes, panels)
-
-
-def _beside(rows: Sequence[TrialRow]) -> str:
-    seeds = len({row.seed for row in rows})
-    spread = f"bars are a deviation over {seeds} draws" if seeds > 1 else "one draw, no spread"
-    said = ", ".join(f"{row.method} {row.mae:.3f}" for row in rows)
-    picture = inline(beside(rows), "beside", f"Mean absolute error of every system: {said}.")
-    return (
-        "<figure class=whole>\n<figcaption><strong>mean absolute error (lower is better)</strong>; "
-        f"{spread}.</figcaption>\n{picture}\n</figure>"
-    )
-
-
-def _surfaces(grids: Sequence[Surface]) -> str:
-    panels = [inline(surface(g), f"surface-{n}", g.describe()) for n, g in enumerate(grids)]
-    caption = "One budget is spent on what items are replaced by, the other on neighbours."
-    return _figure("mean absolute error at two epsilons", caption, [], panels)
-
-
-def _figure(title: str, caption: str, legend: Sequence[str], panels: Sequence[str]) -> str:
-    across = 2 if len(panels) in (2, 4) else min(3, len(panels))
-    key = f"<ul class=legend>{''.join(legend)}</ul>\n" if legend else ""
-    return (
-        f"<figure>\n<figcaption><strong>{title}</strong>. {caption}</figcaption>\n{key}"
-        f'<div class=panels style="--across:{across}">\n'
-        + "\n".join(panels)
-        + "\n</div>\n</figure>"
-    )

@@ -1,12 +1,14 @@
 """A report of cross-domain trials to open: one file, no network, made from rows alone."""
 
 from collections.abc import Sequence
-from html import escape
 
-from tacit.evaluation.crossdomain import figures
+from tacit.evaluation.comparison.guarantee_text import either
+from tacit.evaluation.crossdomain.report_figures import report_figures
 from tacit.evaluation.crossdomain.rows import (
     SWEPT,
     TrialRow,
+    claimed,
+    digits_of,
     list_table,
     listed,
     mean,
@@ -15,49 +17,49 @@ from tacit.evaluation.crossdomain.rows import (
     table,
     varied,
 )
-from tacit.evaluation.html.markup import plain
-from tacit.evaluation.html.page import page
+from tacit.evaluation.html.failed_claim import FailedClaim
+from tacit.evaluation.html.page import render
 from tacit.evaluation.html.provenance import Provenance
-
-LISTS_MEASURED = (
-    "<p>Lists are the 20 highest predictions out of the whole target less what a person kept "
-    "there, ties by item code. They ought to show hidden ratings of three quarters up the scale or "
-    "more; who has none is left out of NDCG, recall, MRR and the hit rate. Coverage of lists is "
-    "the share of the target's items that are in somebody's list, popularity the mean share of "
-    "those with known ratings of the target who rated what is listed. Lists at random, and by "
-    "popularity with no privacy, are floors: they predict no rating.</p>"
-)
 
 
 def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:
     """The report as HTML: promises, figures along every axis that varies, all figures, and what was
     run, if that is known."""
     names = " and ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows))
-    parts = [
-        f"<header><h1>Recommendations across domains</h1><p>{escape(names)}</p></header>",
-        _lead(rated(rows)),
-        _promises(rows),
-        "<h2>What is predicted, and how well</h2>",
-        *figures.html(rows),
-        plain(table(rows)),
-        *([plain(list_table(rows))] if listed(rows) else []),
-        "<h2>How this was measured</h2>",
-        _method(rows),
-        *(run.html() if run else []),
-    ]
-    return page(f"Tacit: {names}", "\n".join(parts))
+    return render(
+        "crossdomain.html",
+        title=f"Tacit: {names}",
+        names=names,
+        lead=_lead(rated(rows)),
+        promises=promises([row for row in rows if row.claim_valid is not False]),
+        failed=_failed([row for row in rows if row.claim_valid is False]),
+        figures=report_figures(rows),
+        tables=[table(rows), *([list_table(rows)] if listed(rows) else [])],
+        method=_method(rows) if rows else None,
+        run=run,
+    )
 
 
-def _lead(rows: Sequence[TrialRow]) -> str:
-    """The lowest error near epsilon 1 with a promise that holds, beside the lowest without any."""
+def _failed(rows: Sequence[TrialRow]) -> list[FailedClaim]:
+    """Each claim that fails: who makes it at which epsilons, and why, as its promise says."""
+    found: list[FailedClaim] = []
+    for number, (why, mine) in enumerate(claimed(rows).items(), 1):
+        systems = either(list(dict.fromkeys(row.system for row in mine)))
+        epsilons = sorted({row.epsilon for row in mine if row.epsilon is not None})
+        said = either([f"{epsilon:g}" for epsilon in epsilons])
+        line = f"{systems} claims epsilon = {said} per {mine[0].unit}"
+        found.append(FailedClaim(f"claim-{number}", line, why))
+    return found
+
+
+def _lead(rows: Sequence[TrialRow]) -> list[dict[str, str]]:
+    """The lowest error near epsilon 1 with a promise that holds, and the lowest without any."""
     free = _lowest([row for row in rows if row.epsilon is None])
     held = [row for row in rows if row.epsilon is not None and row.claim_valid]
     near = min((row.epsilon or 0.0 for row in held), key=lambda e: (abs(e - 1), e), default=None)
     strict = _lowest([row for row in held if row.epsilon == near])
-    said = [f"{_of(free, rows)} without any privacy"] if free else []
-    if strict:
-        said.insert(0, f"{_of(strict, rows)} at epsilon = {near:g} per {strict[0].unit}")
-    return f"<p class=lead>The lowest error is {'; '.join(said)}.</p>" if said else ""
+    said = [_said(strict, rows, f"at epsilon = {near:g} per {strict[0].unit}")] if strict else []
+    return said + ([_said(free, rows, "without any privacy")] if free else [])
 
 
 def _lowest(rows: Sequence[TrialRow]) -> list[TrialRow]:
@@ -69,28 +71,19 @@ def _lowest(rows: Sequence[TrialRow]) -> list[TrialRow]:
     return min(kinds.values(), key=mean) if kinds else []
 
 
-def _of(rows: Sequence[TrialRow], among: Sequence[TrialRow]) -> str:
+def _said(rows: Sequence[TrialRow], among: Sequence[TrialRow], beside: str) -> dict[str, str]:
     """The mean, its system, and where it stands on what varies among all rows."""
     places = {name: getattr(rows[0], name) for name in varied(among)}
-    said = [rows[0].method, *(f"{name} {at}" for name, at in places.items() if at is not None)]
-    return f"<strong>{mean(rows):.3f}</strong> ({escape(', '.join(said))})"
+    of = [rows[0].method, *(f"{name} {at}" for name, at in places.items() if at is not None)]
+    return {"error": f"{mean(rows):.{digits_of(among)}f}", "of": ", ".join(of), "beside": beside}
 
 
-def _promises(rows: Sequence[TrialRow]) -> str:
-    said = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in promises(rows))
-    return f"<section class=promise>\n<h2>What is promised</h2>\n{said}\n</section>"
-
-
-def _method(rows: Sequence[TrialRow]) -> str:
-    if not rows:
-        return "<p>No trial was finished.</p>"
+def _method(rows: Sequence[TrialRow]) -> dict[str, object]:
     first, seeds = rows[0], len({row.seed for row in rows})
-    return (
-        f"<p>Of the people whom the domains share, {first.test_share:.0%} were tested: "
-        f"{first.people:,} on {first.n_test:,} ratings that no system saw, drawn "
-        f"{'once' if seeds == 1 else f'{seeds} times'}. Whoever does not link the domains is two "
-        "people, one in the target and one elsewhere. Errors are those of predictions "
-        "clipped to the scale, as they are and rounded to the nearest level. Coverage is the share "
-        "of ratings where a system could tell more than an item's mean.</p>"
-        + (LISTS_MEASURED if listed(rows) else "")
-    )
+    return {
+        "share": f"{first.test_share:.0%}",
+        "people": f"{first.people:,}",
+        "n_test": f"{first.n_test:,}",
+        "times": "once" if seeds == 1 else f"{seeds} times",
+        "lists": bool(listed(rows)),
+    }

@@ -7,13 +7,17 @@ from statistics import fmean
 from typing import Any, Self
 
 from tacit.evaluation.comparison.guarantee_text import either
+from tacit.evaluation.comparison.request import POPULARITY, RANDOM
 from tacit.evaluation.comparison.tables import NOTHING, Table
+from tacit.evaluation.digits import decimals
 from tacit.evaluation.results import LISTS, checked, plain
 from tacit.privacy.guarantee import Trust, Unit
 
 METRICS = ("mae", "mae_rounded", "coverage")
 """Figures of predicted ratings."""
 FIGURES = (*METRICS, *LISTS)
+FLOORS = {("item-average", "none"), (RANDOM, "none"), (POPULARITY, "none")}
+"""Systems and modes that know nothing of a person, and of whose ratings nothing is protected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +70,19 @@ class TrialRow:
     seconds: float
 
     @property
+    def system(self) -> str:
+        """The system and whether it recommends by similar items or people."""
+        return self.model if self.variant is None else f"{self.model} ({self.variant})"
+
+    @property
     def method(self) -> str:
         """The system as tables and figures name it."""
-        name = self.model if self.variant is None else f"{self.model} ({self.variant})"
-        return name if self.claim_valid is not False else f"{name}, claim fails"
+        return self.system if self.claim_valid is not False else f"{self.system}, claim fails"
+
+    @property
+    def floor(self) -> bool:
+        """Whether it is what needs no system: the mean of an item, or one list for everybody."""
+        return (self.method, self.mode) in FLOORS
 
     @property
     def claim(self) -> str:
@@ -114,6 +127,15 @@ def mean(rows: Sequence[TrialRow], metric: str = "mae") -> float:
     return fmean(values) if values else math.nan
 
 
+def digits_of(rows: Sequence[TrialRow], metric: str = "mae") -> int:
+    """Decimals of the means of a metric, as its spread over draws bears them."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for row in rows:
+        place = tuple(getattr(row, name) for name in SWEPT)
+        groups.setdefault((row.method, row.claim, *place), []).extend(measured([row], metric))
+    return decimals(groups.values())
+
+
 def varied(rows: Sequence[TrialRow]) -> list[str]:
     """Which of `SWEPT` differ from row to row."""
     return [name for name in SWEPT if len({getattr(row, name) for row in rows} - {None}) > 1]
@@ -143,21 +165,32 @@ def _lines(
     for row in rows:
         place = tuple(getattr(row, name) for name in swept)
         kinds.setdefault((row.method, row.claim, *place), []).append(row)
+    digits = {metric: digits_of(rows, metric) for metric in metrics}
     for kind, group in kinds.items():
-        yield (*map(_cell, kind), *(_figure(mean(group, metric)) for metric in metrics))
+        figures = (_figure(mean(group, metric), digits[metric]) for metric in metrics)
+        yield (*map(_cell, kind), *figures)
 
 
 def promises(rows: Sequence[TrialRow]) -> list[str]:
-    """Each guarantee once, with the systems that give it: of those that differ in epsilon alone, or
-    in how much was drawn for it, the one nearest epsilon 1, and at which others they hold."""
+    """Each guarantee once, with the systems that give it, as `claimed` has them."""
+    return list(claimed(rows))
+
+
+def claimed(rows: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
+    """Each guarantee once, with the systems that give it, and their rows: of those that differ in
+    epsilon alone, or in how much was drawn for it, the one nearest epsilon 1, and at which others
+    they hold."""
     kinds: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
         kind = (row.method, row.mode, row.unit, row.trust, row.delta)
         kinds.setdefault(kind, []).append(row)
-    said: dict[str, dict[str, None]] = {}
+    said: dict[str, list[TrialRow]] = {}
     for group in kinds.values():
-        said.setdefault(_promise(group), {})[group[0].method] = None
-    return [f"{', '.join(methods)}: {promise}" for promise, methods in said.items()]
+        said.setdefault(_promise(group), []).extend(group)
+    return {
+        f"{', '.join(dict.fromkeys(row.method for row in mine))}: {promise}": mine
+        for promise, mine in said.items()
+    }
 
 
 def _promise(rows: Sequence[TrialRow]) -> str:
@@ -177,8 +210,8 @@ def _caption(rows: Sequence[TrialRow], what: str) -> str:
     return f"{first.source} to {first.target}: {what}{over}{per}"
 
 
-def _figure(value: float) -> str:
-    return NOTHING if math.isnan(value) else f"{value:.3f}"
+def _figure(value: float, digits: int) -> str:
+    return NOTHING if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _cell(value: object) -> str:

@@ -82,7 +82,8 @@ class Sweep:
     @cached_property
     def limits(self) -> tuple[float, float] | None:
         """The ends of the axis of MAE; None where there is nothing to show."""
-        return limits(self._means, lower_is_better=True)
+        spreads = [spread for line in self.lines() for _, _, spread in line.points]
+        return limits(self._means, lower_is_better=True, spreads=spreads)
 
     @property
     def beyond(self) -> float | None:

@@ -3,36 +3,32 @@
 import re
 from html import escape
 
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from tacit.evaluation.comparison.chart import TITLES, Chart, describe
+from tacit.evaluation.comparison.chart import TITLES, AccuracyLine, Chart, describe
 from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
+from tacit.evaluation.html.figure import FigurePanel, LegendEntry, ReportFigure, marker
+from tacit.evaluation.html.live import LiveFloor, LiveLine, LivePanel
 
-SHAPES = "●■▲◆▼✚✖"
-AS_TEXT = "\ufe0e"  # A cross is a cross, not a picture.
+ONE_SPLIT = "One split: how much figures vary is not known."
+STROKES = {"provider": "solid", "device": "dashed", "curator": "dotdashed"}
 
 
-def html(chart: Chart) -> str:
-    """The chart as a figure: caption, legend, and a panel for each model."""
-    panels = "\n".join(_panel(chart, number) for number in range(len(chart.models)))
-    return (
-        f"<figure>\n<figcaption><strong>{escape(TITLES[chart.metric])}</strong>, against epsilon "
-        f"on a log scale: left is more private. {_spread(chart)}{_beyond(chart)}</figcaption>\n"
-        f"{_legend(chart)}\n"
-        f'<div class=panels style="--across:{_across(len(chart.models))}">\n{panels}\n</div>\n'
-        "</figure>"
+def chart_figure(chart: Chart) -> ReportFigure:
+    """The chart as a figure: caption, legend, and a panel for each model that has a line."""
+    return ReportFigure(
+        TITLES[chart.metric],
+        f", against epsilon on a log scale: left is more private. {_spread(chart)}{_beyond(chart)}",
+        _legend(chart),
+        [_panel(chart, number) for number in range(len(chart.drawn))],
     )
-
-
-def _across(panels: int) -> int:
-    """How many panels abreast at most: three, but four make a square."""
-    return 2 if panels == 4 else min(3, panels)
 
 
 def _spread(chart: Chart) -> str:
     splits = len({(row.seed, row.fold) for row in chart.rows})
     if splits == 1:
-        return "One split: how much figures vary is not known."
+        return ONE_SPLIT
     return f"Bars are a standard deviation over {splits} splits."
 
 
@@ -45,14 +41,50 @@ def _beyond(chart: Chart) -> str:
     )
 
 
-def _panel(chart: Chart, number: int) -> str:
-    model = chart.models[number]
+def _panel(chart: Chart, number: int) -> FigurePanel:
+    model = chart.drawn[number]
     rows = [row for row in chart.rows if row.method == model]
     words = describe(rows, chart.metric)
-    return inline(panel(chart, model), f"{chart.metric}-{number}", words)
+    picture = inline(panel(chart, model), f"{chart.metric}-{number}", words)
+    return FigurePanel(picture, _live(chart, model))
 
 
-def inline(drawing: Figure, prefix: str, words: str) -> str:
+def _live(chart: Chart, model: str) -> LivePanel | None:
+    if chart.limits is None:
+        return None
+    lines = [_line(chart, line) for line in chart.lines(model)]
+    if (free := chart.floor(model)) is not None:
+        points = [(epsilon, free, 0.0, chart.said(free)) for epsilon in chart.epsilons]
+        lines.append(LiveLine("provider, no privacy", 6, 0, "dotted", points))
+    floors = [LiveFloor(name, value, chart.said(value)) for name, value in chart.floors.items()]
+    ticks = [(epsilon, f"{epsilon:g}") for epsilon in chart.epsilons]
+    return LivePanel(model, "epsilon", ticks, chart.limits, lines, floors)
+
+
+def _line(chart: Chart, line: AccuracyLine) -> LiveLine:
+    style = chart.style(line.channel)
+    points = [(epsilon, mean, spread, chart.said(mean)) for epsilon, mean, spread in line.points]
+    return LiveLine(f"{line.channel}, {line.where}", style, style, STROKES[line.where], points)
+
+
+def _legend(chart: Chart) -> list[LegendEntry]:
+    entries = [marker(name, chart.style(name), chart.style(name)) for name in chart.shown]
+    places = dict.fromkeys(row.where for row in chart.rows if row.method in chart.drawn)
+    entries += [LegendEntry(name, stroke=name) for name in places]
+    if any(chart.floor(model) is not None for model in chart.drawn):
+        entries.append(LegendEntry("provider, no privacy", stroke="free"))
+    return entries + [_floor(chart, name) for name in chart.floors]
+
+
+def _floor(chart: Chart, name: str) -> LegendEntry:
+    """A floor, and where it is if no panel has it."""
+    figure = chart.floors[name]
+    low, high = chart.limits or (figure, figure)
+    off = ", above the panels" if figure > high else ", below the panels" if figure < low else ""
+    return LegendEntry(f"{name}, {chart.said(figure)}{off}", stroke="mean")
+
+
+def inline(drawing: Figure, prefix: str, words: str) -> Markup:
     """A figure as part of a page, in the page's own colours, with `words` for those who cannot see
     it. Ids get the `prefix`: many figures are in one page, where an id may be given once."""
     picture = svg(drawing)
@@ -61,31 +93,10 @@ def inline(drawing: Figure, prefix: str, words: str) -> str:
     for style, colour in enumerate(PALETTE):
         text = text.replace(colour.lower(), f"var(--hue-{style})")
     text = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{prefix}-", text)
-    return text.replace("<svg", f'<svg role="img" aria-label="{escape(words, quote=True)}"', 1)
+    return Markup(text.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1))
 
 
 def in_a_notebook(drawing: Figure, words: str) -> str:
     """A figure for a page that has no colours of this one's style; `words` as for `inline`."""
     hues = ";".join(f"--hue-{style}:{colour}" for style, colour in enumerate(PALETTE))
     return f'<div style="{hues}">{inline(drawing, "notebook", words)}</div>'
-
-
-def _legend(chart: Chart) -> str:
-    entries = [entry(name, chart.style(name), chart.style(name)) for name in chart.shown]
-    places = dict.fromkeys(row.where for row in chart.rows)
-    entries += [f"<li><span class={name} aria-hidden=true></span> {name}</li>" for name in places]
-    if any(chart.floor(model) is not None for model in chart.models):
-        entries.append("<li><span class=free aria-hidden=true></span> provider, no privacy</li>")
-    if chart.mean is not None:
-        entries.append(
-            f"<li><span class=mean aria-hidden=true></span> always the mean, {chart.mean:.3f}</li>"
-        )
-    return f"<ul class=legend>{''.join(entries)}</ul>"
-
-
-def entry(name: str, hue: int, shape: int) -> str:
-    """A line of a legend: the marker in its colour, and what it stands for."""
-    return (
-        f'<li><span style="color:var(--hue-{hue % len(PALETTE)})" aria-hidden="true">'
-        f"{SHAPES[shape % len(SHAPES)]}{AS_TEXT}</span> {escape(name)}</li>"
-    )

@@ -1,20 +1,34 @@
-"""A whole page that opens without a network."""
+"""Pages that open without a network, written by templates: what is put in is text, never markup."""
 
 from functools import cache
-from html import escape
 from importlib.resources import files
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
-def page(title: str, body: str) -> str:
-    """A whole page that fetches nothing."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
+PACKAGE = "tacit.evaluation.html"
+
+
+def render(template: str, **values: object) -> str:
+    """A template of the folder `templates` with these values, escaped but for `Markup`.
+
+    Raises `jinja2.UndefinedError` where the template names a value that is not given.
+    """
+    return _templates().get_template(template).render(inlined=inlined, **values)
 
 
 @cache
-def _style() -> str:
-    return files("tacit.evaluation.html").joinpath("report.css").read_text("utf-8")
+def inlined(name: str) -> Markup:
+    """A file of this package as part of a page, which may fetch nothing: a style or a script."""
+    return Markup(files(PACKAGE).joinpath(name).read_text("utf-8"))
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader(PACKAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from html import escape
 from importlib.metadata import version
 from typing import Self
 
@@ -40,17 +39,17 @@ class Provenance:
         checksum = "" if protected else fingerprint(ratings)
         return cls(command, version("tacit"), day, told, checksum, auto or {})
 
-    def html(self) -> list[str]:
-        """A part of a page."""
+    @property
+    def facts(self) -> dict[str, str]:
+        """What there is to say, by its name on the page."""
         facts = {
-            "Command": f"<code>{escape(self.command)}</code>",
-            "Version": f"Tacit {escape(self.version)}, {self.day}",
-            "Data": escape(self.data),
+            "Command": self.command,
+            "Version": f"Tacit {self.version}, {self.day}",
+            "Data": self.data,
             "Checksum": self.checksum,
-            "Channel auto": escape(", ".join(f"{name} at {e}" for e, name in self.auto.items())),
+            "Channel auto": ", ".join(f"{name} at {e}" for e, name in self.auto.items()),
         }
-        lines = "".join(f"<dt>{name}</dt><dd>{said}</dd>\n" for name, said in facts.items() if said)
-        return ["<h2>What was run</h2>", f"<dl class=run>\n{lines}</dl>"]
+        return {name: said for name, said in facts.items() if said}
 
 
 def data_sentence(ratings: Ratings) -> str:

@@ -1,11 +1,9 @@
 """A label as one page that opens without a network: the answers first, the figures after them."""
 
 import math
-from html import escape
 
 from tacit.evaluation.comparison.tables import Table
-from tacit.evaluation.html.markup import plain
-from tacit.evaluation.html.page import page
+from tacit.evaluation.html.page import render
 from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.evaluation.label.label import Keeping, Label
 from tacit.privacy.guarantee import Guarantee
@@ -25,42 +23,25 @@ DAY = 86_400
 
 def html(label: Label) -> str:
     """The page of a label."""
-    parts = [
-        f"<header><h1>{escape(label.name)}: what is promised</h1><p>{_about(label)}</p></header>",
-        _section("Who is trusted", *(TRUSTED[one] for one in label.trusted)),
-        _section("What leaves", label.leaves),
-        *_terms(label),
-        _section("A whole person", *_person(label)),
-        _section("What is public", f"{', '.join(label.public) or 'Nothing is named'}."),
-        _section("For how long", _kept(label.keeping)),
-        *_found(label),
-    ]
-    return page(f"Label: {label.name}", "\n".join(parts))
+    return render(
+        "label.html",
+        title=f"Label: {label.name}",
+        label=label,
+        trusted=[TRUSTED[one] for one in label.trusted],
+        terms=_terms(label),
+        person=_person(label),
+        kept=_kept(label.keeping),
+        found=_found(label),
+        attacks=_attacks(label),
+    )
 
 
-def _about(label: Label) -> str:
-    asked = f" of {escape(label.asked_by)}" if label.asked_by else ""
-    return f"The {label.kind}{asked} with the SHA-256 <small>{label.address}</small>"
-
-
-def _section(title: str, *sentences: str) -> str:
-    said = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-    return f"<h2>{escape(title)}</h2>\n{said}"
-
-
-def _terms(label: Label) -> list[str]:
+def _terms(label: Label) -> Table:
     lines = tuple(
         (terms.through, one.unit, *_figures(one)) for terms in label.terms for one in terms.promises
     )
     heading = ("through", "protects one", "epsilon, nats", "delta", "a guess right", "checked")
-    failing = [one.sentence for one in label.promises if one.fails]
-    return [
-        "<h2>What is promised</h2>",
-        *(f"<p><strong>{escape(sentence)}</strong></p>" for sentence in failing),
-        plain(Table("Each promise, the smallest unit first", heading, lines)),
-        "<p>A guess right: how often at most somebody who reads the answer, undecided between two "
-        "possibilities before, can guess the right one; without it, half the time.</p>",
-    ]
+    return Table("Each promise, the smallest unit first", heading, lines)
 
 
 def _figures(one: Guarantee) -> list[str]:
@@ -99,18 +80,20 @@ def _kept(keeping: Keeping | None) -> str:
 
 
 def _found(label: Label) -> list[str]:
+    """What an attacker was given; no more than that there was none, where none was played."""
     if not label.found:
-        return [_section("What an attacker finds", NOT_PLAYED)]
+        return [NOT_PLAYED]
+    knowing = dict.fromkeys(one.knows for one in label.found)
+    whom = dict.fromkeys(one.data for one in label.found)
+    return [MADE_UP, *knowing, *whom]
+
+
+def _attacks(label: Label) -> Table:
     lines = tuple(
         (f"{one.attack}, {one.setting}", one.through, one.figure, *_shares(one))
         for one in label.found
     )
-    knowing = list(dict.fromkeys(one.knows for one in label.found))
-    whom = list(dict.fromkeys(one.data for one in label.found))
-    return [
-        _section("What an attacker finds", MADE_UP, *knowing, *whom),
-        plain(Table("Attacks", ("attack", "through", "figure", "share", "without"), lines)),
-    ]
+    return Table("Attacks", ("attack", "through", "figure", "share", "without"), lines)
 
 
 def _shares(one: AttackFigure) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tacit.evaluation.comparison.figures import INK, MARKERS, PALETTE
-from tacit.evaluation.crossdomain.figures import STROKES, Styles, lines, tiles
+from tacit.evaluation.crossdomain.figures import Styles, lines, stroke, tiles
 from tacit.evaluation.crossdomain.rows import TrialRow
 from tacit.evaluation.crossdomain.sweeps import Surface, Sweep
 from tacit.papers.x_map.trials import Way
@@ -69,5 +69,5 @@ def entry(row: TrialRow, styles: Styles) -> Line2D:
     promise = f", {row.claim} per person" if row.mode == "strict" else ""
     return Line2D(
         [], [], color=PALETTE[hue], marker=MARKERS[marker], markersize=4,
-        linestyle=STROKES[row.mode], label=f"{row.method}{promise}",
+        linestyle=stroke(row.method, row.mode), label=f"{row.method}{promise}",
     )  # fmt: skip

@@ -6,20 +6,22 @@ Xian et al. ask for such a scheme; theirs is lost, and this one is ours. Per uni
     loss      A(eps) = (RMSE(eps) - RMSE(inf)) / (RMSE of the mean - RMSE(inf)), cut to [0, 1]
 
 Both are read off true ratings, so this is for public or made-up ones that resemble those to be
-protected. For these themselves there is `tacit.evaluation.private_choice`.
+protected. For these themselves there is `tacit.evaluation.choice.private_choice`.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean
+from statistics import fmean, pstdev
 from typing import Self
 
 from tacit.errors import RequestError
+from tacit.evaluation.digits import UNKNOWN, decimals
 from tacit.evaluation.results import ResultRow
 
 MEAN = "global-mean"
+MEAN_WORDS = "always the mean"
 LETTERS = (
     "Strength P is 1 where reports say nothing and 0 where they say the rating itself: one minus "
     "an attacker's best advantage over a coin.\n"
@@ -44,14 +46,21 @@ def strength(epsilon: float) -> float:
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """`points`: (epsilon, loss A), ascending, at least two, in nats per `unit`."""
+    """`points`: (epsilon, loss A), ascending, at least two, in nats per `unit`. `spreads`: of each
+    loss, a standard deviation over splits; none of a single split. `digits`: decimals that losses
+    bear."""
 
     points: tuple[tuple[float, float], ...]
     unit: str
+    spreads: tuple[float, ...] = ()
+    digits: int = UNKNOWN
 
     @classmethod
-    def of(cls, errors: Mapping[float, float], *, least: float, most: float, unit: str) -> Self:
-        """From the RMSE at each epsilon, without privacy (`least`), and of the mean (`most`).
+    def of(
+        cls, errors: Mapping[float, Sequence[float]], *, least: float, most: float, unit: str
+    ) -> Self:
+        """From the RMSE of each split at each epsilon, the mean RMSE without privacy (`least`), and
+        that of the mean (`most`).
 
         Raises `RequestError` for a single epsilon.
         """
@@ -59,8 +68,13 @@ class Tradeoff:
             raise RequestError(
                 "A trade-off of one epsilon has nothing to choose from; give several."
             )
-        lost = {e: (rmse - least) / max(most - least, 1e-12) for e, rmse in sorted(errors.items())}
-        return cls(tuple((e, min(max(loss, 0.0), 1.0)) for e, loss in lost.items()), unit)
+        scale = max(most - least, 1e-12)
+        lost = {e: (fmean(each) - least) / scale for e, each in sorted(errors.items())}
+        several = all(len(each) > 1 for each in errors.values())
+        spreads = [pstdev(errors[e]) / scale for e in lost] if several else []
+        points = tuple((e, min(max(loss, 0.0), 1.0)) for e, loss in lost.items())
+        digits = decimals([rmse / scale for rmse in each] for each in errors.values())
+        return cls(points, unit, tuple(spreads), digits)
 
     @property
     def crossing(self) -> float | None:
@@ -81,6 +95,20 @@ class Tradeoff:
         """The smallest and largest epsilon of the grid that is accurate and strong enough."""
         fit = [e for e, loss in self.points if loss <= most_loss and strength(e) >= least_strength]
         return (min(fit), max(fit)) if fit else None
+
+    def band(self, most_loss: float, least_strength: float) -> tuple[float, float, str] | None:
+        """The interval with its name in a figure."""
+        interval = self.interval(most_loss, least_strength)
+        if interval is None:
+            return None
+        first, last = interval
+        of = f"{first:g}" if first == last else f"{first:g} to {last:g}"
+        return first, last, f"recommended: {of}"
+
+    @property
+    def rule(self) -> tuple[float, str] | None:
+        """The crossing with its name in a figure."""
+        return (self.crossing, f"crossing: {self.crossing:.2g}") if self.crossing else None
 
     def verdicts(self, weight: float, most_loss: float, least_strength: float) -> list[str]:
         """The crossing, the epsilon of the best weighing, and the acceptable interval, a sentence
@@ -113,7 +141,7 @@ def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
             f"A trade-off needs one unit, seen from the {where}, beside no privacy and the mean."
         )
     errors = {
-        epsilon: fmean(row.rmse for row in mine if row.epsilon == epsilon)
+        epsilon: [row.rmse for row in mine if row.epsilon == epsilon]
         for epsilon in sorted({row.epsilon for row in mine if row.epsilon is not None})
     }
     return Tradeoff.of(errors, least=fmean(floor), most=fmean(top), unit=units.pop())

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
+from tacit.evaluation.choice.tradeoff import Tradeoff
 from tacit.evaluation.comparison.runner import Floats, Tools
-from tacit.evaluation.tradeoff import Tradeoff
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
@@ -89,9 +89,9 @@ class PrivateChoice:
         for done, (epsilon, place) in enumerate(product(self.epsilons, self.protocol.places())):
             errors[float(epsilon)].append(self._error(known, *place, epsilon, look))
             advance(done + 1)
-        found = {epsilon: fmean(each) for epsilon, each in errors.items()}
+        least = fmean(errors[max(errors)])
         half = float(ratings.scale.high - ratings.scale.low) / 2
-        return Tradeoff.of(found, least=found[max(found)], most=half, unit="value")
+        return Tradeoff.of(errors, least=least, most=half, unit="value")
 
     def _error(
         self, ratings: Ratings, seed: int, fold: int | None, epsilon: str, look: "_Look"
