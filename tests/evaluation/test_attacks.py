@@ -143,6 +143,21 @@ def test_the_figure_of_an_attack_has_the_first_figure_of_each_setting(rows):
     assert found_figure([row for row in mine if row.epsilon is None]) is None
 
 
+def test_what_is_beside_is_a_floor_or_where_it_moves_a_line(rows):
+    mine = [row for row in rows if row.attack == "reconstruction" and row.plan == "catalogue"]
+    (panel,) = found_figure(mine).panels
+    known = {(row.setting, row.epsilon): row.baseline for row in reversed(mine)}
+    floors = {floor.name: floor.value for floor in panel.live.floors}
+    stars = "stars, the item's true shares known"
+    assert floors[f"{stars}, beside"] == pytest.approx(known[stars, 1.0])
+    moving = {line.name: line.points for line in panel.live.lines if line.stroke == "floor"}
+    hidden = "presence, slot by slot"
+    assert list(moving) == [f"{hidden}, beside"]
+    assert [y for _, y, _, _ in moving[f"{hidden}, beside"]] == [
+        known[hidden, 1.0], known[hidden, 2.0]
+    ]  # fmt: skip
+
+
 def test_an_attack_that_leaks_is_a_line_that_leads_to_its_figures(rows):
     assert "None of" in report(rows)
     planted = [replace(rows[0], bound=0.0001, leaks=True), *rows[1:]]

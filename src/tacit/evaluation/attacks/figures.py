@@ -14,11 +14,12 @@ from tacit.evaluation.attacks.tables import digits_of
 from tacit.evaluation.comparison.figures import MARKERS, PALETTE, PANEL, dress, floor
 from tacit.evaluation.html.drawing import inline
 from tacit.evaluation.html.figure import FigurePanel, LegendEntry, ReportFigure, marker
-from tacit.evaluation.html.live import LiveFloor, LiveLine, LivePanel
+from tacit.evaluation.html.live import LiveFloor, LiveLine, LivePanel, Point
 
 ENDS = (-0.03, 1.06)
 MOST_LINES = 7
 Way = tuple[str | None, str | None]
+Shares = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -38,26 +39,39 @@ class FoundPanel:
         """Where there are points, ascending, in nats."""
         return sorted({row.epsilon for row in self.rows if row.epsilon is not None})
 
-    def points(self, name: str) -> list[tuple[float, float, float]]:
+    def points(self, name: str) -> list[Shares]:
         """(epsilon, mean, deviation over draws, or the standard error of a single one)."""
-        found: list[tuple[float, float, float]] = []
-        for epsilon in self.epsilons:
-            mine = [r for r in self.rows if r.epsilon == epsilon and r.setting == name]
+        found: list[Shares] = []
+        for epsilon, mine in self._by_epsilon(name).items():
             values = [row.value for row in mine]
-            if values:
-                spread = pstdev(values) if len(values) > 1 else mine[0].error
-                found.append((epsilon, fmean(values), spread))
+            spread = pstdev(values) if len(values) > 1 else mine[0].error
+            found.append((epsilon, fmean(values), spread))
         return found
+
+    def beside(self, name: str) -> list[Shares]:
+        """What stands beside it, as rows say: mostly the same without reports."""
+        groups = self._by_epsilon(name)
+        return [(e, fmean(row.baseline for row in mine), 0.0) for e, mine in groups.items()]
+
+    def even(self, name: str) -> bool:
+        """Whether that is one figure at every epsilon: then it is a floor, else a line."""
+        return len({f"{at:.6f}" for _, at, _ in self.beside(name)}) < 2
 
     @property
     def floors(self) -> dict[str, float]:
-        """What is reached without reports: of each kind of figure."""
-        kinds = dict.fromkeys(row.figure for row in self.rows)
-        means = {
-            kind: fmean(row.baseline for row in self.rows if row.figure == kind) for kind in kinds
-        }
-        alone = len(means) == 1
-        return {"no reports" if alone else f"no reports, {kind}": at for kind, at in means.items()}
+        """What is beside at every epsilon alike, by the settings that share it."""
+        alike: dict[str, list[str]] = {}
+        for name in filter(self.even, dict.fromkeys(row.setting for row in self.rows)):
+            alike.setdefault(f"{self.beside(name)[0][1]:.6f}", []).append(name)
+        places = {" or ".join(names): self.beside(names[0])[0][1] for names in alike.values()}
+        if len(places) == 1:
+            return {"beside": next(iter(places.values()))}
+        return {f"{names}, beside": place for names, place in places.items()}
+
+    def _by_epsilon(self, name: str) -> dict[float, list[AttackRow]]:
+        mine = [row for row in self.rows if row.setting == name]
+        groups = {e: [row for row in mine if row.epsilon == e] for e in self.epsilons}
+        return {epsilon: rows for epsilon, rows in groups.items() if rows}
 
 
 def found_figure(rows: Sequence[AttackRow]) -> ReportFigure | None:
@@ -76,7 +90,7 @@ def found_figure(rows: Sequence[AttackRow]) -> ReportFigure | None:
         f"{', '.join(dict.fromkeys(row.figure for row in kept))}, as a share",
         f", against epsilon on a log scale: left is more private. {_spread(shown)}"
         f"{_left_out(shown, names)}",
-        [*legend, LegendEntry("without reports", stroke="mean")],
+        [*legend, LegendEntry(f"beside: {rows[0].beside}", stroke="mean")],
         [_panel(each, number, names, digits) for number, each in enumerate(panels)],
     )
 
@@ -117,15 +131,20 @@ def _panel(panel: FoundPanel, number: int, names: Sequence[str], digits: int) ->
     )
     words = f"{attack}, {panel.title}. {said}."
     picture = inline(picture_of(panel, names), f"{attack}-{number}", words)
-    lines = [
-        LiveLine(name, *style(hue), "solid", [
-            (e, at, spread, f"{at:.{digits}f}") for e, at, spread in panel.points(name)
-        ])
-        for hue, name in enumerate(names)
-    ]  # fmt: skip
+    lines: list[LiveLine] = []
+    for place, name in enumerate(names):
+        look = style(place)
+        lines.append(LiveLine(name, *look, "solid", _said(panel.points(name), digits)))
+        if not panel.even(name):
+            bare = _said(panel.beside(name), digits)
+            lines.append(LiveLine(f"{name}, beside", *look, "floor", bare))
     floors = [LiveFloor(name, at, f"{at:.{digits}f}") for name, at in panel.floors.items()]
     ticks = [(epsilon, f"{epsilon:g}") for epsilon in panel.epsilons]
     return FigurePanel(picture, LivePanel(panel.title, "epsilon", ticks, ENDS, lines, floors))
+
+
+def _said(points: Sequence[Shares], digits: int) -> list[Point]:
+    return [(epsilon, at, spread, f"{at:.{digits}f}") for epsilon, at, spread in points]
 
 
 def picture_of(panel: FoundPanel, names: Sequence[str]) -> Figure:
@@ -140,6 +159,9 @@ def picture_of(panel: FoundPanel, names: Sequence[str]) -> Figure:
             epsilons, shares, spreads, color=PALETTE[hue], marker=MARKERS[shape],
             markersize=4, linewidth=1.4, elinewidth=0.8,
         )  # fmt: skip
+        if not panel.even(name):
+            epsilons, shares, _ = zip(*panel.beside(name), strict=True)
+            axes.plot(epsilons, shares, color=PALETTE[hue], linewidth=0.9, dashes=(5, 4))
     dress(axes, panel.title, panel.epsilons)
     axes.set_ylim(*ENDS)
     for name, at in panel.floors.items():
