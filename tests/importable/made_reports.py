@@ -172,7 +172,7 @@ def attacked_page() -> str:
         channels=("optimal", "bounded-laplace"),
     )  # fmt: skip
     rows = asked.run(RATINGS, Journal(None, AttackRow), lambda label, done, total: None)
-    guilty = next(k for k, row in enumerate(rows) if row.bound is not None)
+    guilty = next(k for k, row in enumerate(rows) if row.bound and row.epsilon)
     rows[guilty] = replace(rows[guilty], bound=0.01, leaks=True)
     return attacks(rows, run("tacit attack ratings.csv --epsilon 0.5,1,3 --report report.html"))
 

@@ -105,7 +105,7 @@ def test_every_number_with_scripts_is_there_without_them(opened, name) -> None:
     assert pictures + live.locator(".chart").count() == bare.locator(".panel svg").count()
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "attack"])
+@pytest.mark.parametrize("name", PAGES)
 def test_no_label_of_an_axis_stands_there_twice(opened, name) -> None:
     page = opened(name)
     page.locator(".chart canvas").first.wait_for()

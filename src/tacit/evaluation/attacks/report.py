@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.audit.attacks import ATTACKS
+from tacit.evaluation.attacks.figures import found_figure
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.attacks.tables import leaks, tables
 from tacit.evaluation.comparison.guarantee_text import plugged
 from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.html.failed_claim import FailedClaim
+from tacit.evaluation.html.figure import ReportFigure
 from tacit.evaluation.html.page import render
 from tacit.evaluation.html.provenance import Provenance
 
@@ -38,27 +40,27 @@ def report(rows: Sequence[AttackRow], run: Provenance | None = None) -> str:
 @dataclass(frozen=True)
 class PlayedAttack:
     """One attack on the page. `anchor`: the id of its place. `leaks`: a sentence for each figure
-    above its bound."""
+    above its bound. `figure`: None where nothing was protected."""
 
     anchor: str
     name: str
     knows: str
     leaks: Sequence[str]
+    figure: ReportFigure | None
     table: Table
 
 
 def _attacks(rows: Sequence[AttackRow]) -> list[PlayedAttack]:
-    played = dict.fromkeys(row.attack for row in rows)
-    return [
-        PlayedAttack(
-            f"attack-{number}",
-            name,
-            ATTACKS[name].knows,
-            leaks([row for row in rows if row.attack == name and row.leaks]),
-            table,
-        )
-        for number, (name, table) in enumerate(zip(played, tables(rows), strict=True), 1)
-    ]
+    names = dict.fromkeys(row.attack for row in rows)
+    groups = ([row for row in rows if row.attack == name] for name in names)
+    return [_played(mine, f"attack-{number}") for number, mine in enumerate(groups, 1)]
+
+
+def _played(rows: Sequence[AttackRow], anchor: str) -> PlayedAttack:
+    (table,) = tables(rows)
+    name = rows[0].attack
+    above = leaks([row for row in rows if row.leaks])
+    return PlayedAttack(anchor, name, ATTACKS[name].knows, above, found_figure(rows), table)
 
 
 def _said(rows: Sequence[AttackRow]) -> list[str]:

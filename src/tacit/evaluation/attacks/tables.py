@@ -62,7 +62,7 @@ def _lines(
 ) -> Iterator[tuple[str, ...]]:
     private = [row for row in rows if row.epsilon is not None]
     ways = dict.fromkeys((row.plan, row.channel) for row in private or rows)
-    digits = _places(rows)
+    digits = digits_of(rows)
     what = dict.fromkeys((row.setting, row.figure) for row in rows)
     for plan, channel in ways:
         for setting, figure in what:
@@ -74,7 +74,7 @@ def _lines(
                 yield (way, setting, figure, *cells)
 
 
-def _places(rows: Sequence[AttackRow]) -> int:
+def digits_of(rows: Sequence[AttackRow]) -> int:
     """Decimals of shares, as their spread over draws bears them."""
     groups: dict[tuple[object, ...], list[float]] = {}
     for row in rows:

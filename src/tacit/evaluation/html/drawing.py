@@ -92,7 +92,7 @@ def inline(drawing: Figure, prefix: str, words: str) -> Markup:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     for style, colour in enumerate(PALETTE):
         text = text.replace(colour.lower(), f"var(--hue-{style})")
-    text = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{prefix}-", text)
+    text = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{escape(prefix)}-", text)
     return Markup(text.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1))
 
 
