@@ -10,8 +10,9 @@ sweeps, the most memory held, and the error of devices on ratings that were held
 100,000 people. `--in-memory`: sizes that are fitted without a folder, too; both have to find the
 same, to the last digit. `--rows`: a file of rows so far, to which these are added.
 
-What the next size will take is told by a power law of CPU seconds and a straight line of memory,
-both of least squares relative to size, over all smaller ones, and stands beside what it took.
+What the next size will take is told from all smaller ones, by least squares of relative errors, and
+stands beside what it took. CPU seconds: a + n (b + c log n), since a report costs the more the less
+of the other side's rows the caches hold. Memory: a straight line.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from followed import followed
 from measure import Clock
@@ -95,19 +97,24 @@ def loaded(path: Path, fitted: Fitted) -> Ratings:
 
 
 def told(rows: list[Figures], millions: float) -> Figures:
-    """CPU seconds and gigabytes that smaller sizes foretell, or none of fewer than two."""
+    """CPU seconds and gigabytes that smaller sizes foretell, or none of fewer than three."""
     known = [row for row in rows if row["millions"] < millions]
-    if len(known) < 2:
+    if len(known) < 3:
         return {}
     sizes, cpu, held = (
-        np.array([row[k] for row in known]) for k in ("millions", "cpu", "gigabytes")
+        np.array([row[figure] for row in known]) for figure in ("millions", "cpu", "gigabytes")
     )
-    power, level = np.polyfit(np.log(sizes), np.log(cpu), 1)
+    shares = np.linalg.lstsq(seconds_of(sizes) / cpu[:, None], np.ones(len(cpu)))[0]
     slope, start = np.polyfit(sizes, held, 1, w=1 / held)
     return {
-        "cpu_told": float(np.exp(level) * millions**power),
+        "cpu_told": float(seconds_of(np.array([millions]))[0] @ shares),
         "gigabytes_told": float(start + slope * millions),
     }
+
+
+def seconds_of(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What CPU seconds are sums of, shape (sizes, 3)."""
+    return np.column_stack([np.ones(len(sizes)), sizes, sizes * np.log(sizes)])
 
 
 def measured(given: argparse.Namespace, rows: list[Figures]) -> Iterator[Figures]:
