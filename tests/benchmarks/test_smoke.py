@@ -32,8 +32,8 @@ SCRIPTS = {
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
     "fit_size": (
-        "--millions", "0.004,0.008,0.016", "--in-memory", "0.004", "--items", "60", "--sweeps", "2",
-        "--rows", "{folder}/sizes.json",
+        "--millions", "0.004,0.008,0.016,0.032", "--in-memory", "0.004", "--items", "300",
+        "--sweeps", "2", "--rows", "{folder}/sizes.json",
     ),
     "item_features": ("{csv}", "{items}", "--epsilons", "1", "--seeds", "1"),
     "list_accuracy": ("{frame}", "--seeds", "1", "--split", "test"),
