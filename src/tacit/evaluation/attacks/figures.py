@@ -15,6 +15,7 @@ from tacit.evaluation.comparison.figures import MARKERS, PALETTE, PANEL, dress, 
 from tacit.evaluation.html.drawing import inline
 from tacit.evaluation.html.figure import FigurePanel, LegendEntry, ReportFigure, marker
 from tacit.evaluation.html.live import LiveFloor, LiveLine, LivePanel, Point
+from tacit.evaluation.units import epsilon_per
 
 ENDS = (-0.03, 1.06)
 MOST_LINES = 7
@@ -88,7 +89,7 @@ def found_figure(rows: Sequence[AttackRow]) -> ReportFigure | None:
     legend = [marker(name, *style(number)) for number, name in enumerate(names)]
     return ReportFigure(
         f"{', '.join(dict.fromkeys(row.figure for row in kept))}, as a share",
-        f", against epsilon on a log scale: left is more private. {_spread(shown)}"
+        f", against {epsilon_per(shown)} on a log scale: left is more private. {_spread(shown)}"
         f"{_left_out(shown, names)}",
         [*legend, LegendEntry(f"beside: {rows[0].beside}", stroke="mean")],
         [_panel(each, number, names, digits) for number, each in enumerate(panels)],
@@ -140,7 +141,9 @@ def _panel(panel: FoundPanel, number: int, names: Sequence[str], digits: int) ->
             lines.append(LiveLine(f"{name}, beside", *look, "floor", bare))
     floors = [LiveFloor(name, at, f"{at:.{digits}f}") for name, at in panel.floors.items()]
     ticks = [(epsilon, f"{epsilon:g}") for epsilon in panel.epsilons]
-    return FigurePanel(picture, LivePanel(panel.title, "epsilon", ticks, ENDS, lines, floors))
+    return FigurePanel(
+        picture, LivePanel(panel.title, epsilon_per(panel.rows), ticks, ENDS, lines, floors)
+    )
 
 
 def _said(points: Sequence[Shares], digits: int) -> list[Point]:
@@ -162,7 +165,7 @@ def picture_of(panel: FoundPanel, names: Sequence[str]) -> Figure:
         if not panel.even(name):
             epsilons, shares, _ = zip(*panel.beside(name), strict=True)
             axes.plot(epsilons, shares, color=PALETTE[hue], linewidth=0.9, dashes=(5, 4))
-    dress(axes, panel.title, panel.epsilons)
+    dress(axes, panel.title, panel.epsilons, epsilon_per(panel.rows))
     axes.set_ylim(*ENDS)
     for name, at in panel.floors.items():
         floor(axes, name, at)

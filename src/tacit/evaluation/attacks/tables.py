@@ -7,6 +7,7 @@ from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison.guarantee_text import plugged
 from tacit.evaluation.comparison.tables import NOTHING, Table
 from tacit.evaluation.digits import decimals
+from tacit.evaluation.units import epsilon_per
 
 FREE = "no privacy"
 
@@ -45,11 +46,10 @@ def under(row: AttackRow) -> str:
 def _table(rows: Sequence[AttackRow]) -> Table:
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
     free = any(row.epsilon is None for row in rows)
-    units = " or ".join(dict.fromkeys(row.unit for row in rows if row.unit))
     seeds = len({row.seed for row in rows})
     over = f", mean over {seeds} draws" if seeds > 1 else ""
     names = [f"{epsilon:g}" for epsilon in epsilons] + ([FREE] if free else [])
-    per = f"; epsilon per {units}" if units else ""
+    per = f"; {epsilon_per(rows)}" if epsilons else ""
     return Table(
         f"{rows[0].attack}{over}, in brackets {rows[0].beside}{per}",
         ("under", "the attacker has", "figure", *names),

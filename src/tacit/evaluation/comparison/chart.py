@@ -11,6 +11,7 @@ from tacit.evaluation.comparison.tables import digits_of
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.html.axis import beyond, limits
 from tacit.evaluation.results import ResultRow
+from tacit.evaluation.units import epsilon_per
 
 TITLES = {
     "rmse": "RMSE on held-out true ratings (lower is better)",
@@ -69,6 +70,11 @@ class Chart:
     def epsilons(self) -> list[float]:
         """Every epsilon, ascending."""
         return sorted({row.epsilon for row in self.rows if row.epsilon})
+
+    @property
+    def axis(self) -> str:
+        """What they are, with their unit."""
+        return epsilon_per(self.rows)
 
     def style(self, channel: str) -> int:
         """The number of a channel's colour and marker, the same in every panel."""
@@ -161,4 +167,4 @@ def describe(rows: Sequence[ResultRow], metric: str = "rmse") -> str:
             parts.append(f"{model} without privacy: {chart.said(floor)}.")
     for name, floor in chart.floors.items():
         parts.append(f"{name[0].upper()}{name[1:]}: {chart.said(floor)}.")
-    return f"{TITLES[metric]}, against epsilon. " + " ".join(parts)
+    return f"{TITLES[metric]}, against {chart.axis}. " + " ".join(parts)

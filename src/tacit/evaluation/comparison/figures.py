@@ -67,7 +67,7 @@ def _paint(axes: Axes, chart: Chart, model: str) -> None:
         _draw(axes, line, chart.style(line.channel))
     if (free := chart.floor(model)) is not None:
         axes.axhline(free, color=INK, linestyle=":", linewidth=1)
-    dress(axes, model, chart.epsilons)
+    dress(axes, model, chart.epsilons, chart.axis)
     if limits := chart.limits:
         axes.set_ylim(*limits)
     for name, value in chart.floors.items():
@@ -101,9 +101,7 @@ def _draw(axes: Axes, line: AccuracyLine, style: int) -> None:
     )
 
 
-def dress(
-    axes: Axes, title: str, places: Sequence[float], label: str = "epsilon", scale: str = "log"
-) -> None:
+def dress(axes: Axes, title: str, places: Sequence[float], label: str, scale: str = "log") -> None:
     """The look of every panel: ticks at the `places` of x alone, faint lines across, no frame."""
     axes.set_xscale(scale)
     named = apart(places, logarithmic=scale == "log")

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from statistics import fmean
 
-from tacit.evaluation.comparison.tables import NOTHING, Table, kinds, units
+from tacit.evaluation.comparison.tables import NOTHING, Table, kinds
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
+from tacit.evaluation.units import epsilon_per
 from tacit.metrics.slices import By, Slice
 
 CAPTIONS: dict[By, str] = {
@@ -32,7 +33,7 @@ def _table(rows: Sequence[ResultRow], by: By) -> Table:
         for kind in kinds(sliced)
         for mine in _by_decile(parts, *kind[1:])
     ]
-    per = f"; epsilon per {units(sliced)}" if epsilons else ""
+    per = f"; {epsilon_per(sliced)}" if epsilons else ""
     return Table(f"{CAPTIONS[by]}, mean over splits{per}", heading, tuple(lines))
 
 

@@ -9,6 +9,7 @@ from statistics import fmean
 from tacit.evaluation.digits import decimals
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
+from tacit.evaluation.units import epsilon_per
 
 NOTHING = "–"
 # A number, perhaps in percent or with another in brackets; a range of counts; or nothing at all.
@@ -63,7 +64,7 @@ def accuracy(rows: Sequence[ResultRow], metric: str, caption: str) -> Table:
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
     digits = digits_of(measured, metric)
     return Table(
-        f"{caption}; epsilon per {units(rows)}" if epsilons else caption,
+        f"{caption}; {epsilon_per(rows)}" if epsilons else caption,
         ("channel", "model", "where", *(f"{epsilon:g}" for epsilon in epsilons), "no privacy"),
         tuple(_line(rows, metric, kind, epsilons, digits) for kind in kinds(measured)),
     )
@@ -80,11 +81,6 @@ def kinds(rows: Sequence[ResultRow]) -> list[tuple[str, str, str]]:
     channels = list(dict.fromkeys(channel for channel, _, _ in private))
     together = sorted(private, key=lambda kind: channels.index(kind[0]))
     return [*together, *(kind for kind in free if kind[1:] not in known)]
-
-
-def units(rows: Sequence[ResultRow]) -> str:
-    """What the rows' epsilons protect: "value", or "slot or user" where rows differ."""
-    return " or ".join(dict.fromkeys(row.unit for row in rows if row.epsilon is not None))
 
 
 def promises(rows: Sequence[ResultRow]) -> Table:

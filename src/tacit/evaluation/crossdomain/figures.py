@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from tacit.evaluation.comparison.figures import INK, MARKERS, PALETTE, PANEL, dress
 from tacit.evaluation.crossdomain.rows import FLOORS, TrialRow, mean, measured
-from tacit.evaluation.crossdomain.sweeps import AXES, Surface, Sweep, SweepLine
+from tacit.evaluation.crossdomain.sweeps import Surface, Sweep, SweepLine
 
 STROKES = {"none": "-", "strict": "--", "faithful": "-."}
 FLOOR_STROKE = (0, (5, 4))
@@ -77,7 +77,7 @@ def lines(axes: Axes, sweep: Sweep, styles: Styles) -> None:
     for line in sweep.lines():
         _draw(axes, line, *styles.of(line.method))
     scale = "log" if sweep.axis in LOGARITHMIC else "linear"
-    dress(axes, _leaves(sweep), sweep.places, AXES[sweep.axis], scale)
+    dress(axes, _leaves(sweep), sweep.places, sweep.name, scale)
     if ends := sweep.limits:
         axes.set_ylim(*ends)
 

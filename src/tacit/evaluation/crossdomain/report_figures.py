@@ -22,7 +22,6 @@ from tacit.evaluation.crossdomain.rows import (
     rated,
 )
 from tacit.evaluation.crossdomain.sweeps import (
-    AXES,
     Surface,
     Sweep,
     SweepLine,
@@ -33,6 +32,7 @@ from tacit.evaluation.html.axis import limits
 from tacit.evaluation.html.drawing import inline
 from tacit.evaluation.html.figure import FigurePanel, LegendEntry, ReportFigure, marker
 from tacit.evaluation.html.live import LiveFloor, LiveLine, LivePanel
+from tacit.evaluation.units import units
 
 STROKES = {"none": "solid", "strict": "dashed", "faithful": "dotdashed"}
 # Lines of a legend in the page's style sheet, and what they stand for here.
@@ -47,7 +47,7 @@ def report_figures(rows: Sequence[TrialRow]) -> list[ReportFigure]:
     every system beside the others; lists of every system, where they were measured."""
     known = rated(rows)
     drawn = [_against(found, Styles(known), digits_of(known))] if (found := sweeps(rows)) else []
-    drawn += [_surfaces(grids)] if (grids := surfaces(rows)) else []
+    drawn += [_surfaces(grids, units(rows))] if (grids := surfaces(rows)) else []
     if known and not drawn:
         drawn = [_beside(known, "mae", digits_of(known))]
     lists = [row for row in Sweep("epsilon", listed(rows)).here() if row.ndcg_at_20 is not None]
@@ -88,7 +88,7 @@ def _panel(sweep: Sweep, styles: Styles, digits: int) -> FigurePanel:
     ticks = [(place, f"{place:g}") for place in sweep.places]
     log = sweep.axis in LOGARITHMIC
     title = "" if sweep.beyond is None else f"cut; the largest is {sweep.beyond:.2f}"
-    live = LivePanel(title, AXES[sweep.axis], ticks, sweep.limits, lines, logarithmic=log)
+    live = LivePanel(title, sweep.name, ticks, sweep.limits, lines, logarithmic=log)
     return FigurePanel(picture, live)
 
 
@@ -139,10 +139,10 @@ def _floors(kinds: Iterable[Sequence[TrialRow]], metric: str, digits: int) -> li
     return [LiveFloor(name, value, f"{value:.{digits}f}") for name, value in floors]
 
 
-def _surfaces(grids: Sequence[Surface]) -> ReportFigure:
+def _surfaces(grids: Sequence[Surface], unit: str) -> ReportFigure:
     panels = [
         FigurePanel(inline(surface(grid), f"surface-{number}", grid.describe()))
         for number, grid in enumerate(grids)
     ]
     caption = ". One budget is spent on what items are replaced by, the other on neighbours."
-    return ReportFigure("mean absolute error at two epsilons", caption, [], panels)
+    return ReportFigure(f"mean absolute error at two epsilons per {unit}", caption, [], panels)

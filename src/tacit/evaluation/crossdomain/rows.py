@@ -11,6 +11,7 @@ from tacit.evaluation.comparison.request import POPULARITY, RANDOM
 from tacit.evaluation.comparison.tables import NOTHING, Table
 from tacit.evaluation.digits import decimals
 from tacit.evaluation.results import LISTS, checked, plain
+from tacit.evaluation.units import epsilon_per
 from tacit.privacy.guarantee import Trust, Unit
 
 METRICS = ("mae", "mae_rounded", "coverage")
@@ -205,8 +206,7 @@ def _caption(rows: Sequence[TrialRow], what: str) -> str:
         return "No trial was finished."
     first, seeds = rows[0], len({row.seed for row in rows})
     over = "" if seeds == 1 else f", mean over {seeds} draws of who is tested"
-    units = " or ".join(dict.fromkeys(row.unit for row in rows if row.epsilon is not None))
-    per = f"; epsilon per {units}" if units else ""
+    per = f"; {epsilon_per(rows)}" if any(row.epsilon is not None for row in rows) else ""
     return f"{first.source} to {first.target}: {what}{over}{per}"
 
 

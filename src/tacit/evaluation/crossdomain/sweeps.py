@@ -7,6 +7,7 @@ from statistics import fmean, pstdev
 
 from tacit.evaluation.crossdomain.rows import TrialRow, mean, measured, rated
 from tacit.evaluation.html.axis import beyond, limits
+from tacit.evaluation.units import epsilon_per
 
 AXES = {
     "k": "neighbours k",
@@ -46,6 +47,11 @@ class Sweep:
         """Where the axis was asked for, ascending."""
         values = {getattr(row, self.axis) for row in self.rows}
         return sorted(float(value) for value in values if value is not None)
+
+    @property
+    def name(self) -> str:
+        """What is on the axis, an epsilon with its unit."""
+        return epsilon_per(self.rows) if self.axis == "epsilon" else AXES[self.axis]
 
     @property
     def varies(self) -> bool:
@@ -113,7 +119,7 @@ class Sweep:
 
     def describe(self) -> str:
         """The panel in words, for those who cannot see it."""
-        said = [f"Mean absolute error against {AXES[self.axis]}."]
+        said = [f"Mean absolute error against {self.name}."]
         for line in self.lines():
             if line.even and line.points:
                 said.append(f"{line.method}, {line.mode}: {line.points[0][1]:.3f}.")

@@ -19,7 +19,8 @@ def chart_figure(chart: Chart) -> ReportFigure:
     """The chart as a figure: caption, legend, and a panel for each model that has a line."""
     return ReportFigure(
         TITLES[chart.metric],
-        f", against epsilon on a log scale: left is more private. {_spread(chart)}{_beyond(chart)}",
+        f", against {chart.axis} on a log scale: left is more private. {_spread(chart)}"
+        f"{_beyond(chart)}",
         _legend(chart),
         [_panel(chart, number) for number in range(len(chart.drawn))],
     )
@@ -58,7 +59,7 @@ def _live(chart: Chart, model: str) -> LivePanel | None:
         lines.append(LiveLine("provider, no privacy", 6, 0, "dotted", points))
     floors = [LiveFloor(name, value, chart.said(value)) for name, value in chart.floors.items()]
     ticks = [(epsilon, f"{epsilon:g}") for epsilon in chart.epsilons]
-    return LivePanel(model, "epsilon", ticks, chart.limits, lines, floors)
+    return LivePanel(model, chart.axis, ticks, chart.limits, lines, floors)
 
 
 def _line(chart: Chart, line: AccuracyLine) -> LiveLine:
