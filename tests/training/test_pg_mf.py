@@ -17,7 +17,7 @@ from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.training import train, training
 from tacit.training.rounds.gradient_report import ENTRIES, Questions, two_points
-from tacit.training.rounds.pg_mf import PGMF, stabilised
+from tacit.training.rounds.pg_mf import PGMF
 from tacit.wire.item_model import ItemModel
 
 EPSILONS = ("0.0078125", "0.1", "0.5", "1", "2.5", "16")
@@ -207,14 +207,6 @@ def test_the_mean_of_the_answers_is_the_gradient_with_the_noise_that_is_stated()
     off = said - expected
     assert np.abs(off).max() < 6 * math.sqrt(noise)
     assert (off**2).mean() == pytest.approx(noise, rel=6 * math.sqrt(2 / off.size))
-
-
-def test_noise_alone_moves_nothing_and_signal_alone_moves_in_full() -> None:
-    noise = np.random.default_rng(0).standard_normal((5000, 2)) * 3
-    assert (stabilised(noise, 9.0) ** 2).mean() < 0.05
-    noise[:, 1] *= 1000
-    moved = stabilised(noise, 9.0)
-    assert moved[:, 1] == pytest.approx(noise[:, 1], rel=1e-5)
 
 
 def test_it_learns_what_nobody_told() -> None:

@@ -134,7 +134,7 @@ def measured(splits: list[Split], case: MethodCase) -> Figures:
 
 def _gradients(split: Split, case: MethodCase) -> Fitted:
     epsilon = case.epsilon if case.axis == NUMBER else split.person(case.epsilon)
-    return train("pg-mf", split.own, epsilon=epsilon, rng=case.seed)
+    return train("pg-mf", split.own, epsilon=epsilon, rng=case.seed, factors=1)
 
 
 def _deaf(split: Split, case: MethodCase) -> Fitted:

@@ -69,7 +69,7 @@ def gradients(data: Ratings) -> Table:
     """What private gradients send, for one report a person and for as many as there are rounds."""
     lines: list[tuple[str, ...]] = []
     for reports in (1, PGMF().rounds):
-        member = PGMF(reports=reports)
+        member = PGMF(factors=1, reports=reports)
         columns = 1 + member.factors
         bits = 1 + math.ceil(math.log2(member.width * columns))
         down = data.n_items * columns * FLOAT

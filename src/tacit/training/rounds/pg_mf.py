@@ -2,14 +2,12 @@
 
 Epsilon covers a whole profile, which items and which values, over all rounds. In each round the
 devices of some people answer one question about their gradient (`gradient_report`), and the server
-moves the item rows against the mean of what they said:
+moves the item rows to where all that was said so far has them (`item_posterior`).
 
-    S_t = S_{t-1} + g_t      Q_t = Q_0 - step f_t S_t      f_t = max(0, 1 - noise_t / mean S_t^2)
-
-People's rows never leave home: predictions exist on devices only. The projection and f, the
-stabilising factor, are named in the paper, but their constants could not be recovered: both forms
-are ours. f shrinks each column of the sum by the share of it that is noise (James and Stein), which
-is known, since it comes from the draw alone; it takes the place of the ridge on Q, too.
+People's rows never leave home: predictions exist on devices only. The projection and a stabilising
+factor are named in the paper, but their constants could not be recovered: the projection here is
+ours, and a posterior under a public prior takes the place of the factor, of the step, and of the
+ridge on item rows.
 """
 
 import math
@@ -28,16 +26,16 @@ from tacit.kernels.devices.foldin import Home
 from tacit.kernels.layout import Side, by_user
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee
-from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
+from tacit.public_priors import LEVEL_SPREAD, OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 from tacit.training.mechanism.epsilon import nats
 from tacit.training.rounds.gradient_report import Questions, two_points
+from tacit.training.rounds.item_posterior import Gradients
 from tacit.training.rounds.report_account import ReportAccount
 
 Doubles = NDArray[np.float64]
 START = 0.05  # spread of the item factors at the start, as a share of half the range
-SURE = 4.0  # deviations by which the mean square of a sum has to exceed that of noise
 
 PUBLIC = ("who takes part", "the catalogue and the scale", "which entry each report is of")
 ASSUMPTIONS = (
@@ -48,19 +46,21 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class PGMF:
-    """`factors`: K. `rounds`: k, between which the item rows move. `reports`: of one person, in so
-    many of the rounds, each at epsilon / reports: 1 splits the people over the rounds, `rounds` is
-    the paper's way (everybody in every round); None for whichever has the least noise at this
-    epsilon. `width`: rows q of the projection. `step`: of the item rows, in halves of the range.
+    """`factors`: K, beside the levels of items and people. 0 was best wherever that was measured,
+    since each factor takes its share of the answers.
+
+    `rounds`: k, between which the item rows move. `reports`: of one person, in so many of the
+    rounds, each at epsilon / reports: 1 splits the people over the rounds, `rounds` is the paper's
+    way (everybody in every round); None for whichever has the least noise at this epsilon.
+    `width`: rows q of the projection.
 
     Raises `RequestError` for fewer than one round, or `reports` that do not divide `rounds`.
     """
 
-    factors: int = 1
+    factors: int = 0
     rounds: int = 128
     reports: int | None = None
     width: int = 8
-    step: float = 1.0
 
     name = "pg-mf"
     where = ("device",)
@@ -114,8 +114,8 @@ class PGMF:
         words: BulkWords | None,
     ) -> Iterator[Home]:
         """The item side after each round."""
-        start, half = home.items.astype(np.float64), (home.levels[-1] - home.levels[0]) / 2
-        total, noise = np.zeros(start.shape), 0.0
+        start, spread = home.items.astype(np.float64), LEVEL_SPREAD * np.ptp(home.levels)
+        told, offset = Gradients.none(start.shape), np.zeros(start.shape)
         for number in range(self.rounds):
             turn = profiles.turn(number)
             people = profiles.of_people(turn)
@@ -125,10 +125,10 @@ class PGMF:
                 asked = Questions.draw(count, start.shape[1], self.width, chance)
                 device = home._replace(prior=np.zeros((count, start.shape[1])))
                 symbols = asked.answered(people, profiles.ratings, device, channel, words)
-                total += asked.gradient(symbols, channel, start.shape)
-                noise += asked.noise(channel, start.shape[1])
-                items = start - self.step * half * stabilised(total, noise)
-                home = home._replace(items=items.astype(np.float32))
+                gradient = asked.gradient(symbols, channel, start.shape)
+                told = told.joined(gradient, offset, asked.noise(channel, start.shape[1]))
+                offset = told.posterior_mean(spread)
+                home = home._replace(items=(start + offset).astype(np.float32))
             yield home
 
     def budget(self, epsilon: str) -> tuple[int, str]:
@@ -213,17 +213,6 @@ class _Profiles:
     def of_people(self, turn: slice) -> Side:
         """The ratings of those people."""
         return self.everybody._replace(start=self.everybody.start[turn.start : turn.stop + 1])
-
-
-def stabilised(total: Doubles, noise: float) -> Doubles:
-    """f S: each column of the summed gradients times max(0, 1 - sure noise / its mean square).
-
-    Noise of a small epsilon is so large that a few percent of it would drown every rating: it is
-    taken for four deviations more than expected, so that noise alone moves nothing.
-    """
-    sure = noise * (1 + SURE * np.sqrt(2 / len(total)))
-    mean_square = np.maximum((total**2).mean(0), sure)
-    return total * (1 - sure / mean_square)
 
 
 def _divisors(rounds: int) -> Iterator[int]:
