@@ -1,12 +1,11 @@
 """One axis, a person's epsilon: what every way to learn is worth, on several sets of ratings.
 
-    python benchmarks/person_axis.py NAME=RATINGS@EPSILONS@DELTA ... [--kinds sample,catalogue]
-                                     [--models NAMES] [--scale 1:5:1] [--rows FOLDER]
-                                     [--figure OUT.svg]
+    python benchmarks/person_axis.py NAME=RATINGS@EPSILONS@DELTA@PLANS ... [--models NAMES]
+                                     [--scale 1:5:1] [--rows FOLDER] [--figure OUT.svg]
 
-As `tacit compare --person-epsilon`: device RMSE, a tenth held out by `default_rng(0)`. FOLDER
-keeps a journal a set, so that what is there is not measured again. A catalogue of many people takes
-hours: --kinds leaves it out.
+As `tacit compare --person-epsilon`: device RMSE, a tenth held out by `default_rng(0)`. PLANS are
+`sample,catalogue` or one of them: a catalogue of many people takes hours. FOLDER keeps a journal a
+set, so that what is there is not measured again.
 """
 
 import argparse
@@ -26,7 +25,6 @@ from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.person.axis import on_axis
 from tacit.evaluation.person.request import PersonComparison
-from tacit.evaluation.person.slots import KINDS
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import ResultRow
 
@@ -43,24 +41,41 @@ class Way:
     errors: dict[float | None, float]
 
 
-def axis(path: str, epsilons: Sequence[str], delta: str, asked: argparse.Namespace) -> list[Way]:
-    """All ways on the ratings at `path`, those without privacy last."""
-    ratings = read(path, scale=asked.scale)
+@dataclass(frozen=True)
+class Asked:
+    """A set of ratings, and what people are asked: `NAME=RATINGS@EPSILONS@DELTA@PLANS`."""
+
+    name: str
+    path: str
+    epsilons: tuple[str, ...]
+    delta: str
+    plans: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "Asked":
+        name, _, told = text.partition("=")
+        path, epsilons, delta, plans = told.rsplit("@", 3)
+        return cls(name, path, tuple(epsilons.split(",")), delta, tuple(plans.split(",")))
+
+
+def axis(asked: Asked, models: Sequence[str], scale: str | None, folder: Path | None) -> list[Way]:
+    """All ways on one set, those without privacy last."""
+    ratings = read(asked.path, scale=scale)
     every = Comparison(
-        channels=("auto",), models=asked.models.split(","), epsilons=epsilons, delta=delta
+        channels=("auto",), models=models, epsilons=asked.epsilons, delta=asked.delta
     )
-    wanted = PersonComparison(epsilons=epsilons, every=every, kinds=asked.kinds.split(","))
+    wanted = PersonComparison(epsilons=asked.epsilons, every=every, kinds=asked.plans)
     real = tools.tools()
     terms = wanted.terms(ratings, real)
     for (kind, epsilon), each in terms.items():
         print(f"{kind} at {epsilon}: {each.words}; a person has {each.person.epsilon}")
-    place = None if asked.rows is None else asked.rows / f"{ratings.name}.journal"
+    place = None if folder is None else folder / f"{ratings.name}.journal"
     with bar(ratings.name) as progress:
         rows = wanted.run(ratings, terms, real, Journal(place, ResultRow), progress)
-    return ways(on_axis(rows, terms))
+    return by_way(on_axis(rows, terms))
 
 
-def ways(rows: Sequence[ResultRow]) -> list[Way]:
+def by_way(rows: Sequence[ResultRow]) -> list[Way]:
     """The rows of devices, by what learns from what."""
     found: dict[tuple[str, str], dict[float | None, float]] = {}
     for row in rows:
@@ -112,18 +127,16 @@ def main() -> None:
     """Print a table a set, and draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="+")
-    parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--models", default=MODELS)
     parser.add_argument("--scale")
     parser.add_argument("--rows", type=Path)
     parser.add_argument("--figure", type=Path)
     asked = parser.parse_args()
     found = {}
-    for each in asked.sets:
-        name, _, told = each.partition("=")
-        path, epsilons, delta = told.rsplit("@", 2)
-        found[name] = axis(path, tuple(epsilons.split(",")), delta, asked)
-        print("\n" + shown(name, found[name], epsilons.split(",")) + "\n", flush=True)
+    for each in map(Asked.parse, asked.sets):
+        ways = axis(each, asked.models.split(","), asked.scale, asked.rows)
+        found[each.name] = ways
+        print("\n" + shown(each.name, ways, each.epsilons) + "\n", flush=True)
     if asked.figure:
         drawn(found, asked.figure)
 

@@ -41,7 +41,7 @@ SCRIPTS = {
     "made": ("{csv}", "{folder}/made.npz"),
     "peers": ("--only", "accuracy,completion,lists"),
     "person_axis": (
-        "small={csv}@20@1e-6", "--models", "bias,dpals", "--kinds", "sample", "--scale", "1:5:1",
+        "small={csv}@20@1e-6@sample", "--models", "bias,dpals", "--scale", "1:5:1",
         "--rows", "{folder}", "--figure", "{folder}/f.svg",
     ),
     "pg_mf_million": ("--people", "100", "--items", "100", "--ratings", "2500"),
