@@ -32,7 +32,7 @@ def naive(users: np.ndarray, items: np.ndarray, given: SideProblem, rows: int) -
     return out
 
 
-@pytest.mark.parametrize("K", [1, 2, 7, 16, 33, 64])
+@pytest.mark.parametrize("K", [1, 2, 7, 16, 33, 50, 64])
 def test_half_step_is_the_normal_equations(K: int) -> None:
     rng = np.random.default_rng(K)
     cells = rng.permutation(40 * 30)[:500]

@@ -58,7 +58,9 @@ def add_rows(
     whole = K // (4 * LANES) * 4 * LANES
     for j in range(0, whole, 4 * LANES):
         _row_four(x, k, j, sign, pull, i, y, j, n)
-    if K - whole > 2 * LANES:
+    if K - whole > 3 * LANES:
+        _row_four(x, k, whole, sign, pull, i, y, whole, n)
+    elif K - whole > 2 * LANES:
         _row_three(x, k, whole, sign, pull, i, y, whole, n)
     elif K - whole > LANES:
         _row_two(x, k, whole, sign, pull, i, y, whole, n)
