@@ -42,7 +42,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RatingSet:
     """A set of ratings, and what people are asked: `NAME=RATINGS@EPSILONS@DELTA@PLANS`."""
 
     name: str
@@ -52,19 +52,19 @@ class Asked:
     plans: tuple[str, ...]
 
     @classmethod
-    def parse(cls, text: str) -> "Asked":
+    def parse(cls, text: str) -> "RatingSet":
         name, _, told = text.partition("=")
         path, epsilons, delta, plans = told.rsplit("@", 3)
         return cls(name, path, tuple(epsilons.split(",")), delta, tuple(plans.split(",")))
 
 
-def axis(asked: Asked, models: Sequence[str], scale: str | None, folder: Path | None) -> list[Way]:
+def axis(
+    data: RatingSet, models: Sequence[str], scale: str | None, folder: Path | None
+) -> list[Way]:
     """All ways on one set, those without privacy last."""
-    ratings = read(asked.path, scale=scale)
-    every = Comparison(
-        channels=("auto",), models=models, epsilons=asked.epsilons, delta=asked.delta
-    )
-    wanted = PersonComparison(epsilons=asked.epsilons, every=every, kinds=asked.plans)
+    ratings = read(data.path, scale=scale)
+    every = Comparison(channels=("auto",), models=models, epsilons=data.epsilons, delta=data.delta)
+    wanted = PersonComparison(epsilons=data.epsilons, every=every, kinds=data.plans)
     real = tools.tools()
     terms = wanted.terms(ratings, real)
     for (kind, epsilon), each in terms.items():
@@ -133,7 +133,7 @@ def main() -> None:
     parser.add_argument("--figure", type=Path)
     asked = parser.parse_args()
     found = {}
-    for each in map(Asked.parse, asked.sets):
+    for each in map(RatingSet.parse, asked.sets):
         ways = axis(each, asked.models.split(","), asked.scale, asked.rows)
         found[each.name] = ways
         print("\n" + shown(each.name, ways, each.epsilons) + "\n", flush=True)

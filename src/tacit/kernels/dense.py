@@ -55,16 +55,15 @@ def add_rows(
 
     Shapes: x (more than k, K or more), `pull` (n or more, more than i), y (n or more, K or more).
     """
-    whole = K // (4 * LANES) * 4 * LANES
+    vectors = padded(K) // LANES
+    whole = vectors // 4 * 4 * LANES
     for j in range(0, whole, 4 * LANES):
         _row_four(x, k, j, sign, pull, i, y, j, n)
-    if K - whole > 3 * LANES:
-        _row_four(x, k, whole, sign, pull, i, y, whole, n)
-    elif K - whole > 2 * LANES:
+    if vectors % 4 == 3:
         _row_three(x, k, whole, sign, pull, i, y, whole, n)
-    elif K - whole > LANES:
+    elif vectors % 4 == 2:
         _row_two(x, k, whole, sign, pull, i, y, whole, n)
-    elif whole < K:
+    elif vectors % 4 == 1:
         _row_one(x, k, whole, sign, pull, i, y, whole, n)
 
 
