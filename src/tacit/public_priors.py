@@ -8,6 +8,10 @@ RATING_SPREAD = 0.2125
 """Deviation of a person's ratings around their taste, as a share of the scale's range: .85 on 1 to
 5, what star ratings commonly show. Channels are chosen by it, and likelihoods read with it."""
 
+SPREADS = (0.8, 1.0, 1.25)
+"""How a person's own deviation compares with `RATING_SPREAD`: each for a third of people. Wider
+ones would take for spread what a model of tastes cannot say."""
+
 LEVEL_NOISE = 0.23
 """Deviation of a rating around its item's and person's level, likewise: .92 stars. It is above
 `RATING_SPREAD`, because levels know less of a rating than tastes do."""

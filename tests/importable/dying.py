@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 from tacit.engines.tables import opened, written
-from tacit.kernels.scoring import Tally
+from tacit.kernels.chain.scoring import Tally
 from tacit.models.channel_mf import stages
 from tacit.models.channel_mf.stages import Given, RowBlock
 

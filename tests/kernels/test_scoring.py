@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.kernels.scoring import ANYHOW, GRAIN, Conditional, Readings, ReportRows, half_sweep
+from tacit.kernels.chain.readings import Readings, ReportRows
+from tacit.kernels.chain.scoring import ANYHOW, GRAIN, Conditional, half_sweep
 from tacit.models.channel_mf.likelihood import ScoreTable, score_table
+from tacit.public_priors import SPREADS
 from tacit.scale import RatingScale
 
 SCALE = RatingScale.parse("1:5:1")
@@ -24,16 +26,18 @@ def cells(columns: np.ndarray, symbols: np.ndarray) -> ReportRows:
     )
 
 
-def conditional(readings: Readings, design: np.ndarray, **given: Any) -> Conditional:
-    """Rows without features, unless said."""
+def conditional(design: np.ndarray, **given: Any) -> Conditional:
+    """Rows without features, all of one spread, unless said."""
     rows, W = given["noise"].shape
     plain = {
+        "spreads": np.zeros(rows, np.uint8),
+        "beside": np.zeros(len(design), np.uint8),
         "mu": np.float32(0),
         "shift": np.float32(0),
         "features": np.zeros((rows, 0), np.float32),
         "weights": np.zeros((0, W), np.float32),
     }
-    return Conditional(*readings, design=design, **(plain | given))
+    return Conditional(design=design, **(plain | given))
 
 
 def test_on_a_parabola_the_step_lands_on_the_ridge_solution() -> None:
@@ -42,19 +46,20 @@ def test_on_a_parabola_the_step_lands_on_the_ridge_solution() -> None:
     grid = np.linspace(-8, 8, 481, dtype=np.float32)
     table = np.stack([w * (z - grid), -w * (z - grid) ** 2 / 2], axis=1)[None].astype(np.float32)
     root = np.full((1, 481), np.sqrt(w), np.float32)
-    readings = Readings(table, root, grid[0], 1 / (grid[1] - grid[0]))
+    readings = Readings(table, root, grid[0], 1 / (grid[1] - grid[0]), 1)
     design = rng.normal(size=(10, 4)).astype(np.float32)
     features = rng.normal(size=(6, 2)).astype(np.float32)
     weights = rng.normal(size=(2, 4)).astype(np.float32)
     before = rng.normal(size=(6, 4)).astype(np.float32)
     precision = np.array([1, 2, 3, 4], np.float32)
     given = conditional(
-        readings, design, mu=np.float32(0.4), shift=np.float32(0.3),
+        design, mu=np.float32(0.4), shift=np.float32(0.3),
         features=features, weights=weights, precision=precision,
         noise=np.zeros((6, 4), np.float32), bar=np.full(6, -0.01, np.float32),
     )  # fmt: skip
     rows = before.copy()
-    tally = half_sweep(cells(np.tile(np.arange(10), (6, 1)), np.zeros((6, 10))), given, rows)
+    told = cells(np.tile(np.arange(10), (6, 1)), np.zeros((6, 10)))
+    tally = half_sweep(told, readings, given, rows)
     of_rows = np.column_stack([np.ones(10), design[:, 1:]])
     own = z - 0.4 - design[:, 0]
     H = w * of_rows.T @ of_rows + np.diag(precision)
@@ -72,12 +77,38 @@ def test_a_refused_row_stays_where_it_is_but_for_the_shift() -> None:
     noise = np.random.default_rng(0).standard_normal((3, 2)).astype(np.float32)
     rows = np.zeros((3, 2), np.float32)
     given = conditional(
-        scores.readings, np.zeros((4, 2), np.float32), mu=np.float32(3), shift=np.float32(0.5),
+        np.zeros((4, 2), np.float32), mu=np.float32(3), shift=np.float32(0.5),
         precision=np.ones(2, np.float32), noise=noise, bar=np.full(3, 1e9, np.float32),
     )  # fmt: skip
-    tally = half_sweep(cells(np.tile(np.arange(4), (3, 1)), np.full((3, 4), 2)), given, rows)
+    told = cells(np.tile(np.arange(4), (3, 1)), np.full((3, 4), 2))
+    tally = half_sweep(told, scores.readings, given, rows)
     assert np.array_equal(rows, np.tile(np.float32([0.5, 0]), (3, 1)))
     assert tally.counts[2, scores.place(np.float32([3.5]))[0]] == 12
+
+
+@pytest.mark.parametrize("side", ["rows", "columns"])
+def test_a_report_is_read_under_the_spread_of_whoever_has_one(side: str) -> None:
+    readings = score_table(np.eye(5), [slice(0, 5)], SCALE, SPREADS).readings
+    rng = np.random.default_rng(1)
+    told = cells(np.tile(np.arange(40), (30, 1)), rng.integers(0, 5, (30, 40)))
+    spreads = rng.integers(0, 3, 30 if side == "rows" else 40).astype(np.uint8)
+    whose = np.repeat(np.arange(30), 40) if side == "rows" else told.other
+    merged = told._replace(symbol=told.symbol + (5 * spreads[whose]).astype(np.uint16))
+    parts = {
+        "mu": np.float32(3.4), "precision": np.full(3, 4, np.float32),
+        "noise": rng.standard_normal((30, 3)).astype(np.float32),
+        "bar": np.full(30, -1, np.float32),
+    }  # fmt: skip
+    design = rng.normal(0, 0.3, (40, 3)).astype(np.float32)
+    found, wanted = np.zeros((2, 30, 3), np.float32)
+    own = {"spreads" if side == "rows" else "beside": spreads}
+    tallies = [
+        half_sweep(told, readings, conditional(design, **parts, **own), found),
+        half_sweep(merged, readings, conditional(design, **parts), wanted),
+    ]
+    assert np.array_equal(found, wanted)
+    assert found.any(1).sum() > 10, "some proposals are taken"
+    assert np.array_equal(tallies[0].counts, tallies[1].counts)
 
 
 PEOPLE, CHAINS, N = 30, 300, 40
@@ -138,10 +169,8 @@ def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, pl
             now = np.repeat(base, CHAINS, axis=0) + rows[:, :1]
             told.centre[:] = scores.place(now.ravel())
         noise = rng.standard_normal(rows.shape, np.float32)
-        given = conditional(
-            wrong, design, precision=np.array([2, 1], np.float32), noise=noise, bar=bar
-        )
-        half_sweep(told, given, rows)
+        given = conditional(design, precision=np.array([2, 1], np.float32), noise=noise, bar=bar)
+        half_sweep(told, wrong, given, rows)
     drawn = rows[:, 0].reshape(PEOPLE, CHAINS)
     z = (drawn.mean(1) - exact[:, 0]) / exact[:, 1]
     near = np.sqrt(np.mean(z**2)) < np.hypot(OFF, 1.3 / np.sqrt(CHAINS))

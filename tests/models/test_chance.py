@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from tacit.models.channel_mf.chance import RUN, normals
+from tacit.models.channel_mf.chance import RUN, gumbels, normals
 
 
 @pytest.mark.parametrize("cuts", [(0, 1), (0, 7, 8), (0, RUN - 1, RUN + 1), (RUN, 2 * RUN + 3)])
@@ -16,6 +16,8 @@ def test_a_row_gets_the_same_numbers_however_rows_are_cut(cuts: tuple[int, ...])
         part = normals((1, 2, 0), first, end, 4)
         assert np.array_equal(part[0], whole[0][first:end])
         assert np.array_equal(part[1], whole[1][first:end])
+        numbers = gumbels((1, 2, 5), 0, 3 * RUN, 2)[first:end]
+        assert np.array_equal(gumbels((1, 2, 5), first, end, 2), numbers)
 
 
 def test_each_seed_sweep_side_and_run_has_its_own() -> None:
@@ -30,3 +32,4 @@ def test_their_laws() -> None:
     z, bar = normals((5, 0, 0), 0, 20 * RUN, 2)
     assert kstest(z.ravel(), "norm").pvalue > 1e-3
     assert kstest(np.exp(bar), "uniform").pvalue > 1e-3
+    assert kstest(gumbels((5, 0, 5), 0, 20 * RUN, 2).ravel(), "gumbel_r").pvalue > 1e-3

@@ -19,14 +19,16 @@ PEOPLE, ITEMS, EACH = 1500, 300, 60
 OF_PEOPLE, OF_ITEMS = 0.4, 0.5
 
 
-def levels_alone() -> Ratings:
-    """Ratings that differ by person and by item alone, with the noise that the model supposes."""
+def levels_alone(spread: float | np.ndarray = 0.85) -> Ratings:
+    """Ratings that differ by person and by item alone, with the noise that the model supposes, or
+    that of a `spread` for each person."""
     rng = np.random.default_rng(3)
     users = np.repeat(np.arange(PEOPLE), EACH)
     items = np.concatenate([rng.choice(ITEMS, EACH, replace=False) for _ in range(PEOPLE)])
     theta = 3.4 + OF_PEOPLE * rng.standard_normal(PEOPLE)[users]
     theta += OF_ITEMS * rng.standard_normal(ITEMS)[items]
-    rating = np.clip(np.rint(theta + 0.85 * rng.standard_normal(len(users))), 1, 5)
+    noise = np.broadcast_to(spread, PEOPLE)[users] * rng.standard_normal(len(users))
+    rating = np.clip(np.rint(theta + noise), 1, 5)
     return from_frame(pl.DataFrame({"user": users, "item": items, "rating": rating}), scale="1:5:1")
 
 
@@ -67,16 +69,41 @@ def test_the_level_is_drawn_from_its_law() -> None:
 
 def test_what_the_level_takes_the_biases_give_and_no_taste_is_touched() -> None:
     data = evidence(levels_alone())
-    chain = gibbs.GibbsChain(data, 1, 0, [], 20, 0, Local(), InMemory())
-    for _ in range(3):
+    chain = gibbs.GibbsChain(data, 1, 0, [], 3, 0, Local(), InMemory())
+    for _ in range(5):
         chain.sweep()
         assert chain.people.shift != 0
         assert chain.items.shift != 0
         rows = chain.people.raised, chain.items.raised
         place = chain.scores.place(bilinear(data.user_of, data.item_of, chain.mu, *rows))
         found = np.zeros_like(chain.counts)
-        np.add.at(found, (data.symbols, place), 1)
+        read_at = data.symbols + 5 * chain.people.spreads[data.user_of].astype(int)
+        np.add.at(found, (read_at, place), 1)
         assert np.abs(found - chain.counts).sum() < 1e-3 * len(data)  # beside where it rounds
+    assert np.ptp(chain.people.spreads) == 2
+
+
+@pytest.mark.parametrize("epsilon", ["4", "1"])
+def test_whoever_rates_at_random_is_told_from_whoever_does_not(epsilon: str) -> None:
+    """Half of the people at .8 of the usual spread, half at 1.25, in reports of two channels."""
+    steady = np.arange(PEOPLE) % 2 == 0
+    spread = 0.85 * np.where(steady, 0.8, 1.25)
+    channel = compile_channel("optimal", epsilon=epsilon, scale="1:5:1")
+    words = RepeatableWordsForTestsOnly(9)
+    data = evidence(perturb(levels_alone(spread), Rated(channel), words=words))
+    chain = gibbs.GibbsChain(data, 1, 0, [], 10, 0, Local(), InMemory())
+    drawn = []
+    for _ in range(60):
+        chain.sweep()
+        drawn.append(chain.people.spreads.copy())
+    mean = np.mean(drawn[20:], 0)
+    apart = mean[~steady].mean() - mean[steady].mean()
+    if epsilon == "1":
+        assert apart == 0
+        assert len(chain.scores.log_q) == chain.scores.symbols
+    else:
+        assert apart > 0.5
+        assert (mean[~steady] > np.median(mean)).mean() > 0.75
 
 
 def test_weights_of_later_directions_are_expected_to_be_smaller() -> None:

@@ -9,10 +9,12 @@ import numpy as np
 
 from tacit.models.channel_mf.likelihood import ScoreTable, level_masses
 from tacit.models.evidence.evidence import Evidence
+from tacit.public_priors import SPREADS
 
 FEWEST_FACTORS, MOST_FACTORS = 5, 31
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 4, 40
 ROWS = 40
+MOSTLY = 0.5  # of a rating's information
 FEWEST_DRAWS, MOST_DRAWS = 4, 64
 MEMORY = 64 << 20  # bytes of item rows that draws are kept in
 
@@ -43,6 +45,12 @@ def told(scores: ScoreTable, data: Evidence, level: float) -> float:
     mass, slope = level_masses(scores.theta[at : at + 1], data.scale, scores.sigma)
     whole = float((slope**2 / np.maximum(mass, 1e-30)).sum()) * scores.sigma**2
     return float(min(worth(scores, data, level) / max(ratings * whole, 1e-9), 1.0))
+
+
+def worthwhile_spreads(told: float) -> tuple[float, ...]:
+    """The spreads that people may have: only the usual one where reports tell of ratings less than
+    they hide, for then it is the channel that they spread by."""
+    return SPREADS if told >= MOSTLY else (1.0,)
 
 
 def worthwhile_factors(ratings: float, data: Evidence) -> int:

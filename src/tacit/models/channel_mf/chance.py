@@ -33,3 +33,11 @@ def normals(key: Key, first: int, end: int, width: int) -> tuple[Floats, Floats]
         z[here] = chance.standard_normal((RUN, width), np.float32)[inside]
         bar[here] = -chance.standard_exponential(RUN, np.float32)[inside]
     return z, bar
+
+
+def gumbels(key: Key, first: int, end: int, width: int) -> NDArray[np.float64]:
+    """Standard Gumbel numbers of the rows `first` to `end`, shape (rows, width)."""
+    runs = range(first // RUN, -(-end // RUN))
+    drawn = [-np.log(generator(key, run).standard_exponential((RUN, width))) for run in runs]
+    start = runs.start * RUN
+    return np.concatenate([np.empty((0, width)), *drawn])[first - start : end - start]

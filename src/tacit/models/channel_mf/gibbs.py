@@ -19,6 +19,7 @@ from tacit.models.channel_mf.capacity import (
     worth,
     worthwhile_directions,
     worthwhile_factors,
+    worthwhile_spreads,
 )
 from tacit.models.channel_mf.chance import generator
 from tacit.models.channel_mf.level import LevelPrior
@@ -36,6 +37,7 @@ from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spect
 APPROACH = 0.7
 """Share of the burn-in that takes every proposal: far away a true step is seldom accepted. What
 cells' thetas are at its end weighs them from then on, for that must not follow the chain."""
+SPREAD_EVERY = 4  # sweeps from then on: spreads move little between two
 SMALL = ("mu", "precision", "prior_weights")
 """What of a draw is kept in the chain's state; its rows are tables."""
 STEPS, NEAR = 8, 0.02  # of scoring towards the likeliest mu; near enough, in standard deviations
@@ -72,10 +74,12 @@ class GibbsChain:
         data, found = _read(data)
         self.seed, self.engine, self.tables = seed, engine, tables
         self.draws: list[Draw] = []
-        self.scores = score_table(data.likelihood, data.blocks, data.scale)
-        self.mu = starting_level(self.scores, data)
-        ratings = worth(self.scores, data, self.mu)
-        self.told = told(self.scores, data, self.mu)
+        usual = score_table(data.likelihood, data.blocks, data.scale)
+        self.mu = starting_level(usual, data)
+        ratings = worth(usual, data, self.mu)
+        self.told = told(usual, data, self.mu)
+        spreads = worthwhile_spreads(self.told)
+        self.scores = score_table(data.likelihood, data.blocks, data.scale, spreads)
         K = factors or worthwhile_factors(ratings, data)
         self.width = 1 + K
         if directions is None:
@@ -89,20 +93,24 @@ class GibbsChain:
             symbols=data.symbols.astype(np.uint16), width=self.width, range_=range_, seed=seed,
             engine=engine, tables=tables,
         )  # fmt: skip
-        self.people = start(0, data.layout.users, given=people)
-        self.items = start(1, data.layout.items, given=items)
+        self.spreads_vary = len(spreads) > 1
+        self.people = start(0, data.layout.users, given=people, spread=spreads.index(1.0))
+        self.items = start(1, data.layout.items, given=items, spread=0)
         self.readings = self.scores.readings
         self.counts = np.zeros(self.readings.root.shape, np.int64)
         self.sweeps, self.approach = 0, max(int(APPROACH * burn_in), 1)
 
     def sweep(self) -> None:
-        """Redraw mu, people, items and the priors, each given all the rest."""
+        """Redraw mu, spreads, people, items and the priors, each given all the rest."""
         self.sweeps += 1
         if self.sweeps > 1:
             self._draw_mu()
         if self.sweeps == self.approach + 1:
             for side, other in ((self.people, self.items), (self.items, self.people)):
                 side.settle(self._given(side, other), self.engine)
+        if self.spreads_vary and self.sweeps > self.approach and self.sweeps % SPREAD_EVERY == 0:
+            given = self._given(self.people, self.items)
+            self.people.redraw_spreads(given, self.engine, self.tables)
         self._draw_side(self.people, self.items)
         self.counts = self._draw_side(self.items, self.people)
 

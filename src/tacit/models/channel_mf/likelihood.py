@@ -4,33 +4,39 @@ The true rating is the level whose cell contains theta + sigma * normal, cells c
 between levels. With P the channel's table,
 
     q(o | theta) = sum_r Pr(r | theta) P(o | r),   s = q' / q,   J = sum_o q'^2 / q.
+
+People differ in how their ratings spread around their tastes: there is a table for each spread.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from tacit.kernels.scoring import Readings
+from tacit.kernels.chain.readings import Readings
 from tacit.public_priors import RATING_SPREAD
 from tacit.scale import RatingScale
 
 GRID = 481
+Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
     """log q, score and Fisher information of every symbol on a grid of theta.
 
-    `theta`: shape (GRID,). `log_q`: shape (symbols, GRID). `table`: score, information and log q,
-    float32, shape (symbols, GRID, 3).
+    `theta`: shape (GRID,). `log_q`: shape (spreads * symbols, GRID), all symbols under the first
+    spread, then under the next. `table`: score, information and log q, float32, shape
+    (spreads * symbols, GRID, 3). `sigma`: the usual deviation on the rating scale.
     """
 
-    theta: NDArray[np.float64]
-    log_q: NDArray[np.float64]
+    theta: Doubles
+    log_q: Doubles
     table: NDArray[np.float32]
     sigma: float
+    symbols: int
 
     @property
     def origin(self) -> np.float32:
@@ -50,12 +56,13 @@ class ScoreTable:
     def readings(self) -> Readings:
         """What a half-sweep reads of it."""
         root = np.sqrt(self.table[..., 1])
-        return Readings(self.table[..., ::2].copy(), root, self.origin, np.float32(1 / self.pace))
+        steps = np.float32(1 / self.pace)
+        return Readings(self.table[..., ::2].copy(), root, self.origin, steps, self.symbols)
 
     def of_level(self, counts: NDArray[np.int64], shift: float) -> tuple[float, float]:
         """Sums of score and information over cells whose thetas are all larger by `shift`.
 
-        `counts`: cells by symbol and place of the grid, shape (symbols, GRID).
+        `counts`: cells by symbol and place of the grid, shape (spreads * symbols, GRID).
         """
         place = np.clip(np.arange(GRID) + shift / self.pace, 0, GRID - 1.001)
         low = place.astype(np.int64)
@@ -65,9 +72,7 @@ class ScoreTable:
         return float(score), float(information)
 
 
-def level_masses(
-    theta: NDArray[np.float64], scale: RatingScale, sigma: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def level_masses(theta: Doubles, scale: RatingScale, sigma: float) -> tuple[Doubles, Doubles]:
     """Pr(level | theta) and its derivative, each of shape (len(theta), levels)."""
     levels = np.asarray(scale.values)
     cuts = np.concatenate([[-np.inf], (levels[1:] + levels[:-1]) / 2, [np.inf]])
@@ -77,29 +82,37 @@ def level_masses(
 
 
 def score_table(
-    likelihood: NDArray[np.float64], blocks: list[slice], scale: RatingScale
+    likelihood: Doubles, blocks: list[slice], scale: RatingScale, spreads: Sequence[float] = (1.0,)
 ) -> ScoreTable:
     """Tabulate the channels whose symbols are the column `blocks` of `likelihood` (levels first).
 
-    The grid reaches half a range beyond the scale on both sides; taste may lie there, ratings not.
+    `spreads`: as in `SPREADS`. The grid reaches half a range beyond the scale on both sides; taste
+    may lie there, ratings not.
     """
     low, high = scale.values[0], scale.values[-1]
     reach, sigma = (high - low) / 2, RATING_SPREAD * (high - low)
     theta = np.linspace(low - reach, high + reach, GRID)
+    tables = [_table(theta, likelihood, blocks, scale, sigma * spread) for spread in spreads]
+    log_q, table = (np.concatenate(each) for each in zip(*tables, strict=True))
+    return ScoreTable(theta, log_q, table, sigma, likelihood.shape[1])
+
+
+def _table(
+    theta: Doubles, likelihood: Doubles, blocks: list[slice], scale: RatingScale, sigma: float
+) -> tuple[Doubles, NDArray[np.float32]]:
+    """log q, and the table of `ScoreTable`, under one sigma."""
     mass, slope = level_masses(theta, scale, sigma)
     q, dq = np.maximum(mass @ likelihood, 1e-30), slope @ likelihood
     information = np.empty_like(q)
     for block in blocks:
         information[:, block] = (dq[:, block] ** 2 / q[:, block]).sum(1, keepdims=True)
     score = dq / q
-    weight = np.maximum(information, _curvature(score, theta, low, high))
+    weight = np.maximum(information, _curvature(score, theta, scale.values[0], scale.values[-1]))
     table = np.stack([score.T, np.maximum(weight, 1e-9).T, np.log(q).T], axis=2)
-    return ScoreTable(theta, np.log(q).T, np.ascontiguousarray(table, np.float32), sigma)
+    return np.log(q).T, np.ascontiguousarray(table, np.float32)
 
 
-def _curvature(
-    score: NDArray[np.float64], theta: NDArray[np.float64], low: float, high: float
-) -> NDArray[np.float64]:
+def _curvature(score: Doubles, theta: Doubles, low: float, high: float) -> Doubles:
     """-s' where theta is beyond the scale's ends, 0 on it.
 
     Beyond the ends nearly every draw is of one symbol, and J next to nothing; but the score of any

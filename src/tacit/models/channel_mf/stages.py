@@ -1,28 +1,30 @@
-"""The two stages of a chain that an engine runs over blocks of rows, by name, anywhere."""
+"""The three stages of a chain that an engine runs over blocks of rows, by name, anywhere."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.side_rows import SideRows
 from tacit.engines.tables import Done, Table, opened, written
+from tacit.kernels.chain.readings import Readings, ReportRows
+from tacit.kernels.chain.scoring import ANYHOW, Conditional, Tally, half_sweep
+from tacit.kernels.chain.spreads import Thetas, drawn_spreads
 from tacit.kernels.predict import bilinear
-from tacit.kernels.scoring import ANYHOW, Conditional, ReportRows, Tally, half_sweep
-from tacit.models.channel_mf.chance import Key, normals
+from tacit.models.channel_mf.chance import Key, gumbels, normals
 
 Floats = NDArray[np.float32]
+OF_SPREADS = 5  # in keys of random numbers, where a side's number is
 
 
 class RowBlock(NamedTuple):
     """Rows of a side, and tables of the whole side: its reports as in `ReportRows`, `features`, and
-    rows, which are read from `before` and written to `after`."""
+    what is redrawn, rows or their spreads, is written to `after`."""
 
     rows: SideRows
     symbol: Table
     centre: Table
     features: Table
-    before: Table
     after: Table
 
     @property
@@ -31,23 +33,23 @@ class RowBlock(NamedTuple):
         at = self.rows
         return ReportRows(at.starts, at.columns, at.of_cells(self.symbol), at.of_cells(self.centre))
 
-    def of_rows(self, table: Table) -> Floats:
+    def of_rows(self, table: Table) -> NDArray[Any]:
         """What a table of all rows holds of the block's, a view."""
         return opened(table)[self.rows.first : self.rows.end]
 
 
 class Given(NamedTuple):
-    """What a side is redrawn given, the first four as in `Readings`. `mu`: with what the biases of
-    `design`, the rows of the other side, are to be raised by. `shift`: what those of the side
-    itself are to be. `approach`: whether every proposal is taken."""
+    """What a side is redrawn given. `mu`: with what the biases of `design`, the rows of the other
+    side, are to be raised by. `shift`: what those of the side itself, `rows`, are to be. `spreads`,
+    `beside`: of the side and of the other. `approach`: whether every proposal is taken."""
 
-    table: Floats
-    root: Floats
-    origin: float
-    steps: float
+    readings: Readings
     mu: float
     shift: float
+    rows: Table
+    spreads: Table
     design: Table
+    beside: Table
     weights: Floats
     precision: Floats
     key: Key
@@ -56,12 +58,13 @@ class Given(NamedTuple):
 
 def redraw_block(block: RowBlock, given: Given) -> Tally:
     """Redraw the block's rows; their sums."""
-    drawn = block.of_rows(block.before).copy()
+    drawn = block.of_rows(given.rows).copy()
     z, bar = normals(given.key, block.rows.first, block.rows.end, drawn.shape[1])
     tally = half_sweep(
         block.reports,
+        given.readings,
         Conditional(
-            given.table, given.root, np.float32(given.origin), np.float32(given.steps),
+            block.of_rows(given.spreads), opened(given.beside),
             np.float32(given.mu), np.float32(given.shift),
             opened(given.design), block.of_rows(block.features),
             given.weights, given.precision,
@@ -73,12 +76,24 @@ def redraw_block(block: RowBlock, given: Given) -> Tally:
     return tally
 
 
+def redraw_spreads_block(block: RowBlock, given: Given) -> Done:
+    """Redraw the spreads of the block's rows."""
+    own, (seed, sweep, _) = block.rows, given.key
+    spreads = len(given.readings.table) // given.readings.symbols
+    chance = gumbels((seed, sweep, OF_SPREADS), own.first, own.end, spreads)
+    mu = np.float32(given.mu + given.shift)
+    thetas = Thetas(mu, block.of_rows(given.rows), opened(given.design))
+    drawn = drawn_spreads(block.reports, given.readings, thetas, chance)
+    written(block.after, own.first, drawn)
+    return Done(own.n_rows)
+
+
 def settle_block(block: RowBlock, given: Given) -> Done:
     """Let the block's cells be weighed by what their theta is now."""
-    reports, rows = block.reports, block.rows
+    reports, rows, readings = block.reports, block.rows, given.readings
     mine = np.repeat(np.arange(rows.n_rows, dtype=np.int32), np.diff(reports.start))
-    now = block.of_rows(block.before)
+    now = block.of_rows(given.rows)
     theta = bilinear(mine, reports.other, given.mu + given.shift, now, opened(given.design))
-    place = np.rint((theta - np.float32(given.origin)) * np.float32(given.steps))
-    written(block.centre, rows.cells.start, np.clip(place, 0, given.root.shape[1] - 1))
+    place = np.rint((theta - readings.origin) * readings.steps)
+    written(block.centre, rows.cells.start, np.clip(place, 0, readings.root.shape[1] - 1))
     return Done(rows.n_rows)

@@ -15,63 +15,48 @@ What everything else needs of the rows are sums, in integers, so that neither th
 rows change a digit.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
 
 from tacit.kernels.als import BATCH, in_vectors
+from tacit.kernels.chain.readings import (
+    Readings,
+    ReportRows,
+    Spreads,
+    level_of,
+    place_of,
+    read,
+)
 from tacit.kernels.dense import FAST, add_gram, add_rows, factor, solve_lower, solve_transposed
 from tacit.kernels.layout import even_pieces
 from tacit.kernels.tile import LANES, add_scaled, dot, fetch, scale
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Symbols = NDArray[np.int32]
+"""Of reports, with the spread that they are read under: rows of `Readings.table`."""
 ANYHOW = np.float32(-3e38)  # a bar that every proposal passes
 GRAIN = float(1 << 20)  # of the grid on which sums are integers, to one
-HALF, BEFORE_LAST = np.float32(0.5), np.float32(1.001)
+HALF = np.float32(0.5)
 AHEAD = 8  # cells whose columns are on their way to the nearest cache
-
-
-class ReportRows(NamedTuple):
-    """The reports of a run of rows. Row r owns the positions `start[r]` to `start[r + 1]`.
-
-    `other`: int32, the column of each. `symbol`: uint16, what was reported. `centre`: int16, the
-    place of the grid whose information weighs it, or -1 where that is its theta's own.
-    """
-
-    start: Ints
-    other: NDArray[np.int32]
-    symbol: NDArray[np.uint16]
-    centre: NDArray[np.int16]
-
-
-class Readings(NamedTuple):
-    """Of each symbol, at theta = origin + g / steps. `table`: score and log-likelihood, shape
-    (symbols, grid, 2). `root`: of the information, shape (symbols, grid)."""
-
-    table: Floats
-    root: Floats
-    origin: np.float32
-    steps: np.float32
 
 
 class Conditional(NamedTuple):
     """What rows are drawn given.
 
-    theta = mu + x[0] + y[0] + x[1:] . y[1:] and x is N(features weights, 1 / precision). The first
-    four fields are those of `Readings`. `shift`: what rows' biases are to be raised by first.
-    `design`: y, shape (columns, W), up to whole vectors. `features`: shape
-    (rows, d). `weights`: shape (d, W). `precision`: shape (W,). `noise`: standard normals, shape
-    (rows, W), and `bar`: logarithms of uniforms, or `ANYHOW`, shape (rows,); both are drawn outside
-    so that the number of threads changes nothing.
+    theta = mu + x[0] + y[0] + x[1:] . y[1:] and x is N(features weights, 1 / precision). `spreads`:
+    of the rows, `beside`: of the columns; a report is read under the sum of its two. `shift`: what
+    rows' biases are to be raised by first. `design`: y, shape (columns, W), up to whole vectors.
+    `features`: shape (rows, d). `weights`: shape (d, W). `precision`: shape (W,). `noise`: standard
+    normals, shape (rows, W), and `bar`: logarithms of uniforms, or `ANYHOW`, shape (rows,); both
+    are drawn outside so that the number of threads changes nothing.
     """
 
-    table: Floats
-    root: Floats
-    origin: np.float32
-    steps: np.float32
+    spreads: Spreads
+    beside: Spreads
     mu: np.float32
     shift: np.float32
     design: Floats
@@ -83,32 +68,37 @@ class Conditional(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Sums over rows and cells. `counts`: cells by symbol and the place of their theta, shape
-    (symbols, grid). `pulls`: of features times rows, shape (d, W), `sums`: of rows and of their
-    squares, shape (2, W), these on a grid of 1 / `GRAIN`."""
+    """Sums over rows and cells. `counts`: cells by where in `Readings.root` they are, its shape.
+    `pulls`: of features times rows, shape (d, W), `sums`: of rows and of their squares, shape
+    (2, W), these on a grid of 1 / `GRAIN`."""
 
     counts: Ints
     pulls: Ints
     sums: Ints
 
 
-def half_sweep(cells: ReportRows, given: Conditional, rows: Floats) -> Tally:
+def half_sweep(cells: ReportRows, readings: Readings, given: Conditional, rows: Floats) -> Tally:
     """Redraw `rows` (shape (rows, W)) in place; their sums."""
     given = given._replace(design=in_vectors(given.design))
     pieces = even_pieces(cells.start, get_num_threads())
     n, (d, W) = len(pieces) - 1, given.weights.shape
     tally = Tally(
-        np.zeros((n, *given.root.shape), np.int64),
+        np.zeros((n, *readings.root.shape), np.int64),
         np.zeros((n, d, W), np.int64),
         np.zeros((n, 2, W), np.int64),
     )
-    _draw_rows(pieces, cells, given, rows, tally)
+    _draw_rows(pieces, cells, readings, given, rows, tally)
     return Tally(*(each.sum(0) for each in tally))
 
 
 @njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
 def _draw_rows(
-    pieces: Ints, cells: ReportRows, given: Conditional, rows: Floats, tally: Tally
+    pieces: Ints,
+    cells: ReportRows,
+    readings: Readings,
+    given: Conditional,
+    rows: Floats,
+    tally: Tally,
 ) -> None:
     W, width = rows.shape[1], given.design.shape[1]
     for piece in prange(len(pieces) - 1):
@@ -120,12 +110,16 @@ def _draw_rows(
         for r in range(pieces[piece], pieces[piece + 1]):
             most = max(most, start[r + 1] - start[r])
         before, after = np.empty(most, np.int16), np.empty(most, np.int16)
+        symbols = np.empty(most, np.int32)
         for r in range(pieces[piece], pieces[piece + 1]):
             run, z = (start[r], start[r + 1]), given.noise[r]
             rows[r, 0] += given.shift
             _expected(given, r, prior)
+            _read_under(run, cells, readings.symbols, given, r, symbols)
             gain = -_log_prior(given, rows[r], prior, here[0])
-            gain -= _normal_equations(run, cells, given, rows[r], x, y, pull, H, here, before)
+            gain -= _normal_equations(
+                run, symbols, cells, readings, given, rows[r], x, y, pull, H, here, before
+            )
             gradient = here[0, :W]
             factor(H, W)
             solve_transposed(H, gradient)
@@ -133,7 +127,7 @@ def _draw_rows(
             solve_lower(H, step)
             step += rows[r]
             gain += _log_prior(given, step, prior, there[0])
-            gain += _scores(run, cells, given, step, x, there, after)
+            gain += _scores(run, symbols, cells, readings, given, step, x, there, after)
             back = there[0, :W]
             solve_transposed(H, back)
             for k in range(W):
@@ -141,8 +135,19 @@ def _draw_rows(
             taken = given.bar[r] < gain
             if taken:
                 rows[r] = step
-            _count(run, cells, after if taken else before, tally.counts[piece])
+            _count(run, symbols, after if taken else before, tally.counts[piece])
             _add_up(given, r, rows[r], tally.pulls[piece], tally.sums[piece])
+
+
+@njit(cache=True, inline="always")
+def _read_under(
+    run: tuple[int, int], cells: ReportRows, each: int, given: Conditional, r: int, symbols: Symbols
+) -> None:
+    """Where each report of the row is in the table, under its spread."""
+    own = np.int64(given.spreads[r])
+    for t in range(run[0], run[1]):
+        spread = own + given.beside[cells.other[t]]
+        symbols[t - run[0]] = each * spread + cells.symbol[t]
 
 
 @njit(cache=True, fastmath=FAST, inline="always")
@@ -168,7 +173,9 @@ def _log_prior(given: Conditional, x: Floats, prior: Floats, gradient: Floats) -
 @njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
 def _normal_equations(
     run: tuple[int, int],
+    symbols: Symbols,
     cells: ReportRows,
+    readings: Readings,
     given: Conditional,
     row: Floats,
     x: Floats,
@@ -180,7 +187,7 @@ def _normal_equations(
 ) -> float:
     """H and the gradient at `row`; the log-likelihood there."""
     W, vectors, total = len(row), y.shape[1] // LANES, 0.0
-    level = _level(given, row, x)
+    level = level_of(given.mu, row, x)
     H[:] = 0
     for k in range(W):
         H[k, k] = given.precision[k]
@@ -189,11 +196,11 @@ def _normal_equations(
         for b in range(here):
             t = first + b
             fetch(given.design, cells.other[min(t + AHEAD, len(cells.other) - 1)])
-            symbol, column, centre = cells.symbol[t], cells.other[t], cells.centre[t]
-            place = _place(given, level + dot(x, 0, given.design, column, vectors))
+            symbol, column, centre = symbols[t - run[0]], cells.other[t], cells.centre[t]
+            place = place_of(readings, level + dot(x, 0, given.design, column, vectors))
             near = np.int16(place + HALF)
-            root = given.root[symbol, near if centre < 0 else centre]
-            score, log = _read(given.table, symbol, place)
+            root = readings.root[symbol, near if centre < 0 else centre]
+            score, log = read(readings.table, symbol, place)
             scale(y, b, root, given.design, column, vectors)
             y[b, 0], pull[b, 0], places[t - run[0]] = root, score / root, near
             total += log
@@ -205,7 +212,9 @@ def _normal_equations(
 @njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
 def _scores(
     run: tuple[int, int],
+    symbols: Symbols,
     cells: ReportRows,
+    readings: Readings,
     given: Conditional,
     row: Floats,
     x: Floats,
@@ -214,11 +223,11 @@ def _scores(
 ) -> float:
     """The gradient's sum of scores at `row`; the log-likelihood there."""
     vectors, total, of_bias = given.design.shape[1] // LANES, 0.0, 0.0
-    level, prior = _level(given, row, x), gradient[0, 0]
+    level, prior = level_of(given.mu, row, x), gradient[0, 0]
     for t in range(run[0], run[1]):
         column = cells.other[t]
-        place = _place(given, level + dot(x, 0, given.design, column, vectors))
-        score, log = _read(given.table, cells.symbol[t], place)
+        place = place_of(readings, level + dot(x, 0, given.design, column, vectors))
+        score, log = read(readings.table, symbols[t - run[0]], place)
         add_scaled(gradient, 0, score, given.design, column, vectors)
         places[t - run[0]] = np.int16(place + HALF)
         total += log
@@ -227,37 +236,10 @@ def _scores(
     return total
 
 
-@njit(cache=True, fastmath=FAST, inline="always")
-def _level(given: Conditional, row: Floats, x: Floats) -> Any:
-    """theta = level + x . y: what is the row's own, and `x`, that meets a bias with a one."""
-    x[0, : len(row)] = row
-    x[0, 0] = 1
-    return given.mu + row[0]
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
-def _place(given: Conditional, theta: Any) -> Any:
-    """Where theta is on the grid, in steps."""
-    place = (theta - given.origin) * given.steps
-    return min(max(place, np.float32(0)), np.float32(given.root.shape[1]) - BEFORE_LAST)
-
-
-@njit(cache=True, fastmath=FAST, inline="always")
-def _read(table: Floats, symbol: Any, place: Any) -> Any:
-    """Score and log-likelihood between two points of the grid."""
-    g = np.int32(place)
-    on = place - np.float32(g)
-    score, log = table[symbol, g, 0], table[symbol, g, 1]
-    up, over = table[symbol, g + 1, 0], table[symbol, g + 1, 1]
-    return score + on * (up - score), log + on * (over - log)
-
-
 @njit(cache=True, inline="always")
-def _count(
-    run: tuple[int, int], cells: ReportRows, places: NDArray[np.int16], counts: Ints
-) -> None:
-    for t in range(run[0], run[1]):
-        counts[cells.symbol[t], places[t - run[0]]] += 1
+def _count(run: tuple[int, int], symbols: Symbols, places: NDArray[np.int16], counts: Ints) -> None:
+    for t in range(run[1] - run[0]):
+        counts[symbols[t], places[t]] += 1
 
 
 @njit(cache=True, inline="always")

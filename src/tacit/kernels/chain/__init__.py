@@ -1,0 +1,1 @@
+"""Half-sweeps of the sampler: rows given the rest, and how people spread around their tastes."""
