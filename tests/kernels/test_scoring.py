@@ -34,6 +34,8 @@ def conditional(design: np.ndarray, **given: Any) -> Conditional:
         "beside": np.zeros(len(design), np.uint8),
         "mu": np.float32(0),
         "shift": np.float32(0),
+        "column": 0,
+        "move": np.zeros(0, np.float32),
         "features": np.zeros((rows, 0), np.float32),
         "weights": np.zeros((0, W), np.float32),
     }
@@ -72,17 +74,20 @@ def test_on_a_parabola_the_step_lands_on_the_ridge_solution() -> None:
     assert np.allclose(tally.sums / GRAIN, [rows.sum(0), (rows**2).sum(0)], atol=1e-5)
 
 
-def test_a_refused_row_stays_where_it_is_but_for_the_shift() -> None:
+def test_a_refused_row_stays_where_it_is_but_for_the_shift_and_the_move() -> None:
     scores = score_table(np.eye(5), [slice(0, 5)], SCALE)
+    features = np.array([[1, 0], [0, 1], [2, -1]], np.float32)
     noise = np.random.default_rng(0).standard_normal((3, 2)).astype(np.float32)
     rows = np.zeros((3, 2), np.float32)
     given = conditional(
         np.zeros((4, 2), np.float32), mu=np.float32(3), shift=np.float32(0.5),
+        features=features, weights=np.zeros((2, 2), np.float32),
+        column=1, move=np.array([0.25, 1], np.float32),
         precision=np.ones(2, np.float32), noise=noise, bar=np.full(3, 1e9, np.float32),
     )  # fmt: skip
     told = cells(np.tile(np.arange(4), (3, 1)), np.full((3, 4), 2))
     tally = half_sweep(told, scores.readings, given, rows)
-    assert np.array_equal(rows, np.tile(np.float32([0.5, 0]), (3, 1)))
+    assert np.array_equal(rows, np.float32([[0.5, 0.25], [0.5, 1], [0.5, -0.5]]))
     assert tally.counts[2, scores.place(np.float32([3.5]))[0]] == 12
 
 

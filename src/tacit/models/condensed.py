@@ -13,9 +13,7 @@ chain says more of an item than any of its draws, whose noise a device would tak
 A device's own ratings are no news to A where its reports told of them. Joint draws of people and
 items know that; a mean does not, and follows own ratings too closely. Variational inference says
 how far: were reports the ratings themselves, the precision of the factors would grow by an item's
-posterior variance per factor over sigma^2 with each rating. They tell the share `told` of it. To
-second order, with items' correlations from shared people, the growth is twice that; made-up sets
-are told best half-way between (`SHARED`).
+posterior variance per factor over sigma^2 with each rating. They tell the share `told` of it.
 """
 
 from dataclasses import dataclass
@@ -29,7 +27,6 @@ from tacit.models.rounded import halved
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
-SHARED = 1.5
 MOST_COLUMNS = 32
 """R. With presence along 40 directions an item's row is 152 bytes then."""
 
@@ -82,7 +79,7 @@ def condensed(
         items=np.column_stack([bias, halved(A)]).astype(np.float32),
         precision=np.r_[1 / variance, np.ones(A.shape[1])].astype(np.float32),
         prior_weights=np.column_stack([weights[:, :, 0].mean(0), G @ basis]).astype(np.float32),
-        shrinkage=(SHARED * told * rest / spread.shape[1] / sigma**2).astype(np.float32),
+        shrinkage=(told * rest / spread.shape[1] / sigma**2).astype(np.float32),
     )
 
 

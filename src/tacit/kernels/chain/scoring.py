@@ -49,7 +49,8 @@ class Conditional(NamedTuple):
 
     theta = mu + x[0] + y[0] + x[1:] . y[1:] and x is N(features weights, 1 / precision). `spreads`:
     of the rows, `beside`: of the columns; a report is read under the sum of its two. `shift`: what
-    rows' biases are to be raised by first. `design`: y, shape (columns, W), up to whole vectors.
+    rows' biases are to be raised by first, and `move`: what their `column` is, times the features,
+    shape (d,). `design`: y, shape (columns, W), up to whole vectors.
     `features`: shape (rows, d). `weights`: shape (d, W). `precision`: shape (W,). `noise`: standard
     normals, shape (rows, W), and `bar`: logarithms of uniforms, or `ANYHOW`, shape (rows,); both
     are drawn outside so that the number of threads changes nothing.
@@ -59,6 +60,8 @@ class Conditional(NamedTuple):
     beside: Spreads
     mu: np.float32
     shift: np.float32
+    column: int
+    move: Floats
     design: Floats
     features: Floats
     weights: Floats
@@ -114,6 +117,8 @@ def _draw_rows(
         for r in range(pieces[piece], pieces[piece + 1]):
             run, z = (start[r], start[r + 1]), given.noise[r]
             rows[r, 0] += given.shift
+            for j in range(len(given.move)):
+                rows[r, given.column] += given.features[r, j] * given.move[j]
             _expected(given, r, prior)
             _read_under(run, cells, readings.symbols, given, r, symbols)
             gain = -_log_prior(given, rows[r], prior, here[0])

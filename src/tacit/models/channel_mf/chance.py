@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 RUN = 1024
-PRIORS = 1 << 32  # beyond every run of rows: the key of what a side's priors are drawn with
+# Beyond every run of rows: the keys of what a side's priors, and moves of their weights, draw.
+PRIORS, WEIGHTS = 1 << 32, 1 << 33
 Floats = NDArray[np.float32]
 Key = tuple[int, int, int]
 """Seed, sweep, side."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tacit.engines.engine import Engine
 from tacit.engines.tables import Table, Tables
 from tacit.models.channel_mf.capacity import (
+    MOSTLY,
     starting_level,
     told,
     worth,
@@ -94,6 +95,7 @@ class GibbsChain:
             engine=engine, tables=tables,
         )  # fmt: skip
         self.spreads_vary = len(spreads) > 1
+        self.weights_creep = self.told < MOSTLY and self.presence is not None
         self.people = start(0, data.layout.users, given=people, spread=spreads.index(1.0))
         self.items = start(1, data.layout.items, given=items, spread=0)
         self.readings = self.scores.readings
@@ -163,7 +165,10 @@ class GibbsChain:
         return side.given(other, self.mu, self.readings, key, approach)
 
     def _draw_side(self, side: ChainSide, other: ChainSide) -> NDArray[np.int64]:
-        counts = side.redraw(self._given(side, other), self.engine, self.tables)
+        given = self._given(side, other)
+        if self.weights_creep and self.sweeps % len(NAMES) == side.number:
+            given = side.moved(self.sweeps // len(NAMES) % self.width, given, self.engine)
+        counts = side.redraw(given, self.engine, self.tables)
         chance = generator((self.seed, self.sweeps, side.number + 2))
         drawn = self.level.redrawn(self.mu, side.sums, side.prior, chance)
         self.mu, side.shift = drawn, self.mu - drawn

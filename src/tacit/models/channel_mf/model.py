@@ -8,7 +8,7 @@ Where who-rated-what is public, it shapes the priors of people and items.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.screening import screened
 from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
+from tacit.models.taught_items import taught
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +97,7 @@ def _fitted(name: str, data: Evidence, chain: GibbsChain) -> Fitted:
         for part in ("people", "items", "precision", "prior_weights")
     )
     sigma = chain.scores.sigma
-    return Fitted(
+    fitted = Fitted(
         model=name,
         scale=data.scale,
         user_ids=data.user_ids,
@@ -111,3 +112,4 @@ def _fitted(name: str, data: Evidence, chain: GibbsChain) -> Fitted:
         prior_weights=weights if chain.presence else None,
         condensed=condensed(mu, items, precision, weights, sigma, chain.told),
     )
+    return replace(fitted, condensed=taught(fitted, data))

@@ -12,8 +12,9 @@ from tacit.engines.side_rows import in_blocks
 from tacit.engines.tables import State, Table, Tables, opened
 from tacit.kernels.chain.readings import Readings
 from tacit.kernels.chain.scoring import GRAIN, Tally
+from tacit.kernels.chain.weights import WeightSums
 from tacit.kernels.layout import Side as Grouped
-from tacit.models.channel_mf.chance import Key, generator, normals
+from tacit.models.channel_mf.chance import WEIGHTS, Key, generator, normals
 from tacit.models.channel_mf.row_prior import Features, Prior, RowSums, side_by_side
 from tacit.models.channel_mf.stages import (
     Given,
@@ -21,7 +22,9 @@ from tacit.models.channel_mf.stages import (
     redraw_block,
     redraw_spreads_block,
     settle_block,
+    weigh_block,
 )
+from tacit.models.channel_mf.weight_move import WeightMove
 
 Floats = NDArray[np.float32]
 NAMES = ("people", "items")
@@ -88,8 +91,8 @@ class ChainSide:
             each.astype(np.float32) for each in (self.prior.weights, self.prior.precision)
         )
         return Given(
-            readings, mu + other.shift, self.shift, self.rows, self.spreads, other.rows,
-            other.spreads, weights, precision, key, approach,
+            readings, mu + other.shift, self.shift, 0, np.zeros(0, np.float32), self.rows,
+            self.spreads, other.rows, other.spreads, weights, precision, key, approach,
         )  # fmt: skip
 
     def redraw(self, given: Given, engine: Engine, tables: Tables) -> NDArray[np.int64]:
@@ -102,6 +105,18 @@ class ChainSide:
         self.sums = RowSums(self.n, tally.pulls / GRAIN, totals, squares)
         self.prior.redraw(self.sums, generator(given.key))
         return tally.counts
+
+    def moved(self, column: int, given: Given, engine: Engine) -> Given:
+        """Redraw a column of the prior's weights, and let the rows go with it when redrawn."""
+        still = given._replace(column=column, move=np.zeros(len(self.prior.order), np.float32))
+        rng, here = generator(given.key, WEIGHTS), self._weighed(still, engine)
+        proposal = WeightMove.proposed(self.prior, column, here, rng)
+        there = still._replace(move=proposal.move.astype(np.float32))
+        gain = proposal.gain(self.prior, here, self._weighed(there, engine))
+        if gain < -rng.standard_exponential():
+            return given
+        self.prior.weights[:, column] += proposal.move
+        return there._replace(weights=self.prior.weights.astype(np.float32))
 
     def redraw_spreads(self, given: Given, engine: Engine, tables: Tables) -> None:
         """Redraw how far each one's ratings spread around their tastes."""
@@ -149,6 +164,10 @@ class ChainSide:
         if after is not before:
             self.stale.append(before)
         return after
+
+    def _weighed(self, given: Given, engine: Engine) -> WeightSums:
+        sums = self._over(engine, weigh_block, given, self.rows)
+        return WeightSums(*(np.sum(parts, axis=0) for parts in zip(*sums, strict=True)))
 
     def _over(
         self, engine: Engine, stage: Callable[[RowBlock, Given], Any], given: Given, after: Table

@@ -1,4 +1,4 @@
-"""The three stages of a chain that an engine runs over blocks of rows, by name, anywhere."""
+"""The four stages of a chain that an engine runs over blocks of rows, by name, anywhere."""
 
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from tacit.engines.tables import Done, Table, opened, written
 from tacit.kernels.chain.readings import Readings, ReportRows
 from tacit.kernels.chain.scoring import ANYHOW, Conditional, Tally, half_sweep
 from tacit.kernels.chain.spreads import Thetas, drawn_spreads
+from tacit.kernels.chain.weights import Moved, WeightSums, weight_sums
 from tacit.kernels.predict import bilinear
 from tacit.models.channel_mf.chance import Key, gumbels, normals
 
@@ -40,12 +41,15 @@ class RowBlock(NamedTuple):
 
 class Given(NamedTuple):
     """What a side is redrawn given. `mu`: with what the biases of `design`, the rows of the other
-    side, are to be raised by. `shift`: what those of the side itself, `rows`, are to be. `spreads`,
-    `beside`: of the side and of the other. `approach`: whether every proposal is taken."""
+    side, are to be raised by. `shift`: what those of the side itself, `rows`, are to be; `column`
+    and `move`: as in `Conditional`. `spreads`, `beside`: of the side and of the other. `approach`:
+    whether every proposal is taken."""
 
     readings: Readings
     mu: float
     shift: float
+    column: int
+    move: Floats
     rows: Table
     spreads: Table
     design: Table
@@ -65,7 +69,7 @@ def redraw_block(block: RowBlock, given: Given) -> Tally:
         given.readings,
         Conditional(
             block.of_rows(given.spreads), opened(given.beside),
-            np.float32(given.mu), np.float32(given.shift),
+            np.float32(given.mu), np.float32(given.shift), given.column, given.move,
             opened(given.design), block.of_rows(block.features),
             given.weights, given.precision,
             z, np.full_like(bar, ANYHOW) if given.approach else bar,
@@ -74,6 +78,21 @@ def redraw_block(block: RowBlock, given: Given) -> Tally:
     )  # fmt: skip
     written(block.after, block.rows.first, drawn)
     return tally
+
+
+def weigh_block(block: RowBlock, given: Given) -> WeightSums:
+    """What the block's reports say of the move of a column's weights; where there is none yet, how
+    much they say of it, too."""
+    return weight_sums(
+        block.reports,
+        given.readings,
+        Moved(
+            given.column, given.move, np.float32(given.mu + given.shift),
+            block.of_rows(given.rows), block.of_rows(given.spreads), block.of_rows(block.features),
+            opened(given.design), opened(given.beside),
+        ),
+        informed=not given.move.any(),
+    )  # fmt: skip
 
 
 def redraw_spreads_block(block: RowBlock, given: Given) -> Done:

@@ -1,0 +1,121 @@
+"""What reports say of a move of one column of a prior's weights, which takes all rows along.
+
+A row is x_r = f_r . w + z_r. If all z stay and w_k moves by m, theta moves by (f_r . m) y_ck, with
+1 for the y of the bias, and with s and J as in `tacit.kernels.chain.scoring` there are
+
+    the score   sum_r f_r sum_c s_c y_ck,     the information   sum_r f_r f_r' sum_c J_c y_ck^2.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+from numpy.typing import NDArray
+
+from tacit.kernels.als import in_vectors
+from tacit.kernels.chain.readings import (
+    Readings,
+    ReportRows,
+    Spreads,
+    level_of,
+    place_of,
+    read,
+)
+from tacit.kernels.chain.scoring import GRAIN, HALF
+from tacit.kernels.dense import FAST
+from tacit.kernels.layout import even_pieces
+from tacit.kernels.tile import LANES, dot
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+
+class Moved(NamedTuple):
+    """Rows with column `column` moved by f_r . `move`; the rest as in `Conditional`.
+
+    `move`: shape (d,). `mu`: with what biases of both sides are to be raised by.
+    """
+
+    column: int
+    move: Floats
+    mu: np.float32
+    rows: Floats
+    spreads: Spreads
+    features: Floats
+    design: Floats
+    beside: Spreads
+
+
+class WeightSums(NamedTuple):
+    """Sums over reports on a grid of 1 / `GRAIN`. `likelihood`: of their logarithms, shape (1,).
+    `score`: shape (d,). `information`: its lower half, shape (d, d), or zeros."""
+
+    likelihood: Ints
+    score: Ints
+    information: Ints
+
+
+def weight_sums(
+    cells: ReportRows, readings: Readings, moved: Moved, *, informed: bool
+) -> WeightSums:
+    """The three sums; the last only if `informed`."""
+    moved = moved._replace(design=in_vectors(moved.design))
+    pieces = even_pieces(cells.start, get_num_threads())
+    n, d = len(pieces) - 1, len(moved.move)
+    shapes = ((n, 1), (n, d), (n, d, d))
+    likelihood, score, information = (np.zeros(shape, np.int64) for shape in shapes)
+    _add_up(pieces, cells, readings, moved, informed, likelihood, score, information)
+    return WeightSums(likelihood.sum(0), score.sum(0), information.sum(0))
+
+
+@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
+def _add_up(
+    pieces: Ints,
+    cells: ReportRows,
+    readings: Readings,
+    moved: Moved,
+    informed: bool,
+    likelihood: Ints,
+    score: Ints,
+    information: Ints,
+) -> None:
+    width = moved.design.shape[1]
+    for piece in prange(len(pieces) - 1):
+        x = np.zeros((1, width), np.float32)
+        for r in range(pieces[piece], pieces[piece + 1]):
+            run, f = (cells.start[r], cells.start[r + 1]), moved.features[r]
+            log, pull, weight = _of_row(run, cells, readings, moved, r, x)
+            likelihood[piece, 0] += np.int64(np.rint(GRAIN * log))
+            for j in range(len(f)):
+                score[piece, j] += np.int64(np.rint(GRAIN * pull * f[j]))
+                if informed:
+                    here = GRAIN * weight * f[j]
+                    for i in range(j + 1):
+                        information[piece, j, i] += np.int64(np.rint(here * f[i]))
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
+def _of_row(
+    run: tuple[int, int], cells: ReportRows, readings: Readings, moved: Moved, r: int, x: Floats
+) -> tuple[float, float, float]:
+    """Of a row's reports, the log-likelihood and sums of s y and of J y^2."""
+    k, log, pull, weight = moved.column, 0.0, 0.0, 0.0
+    level = level_of(moved.mu, moved.rows[r], x)
+    for j in range(len(moved.move)):
+        step = moved.features[r, j] * moved.move[j]
+        if k:
+            x[0, k] += step
+        else:
+            level += step
+    for t in range(run[0], run[1]):
+        column, centre = cells.other[t], cells.centre[t]
+        place = place_of(readings, level + dot(x, 0, moved.design, column, len(x[0]) // LANES))
+        spread = np.int64(moved.spreads[r]) + moved.beside[column]
+        symbol = readings.symbols * spread + cells.symbol[t]
+        slope, here = read(readings.table, symbol, place)
+        root = readings.root[symbol, np.int16(place + HALF) if centre < 0 else centre]
+        y = moved.design[column, k] if k else np.float32(1)
+        log += here
+        pull += slope * y
+        weight += (root * y) ** 2
+    return log, pull, weight

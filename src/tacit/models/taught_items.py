@@ -1,0 +1,68 @@
+"""A condensed draw of items that was taught by all draws what they give people at home.
+
+What one draw of means cannot say is lost in `condensed`: how uncertain items are together, and that
+ratings follow tastes in a curve. Where the provider was told ratings themselves it knows what a
+device would make of them. Of some people u, with rows x_u under the condensed draw,
+
+    mean_d theta_ui(d) - theta_ui  ~  a_i + b_i . x_u        (least squares over u, each item i)
+
+is what item i lacks; a_i goes to its bias, b_i to its factors. Size and format stay.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.kernels.layout import Side
+from tacit.models.condensed import CondensedItems
+from tacit.models.device_blocks import Downloaded
+from tacit.models.evidence.evidence import Evidence
+from tacit.models.fitted import Fitted
+from tacit.models.rounded import halved
+
+Doubles = NDArray[np.float64]
+PEOPLE = 500
+ENOUGH = 5  # people for each coefficient, or nothing is taught
+RIDGE = 1.0  # on coefficients of rows whose prior variance is 1: worth one person
+AT_ONCE = 4096  # items, whose tastes of all these people are held together
+
+
+def taught(fitted: Fitted, data: Evidence) -> CondensedItems | None:
+    """The condensed items, better by what `data` teaches where it is true ratings."""
+    one = fitted.condensed
+    told = len(data.blocks) == 1 and np.array_equal(data.likelihood, np.eye(len(data.likelihood)))
+    raters = np.flatnonzero(data.layout.users.counts)
+    if one is None or not told or len(raters) < ENOUGH * one.items.shape[1]:
+        return one
+    some = raters[np.linspace(0, len(raters) - 1, min(PEOPLE, len(raters))).astype(np.int64)]
+    side, ratings = _of_people(data, some)
+    all_draws, single = Downloaded.of(replace(fitted, condensed=None)), Downloaded.of(fitted)
+    drawn = list(all_draws.own_rows(side, ratings))
+    (rows,) = single.own_rows(side, ratings)
+    regressors = np.column_stack([np.ones(len(rows)), rows[:, 1:]])
+    gram = regressors.T @ regressors + RIDGE * np.eye(regressors.shape[1])
+    items = one.items.astype(np.float64)
+    for first in range(0, len(items), AT_ONCE):
+        some_items = slice(first, first + AT_ONCE)
+        lacks = _tastes(all_draws, drawn, some_items) - _tastes(single, [rows], some_items)
+        items[some_items] += np.linalg.solve(gram, regressors.T @ lacks).T
+    items[:, 1:] = halved(items[:, 1:])
+    return replace(one, items=items.astype(np.float32))
+
+
+def _of_people(data: Evidence, whose: NDArray[np.int64]) -> tuple[Side, Doubles]:
+    """What these people rated, and their ratings in that order."""
+    side, levels = data.layout.users, np.asarray(data.scale.values)
+    cells = np.flatnonzero(np.isin(np.repeat(np.arange(len(side.counts)), side.counts), whose))
+    start = np.r_[0, np.cumsum(side.counts[whose])].astype(np.int64)
+    order = np.arange(len(cells), dtype=np.int32)
+    return Side(start, side.other[cells], order), levels[data.symbols[side.cell[cells]]]
+
+
+def _tastes(model: Downloaded, rows: list[Doubles], items: slice) -> Doubles:
+    """theta of all these people for some items, the mean over draws, shape (people, items)."""
+    total = 0.0
+    for mu, x, y in zip(model.mu, rows, model.items[:, items], strict=True):
+        total = total + mu + x[:, :1] + y[:, 0] + x[:, 1:] @ y[:, 1:].T.astype(np.float64)
+    return np.asarray(total / len(rows), np.float64)
