@@ -6,7 +6,7 @@ import pytest
 from tacit.channels import compile_channel
 from tacit.kernels.chain.readings import Readings, ReportRows
 from tacit.kernels.chain.scoring import GRAIN
-from tacit.kernels.chain.weights import Moved, WeightSums, weight_sums
+from tacit.kernels.chain.weights import MovedRows, WeightSums, weight_sums
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.public_priors import SPREADS
 from tacit.scale import RatingScale
@@ -15,8 +15,8 @@ SCALE = RatingScale.parse("1:5:1")
 ROWS, COLUMNS, EACH, WIDTH, FEATURES = 50, 30, 12, 3, 4
 
 
-def world() -> tuple[ReportRows, Readings, Moved]:
-    """Reports of rows with features, by chance, some weighed at places of their own."""
+def world() -> tuple[ReportRows, Readings, MovedRows]:
+    """Reports of rows with features, by chance, some with places of their own."""
     rng = np.random.default_rng(4)
     columns = np.array([rng.choice(COLUMNS, EACH, replace=False) for _ in range(ROWS)]).ravel()
     channel = compile_channel("randomized-response", epsilon="2", scale=SCALE)
@@ -29,7 +29,7 @@ def world() -> tuple[ReportRows, Readings, Moved]:
             np.int16
         ),
     )
-    moved = Moved(
+    moved = MovedRows(
         1, rng.normal(0, 0.3, FEATURES).astype(np.float32), np.float32(3.2),
         rng.normal(0, 0.4, (ROWS, WIDTH)).astype(np.float32),
         rng.integers(0, 3, ROWS).astype(np.uint8),
@@ -39,7 +39,7 @@ def world() -> tuple[ReportRows, Readings, Moved]:
     return told, scores.readings, moved
 
 
-def written_out(told: ReportRows, readings: Readings, moved: Moved) -> tuple[np.ndarray, ...]:
+def written_out(told: ReportRows, readings: Readings, moved: MovedRows) -> tuple[np.ndarray, ...]:
     """The three sums from every cell's theta."""
     r = np.repeat(np.arange(ROWS), EACH)
     x, y, f = moved.rows[r].astype(float), moved.design[told.other].astype(float), moved.features[r]

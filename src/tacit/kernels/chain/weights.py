@@ -30,7 +30,7 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
-class Moved(NamedTuple):
+class MovedRows(NamedTuple):
     """Rows with column `column` moved by f_r . `move`; the rest as in `Conditional`.
 
     `move`: shape (d,). `mu`: with what biases of both sides are to be raised by.
@@ -56,7 +56,7 @@ class WeightSums(NamedTuple):
 
 
 def weight_sums(
-    cells: ReportRows, readings: Readings, moved: Moved, *, informed: bool
+    cells: ReportRows, readings: Readings, moved: MovedRows, *, informed: bool
 ) -> WeightSums:
     """The three sums; the last only if `informed`."""
     moved = moved._replace(design=in_vectors(moved.design))
@@ -73,7 +73,7 @@ def _add_up(
     pieces: Ints,
     cells: ReportRows,
     readings: Readings,
-    moved: Moved,
+    moved: MovedRows,
     informed: bool,
     likelihood: Ints,
     score: Ints,
@@ -96,7 +96,7 @@ def _add_up(
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
 def _of_row(
-    run: tuple[int, int], cells: ReportRows, readings: Readings, moved: Moved, r: int, x: Floats
+    run: tuple[int, int], cells: ReportRows, readings: Readings, moved: MovedRows, r: int, x: Floats
 ) -> tuple[float, float, float]:
     """Of a row's reports, the log-likelihood and sums of s y and of J y^2."""
     k, log, pull, weight = moved.column, 0.0, 0.0, 0.0

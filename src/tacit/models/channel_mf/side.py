@@ -22,7 +22,7 @@ from tacit.models.channel_mf.stages import (
     redraw_block,
     redraw_spreads_block,
     settle_block,
-    weigh_block,
+    weight_sums_block,
 )
 from tacit.models.channel_mf.weight_move import WeightMove
 
@@ -109,10 +109,10 @@ class ChainSide:
     def moved(self, column: int, given: Given, engine: Engine) -> Given:
         """Redraw a column of the prior's weights, and let the rows go with it when redrawn."""
         still = given._replace(column=column, move=np.zeros(len(self.prior.order), np.float32))
-        rng, here = generator(given.key, WEIGHTS), self._weighed(still, engine)
+        rng, here = generator(given.key, WEIGHTS), self._sums_of_move(still, engine)
         proposal = WeightMove.proposed(self.prior, column, here, rng)
         there = still._replace(move=proposal.move.astype(np.float32))
-        gain = proposal.gain(self.prior, here, self._weighed(there, engine))
+        gain = proposal.gain(self.prior, here, self._sums_of_move(there, engine))
         if gain < -rng.standard_exponential():
             return given
         self.prior.weights[:, column] += proposal.move
@@ -165,8 +165,8 @@ class ChainSide:
             self.stale.append(before)
         return after
 
-    def _weighed(self, given: Given, engine: Engine) -> WeightSums:
-        sums = self._over(engine, weigh_block, given, self.rows)
+    def _sums_of_move(self, given: Given, engine: Engine) -> WeightSums:
+        sums = self._over(engine, weight_sums_block, given, self.rows)
         return WeightSums(*(np.sum(parts, axis=0) for parts in zip(*sums, strict=True)))
 
     def _over(

@@ -10,7 +10,7 @@ from tacit.engines.tables import Done, Table, opened, written
 from tacit.kernels.chain.readings import Readings, ReportRows
 from tacit.kernels.chain.scoring import ANYHOW, Conditional, Tally, half_sweep
 from tacit.kernels.chain.spreads import Thetas, drawn_spreads
-from tacit.kernels.chain.weights import Moved, WeightSums, weight_sums
+from tacit.kernels.chain.weights import MovedRows, WeightSums, weight_sums
 from tacit.kernels.predict import bilinear
 from tacit.models.channel_mf.chance import Key, gumbels, normals
 
@@ -80,13 +80,13 @@ def redraw_block(block: RowBlock, given: Given) -> Tally:
     return tally
 
 
-def weigh_block(block: RowBlock, given: Given) -> WeightSums:
+def weight_sums_block(block: RowBlock, given: Given) -> WeightSums:
     """What the block's reports say of the move of a column's weights; where there is none yet, how
     much they say of it, too."""
     return weight_sums(
         block.reports,
         given.readings,
-        Moved(
+        MovedRows(
             given.column, given.move, np.float32(given.mu + given.shift),
             block.of_rows(given.rows), block.of_rows(given.spreads), block.of_rows(block.features),
             opened(given.design), opened(given.beside),
