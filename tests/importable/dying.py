@@ -18,7 +18,7 @@ def redraw_block(block: RowBlock, given: Given) -> Tally:
     died = Path(str(block.after)).with_name("died")
     if given.key[1] == DEADLY and block.rows.first > 0 and not died.exists():
         died.touch()
-        wrong = opened(block.before)[block.rows.first : block.rows.end][::2] + 1
+        wrong = opened(given.rows)[block.rows.first : block.rows.end][::2] + 1
         written(block.after, block.rows.first, wrong)
         os.kill(os.getpid(), signal.SIGKILL)
     return stages.redraw_block(block, given)

@@ -53,7 +53,8 @@ def level_of(mu: Any, row: Floats, x: Floats) -> Any:
 @njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
 def place_of(readings: Readings, theta: Any) -> Any:
     """Where theta is on the grid, in steps."""
-    place = (theta - readings.origin) * readings.steps
+    # Single precision even where an engine sent its workers Python's own floats.
+    place = (theta - np.float32(readings.origin)) * np.float32(readings.steps)
     return min(max(place, np.float32(0)), np.float32(readings.root.shape[1]) - BEFORE_LAST)
 
 

@@ -113,6 +113,6 @@ def settle_block(block: RowBlock, given: Given) -> Done:
     mine = np.repeat(np.arange(rows.n_rows, dtype=np.int32), np.diff(reports.start))
     now = block.of_rows(given.rows)
     theta = bilinear(mine, reports.other, given.mu + given.shift, now, opened(given.design))
-    place = np.rint((theta - readings.origin) * readings.steps)
+    place = np.rint((theta - np.float32(readings.origin)) * np.float32(readings.steps))
     written(block.centre, rows.cells.start, np.clip(place, 0, readings.root.shape[1] - 1))
     return Done(rows.n_rows)
