@@ -1,1 +1,1 @@
-"""Half-sweeps of the sampler: rows given the rest, and how people spread around their tastes."""
+"""Half-sweeps of the sampler: rows given the rest, how people spread, and moves of weights."""

@@ -49,11 +49,11 @@ class Conditional(NamedTuple):
 
     theta = mu + x[0] + y[0] + x[1:] . y[1:] and x is N(features weights, 1 / precision). `spreads`:
     of the rows, `beside`: of the columns; a report is read under the sum of its two. `shift`: what
-    rows' biases are to be raised by first, and `move`: what their `column` is, times the features,
-    shape (d,). `design`: y, shape (columns, W), up to whole vectors.
-    `features`: shape (rows, d). `weights`: shape (d, W). `precision`: shape (W,). `noise`: standard
-    normals, shape (rows, W), and `bar`: logarithms of uniforms, or `ANYHOW`, shape (rows,); both
-    are drawn outside so that the number of threads changes nothing.
+    rows' biases are to be raised by first, and `move`, shape (d,), what their `column` is, times
+    the features. `design`: y, shape (columns, W), up to whole vectors. `features`: shape (rows, d).
+    `weights`: shape (d, W). `precision`: shape (W,). `noise`: standard normals, shape (rows, W),
+    and `bar`: logarithms of uniforms, or `ANYHOW`, shape (rows,); both are drawn outside so that
+    the number of threads changes nothing.
     """
 
     spreads: Spreads
