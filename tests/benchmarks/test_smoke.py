@@ -31,6 +31,7 @@ SCRIPTS = {
     "dp_ease": ("--made", "90,110,3000", "--epsilons", "300", "--sweep"),
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
+    "few_ratings": ("{csv}:4", "made:2", "--epsilons", "3", "--seeds", "1"),
     "fit_size": (
         "--millions", "0.004,0.008,0.016,0.032", "--in-memory", "0.004", "--items", "300",
         "--sweeps", "2", "--rows", "{folder}/sizes.json",

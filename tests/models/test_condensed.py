@@ -15,6 +15,7 @@ from tacit.models.condensed import MOST_COLUMNS, CondensedItems, condensed
 from tacit.models.taught_items import taught
 
 D, ITEMS, K, FEATURES, SIGMA = 6, 45, 3, 4, 0.85
+GRAM = np.cov(np.random.default_rng(5).normal(size=(FEATURES, 9))) / 8
 HALF = 4e-3  # what rounding factors to halves may move a covariance by
 
 
@@ -26,10 +27,19 @@ def chain(rng: np.random.Generator) -> list[np.ndarray]:
     return [rng.normal(3, 0.1, D), items, precision, weights]
 
 
+def covariance(items: np.ndarray, precision: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of the tastes of somebody with features of covariance GRAM, about what is expected of them,
+    from all draws."""
+    said = np.stack([w[:, 1:] @ q[:, 1:].T for w, q in zip(weights, items, strict=True)])
+    own = [q[:, 1:] / p[1:] @ q[:, 1:].T for q, p in zip(items, precision, strict=True)]
+    shared = [(g - said.mean(0)).T @ GRAM @ (g - said.mean(0)) for g in said]
+    return np.mean(own, 0) + np.mean(shared, 0)
+
+
 def test_tastes_covary_and_are_expected_as_on_average_over_draws() -> None:
     mu, items, precision, weights = chain(np.random.default_rng(0))
-    found = condensed(mu, items, precision, weights, SIGMA, told=0.5)
-    cov = np.mean([q[:, 1:] / p[1:] @ q[:, 1:].T for q, p in zip(items, precision, strict=True)], 0)
+    found = condensed(mu, items, precision, weights, GRAM, SIGMA, told=0.5)
+    cov = covariance(items, precision, weights)
     expected = np.mean([w[:, 1:] @ q[:, 1:].T for w, q in zip(weights, items, strict=True)], 0)
     A, W = found.items[:, 1:], found.prior_weights[:, 1:]
     # Eighteen directions are all there are of six draws with three factors each.
@@ -37,7 +47,9 @@ def test_tastes_covary_and_are_expected_as_on_average_over_draws() -> None:
     assert np.allclose(W @ A.T, expected, atol=HALF)
     assert np.array_equal(A, A.astype(np.float16))
     assert np.allclose(found.items[:, 0], items[:, :, 0].mean(0), atol=1e-6)
-    assert found.precision[0] == pytest.approx(1 / np.mean(1 / precision[:, 0]), rel=1e-6)
+    levels = weights[:, :, 0] - weights[:, :, 0].mean(0)
+    variance = np.mean(1 / precision[:, 0]) + np.trace(GRAM @ levels.T @ levels) / D
+    assert found.precision[0] == pytest.approx(1 / variance, rel=1e-6)
     assert np.allclose(found.shrinkage, 0, atol=1e-5)
 
 
@@ -45,13 +57,12 @@ def test_what_low_rank_leaves_of_an_item_shrinks_those_whose_reports_told_of_it(
     rng = np.random.default_rng(1)
     chains = [chain(rng) for _ in range(3)]
     mu, items, precision, weights = (np.concatenate(part) for part in zip(*chains, strict=True))
-    half = condensed(mu, items, precision, weights, SIGMA, told=0.5)
-    whole = (items[:, :, 1:] ** 2 / precision[:, None, 1:]).sum(2).mean(0)
-    rest = whole - (half.items[:, 1:] ** 2).sum(1)
+    half = condensed(mu, items, precision, weights, GRAM, SIGMA, told=0.5)
+    rest = np.diag(covariance(items, precision, weights)) - (half.items[:, 1:] ** 2).sum(1)
     assert half.items.shape == (ITEMS, 1 + MOST_COLUMNS)
     assert rest.min() > 0.005
     assert np.allclose(half.shrinkage, 0.5 * rest / K / SIGMA**2, atol=HALF)
-    assert not condensed(mu, items, precision, weights, SIGMA, told=0.0).shrinkage.any()
+    assert not condensed(mu, items, precision, weights, GRAM, SIGMA, told=0.0).shrinkage.any()
 
 
 def test_draws_may_be_turned_and_mirrored_each_for_itself() -> None:
@@ -61,8 +72,8 @@ def test_draws_may_be_turned_and_mirrored_each_for_itself() -> None:
     turned, heavier = items.copy(), weights.copy()
     for d, turn in enumerate(turns):
         turned[d, :, 1:], heavier[d, :, 1:] = items[d, :, 1:] @ turn, weights[d, :, 1:] @ turn
-    one = condensed(mu, items, precision, weights, SIGMA, told=1.0)
-    other = condensed(mu, turned, precision, heavier, SIGMA, told=1.0)
+    one = condensed(mu, items, precision, weights, GRAM, SIGMA, told=1.0)
+    other = condensed(mu, turned, precision, heavier, GRAM, SIGMA, told=1.0)
     assert np.allclose(one.items @ one.items.T, other.items @ other.items.T, atol=2 * HALF)
     products = [c.prior_weights[:, 1:] @ c.items[:, 1:].T for c in (one, other)]
     assert np.allclose(*products, atol=2 * HALF)
@@ -154,4 +165,5 @@ def of_draws(fitted: Fitted) -> CondensedItems:
     """The draws in one, as nobody taught it."""
     assert fitted.prior_weights is not None
     sides = fitted.items, fitted.precision, fitted.prior_weights
-    return condensed(fitted.mu, *sides, fitted.sigma, told=1.0)
+    gram = np.eye(fitted.prior_weights.shape[1])
+    return condensed(fitted.mu, *sides, gram, fitted.sigma, told=1.0)

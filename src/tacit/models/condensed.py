@@ -10,6 +10,13 @@ and in terms of A everybody's factors have unit variance. What people do beside 
 G = mean_d W_d Q_d' of tastes, in terms of A: the weights W with W A' nearest to G. The mean of the
 chain says more of an item than any of its draws, whose noise a device would take for taste.
 
+Draws differ in the weights, too: what people do is said with an uncertainty that all people who do
+alike share, and that their own ratings resolve. Over people with features f it adds
+
+    mean_d G_d' F G_d - G' F G,     G_d = W_d Q_d',  F = mean f f'
+
+to C. It is large where reports tell little: without it a device would trust G too much.
+
 A device's own ratings are no news to A where its reports told of them. Joint draws of people and
 items know that; a mean does not, and follows own ratings too closely. Variational inference says
 how far: were reports the ratings themselves, the precision of the factors would grow by an item's
@@ -21,7 +28,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import block_diag, eigh, solve_triangular
 
 from tacit.models.rounded import halved
 
@@ -58,21 +65,30 @@ class CondensedItems:
 
 
 def condensed(
-    mu: Doubles, items: Floats, precision: Floats, weights: Floats, sigma: float, told: float
+    mu: Doubles,
+    items: Floats,
+    precision: Floats,
+    weights: Floats,
+    features: Doubles,
+    sigma: float,
+    told: float,
 ) -> CondensedItems:
     """The D draws of a chain in one, with R = min(D K, 32) factors.
 
     `mu`: shape (D,). `items`: shape (D, items, 1 + K). `precision`: shape (D, 1 + K). `weights`:
-    shape (D, features, 1 + K). `told`: how much of a rating's information its report carries, from
-    0 to 1.
+    shape (D, features, 1 + K). `features`: F, shape (features, features). `told`: how much of a
+    rating's information its report carries, from 0 to 1.
     """
     spread = 1 / np.sqrt(precision[:, 1:].astype(np.float64))
-    Z = _beside(items[:, :, 1:] * spread[:, None])
-    G = _beside(weights[:, :, 1:] / spread[:, None])
+    said = weights[:, :, 1:] / spread[:, None]
+    root = np.linalg.cholesky(_with_uncertain_weights(said, features))
+    Z = _beside(items[:, :, 1:] * spread[:, None]) @ root
+    G = np.asarray(solve_triangular(root, _beside(said).T, lower=True), np.float64).T
     basis = _leading(Z)
     A = Z @ basis
     rest = np.maximum((Z**2).sum(1) - (A**2).sum(1), 0)
-    variance = (1 / precision[:, 0].astype(np.float64)).mean()
+    levels = weights[:, :, 0] - weights[:, :, 0].mean(0, dtype=np.float64)
+    variance = (1 / precision[:, 0].astype(np.float64) + (levels @ features * levels).sum(1)).mean()
     bias = items[:, :, 0].mean(0, dtype=np.float64)
     return CondensedItems(
         mu=float(mu.mean()),
@@ -81,6 +97,16 @@ def condensed(
         prior_weights=np.column_stack([weights[:, :, 0].mean(0), G @ basis]).astype(np.float32),
         shrinkage=(told * rest / spread.shape[1] / sigma**2).astype(np.float32),
     )
+
+
+def _with_uncertain_weights(said: Doubles, features: Doubles) -> Doubles:
+    """S, shape (D K, D K), with C = Z S Z' for the draws' factors Z side by side, over sqrt(D).
+
+    G_d' = sqrt(D) Z_d said_d', so that both terms of the uncertainty are products within Z.
+    """
+    mean = _beside(said)
+    each = np.asarray(block_diag(*(one.T @ features @ one for one in said)), np.float64)
+    return np.eye(len(each)) + each - mean.T @ features @ mean
 
 
 def _beside(draws: Doubles) -> Doubles:

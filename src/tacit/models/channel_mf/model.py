@@ -110,6 +110,8 @@ def _fitted(name: str, data: Evidence, chain: GibbsChain) -> Fitted:
         guarantee=data.guarantee,
         presence=chain.presence,
         prior_weights=weights if chain.presence else None,
-        condensed=condensed(mu, items, precision, weights, sigma, chain.told),
+        condensed=condensed(
+            mu, items, precision, weights, chain.people.mean_gram, sigma, chain.told
+        ),
     )
     return replace(fitted, condensed=taught(fitted, data))

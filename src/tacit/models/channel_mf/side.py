@@ -135,6 +135,11 @@ class ChainSide:
         rows[:, 0] += np.float32(self.shift)
         return rows
 
+    @property
+    def mean_gram(self) -> NDArray[np.float64]:
+        """The mean of f f' over rows with features f, shape (d, d)."""
+        return self.prior.gram / self.n
+
     def state(self) -> State:
         """What a sweep leaves behind, beside the rows."""
         found = {name: getattr(self.prior, name) for name in PRIOR}
