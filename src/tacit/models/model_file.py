@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import RequestError
-from tacit.models.condensed import CondensedItems
+from tacit.models.condensing.condensed import CondensedItems
 from tacit.models.evidence.presence_features import Presence
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Vocabulary

@@ -5,7 +5,7 @@ import pytest
 from lists_world import world
 from scipy.sparse import csr_array, random_array
 
-from tacit.kernels.lists.spread import spread
+from tacit.kernels.lists.sparse_product import add_product
 from tacit.models import LIST_MODELS, fit
 from tacit.models.lists import EASE, GraphFilter, Random, interactions
 
@@ -122,7 +122,7 @@ def test_sparse_products_are_added():
     chance = np.random.default_rng(2)
     left, right = (random_array((9, 9), density=0.3, rng=chance).tocsr() for _ in range(2))
     scores = np.ones((9, 9), np.float32)
-    spread(left, right, scores)
+    add_product(left, right, scores)
     assert scores == pytest.approx(1 + (left @ right).toarray(), abs=1e-6)
 
 

@@ -20,12 +20,12 @@ from tacit.engines.tables import opened
 from tacit.models.channel_mf.capacity import affordable_draws
 from tacit.models.channel_mf.gibbs import GibbsChain
 from tacit.models.channel_mf.item_features import item_features
-from tacit.models.condensed import condensed
+from tacit.models.condensing.condensed import condensed
+from tacit.models.condensing.taught import taught
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.screening import screened
 from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
-from tacit.models.taught_items import taught
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from tacit.kernels.lists.linked import LinkedScores
 from tacit.kernels.lists.row_sums import row_sums
-from tacit.kernels.lists.spread import spread
+from tacit.kernels.lists.sparse_product import add_product
 
 Floats = NDArray[np.float32]
 
@@ -64,7 +64,7 @@ class ItemWeights:
         if self.directions is not None:
             self.directions.add(rows, scores)
         if isinstance(self.between, csr_array):
-            spread(rows, self.between, scores)
+            add_product(rows, self.between, scores)
         elif self.between is not None:
             scores += rows.toarray() @ self.between
         scores += self.popularity

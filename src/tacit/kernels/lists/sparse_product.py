@@ -9,14 +9,16 @@ from scipy.sparse import csr_array
 Floats = NDArray[np.float32]
 
 
-def spread(rows: csr_array, weights: csr_array, scores: Floats) -> None:
+def add_product(rows: csr_array, weights: csr_array, scores: Floats) -> None:
     """Add rows @ weights to `scores`, shape (rows, columns of the weights)."""
     left, right = (side.astype(np.float32, copy=False) for side in (rows, weights))
-    _spread(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores)
+    _add_product(
+        left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores
+    )
 
 
 @njit(parallel=True, cache=True)
-def _spread(
+def _add_product(
     start: NDArray[np.int32],
     item: NDArray[np.int32],
     x: Floats,

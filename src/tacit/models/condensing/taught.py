@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.layout import Side
-from tacit.models.condensed import CondensedItems
+from tacit.models.condensing.condensed import CondensedItems
 from tacit.models.device_blocks import Downloaded
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted

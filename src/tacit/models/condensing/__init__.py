@@ -1,0 +1,1 @@
+"""The item side of a whole chain in one draw, for devices."""
