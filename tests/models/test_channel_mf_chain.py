@@ -70,7 +70,7 @@ def test_the_level_is_drawn_from_its_law() -> None:
 def test_what_the_level_takes_the_biases_give_and_no_taste_is_touched() -> None:
     data = evidence(levels_alone())
     chain = gibbs.GibbsChain(data, 1, 0, [], 3, 0, Local(), InMemory())
-    for _ in range(5):
+    for _ in range(gibbs.SPREAD_EVERY + 1):
         chain.sweep()
         assert chain.people.shift != 0
         assert chain.items.shift != 0

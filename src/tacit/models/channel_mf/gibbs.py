@@ -38,7 +38,7 @@ from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spect
 APPROACH = 0.7
 """Share of the burn-in that takes every proposal: far away a true step is seldom accepted. What
 cells' thetas are at its end weighs them from then on, for that must not follow the chain."""
-SPREAD_EVERY = 4  # sweeps from then on: spreads move little between two
+SPREAD_EVERY = 8  # sweeps from then on: spreads move little between two
 SMALL = ("mu", "precision", "prior_weights")
 """What of a draw is kept in the chain's state; its rows are tables."""
 STEPS, NEAR = 8, 0.02  # of scoring towards the likeliest mu; near enough, in standard deviations

@@ -28,7 +28,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag, eigh, solve_triangular
+from scipy.linalg import block_diag, eigh, solve
 
 from tacit.models.rounded import halved
 
@@ -81,22 +81,27 @@ def condensed(
     """
     spread = 1 / np.sqrt(precision[:, 1:].astype(np.float64))
     said = weights[:, :, 1:] / spread[:, None]
-    root = np.linalg.cholesky(_with_uncertain_weights(said, features))
-    Z = _beside(items[:, :, 1:] * spread[:, None]) @ root
-    G = np.asarray(solve_triangular(root, _beside(said).T, lower=True), np.float64).T
-    basis = _leading(Z)
-    A = Z @ basis
-    rest = np.maximum((Z**2).sum(1) - (A**2).sum(1), 0)
-    levels = weights[:, :, 0] - weights[:, :, 0].mean(0, dtype=np.float64)
-    variance = (1 / precision[:, 0].astype(np.float64) + (levels @ features * levels).sum(1)).mean()
+    Z, S = _beside(items[:, :, 1:] * spread[:, None]), _with_uncertain_weights(said, features)
+    basis = _leading(Z, S)
+    A, W = Z @ basis, _beside(said) @ solve(S, basis, assume_a="pos")
+    whole = (Z**2).sum(1) + _disagreement(items[:, :, 1:], weights[:, :, 1:], features)
+    rest = np.maximum(whole - (A**2).sum(1), 0)
+    variance = _variance_of_levels(precision[:, 0], weights[:, :, 0], features)
     bias = items[:, :, 0].mean(0, dtype=np.float64)
     return CondensedItems(
         mu=float(mu.mean()),
         items=np.column_stack([bias, halved(A)]).astype(np.float32),
         precision=np.r_[1 / variance, np.ones(A.shape[1])].astype(np.float32),
-        prior_weights=np.column_stack([weights[:, :, 0].mean(0), G @ basis]).astype(np.float32),
+        prior_weights=np.column_stack([weights[:, :, 0].mean(0), W]).astype(np.float32),
         shrinkage=(told * rest / spread.shape[1] / sigma**2).astype(np.float32),
     )
+
+
+def _variance_of_levels(precision: Floats, weights: Floats, features: Doubles) -> float:
+    """Of people's own levels about what is expected of them."""
+    away = weights - weights.mean(0, dtype=np.float64)
+    own = 1 / precision.astype(np.float64)
+    return float((own + (away @ features * away).sum(1)).mean())
 
 
 def _with_uncertain_weights(said: Doubles, features: Doubles) -> Doubles:
@@ -109,16 +114,27 @@ def _with_uncertain_weights(said: Doubles, features: Doubles) -> Doubles:
     return np.eye(len(each)) + each - mean.T @ features @ mean
 
 
+def _disagreement(Q: Floats, W: Floats, features: Doubles) -> Doubles:
+    """The diagonal of mean_d G_d' F G_d - G' F G, shape (items,), from each draw's Q and W."""
+    mean, total = np.einsum("dik,dpk->ip", Q, W, optimize=True) / len(Q), 0.0
+    for q, w in zip(Q, W, strict=True):
+        away = q @ w.T - mean
+        total = total + (away @ features * away).sum(1)
+    return np.asarray(total / len(Q), np.float64)
+
+
 def _beside(draws: Doubles) -> Doubles:
     """Draws of shape (D, rows, K) side by side, (rows, D K), over the root of D."""
     D, rows, K = draws.shape
     return np.asarray(draws.transpose(1, 0, 2).reshape(rows, D * K) / np.sqrt(D), np.float64)
 
 
-def _leading(Z: Doubles) -> Doubles:
-    """The leading right singular vectors of Z, strongest first, shape (columns, R)."""
+def _leading(Z: Doubles, S: Doubles) -> Doubles:
+    """Y with Z Y = A, of Z S Z' the R leading eigenvectors times the roots of their eigenvalues:
+    S Z'Z y = lambda y and y' S^-1 y = 1, strongest first, shape (columns, R)."""
     wide = Z.shape[1]
     least = wide - min(wide, MOST_COLUMNS)
-    vectors = np.asarray(eigh(Z.T @ Z, subset_by_index=(least, wide - 1))[1])[:, ::-1]
+    found = eigh(Z.T @ Z, S, type=3, subset_by_index=(least, wide - 1))[1]
+    vectors = np.asarray(found, np.float64)[:, ::-1]
     # The solver leaves each vector's sign open; a public rule makes runs agree.
     return vectors * np.where((Z @ vectors).sum(0) < 0, -1.0, 1.0)
