@@ -133,7 +133,7 @@ class Listed(NamedTuple):
     codes: Codes
 
 
-def in_blocks(side: Side, ratings: Doubles, blocks: int) -> list[tuple[slice, OwnRatings]]:
+def people_in_blocks(side: Side, ratings: Doubles, blocks: int) -> list[tuple[slice, OwnRatings]]:
     """All people in so many blocks of about as much work, and whose rows each has."""
     found: list[tuple[slice, OwnRatings]] = []
     for first, end in pairwise(even_pieces(side.start, blocks).tolist()):

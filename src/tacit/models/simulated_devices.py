@@ -17,8 +17,8 @@ from tacit.models.device_blocks import (
     Downloaded,
     ListsAsked,
     asked_in_blocks,
-    in_blocks,
     list_block,
+    people_in_blocks,
     predict_block,
 )
 from tacit.models.fitted import Fitted, Floats
@@ -57,7 +57,7 @@ def device_predict(
     model = _downloaded(fitted)
     order = np.argsort(users, kind="stable")
     whose, what = users[order].astype(np.int32), items[order].astype(np.int32)
-    blocks = in_blocks(*_everybody(fitted, own), engine.blocks)
+    blocks = people_in_blocks(*_everybody(fitted, own), engine.blocks)
     predicted = engine.over(predict_block, asked_in_blocks(blocks, whose, what), model)
     found = np.empty(len(users), np.float32)
     found[order] = np.concatenate([each.ratings for each in predicted])
@@ -72,7 +72,7 @@ def device_lists(fitted: Fitted, own: Ratings, whose: Codes, length: int, engine
     """
     model = _downloaded(fitted)
     users = np.searchsorted(whose, own.users).astype(np.int32)
-    blocks = in_blocks(*_grouped(fitted, own, users, len(whose)), engine.blocks)
+    blocks = people_in_blocks(*_grouped(fitted, own, users, len(whose)), engine.blocks)
     asked = [ListsAsked(mine, length) for _, mine in blocks]
     listed = engine.over(list_block, asked, model)
     return np.concatenate([each.codes for each in listed])
