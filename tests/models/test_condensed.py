@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ortho_group
 
 from tacit import Rated, Ratings, at_home, compile_channel, fit, perturb, synthetic
-from tacit.models import Fitted, evidence
+from tacit.models import Evidence, Fitted, evidence
 from tacit.models.channel_mf.capacity import starting_level, told
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.models.channel_mf.model import ChannelMF
@@ -138,7 +138,7 @@ def test_items_learn_from_some_people_what_draws_would_give_others_at_home() -> 
     ratings = synthetic(n_users=400, n_items=150, n_ratings=16_000, rng=4)
     others = ratings.users < 150
     plain = ChannelMF(factors=9, draws=8, burn_in=20).fit(evidence(ratings))
-    untold = replace(plain, condensed=of_draws(plain))
+    untold = replace(plain, condensed=of_draws(plain, evidence(ratings)))
     teachers = replace(untold, condensed=taught(untold, evidence(ratings.where(~others))))
     pairs = np.meshgrid(np.arange(150, dtype=np.int32), np.arange(150, dtype=np.int32))
     users, items = (side.ravel() for side in pairs)
@@ -148,6 +148,14 @@ def test_items_learn_from_some_people_what_draws_would_give_others_at_home() -> 
     )
     assert np.sqrt(np.mean((after - drawn) ** 2)) < 0.8 * np.sqrt(np.mean((before - drawn) ** 2))
     assert np.mean(after - drawn) == pytest.approx(0, abs=0.01)
+
+
+def test_a_fit_condenses_its_draws_for_the_people_it_has(ratings: Ratings, fitted: Fitted) -> None:
+    expected = of_draws(fitted, evidence(ratings))
+    assert fitted.condensed is not None
+    for part in ("precision", "prior_weights", "shrinkage"):
+        found = getattr(fitted.condensed, part)
+        assert np.allclose(found, getattr(expected, part), rtol=0.02, atol=1e-4), part
 
 
 @pytest.mark.parametrize("case", ["reports", "few people"])
@@ -161,9 +169,10 @@ def test_nothing_is_taught_by_reports_nor_by_a_handful(ratings: Ratings, case: s
     assert taught(fitted, data) is fitted.condensed
 
 
-def of_draws(fitted: Fitted) -> CondensedItems:
-    """The draws in one, as nobody taught it."""
+def of_draws(fitted: Fitted, data: Evidence) -> CondensedItems:
+    """The draws in one, as nobody taught it, for people who did what `data` says."""
     assert fitted.prior_weights is not None
+    assert fitted.presence is not None
     sides = fitted.items, fitted.precision, fitted.prior_weights
-    gram = np.eye(fitted.prior_weights.shape[1])
-    return condensed(fitted.mu, *sides, gram, fitted.sigma, told=1.0)
+    done = fitted.presence.people(data.layout.users)
+    return condensed(fitted.mu, *sides, done.T @ done / len(done), fitted.sigma, told=1.0)
