@@ -132,6 +132,8 @@ def main() -> None:
     parser.add_argument("--rows", type=Path)
     parser.add_argument("--figure", type=Path)
     asked = parser.parse_args()
+    if asked.rows:
+        asked.rows.mkdir(parents=True, exist_ok=True)
     found = {}
     for each in map(RatingSet.parse, asked.sets):
         ways = axis(each, asked.models.split(","), asked.scale, asked.rows)

@@ -43,7 +43,7 @@ SCRIPTS = {
     "peers": ("--only", "accuracy,completion,lists"),
     "person_axis": (
         "small={csv}@20@1e-6@sample", "--models", "bias,dpals", "--scale", "1:5:1",
-        "--rows", "{folder}", "--figure", "{folder}/f.svg",
+        "--rows", "{folder}/axis", "--figure", "{folder}/f.svg",
     ),
     "pg_mf_million": ("--people", "100", "--items", "100", "--ratings", "2500"),
     "poisoning": ("{csv}", "--runs", "1", "--wide", "1", "--rows", "{folder}/poisoning"),
