@@ -91,8 +91,11 @@ def test_capacity_grows_with_what_the_reports_are_worth() -> None:
         scores = score_table(data.likelihood, data.blocks, SCALE)
         level = starting_level(scores, data)
         ratings_worth = worth(scores, data, level)
-        factors = worthwhile_factors(ratings_worth, data)
+        factors = worthwhile_factors(ratings_worth, 4, data)
         found.append((ratings_worth, factors, worthwhile_directions(ratings_worth, factors, data)))
     assert found[0][0] > 100 * found[1][0]
     assert found[0][1] > found[1][1] == 5
+    many = [worthwhile_factors(found[1][0], directions, clean) for directions in (14, 18, 40)]
+    assert many == [7, 9, 9]
+    assert worthwhile_factors(found[0][0], 18, clean) == found[0][1]
     assert found[0][2] == 410 // 40 > found[1][2] == 4

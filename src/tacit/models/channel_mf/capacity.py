@@ -12,6 +12,7 @@ from tacit.models.evidence.evidence import Evidence
 from tacit.public_priors import SPREADS
 
 FEWEST_FACTORS, MOST_FACTORS = 5, 31
+FOR_DIRECTIONS = 9  # factors, at most
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 4, 40
 ROWS = 40
 MOSTLY = 0.5  # of a rating's information
@@ -53,13 +54,16 @@ def worthwhile_spreads(told: float) -> tuple[float, ...]:
     return SPREADS if told >= MOSTLY else (1.0,)
 
 
-def worthwhile_factors(ratings: float, data: Evidence) -> int:
+def worthwhile_factors(ratings: float, directions: int, data: Evidence) -> int:
     """K = what the reports are worth for each person and item, odd, from 5 to 31.
 
-    A factor is one unknown a person and one an item: worth having for one clean rating each.
+    A factor is one unknown a person and one an item: worth having for one clean rating each. But
+    tastes along P presence directions are a table, P x P, of a rank that K bounds, and all rows
+    teach its weights: there are P / 2 factors, up to 9, whatever the reports are worth.
     """
     share = ratings / (len(data.user_ids) + len(data.item_ids))
-    return int(min(max(share, FEWEST_FACTORS), MOST_FACTORS)) // 2 * 2 + 1
+    fewest = max(FEWEST_FACTORS, min(directions // 2, FOR_DIRECTIONS))
+    return int(min(max(share, fewest), MOST_FACTORS)) // 2 * 2 + 1
 
 
 def worthwhile_directions(ratings: float, factors: int, data: Evidence) -> int:

@@ -81,11 +81,12 @@ class GibbsChain:
         self.told = told(usual, data, self.mu)
         spreads = worthwhile_spreads(self.told)
         self.scores = score_table(data.likelihood, data.blocks, data.scale, spreads)
-        K = factors or worthwhile_factors(ratings, data)
-        self.width = 1 + K
         if directions is None:
+            K = factors or worthwhile_factors(ratings, 0, data)
             directions = worthwhile_directions(ratings, K, data)
         self.presence = _presence(matrix, found, directions, described)
+        kept = self.presence.directions if self.presence else 0
+        self.width = 1 + (factors or worthwhile_factors(ratings, kept, data))
         range_ = data.scale.values[-1] - data.scale.values[0]
         self.level = LevelPrior(float(np.mean(data.scale.values)), (4 / range_) ** 2)
         people, items = self._features(matrix, described)

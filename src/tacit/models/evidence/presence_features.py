@@ -40,6 +40,11 @@ class Presence:
     log_scale: float
     item_features: Floats
 
+    @property
+    def directions(self) -> int:
+        """d, how many directions of presence there are."""
+        return self.item_features.shape[1] - 1
+
     def people(self, side: Side) -> Floats:
         """Every person's features from their row of items, shape (people, 1 + d + k).
 
