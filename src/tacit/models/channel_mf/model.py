@@ -33,11 +33,12 @@ class ChannelMF:
     """Settings of quality; none of them touches privacy, all of it is post-processing.
 
     `factors`: K, or None to let the reports decide: no more than they carry units of information
-    per unknown. `directions`: of the presence matrix that shape the priors; 0 for none, None to
-    let the reports decide likewise. `draws`: posterior draws the model keeps, at most 64; None
-    for as many as keep their item rows within 64 MiB, but at least 4. Devices get them condensed
-    in one. `burn_in`: sweeps before the first of them; `every`: sweeps between two. `screened`:
-    leave out reports that look made up (`tacit.models.evidence.screening`).
+    per unknown, but half as many as presence directions, up to 9. `directions`: of the presence
+    matrix that shape the priors; 0 for none, None to let the reports decide likewise. `draws`:
+    posterior draws the model keeps, at most 64; None for as many as keep their item rows within
+    64 MiB, but at least 4. Devices get them condensed in one. `burn_in`: sweeps before the first
+    of them; `every`: sweeps between two. `screened`: leave out reports that look made up
+    (`tacit.models.evidence.screening`).
 
     `engine`: where half-sweeps run, None for this process; digits are the same on any. `state`: a
     folder that all workers reach, for reports, rows and draws; a fit that was killed goes on from
