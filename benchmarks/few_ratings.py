@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from followed import followed
-from item_features import HELD_OUT, known_of
+from item_features import held_out, known_of
 from tacit import Ratings, at_home, read, synthetic
 from tacit.metrics.accuracy import rmse
 from tacit.models import model
@@ -46,7 +46,7 @@ def few_of_each(ratings: Ratings, few: int) -> Ratings:
 
 def errors(ratings: Ratings, epsilon: str, seed: int) -> Iterator[float]:
     """RMSE at the provider and on the device, of each model."""
-    test = np.random.default_rng(seed).random(len(ratings)) < HELD_OUT
+    test = held_out("ratings", ratings, seed)
     own, held = ratings.where(~test), ratings.where(test)
     known = known_of(own, epsilon)
     for name in MODELS:

@@ -83,6 +83,22 @@ def test_what_the_level_takes_the_biases_give_and_no_taste_is_touched() -> None:
     assert np.ptp(chain.people.spreads) == 2
 
 
+def test_directions_have_factors_whatever_reports_are_worth() -> None:
+    """Sixteen groups of people with items of their own are sixteen directions."""
+    rng, each = np.random.default_rng(8), 20
+    users = np.repeat(np.arange(16 * each), 12)
+    own = np.argsort(rng.random((16 * each, each)))[:, :12].ravel()
+    items = each * (users // each) + own
+    frame = pl.DataFrame({"user": users, "item": items, "rating": rng.integers(1, 6, len(users))})
+    channel = compile_channel("optimal", epsilon="0.1", scale="1:5:1")
+    data = evidence(perturb(from_frame(frame, scale="1:5:1"), Rated(channel)))
+    widths = [
+        gibbs.GibbsChain(data, factors, directions, [], 3, 0, Local(), InMemory()).width
+        for factors, directions in ((None, 0), (None, 16), (3, 16))
+    ]
+    assert widths == [1 + 5, 1 + 9, 1 + 3]
+
+
 @pytest.mark.parametrize("epsilon", ["4", "1"])
 def test_whoever_rates_at_random_is_told_from_whoever_does_not(epsilon: str) -> None:
     """Half of the people at .8 of the usual spread, half at 1.25, in reports of two channels."""

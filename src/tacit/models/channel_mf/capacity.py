@@ -12,7 +12,7 @@ from tacit.models.evidence.evidence import Evidence
 from tacit.public_priors import SPREADS
 
 FEWEST_FACTORS, MOST_FACTORS = 5, 31
-FOR_DIRECTIONS = 9  # factors, at most: what held-out reports of MovieLens are likeliest with
+MOST_FOR_DIRECTIONS = 9  # factors: held-out reports of MovieLens are likeliest with so many
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 4, 40
 ROWS = 40
 MOSTLY = 0.5  # of a rating's information
@@ -62,7 +62,7 @@ def worthwhile_factors(ratings: float, directions: int, data: Evidence) -> int:
     teach its weights: there are P / 2 factors, up to 9, whatever the reports are worth.
     """
     share = ratings / (len(data.user_ids) + len(data.item_ids))
-    fewest = max(FEWEST_FACTORS, min(directions // 2, FOR_DIRECTIONS))
+    fewest = max(FEWEST_FACTORS, min(directions // 2, MOST_FOR_DIRECTIONS))
     return int(min(max(share, fewest), MOST_FACTORS)) // 2 * 2 + 1
 
 
