@@ -35,8 +35,9 @@ def ours(path: str) -> Figures:
     from tacit.kernels.predict import bilinear
     from tacit.models import evidence
     from tacit.models.least_squares.nuclear_norm import SoftImpute
-    from tacit.ratings import Ratings, Vocabulary
+    from tacit.ratings import Ratings
     from tacit.scale import RatingScale
+    from tacit.vocabulary import Vocabulary
 
     task = _task(path)
     people, things = (Vocabulary(pl.Series("id", range(n))) for n in task.shape)

@@ -20,10 +20,11 @@ import polars as pl
 from followed import followed
 from tacit import fit, read
 from tacit.models import Fitted, device_predict
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.readers.synthetic import choose_items
 from tacit.scale import RatingScale
 from tacit.training import DPALS, DPCovariance
+from tacit.vocabulary import Vocabulary
 
 ITEMS, RANK, FALL, NOISE, TASTE, PEOPLE_SPREAD, ITEM_SPREAD = (
     10_677,

@@ -22,8 +22,9 @@ def ours(path: str, part: str, out: str, model: str = "graph-filter") -> Figures
     import polars as pl
 
     from tacit import fit, synthetic
-    from tacit.ratings import Ratings, Vocabulary
+    from tacit.ratings import Ratings
     from tacit.scale import RatingScale
+    from tacit.vocabulary import Vocabulary
 
     few = synthetic(n_users=50, n_items=40, n_ratings=1000, scale="there")
     fit(model, few).lists(few, LENGTH)  # compile

@@ -37,9 +37,10 @@ from tacit.evaluation.grid import Experiment
 from tacit.evaluation.progress import bar
 from tacit.metrics.split import SplitProtocol
 from tacit.models import list_model
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.reports import Reports
 from tacit.simulation.fleet import Fleet, FleetOutcome
+from tacit.vocabulary import Vocabulary
 from tacit.wire.task import Task
 
 MOST_ERRORS = 3

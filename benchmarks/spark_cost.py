@@ -52,8 +52,9 @@ from tacit.engines.spark import Spark
 from tacit.engines.spark_session import session
 from tacit.kernels.similar import Wanted
 from tacit.models import Fitted, device_predict
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.readers import synthetic
+from tacit.vocabulary import Vocabulary
 
 SHAPE = (138_493, 26_744)  # people and items of MovieLens 20M
 BLOCKS, MASTER, MEMORY = 8, "local[2]", "4g"

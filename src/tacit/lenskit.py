@@ -27,10 +27,10 @@ from tacit.errors import RequestError
 from tacit.evaluation.comparison import tools
 from tacit.models import Fitted
 from tacit.privacy.epsilon import epsilon_text
-from tacit.ratings import raw_ids
 from tacit.readers import as_ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale
+from tacit.vocabulary import raw_ids
 
 LARGEST_SEED = 2**31
 COLUMNS = {"user": "user_id", "item": "item_id"}

@@ -13,61 +13,15 @@ from tacit.given import must_be
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
+from tacit.vocabulary import Codes, Vocabulary, raw_ids
 
-Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
-LOOKED_UP = 8_000_000  # ids at once, which are then several columns wide
 Part = Literal["catalogue", "people", "scale"]
 PARTS: dict[Part, str] = {
     "catalogue": "the catalogue",
     "people": "the set of people",
     "scale": "the rating scale",
 }
-
-
-NO_IDS = "A {} holds no ids; give a list of whole numbers or text, as the ratings have them."
-
-
-@dataclass(frozen=True, eq=False)
-class Vocabulary:
-    """The raw ids of people or items, each once; a *code* is an id's row number in it.
-
-    Codes never cross the public interface, so raw ids and row numbers cannot be confused.
-    """
-
-    ids: pl.Series
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __repr__(self) -> str:
-        return f"<Vocabulary: {len(self):,} ids>"
-
-    @classmethod
-    def of(cls, raw: pl.Series) -> tuple[Self, Codes]:
-        """The sorted distinct ids of a column, and the column as codes."""
-        ids = raw.unique().sort().alias("id")
-        vocabulary = cls(ids)
-        return vocabulary, vocabulary.codes(raw)
-
-    def codes(self, raw: pl.Series) -> Codes:
-        """The code of each id; -1 for an id that is not known."""
-        table = pl.DataFrame({"id": self.ids, "code": np.arange(len(self), dtype=np.int32)})
-        codes = np.empty(len(raw), np.int32)
-        for first in range(0, len(raw), LOOKED_UP):
-            run = slice(first, first + LOOKED_UP)
-            asked = pl.DataFrame({"id": raw[run].cast(self.ids.dtype, strict=False)})
-            joined = asked.join(table, on="id", how="left", maintain_order="left")
-            codes[run] = joined["code"].fill_null(-1).to_numpy()
-        return codes
-
-    def code(self, raw: Any) -> int:
-        """The code of one id; -1 when it is not known."""
-        return int(self.codes(pl.Series([raw]))[0])
-
-    def take(self, codes: Codes) -> pl.Series:
-        """The raw ids of codes."""
-        return self.ids.gather(codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +88,24 @@ class Ratings:
         """The rating of each row as a number on the scale, shape (n,)."""
         return np.asarray(self.scale.values, np.float32)[self.levels]
 
+    def require_distinct_pairs(self) -> None:
+        """Raise `RequestError` unless codes are in range and each (person, item) pair occurs once.
+
+        Every bound on what one person contributes rests on this, so it is checked where a bound is
+        used, wherever the table came from.
+        """
+        _check_codes("users", self.users, self.n_users)
+        _check_codes("items", self.items, self.n_items)
+        _check_codes("levels", self.levels, self.scale.n_levels)
+        pair = self.users.astype(np.int64) * self.n_items + self.items
+        if not (pair[1:] > pair[:-1]).all():
+            pair.sort()
+        if (pair[1:] == pair[:-1]).any():
+            raise RequestError(
+                f"{self.name} holds a (person, item) pair more than once, so one person's "
+                "contribution is not bounded; keep one row of each pair."
+            )
+
     def require_rows(self) -> None:
         """Raise `RequestError` where there is no rating to learn from."""
         if len(self) == 0:
@@ -170,6 +142,28 @@ class Ratings:
         """
         pair = self.users.astype(np.int64) * self.n_items + self.items
         return self if (pair[1:] > pair[:-1]).all() else self.take(np.argsort(pair))
+
+    def aligned(self, user_ids: Vocabulary, item_ids: Vocabulary) -> Self:
+        """The rows of people and items that these vocabularies know, as codes into them.
+
+        Raises `RequestError` where they know none of the rows: ids are then spelled differently.
+        """
+        if user_ids.same_as(self.user_ids) and item_ids.same_as(self.item_ids):
+            return replace(self, user_ids=user_ids, item_ids=item_ids)
+        users, items = user_ids.codes(self.user_ids.ids), item_ids.codes(self.item_ids.ids)
+        kept = self.where((users[self.users] >= 0) & (items[self.items] >= 0))
+        if len(self) and not len(kept):
+            raise RequestError(
+                f"{self.name} has no rating by a person and of an item that the model knows; see "
+                "whether ids are written alike."
+            )
+        return replace(
+            kept,
+            users=users[kept.users],
+            items=items[kept.items],
+            user_ids=user_ids,
+            item_ids=item_ids,
+        )
 
     def with_catalogue(self, items: Iterable[int | str]) -> Self:
         """The ratings of declared items: the vocabulary is theirs, whatever was rated.
@@ -237,25 +231,11 @@ def rows_where(mask: Mask, n_rows: int) -> NDArray[np.intp]:
     return np.flatnonzero(mask)
 
 
-def raw_ids(given: Any) -> pl.Series:
-    """Ids in a list, an array, or a polars or pandas series, as a column of whole numbers or text.
-
-    Raises `RequestError` for anything else: a fraction would be cut down to another's id.
-    """
-    name = type(given).__name__
-    plain = given.tolist() if hasattr(given, "tolist") else given
-    try:
-        if isinstance(plain, str | bytes):  # letters are no ids
-            raise TypeError
-        column = plain if isinstance(plain, pl.Series) else pl.Series("id", list(plain))
-    except (TypeError, ValueError, pl.exceptions.PolarsError):
-        raise RequestError(NO_IDS.format(name)) from None
-    if isinstance(column.dtype, pl.Categorical | pl.Enum):
-        column = column.cast(pl.String)
-    kind = column.dtype
-    if column.null_count() or not (kind.is_integer() or isinstance(kind, pl.String | pl.Null)):
-        raise RequestError(NO_IDS.format(f"{name} of {kind}"))
-    return column
+def _check_codes(column: str, codes: NDArray[Any], count: int) -> None:
+    if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < count:
+        raise RequestError(
+            f"{column} must hold codes from 0 to {count - 1}, got {codes.min()} to {codes.max()}."
+        )
 
 
 def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:
@@ -263,8 +243,8 @@ def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vo
     if isinstance(ids, str):
         raise RequestError(f"'{ids[:40]}' is no list of ids; give {what} as one.")
     must_be(Iterable, ids, "list of ids", f"give {what} as one")
-    series = pl.Series("id", list(ids))
-    if len(series) == 0 or series.null_count():
+    listed: list[Any] = list(ids)
+    if not listed or None in listed:
         raise DataError(f"In {what} an id is missing, or all are; give one a line.")
-    vocabulary, _ = Vocabulary.of(series)
+    vocabulary, _ = Vocabulary.of(raw_ids(listed))
     return vocabulary, vocabulary.codes(seen.ids)

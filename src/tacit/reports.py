@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from tacit.channels.table import Channel
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Codes, Mask, Vocabulary, rows_where
+from tacit.ratings import Codes, Mask, rows_where
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,10 @@ from tacit.collection.perturb import perturb
 from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
 from tacit.collection.report_file import write_reports
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 STARS = RatingScale.parse("1:5:1")
 

@@ -17,8 +17,9 @@ from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.rated import Rated
 from tacit.collection.sampler import BulkSampler
 from tacit.errors import CertificateError, RequestError
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 STARS = RatingScale.parse("1:5:1")
 CHANNEL = compile_channel("randomized-response", epsilon="1", scale=STARS)

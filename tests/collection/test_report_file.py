@@ -12,8 +12,9 @@ from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
 from tacit.collection.report_file import KEY, read_reports, write_perturbed, write_reports
 from tacit.errors import CertificateError, DataError
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 STARS = RatingScale.parse("1:5:1")
 

@@ -18,8 +18,9 @@ from tacit.collection.plans import plan
 from tacit.collection.rated import Rated
 from tacit.collection.sample import Sample
 from tacit.errors import CertificateError, RequestError
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 from tacit.wire.schedule import ASK
 
 STARS = RatingScale.parse("1:5:1")

@@ -21,8 +21,9 @@ from tacit.collection.report_file import read_reports, write_blocks
 from tacit.collection.spark import write_perturbed_on_spark
 from tacit.engines.spark_session import session
 from tacit.errors import RequestError
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 STARS = RatingScale.parse("1:5:1")
 MASTER = "local[2]"

@@ -24,7 +24,8 @@ def people(draw) -> tuple[Drawn, list[int]]:
     """A model of 8 items, and somebody's, in any order, some twice and some unknown."""
     factors, neighbours = draw(st.sampled_from(SHAPES))
     made = drawn(8, factors, neighbours, draw(st.integers(0, 50)))
-    return made, draw(st.lists(st.sampled_from([*made.model.items, 7, -1]), max_size=12))
+    own = draw(st.lists(st.sampled_from([*made.model.items, 7, -1]), max_size=12))
+    return made, own if set(own) & set(made.model.items) else []
 
 
 def exact(model: ListModel, own: list[int]) -> list[Fraction]:

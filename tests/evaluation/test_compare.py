@@ -164,8 +164,8 @@ WRONG = [
     (ODD, {}, "frame, line 1: there is no column 'user' among 'who, item, rating'; name the "
      "columns, as in user=NAME."),
     (FRAME.head(0), {}, "frame holds no rating; give a file with at least one row."),
-    (([1, 2],), {}, "1 columns are no ratings; give a tuple of arrays (user, item, rating), with a "
-     "time in Unix seconds after them if you like."),
+    (([1, 2],), {}, "data must be a tuple of arrays (user, item, rating), perhaps with a time in Unix "
+     "seconds after them, got a tuple of 1."),
     (([1, 2], [1], [3, 4]), {}, "The columns are of different lengths (2 of user, 1 of item, 2 of "
      "rating); give equal ones."),
     (FRAME, {"scale": "1:4:1"}, re.compile(r"frame, row \d+: rating '5' is off the scale 1:4:1; ")),

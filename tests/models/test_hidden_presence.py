@@ -21,9 +21,10 @@ from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.evidence.presence_mixture import GROUPS, presence_mixture
 from tacit.models.evidence.presence_spectrum import shrunk, spectrum
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.reports import Reports
+from tacit.vocabulary import Vocabulary
 
 PEOPLE, ITEMS = 150, 110
 

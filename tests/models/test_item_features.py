@@ -13,7 +13,7 @@ from tacit.errors import RequestError
 from tacit.metrics.accuracy import rmse
 from tacit.models import ChannelMF, Evidence, at_home, evidence, fit
 from tacit.models.channel_mf.item_features import item_features
-from tacit.ratings import Vocabulary
+from tacit.vocabulary import Vocabulary
 
 PEOPLE, ITEMS, EACH, GENRES, NEW = 300, 120, 25, 4, 12
 QUICK = {"factors": 5, "directions": 4, "draws": 16, "burn_in": 80}

@@ -18,8 +18,8 @@ from visits import CHROMIUM, answer, erase, posts
 
 from tacit import Client, synthetic
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.ratings import Vocabulary
 from tacit.simulation.fleet import Fleet
+from tacit.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.browser
 PEOPLE = 5

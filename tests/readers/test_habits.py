@@ -58,8 +58,31 @@ def test_the_names_of_movielens_need_no_time_and_no_renaming(tmp_path):
     assert read(path, scale="1:5:1").item_ids.ids.to_list() == [8]
     frame = pl.DataFrame({"userId": [7], "movieId": [8]})
     assert from_frame(frame).scale.has_one_level
-    full = table(tmp_path, "userId,movieId,rating,timestamp\n7,8,3.0,1\n", "theirs.csv")
-    assert str(read(full).scale) == "0.5:5:0.5"
+
+
+def test_a_scale_of_movielens_needs_a_file_named_as_in_movielens(tmp_path):
+    rows = "userId,movieId,rating,timestamp\n7,8,3,1\n7,9,5,2024-01-01\n"
+    theirs = table(tmp_path, rows.replace("2024-01-01", "2"), "ratings.csv")
+    assert str(read(theirs).scale) == "0.5:5:0.5"
+    other = table(tmp_path, rows.replace("2024-01-01", "2"), "mine.csv")
+    assert str(read(other).scale) == "3:5:1"
+    assert "scale" in read(other).undeclared
+    text = rows.replace("2024-01-01", "2").replace("7,", "u7,")
+    assert read(table(tmp_path, text, "ratings.csv")).user_ids.ids.to_list() == ["u7"]
+    dates = table(tmp_path, rows.replace("3,1", "3,2024-01-02"), "ratings.csv")
+    assert str(read(dates).scale) == "0.5:5:0.5"
+
+
+@pytest.mark.parametrize("line", ["{},{},{}", "{}\t{}\t{}\t9"])
+def test_lines_without_a_header_have_no_scale_of_their_own(tmp_path, line, notices):
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "".join(line.format(u, i, 1 + (u + i) % 5) + "\n" for u in (1, 2, 3) for i in (4, 5, 6))
+    )
+    ratings = read(path, notify=notices.append)
+    assert str(ratings.scale) == "1:5:1"
+    assert "scale" in ratings.undeclared
+    assert "was inferred" in notices[0]
 
 
 def test_all_columns_that_are_not_there_are_named_at_once(tmp_path):

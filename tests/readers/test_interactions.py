@@ -67,11 +67,22 @@ def test_frames_of_every_kind_are_read_alike(notices):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_weights_are_ignored_with_a_notice(tmp_path, name, kind, notices):
     frame = pl.DataFrame(PAIRS, schema=["user", "item"], orient="row")
-    path = written(tmp_path, frame.with_columns(pl.Series(name, [3.5, -1e300, 0])), kind)
+    path = written(tmp_path, frame.with_columns(pl.Series(name, [3.5, 1e300, 0.5])), kind)
     assert pairs(read(path, scale=THERE, notify=notices.append)) == PAIRS
     assert notices == [
         f"{path}: ratings or weights are ignored, for the scale there has one level."
     ]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_weights_of_zero_and_below_are_refused_unless_left_out(tmp_path, kind, notices):
+    frame = pl.DataFrame(PAIRS, schema=["user", "item"], orient="row")
+    path = written(tmp_path, frame.with_columns(count=pl.Series([3, -1, 0])), kind)
+    with pytest.raises(DataError, match="2 of 3 weights are 0 or below"):
+        read(path, scale=THERE)
+    left = read(path, scale=THERE, positive_only=True, notify=notices.append)
+    assert pairs(left) == PAIRS[:1]
+    assert any("2 rows of weights of 0 or below" in notice for notice in notices)
 
 
 def test_a_known_format_can_be_read_as_interactions(tmp_path, notices):
@@ -79,7 +90,7 @@ def test_a_known_format_can_be_read_as_interactions(tmp_path, notices):
     path.write_text("7\t20\t4\t1\n3\t10\t1\t2\n")
     assert pairs(read(path, scale=THERE, notify=notices.append)) == PAIRS[:2]
     path = tmp_path / "jester-data-1.csv"
-    path.write_text("2,0,99,-3.5\n")
+    path.write_text("2,0.5,99,3.5\n")
     assert pairs(read(path, scale=THERE, notify=notices.append)) == [(1, 1), (1, 3)]
     assert ["are ignored" in notice for notice in notices] == [True, True]
 

@@ -194,8 +194,8 @@ def test_folder_of_a_movielens_release_is_one_data_set(tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("ml/movies.csv", 'movieId,title,genres\n7,"Seven, a (1995)",Crime\n')
     assert titles(tmp_path / "all.zip").rows() == [(7, "Seven, a (1995)")]
-    (tmp_path / "u.item").write_text("one|Title\n")
-    with pytest.raises(DataError, match=r"u.item, line 1: 'one\|Title' is not item"):
+    (tmp_path / "u.item").write_text("one\n")
+    with pytest.raises(DataError, match=r"u.item, line 1: 'one' is not item"):
         titles(tmp_path / "u.item")
     with pytest.raises(DataError, match=r"no u.item"):
         titles(__file__)

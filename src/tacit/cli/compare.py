@@ -68,6 +68,7 @@ def compare(
     rounding: Rounding = None,
     catalogue: options.CatalogueFile = None,
     people: options.PeopleFile = None,
+    positive_only: options.PositiveOnly = False,
     items: options.ItemsFile = None,
     engine: options.Engine = "local",
     master: options.Master = None,
@@ -147,6 +148,7 @@ def compare(
         catalogue=catalogue,
         people=people,
         held_out=request.comparison.protocol.column,
+        positive_only=positive_only,
     )
     recorded = experiment.recorded(context)
     recorded.check(ratings, data)

@@ -68,6 +68,7 @@ def fit(
     rounding: Rounding = None,
     catalogue: options.CatalogueFile = None,
     people: options.PeopleFile = None,
+    positive_only: options.PositiveOnly = False,
     items: options.ItemsFile = None,
     engine: options.Engine = "local",
     master: options.Master = None,
@@ -106,7 +107,14 @@ def fit(
     settings = _settings(seed, factors, items)
     if data is not None and not from_reports:
         source = options.load(
-            data, format, scale, columns, rounding, catalogue=catalogue, people=people
+            data,
+            format,
+            scale,
+            columns,
+            rounding,
+            catalogue=catalogue,
+            people=people,
+            positive_only=positive_only,
         )
     else:
         _without_vocabularies(catalogue, people)

@@ -103,6 +103,15 @@ PeopleFile = Annotated[
     ),
 ]
 
+PositiveOnly = Annotated[
+    bool,
+    typer.Option(
+        "--positive-only",
+        help="Leave out interactions whose weight is 0 or below; without it they are refused.",
+        rich_help_panel="Data",
+    ),
+]
+
 
 def load(
     data: Path,
@@ -114,6 +123,7 @@ def load(
     catalogue: Path | None = None,
     people: Path | None = None,
     held_out: str | None = None,
+    positive_only: bool = False,
 ) -> "Ratings":
     """The ratings at `data`; what the reader has to say goes to standard error."""
     from tacit.readers import read
@@ -128,6 +138,7 @@ def load(
         catalogue=catalogue,
         people=people,
         held_out=held_out,
+        positive_only=positive_only,
         notify=notice,
     )
 

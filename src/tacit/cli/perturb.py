@@ -25,6 +25,7 @@ def perturb(
     rounding: Rounding = None,
     catalogue: options.CatalogueFile = None,
     people: options.PeopleFile = None,
+    positive_only: options.PositiveOnly = False,
     engine: options.Engine = "local",
     master: options.Master = None,
 ) -> None:
@@ -57,7 +58,14 @@ def perturb(
         settings_of(channel)
     tools.check([channel], [], plan)
     ratings = options.load(
-        data, format, scale, columns, rounding, catalogue=catalogue, people=people
+        data,
+        format,
+        scale,
+        columns,
+        rounding,
+        catalogue=catalogue,
+        people=people,
+        positive_only=positive_only,
     )
     chosen = tools.plan(plan, channel, epsilon, ratings.scale, cap)
     if asked:

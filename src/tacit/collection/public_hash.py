@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.thresholds import hash_id
-from tacit.ratings import Codes, Ratings, Vocabulary
+from tacit.ratings import Codes, Ratings
+from tacit.vocabulary import Vocabulary
 from tacit.wire.schedule import ASK
 
 KEEP = 0xD1B54A32D192ED03

@@ -15,11 +15,12 @@ from tacit.collection.plan import Plan
 from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import DataError, RequestError
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Codes, Ratings, Vocabulary
+from tacit.ratings import Codes, Ratings
 from tacit.readers.decoding import BROKEN, PARQUET, decodable
 from tacit.readers.text import reason
 from tacit.reports import Reports
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 from tacit.whole_files import whole
 from tacit.wire.channel import dumps, loads
 

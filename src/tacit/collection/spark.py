@@ -17,8 +17,9 @@ from tacit.collection.plans import plan as plan_of
 from tacit.collection.report_file import write_blocks
 from tacit.collection.slots import BLOCK, SlotReports, slot_reports
 from tacit.engines.spark_session import quiet, session
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 from tacit.wire.channel import dumps, loads
 
 PIECE = 1 << 25

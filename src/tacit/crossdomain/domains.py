@@ -9,8 +9,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.ratings import Codes, Mask, Part, Ratings, Vocabulary
+from tacit.ratings import Codes, Mask, Part, Ratings
 from tacit.readers import as_ratings
+from tacit.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)

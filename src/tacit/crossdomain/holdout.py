@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.trial import Trial
 from tacit.errors import RequestError
-from tacit.ratings import Codes, Mask, Vocabulary
+from tacit.ratings import Codes, Mask
+from tacit.vocabulary import Vocabulary
 
 Floats = NDArray[np.float32]
 

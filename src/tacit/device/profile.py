@@ -5,7 +5,7 @@ Standard library only. `tacit.kernels.devices.foldin` is the bulk twin; a test h
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from tacit.device.solve import Row, expected, linear_row, ordinal_row, theta
 from tacit.errors import DataError, RequestError
@@ -16,11 +16,27 @@ Item = int | str
 NO_NUMBER = "The numbers of this item model come to none: nothing is predicted."
 
 
+def places_by_spelling(items: Iterable[Item]) -> dict[str, int]:
+    """The index of each item of a model, by the text of its id."""
+    return {str(item): place for place, item in enumerate(items)}
+
+
+def require_known(own: Collection[object], known: Collection[object]) -> None:
+    """Raise `RequestError` where a model knows none of a person's items, who has some."""
+    if own and not known:
+        # Not which items: the sentence may end up in a log.
+        raise RequestError(
+            f"The model has none of the {len(own)} items of this profile; give ids of its "
+            "catalogue, spelled as there."
+        )
+
+
 class Profile:
     """One person: an item model and their own true ratings, by raw item id.
 
-    Ratings of items that the model does not know are left out of the solve. Raises `RequestError`
-    for a rating off the model's scale, for what is no item model and for ratings that are no
+    Ids are compared by spelling, as JSON has them as text. Ratings of items that the model does not
+    know are left out of the solve. Raises `RequestError` for a rating off the model's scale, for
+    ratings of which the model knows no item, for what is no item model and for ratings that are no
     mapping, and, as do its methods, `DataError` for a model whose numbers come to no number.
     `rows`: the person's own row under each draw, bias first; a secret as the ratings are.
     """
@@ -33,9 +49,13 @@ class Profile:
             # Neither the rating nor the item: the sentence may end up in a log.
             raise RequestError(f"A rating is not on the model's scale {model.scale}.")
         self._model = model
-        self._places = {item: place for place, item in enumerate(model.items)}
+        self._places = places_by_spelling(model.items)
+        own = {
+            self._places[str(item)]: r for item, r in ratings.items() if str(item) in self._places
+        }
+        require_known(ratings, own)
         # Sorted by item, so that the order in which the person rated changes no digit.
-        self._known = sorted((self._places[i], r) for i, r in ratings.items() if i in self._places)
+        self._known = sorted(own.items())
         try:
             self.rows = [self._solve(draw) for draw in model.draws]
         except (ArithmeticError, ValueError):
@@ -45,7 +65,7 @@ class Profile:
 
     def predict(self, item: Item) -> float:
         """The rating the person would give; an unknown item gets their own average."""
-        return self._predict(self._places.get(item))
+        return self._predict(self._places.get(str(item)))
 
     def gain(self, item: Item) -> float:
         """How far up the scale the person would rate the item, from 0 to 1."""

@@ -18,8 +18,9 @@ from tacit.models.evidence.presence_features import Presence
 from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Codes, Vocabulary, raw_ids
+from tacit.ratings import Codes
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary, raw_ids
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]

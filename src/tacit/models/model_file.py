@@ -14,8 +14,8 @@ from tacit.errors import RequestError
 from tacit.models.condensing.condensed import CondensedItems
 from tacit.models.evidence.presence_features import Presence
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Vocabulary
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 FORMAT = "tacit-model-1"
 DAMAGED = (

@@ -11,9 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.ratings import Codes, Vocabulary, raw_ids
+from tacit.ratings import Codes
 from tacit.readers import titles as titles_of
 from tacit.readers.frame import as_lazy
+from tacit.vocabulary import Vocabulary, raw_ids
 
 Floats = NDArray[np.float32]
 Id = int | str | np.integer[Any]

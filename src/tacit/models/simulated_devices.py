@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
+from tacit.errors import RequestError
 from tacit.given import must_be
 from tacit.kernels.layout import Side, by_user
 from tacit.models.device_blocks import (
@@ -28,9 +29,10 @@ Doubles = NDArray[np.float64]
 
 
 def at_home(fitted: Fitted, own: Ratings) -> Fitted:
-    """The model with each person's row solved at home from `own`, which shares its vocabulary.
+    """The model with each person's row solved at home from `own`, matched by raw ids.
 
-    Raises `RequestError` for what is no model of ratings, and for what are no `Ratings`.
+    Raises `RequestError` for what is no model of ratings, for what are no `Ratings`, for ratings on
+    another scale, and where none of them is by a person and of an item of the model.
     """
     model = _downloaded(fitted)
     return replace(fitted.on_devices(), people=model.people(*_everybody(fitted, own)))
@@ -85,7 +87,13 @@ def _downloaded(fitted: Fitted) -> Downloaded:
 
 def _everybody(fitted: Fitted, own: Ratings) -> tuple[Side, Doubles]:
     must_be(Ratings, own, "`Ratings`", "give those of the model's people")
-    return _grouped(fitted, own, own.users, len(fitted.user_ids))
+    if str(own.scale) != str(fitted.scale):
+        raise RequestError(
+            f"{own.name} must be on the model's scale {fitted.scale}, got {own.scale}; read it "
+            "again with that scale."
+        )
+    known = own.aligned(fitted.user_ids, fitted.item_ids)
+    return _grouped(fitted, known, known.users, len(fitted.user_ids))
 
 
 def _grouped(fitted: Fitted, own: Ratings, users: Codes, people: int) -> tuple[Side, Doubles]:

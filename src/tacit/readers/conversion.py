@@ -29,6 +29,7 @@ def as_ratings(
     catalogue: Declared | None = None,
     people: Declared | None = None,
     held_out: str | None = None,
+    positive_only: bool = False,
     format: str | None = None,
     name: str = "frame",
     notify: Notify | None = None,
@@ -50,16 +51,18 @@ def as_ratings(
         "catalogue": catalogue,
         "people": people,
         "held_out": held_out,
+        "positive_only": positive_only or None,
     }
     if isinstance(data, Ratings):
         return _as_they_are(data, asked | {"format": format})
+    given = {option: value for option, value in asked.items() if value is not None}
     if isinstance(data, str | Path):
         if not Path(data).exists():
             raise DataError(f"There is no file or folder {data}; give {KINDS}.")
-        return read(data, format=format, notify=notify, **asked)
+        return read(data, format=format, notify=notify, **given)
     if format is not None:
         raise RequestError(f"The format {format} is one of files; leave it out.")
-    return from_frame(_frame(data), name=name, notify=notify, **asked)
+    return from_frame(_frame(data), name=name, notify=notify, **given)
 
 
 def _as_they_are(ratings: Ratings, asked: Mapping[str, Any]) -> Ratings:
@@ -92,10 +95,12 @@ def _frame(data: Any) -> Any:
 
 
 def _of_arrays(columns: Sequence[Any]) -> pl.DataFrame:
-    if not 2 <= len(columns) <= len(NAMES) or any(isinstance(one, str) for one in columns):
+    rows = isinstance(columns, list) and all(isinstance(one, tuple) for one in columns)
+    if rows or not 2 <= len(columns) <= len(NAMES) or any(isinstance(c, str) for c in columns):
         raise RequestError(
-            f"{len(columns)} columns are no ratings; give a tuple of arrays (user, item, rating), "
-            "with a time in Unix seconds after them if you like."
+            f"data must be a tuple of arrays (user, item, rating), perhaps with a time in Unix "
+            f"seconds after them, got a {type(columns).__name__} of {len(columns)}"
+            f"{' tuples, which are rows' if rows else ''}."
         )
     series = [
         pl.Series(name, column.tolist() if hasattr(column, "tolist") else list(column))

@@ -16,6 +16,7 @@ from tacit.readers.decoding import BROKEN, PARQUET, decodable
 from tacit.readers.format import Notify
 from tacit.readers.items import LAYOUTS, STORED, items
 from tacit.readers.text import reason
+from tacit.vocabulary import typed_ids
 
 Ids = Iterable[int | str]
 Declared = Ids | str | Path
@@ -99,12 +100,31 @@ def listed(path: Path, name: str) -> pl.DataFrame:
     return table.unique(name, keep="first", maintain_order=True)
 
 
+def _text_table(path: Path) -> pl.DataFrame:
+    """A table of text, whose ids stay as they are written."""
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    names = pl.read_csv(path, separator=separator, n_rows=0).columns
+    as_written = {name: pl.String() for name in names if name in RATED}
+    return pl.read_csv(
+        path, separator=separator, infer_schema_length=None, schema_overrides=as_written
+    )
+
+
+def _typed(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with its ids as ratings have them; raises `DataError` for ids of another kind."""
+    for name in set(RATED) & set(table.columns):
+        if not (table.schema[name].is_integer() or isinstance(table.schema[name], pl.String)):
+            raise DataError(
+                f"column '{name}' is {table.schema[name]}; it needs to be whole numbers or text."
+            )
+    return table.with_columns(typed_ids(table[name]) for name in RATED if name in table.columns)
+
+
 def _table(path: Path) -> pl.DataFrame:
     try:
         if path.suffix.lower() == ".parquet":
-            return decodable(path, PARQUET, path).collect()
-        separator = "\t" if path.suffix.lower() == ".tsv" else ","
-        return pl.read_csv(path, separator=separator, infer_schema_length=None)
+            return _typed(decodable(path, PARQUET, path).collect())
+        return _typed(_text_table(path))
     except BROKEN as error:
         raise DataError(
             f"{path} is no table ({reason(error)}); give a csv with a header."

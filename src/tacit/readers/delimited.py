@@ -1,13 +1,22 @@
 """Lines of separated fields: the one parser behind most families."""
 
 import io
+import re
 from dataclasses import dataclass
 
 import polars as pl
 
 from tacit.readers.formats.times import EXAMPLES, is_iso, unix_seconds
 from tacit.readers.levels import DeclaredScale
-from tacit.readers.text import UnsoundError, rating_fault, shown, sound, split, whole
+from tacit.readers.text import (
+    UnsoundError,
+    rating_fault,
+    require_every_line,
+    shown,
+    sound,
+    split,
+    whole,
+)
 
 UNIT_SEPARATOR = b"\x1f"
 HELD_OUT = {"0": False, "1": True, "false": False, "true": True}
@@ -18,7 +27,7 @@ HELD_OUT = {"0": False, "1": True, "false": False, "true": True}
 class Delimited:
     """Lines of separated fields, `fields` naming those that matter and None the others.
 
-    Ids are whole numbers but in the columns of `text`. Without a field rating the rows are
+    Ids are read as text: `gather` finds their type. Without a field rating the rows are
     interactions. `decimal_comma`: ratings are written as in 3,5. `iso_times`: timestamps are dates,
     as in 2024-05-31, and not Unix seconds.
     """
@@ -26,20 +35,18 @@ class Delimited:
     separator: str
     fields: tuple[str | None, ...]
     grid: DeclaredScale | None
-    text: frozenset[str] = frozenset()
     decimal_comma: bool = False
     iso_times: bool = False
 
     def parse(self, data: bytes) -> pl.DataFrame:
-        """The named fields as columns: ids Int64 or String, rating Float64, timestamp Int64,
-        held_out Boolean."""
-        separator = self.separator.encode()
-        if len(separator) > 1:
-            data, separator = data.replace(separator, UNIT_SEPARATOR), UNIT_SEPARATOR
+        """The named fields as columns: ids String, rating Float64, timestamp Int64, held_out
+        Boolean."""
+        plain, separator = self._without_quotes(data)
         frame = pl.read_csv(
-            io.BytesIO(data),
+            io.BytesIO(plain),
             has_header=False,
-            separator=separator.decode(),
+            separator=separator,
+            quote_char=None,
             schema={name or f"_{k}": self._type(name) for k, name in enumerate(self.fields)},
             columns=[k for k, name in enumerate(self.fields) if name],
             empty_string_is_null=True,
@@ -47,6 +54,7 @@ class Delimited:
         )
         if self.iso_times:
             frame = frame.with_columns(unix_seconds("timestamp"))
+        require_every_line(frame, data)
         sound(frame, self.grid)
         return _with_split(frame) if "held_out" in frame.columns else frame
 
@@ -65,9 +73,25 @@ class Delimited:
     def _type(self, name: str | None) -> pl.DataType:
         if name == "rating":
             return pl.Float64()
-        as_text = name is None or name == "held_out" or name in self.text
-        as_text = as_text or (name == "timestamp" and self.iso_times)
-        return pl.String() if as_text else pl.Int64()
+        whole_seconds = name == "timestamp" and not self.iso_times
+        return pl.Int64() if whole_seconds else pl.String()
+
+    def _without_quotes(self, data: bytes) -> tuple[bytes, str]:
+        """The block with quoted fields taken out of their quotes, and its separator.
+
+        A quote inside a field that does not begin with one is a letter, as in 7" single.
+        """
+        several = len(self.separator) > 1
+        if not several and not re.search(self._quoted_field(), data):
+            return data, self.separator
+        if several:
+            return data.replace(self.separator.encode(), UNIT_SEPARATOR), "\x1f"
+        lines = data.decode().removesuffix("\n").split("\n")
+        rows = (self._split(line.removesuffix("\r")) for line in lines)
+        return ("\n".join("\x1f".join(row) for row in rows) + "\n").encode(), "\x1f"
+
+    def _quoted_field(self) -> bytes:
+        return b"(?m)(?:^|" + re.escape(self.separator.encode()) + b')"'
 
     def _split(self, line: str) -> list[str]:
         several = len(self.separator) > 1

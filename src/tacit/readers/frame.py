@@ -11,7 +11,7 @@ from tacit.readers.format import Request
 from tacit.readers.formats.times import EXAMPLES, unix_seconds
 from tacit.readers.gather import ROWS
 from tacit.readers.levels import DeclaredScale
-from tacit.readers.text import rating_fault, shown
+from tacit.readers.text import missing, rating_fault, shown
 from tacit.scale import THERE
 
 
@@ -47,7 +47,9 @@ def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType
         return pl.Float64()
     if ours == "held_out" and (dtype.is_integer() or dtype == pl.Boolean):
         return pl.Int64()
-    if ours in ("user", "item", "timestamp") and dtype.is_integer():
+    if ours in ("user", "item") and dtype.is_integer():
+        return dtype
+    if ours == "timestamp" and dtype.is_integer():
         return pl.Int64()
     if ours in ("user", "item") and isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
         return pl.String()
@@ -61,8 +63,8 @@ def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType
 
 def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None) -> None:
     for name in frame.columns:
-        if frame[name].null_count():
-            place = row + int(frame[name].is_null().arg_max() or 0)
+        if (absent := missing(frame[name])).any():
+            place = row + int(absent.arg_max() or 0)
             fault = f"missing, or no date such as {EXAMPLES}" if name == "timestamp" else "missing"
             raise DataError(f"{where}, row {place}: the {name} is {fault}; fill or drop the row.")
     if "held_out" in frame.columns and not (held := frame["held_out"].is_between(0, 1)).all():

@@ -8,24 +8,30 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.ratings import Codes, Mask, Part, Ratings, Vocabulary
+from tacit.ratings import Codes, Mask, Part, Ratings
 from tacit.readers.format import Notify
 from tacit.readers.levels import DeclaredScale, infer
 from tacit.scale import THERE, RatingScale
+from tacit.vocabulary import Vocabulary, as_numbers, without_blanks
 
 ROWS = 1 << 20
 MOST_DISTINCT = 4096
 
 
 class Encoder:
-    """Ids to codes, batch by batch, in order of first appearance; `vocabulary` then sorts them."""
+    """Ids to codes, batch by batch, in order of first appearance; `finish` then sorts them.
+
+    `blanks`: how many ids had blanks around them, which are dropped.
+    """
 
     def __init__(self) -> None:
+        self.blanks = 0
         self._known: pl.DataFrame | None = None
         self._batches: list[Codes] = []
 
-    def add(self, raw: pl.Series) -> None:
+    def add(self, ids: pl.Series) -> None:
         """Encode one more batch of ids."""
+        raw = self._of_one_type(ids)
         self._learn(raw.unique(maintain_order=True).alias("id"))
         joined = (
             raw.alias("id").to_frame().join(self._table, on="id", how="left", maintain_order="left")
@@ -46,6 +52,17 @@ class Encoder:
     def _table(self) -> pl.DataFrame:
         assert self._known is not None, "a batch comes first"
         return self._known
+
+    def _of_one_type(self, ids: pl.Series) -> pl.Series:
+        """The batch as numbers while all ids so far are plain ones; then all ids become text."""
+        plain, blanks = without_blanks(ids)
+        self.blanks += blanks
+        if self._known is None or self._known["id"].dtype.is_integer():
+            if (numbers := as_numbers(plain)) is not None:
+                return numbers
+            if self._known is not None:
+                self._known = self._known.cast({"id": pl.String})
+        return plain.cast(pl.String)
 
     def _learn(self, ids: pl.Series) -> None:
         if self._known is not None:
@@ -76,13 +93,15 @@ def gather(
     where: str,
     rng: int,
     notify: Notify,
+    positive_only: bool = False,
 ) -> Ratings:
     """Ratings from frames of columns user, item and perhaps rating, timestamp and held_out, in
     their order.
 
     With `grid` None the scale is inferred from the distinct ratings; without ratings it is `there`.
-    A (person, item) pair given twice keeps its latest row. Raises `DataError` when there is no row
-    or no scale.
+    A (person, item) pair given twice keeps its latest row. `positive_only`: rows of weights of 0
+    and below are no interactions, and are left out. Raises `DataError` when there is no row or no
+    scale, and for such weights without it.
     """
     users, items = Encoder(), Encoder()
     numbers: list[NDArray[np.float32]] = []
@@ -91,7 +110,10 @@ def gather(
     distinct: set[float] = set()
     first, frames = _some(coalesced(frames), where)
     grid = _of_interactions(first, grid, where, notify)
-    for frame in frames:
+    rows = 0
+    for batch in frames:
+        frame = _liked(batch, grid, where, positive_only)
+        rows += len(batch) - len(frame)
         users.add(frame["user"])
         items.add(frame["item"])
         numbers.append(_ratings(frame, grid))
@@ -101,6 +123,8 @@ def gather(
             held_out.append(frame["held_out"].to_numpy())
         if grid is None:
             distinct |= _distinct(numbers[-1], distinct, where)
+    if rows:
+        notify(f"{where}: {rows:,} rows of weights of 0 or below were left out.")
     undeclared: set[Part] = {"catalogue", "people"}
     if grid is None:
         undeclared.add("scale")
@@ -111,6 +135,8 @@ def gather(
     chance = np.random.default_rng(rng)
     levels = np.concatenate([grid.levels(part.astype(np.float64), chance) for part in numbers])
     numbers.clear()
+    if blanks := users.blanks + items.blanks:
+        notify(f"{where}: blanks around {blanks:,} ids were dropped.")
     user_ids, user_codes = users.finish()
     item_ids, item_codes = items.finish()
     ratings = Ratings(
@@ -147,6 +173,22 @@ def _of_interactions(
     if "rating" in first.columns and grid is not None and grid.scale.has_one_level:
         notify(f"{where}: ratings or weights are ignored, for the scale {THERE} has one level.")
     return grid
+
+
+def _liked(
+    frame: pl.DataFrame, grid: DeclaredScale | None, where: str, positive_only: bool
+) -> pl.DataFrame:
+    """The rows that are interactions; raises `DataError` for a weight of 0 or below."""
+    if grid is None or not grid.scale.has_one_level or "rating" not in frame.columns:
+        return frame
+    liked = frame.filter(pl.col("rating") > 0)
+    if len(liked) < len(frame) and not positive_only:
+        raise DataError(
+            f"{where}: {len(frame) - len(liked):,} of {len(frame):,} weights are 0 or below, and "
+            "would count as interactions; leave such rows out, with positive_only=True or "
+            "--positive-only."
+        )
+    return liked
 
 
 def _ratings(frame: pl.DataFrame, grid: DeclaredScale | None) -> NDArray[np.float32]:

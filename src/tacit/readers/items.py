@@ -10,7 +10,8 @@ from tacit.errors import DataError
 from tacit.given import path as given_path
 from tacit.readers.decoding import PARQUET, decodable
 from tacit.readers.source import Source, sources_in
-from tacit.readers.text import reason, shown, split, whole
+from tacit.readers.text import reason, shown, split
+from tacit.vocabulary import typed_ids
 
 # The flags of `u.item`, in their order; the first says that the genres are not known.
 FLAGS = (
@@ -20,7 +21,7 @@ FLAGS = (
 )  # fmt: skip
 NO_GENRE = ("", "unknown", "(no genres listed)")
 STORED = "items.parquet"
-SCHEMA = {"item": pl.Int64, "title": pl.String, "genres": pl.List(pl.String)}
+SCHEMA = {"item": pl.String, "title": pl.String, "genres": pl.List(pl.String)}
 
 
 @dataclass(frozen=True)
@@ -86,17 +87,17 @@ def _listed(source: Source, layout: ItemFormat) -> pl.DataFrame:
     first = 1 if layout.header else 0
     rows = layout.rows(lines)[first:]
     for number, row in enumerate(rows, first + 1):
-        if len(row) < 2 or not whole(row[0]):
+        if len(row) < 2 or not row[0].strip():
             raise DataError(
                 f"{source}, line {number}: {shown(layout.separator.join(row))} is not "
                 f"item{layout.separator}title; correct the line."
             )
     columns = {
-        "item": [int(row[0]) for row in rows],
+        "item": [row[0] for row in rows],
         "title": [row[1] for row in rows],
         "genres": [layout.genres_of(row) for row in rows],
     }
-    return pl.DataFrame(columns, schema=SCHEMA)
+    return _typed(pl.DataFrame(columns, schema=SCHEMA))
 
 
 def _stored(source: Source) -> pl.DataFrame:
@@ -105,8 +106,8 @@ def _stored(source: Source) -> pl.DataFrame:
             stored = decodable(file.read(), PARQUET, source).collect()
         given = {name: pl.col(name) for name in ("title", "genres") if name in stored.columns}
         text = {name: column.cast(pl.String) for name, column in given.items()}
-        return stored.select(
-            _ids(stored.schema["item"]),
+        return _typed(stored).select(
+            "item",
             text.get("title", pl.lit(None, pl.String)).alias("title"),
             text.get("genres", pl.lit(None, pl.String))
             .fill_null("")
@@ -120,5 +121,5 @@ def _stored(source: Source) -> pl.DataFrame:
         ) from error
 
 
-def _ids(dtype: pl.DataType) -> pl.Expr:
-    return pl.col("item").cast(pl.Int64 if dtype.is_integer() else pl.String)
+def _typed(table: pl.DataFrame) -> pl.DataFrame:
+    return table.with_columns(typed_ids(table["item"]))

@@ -32,6 +32,7 @@ def read(
     catalogue: Declared | None = None,
     people: Declared | None = None,
     held_out: str | None = None,
+    positive_only: bool = False,
     rng: int = 0,
     name: str | None = None,
     notify: Notify | None = None,
@@ -41,6 +42,7 @@ def read(
     `scale`: the public scale; without it the format's own, or one inferred with a notice. A table
     of person and item alone (and perhaps time) holds interactions, on the scale "there"; so does
     any other where that scale is given: ratings or weights are then ignored, with a notice.
+    `positive_only`: leave out rows of weights of 0 and below, which that scale refuses.
     `held_out`: the column of a table that says what a published split keeps for the test.
     `columns`: `{"user": "member", ..}` for tables. `rounding`: what becomes of a rating between
     two levels ("nearest", "stochastic" with `rng`); without it Jester's are rounded to the
@@ -56,13 +58,21 @@ def read(
     wanted = Columns.of(columns)
     declared = _grid(scale, rounding)
     found = detect(place, format, Request(declared, wanted, held_out))
-    grid = declared or _grid(found.format.scale, rounding or found.format.rounding)
+    grid = declared or _own_grid(found, rounding)
     grid = _own_rounding(grid, found)
     if grid and grid.rounding and not grid.scale.has_one_level:
         tell(f"{place}: ratings are rounded ({grid.rounding}) to the scale {grid.scale}.")
     frames = found.format.frames(found.sources, Request(grid, wanted, held_out))
     label = name or _label(place)
-    ratings = gather(frames, grid, name=label, where=str(place), rng=rng, notify=tell)
+    ratings = gather(
+        frames,
+        grid,
+        name=label,
+        where=str(place),
+        rng=rng,
+        notify=tell,
+        positive_only=positive_only,
+    )
     if held_out is not None and ratings.held_out is None:
         raise DataError(
             f"{place} is read as {found.format.name}, which has no column {held_out} that says "
@@ -80,6 +90,7 @@ def from_frame(
     catalogue: Declared | None = None,
     people: Declared | None = None,
     held_out: str | None = None,
+    positive_only: bool = False,
     rng: int = 0,
     name: str = "frame",
     notify: Notify | None = None,
@@ -90,7 +101,9 @@ def from_frame(
     frames: Iterator[pl.DataFrame] = read_lazy(
         as_lazy(frame), name, Request(grid, Columns.of(columns), held_out)
     )
-    ratings = gather(frames, grid, name=name, where=name, rng=rng, notify=tell)
+    ratings = gather(
+        frames, grid, name=name, where=name, rng=rng, notify=tell, positive_only=positive_only
+    )
     return declare(ratings, catalogue, people, tell)
 
 
@@ -101,6 +114,16 @@ def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> Declare
         return None
     grid = scale if isinstance(scale, RatingScale) else RatingScale.parse(scale)
     return DeclaredScale(grid, rounding)
+
+
+def _own_grid(found: Candidate, rounding: Rounding | None) -> DeclaredScale | None:
+    """The format's own scale, where the files are named as its files are.
+
+    Lines alone do not tell: other sites write the same columns on scales of their own.
+    """
+    if not all(found.format.named(source) for source in found.sources):
+        return _grid(None, rounding)
+    return _grid(found.format.scale, rounding or found.format.rounding)
 
 
 def _own_rounding(grid: DeclaredScale | None, found: Candidate) -> DeclaredScale | None:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.given import whole
-from tacit.ratings import Codes, Ratings, Vocabulary
+from tacit.ratings import Codes, Ratings
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 Floats = NDArray[np.float32]
 

@@ -133,9 +133,27 @@ def rating_fault(value: str, grid: DeclaredScale | None) -> str | None:
     return None
 
 
+def missing(column: pl.Series) -> pl.Series:
+    """Which values are missing: null, or text of nothing but blanks."""
+    if isinstance(column.dtype, pl.String):
+        return column.is_null() | (column.str.strip_chars() == "").fill_null(True)
+    return column.is_null()
+
+
+def count_lines(data: bytes) -> int:
+    """How many lines a block has; the last may have no line feed."""
+    return data.count(b"\n") + (not data.endswith(b"\n"))
+
+
+def require_every_line(frame: pl.DataFrame, data: bytes) -> None:
+    """Raise `UnsoundError` unless each line became one row: a parser may join or skip lines."""
+    if len(frame) != count_lines(data):
+        raise UnsoundError(f"{count_lines(data)} lines became {len(frame)} rows")
+
+
 def sound(frame: pl.DataFrame, grid: DeclaredScale | None) -> None:
     """Raise `UnsoundError` when a value is missing, not finite or off the grid."""
-    if any(frame[name].null_count() for name in frame.columns):
+    if any(missing(frame[name]).any() for name in frame.columns):
         raise UnsoundError("a value is missing")
     if "rating" not in frame.columns:
         return

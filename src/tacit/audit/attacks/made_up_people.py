@@ -18,8 +18,9 @@ from tacit.audit.attacks.world import Doubles, SeededWords, World
 from tacit.channels.table import Channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.reports import Reports
+from tacit.vocabulary import Vocabulary
 
 Codes = NDArray[np.int32]
 Fillers = Literal["popular", "copied", "alone"]

@@ -23,9 +23,10 @@ from tacit.channels.table import Channel
 from tacit.collection.perturb import on_scale_of, perturb
 from tacit.collection.plan import Plan
 from tacit.collection.slots import SlotReports
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.readers import as_ratings
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 Doubles = NDArray[np.float64]
 Columns = NDArray[np.unsignedinteger[Any]]

@@ -145,8 +145,8 @@ def people_for(task: "Task") -> "Ratings":
     """What 600 made-up people would answer the task; raises `RequestError` below 40 items."""
     import polars as pl
 
-    from tacit.ratings import Vocabulary
     from tacit.readers import synthetic
+    from tacit.vocabulary import Vocabulary
 
     n = len(task.items)
     people = synthetic(PEOPLE, n, min(EACH, n // 2) * PEOPLE, task.scale)

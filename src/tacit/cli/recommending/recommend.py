@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from tacit.ratings import Ratings
 
 
+PEOPLE = ("user", "userId", "user_id")
+ITEMS = ("item", "movieId", "item_id")
+"""Names of columns of ids in profiles, which are read as text."""
+
+
 def recommend(
     model: Annotated[Path, typer.Argument(help="A model that `tacit fit` wrote.")],
     user: Annotated[str, typer.Option(help="The person's id in the data.")],
@@ -67,7 +72,7 @@ def at_their_device(fitted: "Fitted", own: "Ratings", n: int) -> list[tuple[Any,
     from tacit.models import item_model
 
     codes = fitted.item_ids.codes(own.item_ids.take(own.items))
-    known = codes >= 0
+    known = codes >= 0  # `say_unknown` has refused a profile of none
     items: list[int | str] = fitted.item_ids.take(codes[known]).to_list()
     ratings = [own.scale.values[int(level)] for level in own.levels[known]]
     return Profile(item_model(fitted), dict(zip(items, ratings, strict=True))).recommend(n)
@@ -79,14 +84,17 @@ def _own(path: Path, user: str, scale: str) -> "Ratings":
 
     from tacit.readers import from_frame, read
 
-    if path.suffix != ".csv" or "user" in _header(path):
-        everybody = read(path, scale=scale, notify=options.notice)
+    whose = [name for name in PEOPLE if path.suffix == ".csv" and name in _header(path)]
+    if path.suffix != ".csv" or whose:
+        columns = {"user": whose[0]} if whose else None
+        everybody = read(path, scale=scale, columns=columns, notify=options.notice)
         own = everybody.where(everybody.users == everybody.user_ids.code(user))
         if not len(own):
             raise DataError(f"{path} has no rating by '{user}'; give their own ratings.")
         return own
+    as_written = {name: pl.String() for name in _header(path) if name in ITEMS}
     try:
-        table = pl.read_csv(path).with_columns(user=pl.lit(user))
+        table = pl.read_csv(path, schema_overrides=as_written).with_columns(user=pl.lit(user))
     except pl.exceptions.PolarsError as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"{path} is no table of item,rating ({reason}); write it again.") from error

@@ -17,8 +17,9 @@ from tacit.errors import RequestError
 from tacit.kernels.layout import by_user
 from tacit.kernels.numbering import numbered
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Codes, Vocabulary
+from tacit.ratings import Codes
 from tacit.reports import Reports
+from tacit.vocabulary import Vocabulary
 from tacit.wire.task import Task, loads
 
 BLOCK = 1 << 22

@@ -27,8 +27,9 @@ from tacit.errors import RequestError
 from tacit.models import device_predict
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.public_priors import OWN_BIAS_RIDGE
-from tacit.ratings import Mask, Ratings, Vocabulary
+from tacit.ratings import Mask, Ratings
 from tacit.training.person.dpals import DPALS
+from tacit.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)

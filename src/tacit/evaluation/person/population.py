@@ -8,9 +8,10 @@ import numpy as np
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.models.simulated_devices import device_predict
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.readers.synthetic import FEWEST, MOST_OF_CATALOGUE, synthetic
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 HELD_OUT = 0.1
 MOST_RATINGS = 1_000_000

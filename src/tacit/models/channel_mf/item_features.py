@@ -18,7 +18,7 @@ from scipy.linalg import eigh
 from tacit.errors import RequestError
 from tacit.given import must_be
 from tacit.models.channel_mf.row_prior import Features
-from tacit.ratings import Vocabulary
+from tacit.vocabulary import Vocabulary
 
 Doubles = NDArray[np.float64]
 

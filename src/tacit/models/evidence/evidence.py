@@ -21,9 +21,10 @@ from tacit.models.evidence.missing_symbol import (
 )
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 Floats = NDArray[np.float32]
 Table = NDArray[np.float64]

@@ -26,6 +26,7 @@ def lists_by_rating(
     row comes from their own ratings or from what they reported. `engine`: where devices are
     simulated, None for this process; digits are the same on any.
     """
+    own = own.aligned(fitted.user_ids, fitted.item_ids)
     whose = np.unique(own.users)
     codes = np.full((len(fitted.user_ids), length), -1, np.int32)
     if where == "device" and engine is not None:

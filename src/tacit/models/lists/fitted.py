@@ -20,7 +20,8 @@ from tacit.models.lists.item_weights import ItemWeights
 from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Codes, Ratings, Vocabulary, raw_ids
+from tacit.ratings import Codes, Ratings
+from tacit.vocabulary import Vocabulary, raw_ids
 
 Floats = NDArray[np.float32]
 Where = Literal["provider", "device"]
@@ -68,12 +69,13 @@ class FittedLists:
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
         """Everybody's list, item codes, best first, -1 from where it is shorter.
 
-        `own`: what everybody truly has, which no list shows again; it shares the vocabularies.
+        `own`: what everybody truly has, which no list shows again; it is matched by raw ids.
         `where`: whether scores come from it as well (a device's) or from the debiased reports (the
         provider's). Shape (people, length). Raises `RequestError` for a length below 1,
         and for what are no `Ratings`.
         """
         must_be(Ratings, own, "`Ratings`", "give those of the model's people")
+        own = own.aligned(self.user_ids, self.item_ids)
         seen, _ = by_user(own.users, own.items, len(self.user_ids), len(self.item_ids))
         if where == "device" and (links := self.weights.links(self._rows(seen))) is not None:
             return linked_lists(seen, links, length)

@@ -12,9 +12,10 @@ from tacit.models.evidence.missing_symbol import hidden, reported
 from tacit.models.evidence.presence_matrix import PresenceMatrix, public
 from tacit.models.fit_tables import LearnsOnEngine, fit_tables
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)

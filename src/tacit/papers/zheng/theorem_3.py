@@ -28,7 +28,8 @@ from tacit.papers.claim import PaperClaim, StudyResult
 from tacit.papers.drawing import panels
 from tacit.papers.kept import Figures, Kept
 from tacit.papers.zheng.mechanisms import SLOT_MECHANISMS, STARS, Matrix, SlotMechanism
-from tacit.ratings import Ratings, Vocabulary
+from tacit.ratings import Ratings
+from tacit.vocabulary import Vocabulary
 
 USERS, ITEMS, RANK, SHARE = 300, 200, 3, 0.0625
 COMPLETED, GAMMA, GAP = 3, 0.1, 1e-3

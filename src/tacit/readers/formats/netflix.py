@@ -15,7 +15,7 @@ from tacit.errors import DataError
 from tacit.readers.format import Format, Request
 from tacit.readers.levels import DeclaredScale
 from tacit.readers.source import Source
-from tacit.readers.text import frames, rating_fault, shown, sound, whole
+from tacit.readers.text import frames, rating_fault, require_every_line, shown, sound
 
 START = re.compile(rb"\d+:\r?\n\d+,")
 # A block may begin with a heading, and polars counts the fields of the first line.
@@ -37,11 +37,13 @@ class Movies:
         raw = pl.read_csv(
             io.BytesIO(WIDEST + data),
             has_header=False,
+            quote_char=None,
             schema={"user": pl.String(), "rating": pl.Float64(), "day": pl.Date()},
         )[1:]
+        require_every_line(raw, data)
         heading = pl.col("user").str.ends_with(":")
-        movie = pl.when(heading).then(pl.col("user").str.strip_suffix(":")).cast(pl.Int64)
-        customer = pl.when(~heading).then(pl.col("user")).cast(pl.Int64)
+        movie = pl.when(heading).then(pl.col("user").str.strip_suffix(":"))
+        customer = pl.when(~heading).then(pl.col("user"))
         rows = raw.select(
             user=customer, item=movie, rating="rating", timestamp=pl.col("day").dt.epoch("s")
         )
@@ -51,12 +53,12 @@ class Movies:
     def fault(self, line: str) -> str | None:
         """What is wrong with one line, heading or rating."""
         fields = line.split(",")
-        if len(fields) == 1 and line.endswith(":") and whole(line[:-1]):
+        if len(fields) == 1 and line.endswith(":") and line[:-1].strip():
             return None
         if len(fields) != 3:
             return f"{shown(line)} is neither movie: nor customer,rating,date; correct the line"
-        if not whole(fields[0]):
-            return f"customer {shown(fields[0])} is not a whole number; correct the line"
+        if not fields[0].strip():
+            return "the customer is empty; correct the line"
         return rating_fault(fields[1], self.grid) or _day_fault(fields[2])
 
 
@@ -70,12 +72,12 @@ def _day_fault(text: str) -> str | None:
 
 def _read(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]:
     for source in sources:
-        movie: int | None = None
+        movie: str | None = None
         for rows in frames(source, Movies(request.grid)):
             if movie is None and rows["item"][0] is None:
                 raise DataError(f"{source}, line 1: the file begins with no line 'movie:'; add it.")
-            filled = rows.with_columns(pl.col("item").forward_fill().fill_null(movie or 0))
-            movie = int(filled["item"][-1])
+            filled = rows.with_columns(pl.col("item").forward_fill().fill_null(movie or ""))
+            movie = str(filled["item"][-1])
             yield filled.filter(rows["item"].is_null())
 
 

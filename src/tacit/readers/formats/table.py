@@ -1,4 +1,4 @@
-"""Tables with a header: csv, tsv, Parquet and Arrow IPC."""
+"""Tables with a header: csv, tsv, Parquet and Arrow IPC, and `ratings.csv` of MovieLens."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,20 +9,19 @@ import polars as pl
 from tacit.errors import DataError
 from tacit.readers.decoding import BROKEN, SCANS, decodable, scan
 from tacit.readers.delimited import Delimited
-from tacit.readers.format import Format, Request
-from tacit.readers.formats.movielens import ML_CSV
+from tacit.readers.format import Columns, Format, Request
 from tacit.readers.formats.times import ISO
 from tacit.readers.frame import read_lazy, require
 from tacit.readers.source import Source
 from tacit.readers.text import frames, reason, split
 
 SEPARATORS = (",", "\t", ";", "|")
-PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})")
+MOVIELENS = re.compile(rb"userId,movieId,rating,timestamp\r?\n")
 DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 
 
 def _looks(source: Source, request: Request) -> bool:
-    if ML_CSV.looks(source, request):
+    if _movielens(source, request):
         return False  # it has a scale of its own, which a table would have to infer
     magic = _magic(source)
     try:
@@ -34,6 +33,10 @@ def _looks(source: Source, request: Request) -> bool:
     except BROKEN:
         return False
     return not request.missing(names)
+
+
+def _movielens(source: Source, request: Request) -> bool:
+    return MOVIELENS.match(source.head) is not None and request.columns == Columns()
 
 
 def _header(head: bytes) -> tuple[str, list[str]]:
@@ -69,9 +72,6 @@ def _delimited(
         separator,
         tuple(fields),
         request.grid,
-        text=frozenset(
-            name for name in ("user", "item") if not all(map(PLAIN_NUMBER.fullmatch, held[name]))
-        ),
         decimal_comma=separator != "," and any(map(DECIMAL_COMMA.fullmatch, ratings)),
         iso_times=bool(times) and all(map(ISO.fullmatch, times)),
     )
@@ -99,6 +99,7 @@ def _read_binary(source: Source, request: Request) -> Iterator[pl.DataFrame]:
         raise DataError(f"{source} cannot be read ({why}); write the file again.") from error
 
 
+ML_CSV = Format("movielens-csv", ("ratings.csv",), _movielens, _read, scale="0.5:5:0.5")
 TABLE = Format(
     "table",
     ("*.csv", "*.tsv", "*.txt", "*.parquet", "*.arrow", "*.ipc", "*.feather"),

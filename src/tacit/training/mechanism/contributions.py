@@ -44,7 +44,11 @@ class CanonicalRatings:
 
     @classmethod
     def of(cls, ratings: Ratings) -> Self:
-        """The canonical form of a table of ratings; the order of its rows leaves no trace."""
+        """The canonical form of a table of ratings; the order of its rows leaves no trace.
+
+        Raises `RequestError` where a (person, item) pair occurs twice: no bound would hold.
+        """
+        ratings.require_distinct_pairs()
         sides, order = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)
         levels = np.asarray(ratings.scale.values)
         half = float(levels[-1] - levels[0]) / 2

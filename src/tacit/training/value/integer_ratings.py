@@ -40,7 +40,11 @@ class IntegerRatings:
 
 
 def integer_ratings(ratings: Ratings) -> IntegerRatings:
-    """The ratings in steps; each level is rounded once, so equal ratings stay equal."""
+    """The ratings in steps; each level is rounded once, so equal ratings stay equal.
+
+    Raises `RequestError` where a (person, item) pair occurs twice: a value would count twice.
+    """
+    ratings.require_distinct_pairs()
     levels = np.asarray(ratings.scale.values)
     middle = (levels[0] + levels[-1]) / 2
     grid = np.rint((levels - middle) * STEPS).astype(np.int64)

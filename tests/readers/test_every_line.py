@@ -1,0 +1,37 @@
+"""Every line becomes a row: a quote inside an unquoted field is a letter."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.readers import read
+from tacit.readers.delimited import Delimited
+
+FIELDS = ("user", "item", "rating", None)
+letters = st.text(alphabet='ab",7 ', min_size=1, max_size=8).filter(lambda t: t.strip(' "'))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_inch_marks_lose_no_row(tmp_path, suffix):
+    cut = "," if suffix == "csv" else "\t"
+    path = tmp_path / f"made.{suffix}"
+    marked = {100: '7" single', 1100: '12" single'}
+    rows = [cut.join(["user", "item", "rating", "title"])]
+    rows += [
+        cut.join([f"u{k % 40}", f"i{k}", str(1 + k % 5), marked.get(k, "t")]) for k in range(1200)
+    ]
+    path.write_text("\n".join(rows) + "\n")
+    assert len(read(path, scale="1:5:1")) == 1200
+
+
+@given(st.lists(st.tuples(letters, letters), min_size=1, max_size=6), st.booleans())
+def test_rows_are_those_of_the_standard_parser(pairs, all_quoted):
+    out = io.StringIO()
+    quoting = csv.QUOTE_ALL if all_quoted else csv.QUOTE_MINIMAL
+    writer = csv.writer(out, quoting=quoting, lineterminator="\n")
+    writer.writerows((user, item, 3, f'{item}"') for user, item in pairs)
+    frame = Delimited(",", FIELDS, None).parse(out.getvalue().encode())
+    assert frame.select("user", "item").rows() == pairs
