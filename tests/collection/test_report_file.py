@@ -147,5 +147,5 @@ def test_codes_are_the_same_however_many_ids_are_looked_up_at_once(monkeypatch):
     raw = pl.Series(np.random.default_rng(0).choice(["a", "b", "c", "d", "nobody"], 50))
     expected = [["a", "b", "c", "d"].index(each) if each != "nobody" else -1 for each in raw]
     for at_once in (1, 7, 50, 51):
-        monkeypatch.setattr("tacit.ratings.LOOKED_UP", at_once)
+        monkeypatch.setattr("tacit.vocabulary.LOOKED_UP", at_once)
         assert known.codes(raw).tolist() == expected

@@ -149,6 +149,7 @@ def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
     held = np.random.default_rng(1).random(len(ratings)) < 0.2
     train, test = ratings.where(~held), ratings.where(held)
     data = evidence(slots(train, randomized(ratings, epsilon), 2))
+    train = replace(train, user_ids=data.user_ids)
     error = {}
     for name in ("mf", "item-mean", "channel-mf"):
         fitted = model(name).fit(data)
@@ -163,6 +164,7 @@ def test_a_device_uses_the_presence_that_only_it_knows(ratings: Ratings) -> None
     data: Evidence = evidence(slots(ratings, randomized(ratings, "4"), 9))
     fitted = model("channel-mf", draws=4, burn_in=5, every=1).fit(data)
     assert fitted.presence is not None
+    ratings = replace(ratings, user_ids=data.user_ids)
     mine = ratings.items[ratings.users == 7]
     levels = ratings.levels[ratings.users == 7]
     own = {

@@ -83,7 +83,7 @@ def test_rows_are_found_by_id_and_items_without_one_have_nothing() -> None:
         ({"title": ["a"]}, "has a column item and others that describe it; this one has title"),
         ({"item": [7]}, "this one has item"),
         ({"item": [7, 8, 7], "year": [1, 2, 3]}, "item 7 is described twice"),
-        ({"item": ["8", "07", "7"], "year": [1, 2, 3]}, "item 07 is described twice"),
+        ({"item": ["8", "7", "7"], "year": [1, 2, 3]}, "item 7 is described twice"),
         ({"item": [70, 80], "year": [1, 2]}, r"None of the 2 items .* is 70"),
         ({"item": [7, 8], "seen": [b"1", b"2"]}, "column seen holds binary"),
     ],

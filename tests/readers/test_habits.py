@@ -74,7 +74,8 @@ def test_a_scale_of_movielens_needs_a_file_named_as_in_movielens(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["{},{},{}", "{}\t{}\t{}\t9"])
-def test_lines_without_a_header_have_no_scale_of_their_own(tmp_path, line, notices):
+def test_lines_without_a_header_have_no_scale_of_their_own(tmp_path, line):
+    notices: list[str] = []
     path = tmp_path / "mine.csv"
     path.write_text(
         "".join(line.format(u, i, 1 + (u + i) % 5) + "\n" for u in (1, 2, 3) for i in (4, 5, 6))
@@ -83,6 +84,11 @@ def test_lines_without_a_header_have_no_scale_of_their_own(tmp_path, line, notic
     assert str(ratings.scale) == "1:5:1"
     assert "scale" in ratings.undeclared
     assert "was inferred" in notices[0]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    with pytest.raises(DataError, match="line 1: there are 2 columns 'item'; rename all but one"):
+        read(table(tmp_path, "user,item,item,rating\n1,2,3,4\n"))
 
 
 def test_all_columns_that_are_not_there_are_named_at_once(tmp_path):

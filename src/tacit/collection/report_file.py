@@ -51,6 +51,7 @@ def write_perturbed(
     in memory is bounded by a block of people. `advance` hears how many people are done. Raises as
     both do.
     """
+    ratings.require_distinct_pairs()  # or a slot would be answered twice
     if plan.asked_slots(ratings.n_items) is None:
         reports = perturb(ratings, plan)
         write_reports(reports, path)

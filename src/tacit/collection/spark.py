@@ -68,6 +68,7 @@ def write_perturbed_on_spark(
 
 def _possible(ratings: Ratings, plan: Plan) -> None:
     """Raise here what every worker would raise; nothing is drawn."""
+    ratings.require_distinct_pairs()
     if plan.asked_slots(ratings.n_items) is not None:
         slot_reports(ratings, plan)  # which begins to draw when it is first asked for a block
     else:

@@ -78,7 +78,7 @@ class Store:
         self._process = os.getpid()
         self.db = sqlite3.connect(name, timeout=0, isolation_level=None)
         try:
-            self._open(limit)
+            self._open(limit, new=name == MEMORY or os.path.getsize(name) == 0)
         except sqlite3.Error as error:
             self.db.close()
             raise _sentence(error, name) from None
@@ -99,6 +99,7 @@ class Store:
             self.db.execute("BEGIN IMMEDIATE")
             yield
             self.db.execute("COMMIT")
+            self._checkpoint()
         except sqlite3.Error as error:
             raise _sentence(error, "the store") from None
         finally:
@@ -147,11 +148,14 @@ class Store:
     def scrub(self) -> None:
         """Leave no trace in the file of what was forgotten."""
         self.db.execute("VACUUM")
-        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._checkpoint()
 
-    def _open(self, limit: int) -> None:
+    def _open(self, limit: int, *, new: bool) -> None:
         # Held until closed: two processes that drew for one slot would draw twice.
         self.db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        if new:  # before there is a log, so that a store without tables has never existed
+            with self.transaction():
+                self._make(limit)
         self.db.execute("PRAGMA journal_mode = WAL")
         # A report may leave only after its answers are on disk, or a power cut draws them anew.
         # EXTRA is FULL, and holds where the file system has no write-ahead log, too.
@@ -161,13 +165,21 @@ class Store:
         with self.transaction():
             (found,) = self.db.execute("PRAGMA user_version").fetchone()
             if found == 0 and not self.db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                self._make(limit)
-            elif found == upgrade.FORMER:
+                raise sqlite3.DatabaseError("its content is missing, as of a copy without its -wal")
+            if found == upgrade.FORMER:
                 upgrade.upgrade(self.db, TASKS, ERASURES)
                 self.db.execute(f"PRAGMA user_version = {FORMAT}")
             elif found != FORMAT:
                 raise sqlite3.DatabaseError("another format")
             self.db.execute("UPDATE person SET most = ?", (limit,))
+
+    def _checkpoint(self) -> None:
+        """Move what is committed from the log into the file.
+
+        Nothing is sent before this returns. So a copy of the file alone, at any moment, has a
+        ledger of at least what was sent.
+        """
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _make(self, limit: int) -> None:
         for statement in SCHEMA.split(";"):

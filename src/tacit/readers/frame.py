@@ -83,8 +83,13 @@ def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None
         raise DataError(f"{where}, row {row + at}: {fault}.")
 
 
-def require(where: object, names: Sequence[str], request: Request) -> None:
-    """Raises `DataError` unless a table with these names has the columns."""
+def require(where: object, names: list[str], request: Request) -> None:
+    """Raises `DataError` unless a table with these names has the columns, each once."""
+    if twice := [name for name in request.renaming(names) if names.count(name) > 1]:
+        raise DataError(
+            f"{where}, line 1: there are {names.count(twice[0])} columns {shown(twice[0])}; rename "
+            "all but one."
+        )
     if missing := request.missing(names):
         absent = ", ".join(map(shown, missing))
         raise DataError(

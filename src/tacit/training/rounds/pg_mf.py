@@ -92,6 +92,7 @@ class PGMF:
         epsilon that is no positive decimal, or above 16 for a single report.
         """
         ratings.require_stars()
+        ratings.require_distinct_pairs()  # a row has one place for each item
         reports, share = self.budget(epsilon)
         chance = np.random.default_rng(rng)
         profiles = _Profiles.of(ratings, self.rounds // reports, chance)
