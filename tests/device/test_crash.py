@@ -118,6 +118,20 @@ def remains(store, folder):
     return rows
 
 
+def spent_alone(store):
+    """What a copy of the one file, without its log, says was spent; None where it is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        db = sqlite3.connect(shutil.copy(store, folder))
+        try:
+            if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                return 0 if store.stat().st_size == 0 else None
+            return db.execute("SELECT spent FROM person").fetchone()[0]
+        except sqlite3.DatabaseError:
+            return None
+        finally:
+            db.close()
+
+
 def check(store, collector):
     """What must hold after any kill; gives how many reports were seen, and what was spent."""
     with tempfile.TemporaryDirectory() as folder:
@@ -130,6 +144,8 @@ def check(store, collector):
     assert not unknown, "a report left that the device does not know of"
     seen = {tuple(cell) for report in collector.reports for cell in report["cells"]}
     assert all(symbol in kept[place] for place, symbol in seen), "an answer left that was not kept"
+    alone = spent_alone(store)
+    assert alone is None or alone >= COST * len(seen), "a copy of the file forgot what was sent"
     assert COST * len(answers) <= spent <= LIMIT, "an answer was not paid for"
     return len(collector.payloads), spent
 
@@ -215,9 +231,11 @@ def test_kills_of_a_device_that_erases(door, tmp_path, flaw):
     assert bool(lost) == (flaw == "keyless")
 
 
-@pytest.mark.parametrize("flaw", ["redraw", "late", "unpaid"])
+@pytest.mark.parametrize("flaw", ["redraw", "late", "unpaid", "logged"])
 def test_a_planted_flaw_does_not_survive(door, tmp_path, flaw):
-    with pytest.raises(AssertionError, match=r"two payloads|does not know of|not paid|not kept"):
+    with pytest.raises(
+        AssertionError, match=r"two payloads|does not know of|not paid|not kept|forgot"
+    ):
         killed(door, tmp_path, "rated", 60, flaw)
 
 

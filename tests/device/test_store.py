@@ -29,6 +29,32 @@ def test_a_store_keeps_what_it_had(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["me.db"]
 
 
+def test_a_copy_of_the_one_file_has_what_was_committed(tmp_path):
+    store = Store(tmp_path / "me.db", 7)
+    for spent in (1, 2, 5):
+        with store.transaction():
+            store.spend(Ledger(7, spent))
+        (tmp_path / "copy.db").write_bytes((tmp_path / "me.db").read_bytes())
+        copy = Store(tmp_path / "copy.db", 7)
+        assert (copy.ledger.spent, copy.secret) == (spent, store.secret)
+        copy.close()
+    store.close()
+
+
+def test_a_file_whose_content_is_in_a_missing_log_is_refused(tmp_path):
+    path = tmp_path / "me.db"
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("CREATE TABLE person (spent INTEGER)")
+    db.commit()
+    alone = tmp_path / "alone.db"
+    alone.write_bytes(path.read_bytes())
+    db.close()
+    assert alone.stat().st_size > 0
+    with pytest.raises(DataError, match="its content is missing, as of a copy without its -wal"):
+        Store(alone, 5)
+
+
 def test_secrets_differ():
     stores = [Store(":memory:", 1) for _ in range(50)]
     assert len({store.secret for store in stores}) == 50

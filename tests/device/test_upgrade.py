@@ -155,12 +155,15 @@ def few_objects():
 
 
 @pytest.mark.usefixtures("few_objects")
-def test_an_upgrade_that_breaks_off_leaves_the_store_as_it_was(left, reopen, monkeypatch):
+def test_an_upgrade_that_breaks_off_leaves_the_store_as_it_was_or_upgraded(
+    left, reopen, monkeypatch
+):
     before, broken = left.rows(), 0
     while not opens(left.path, broken, monkeypatch):
         broken += 1
         gc.collect()  # the frames of what was raised hold the connection, and it its lock
-        assert left.rows() == before
+        rows = left.rows()
+        assert rows == before or rows[0] == FORMAT  # committed, and its log not moved yet
     assert broken > 15
     assert left.rows()[0] == FORMAT
     with reopen(left.collector(left.task)) as mine:
