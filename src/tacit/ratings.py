@@ -13,7 +13,7 @@ from tacit.given import must_be
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
-from tacit.vocabulary import Codes, Vocabulary, raw_ids
+from tacit.vocabulary import Codes, Vocabulary, check_codes, raw_ids
 
 Mask = NDArray[np.bool_]
 Part = Literal["catalogue", "people", "scale"]
@@ -94,9 +94,9 @@ class Ratings:
         Every bound on what one person contributes rests on this, so it is checked where a bound is
         used, wherever the table came from.
         """
-        _check_codes("users", self.users, self.n_users)
-        _check_codes("items", self.items, self.n_items)
-        _check_codes("levels", self.levels, self.scale.n_levels)
+        check_codes("users", self.users, self.n_users)
+        check_codes("items", self.items, self.n_items)
+        check_codes("levels", self.levels, self.scale.n_levels)
         pair = self.users.astype(np.int64) * self.n_items + self.items
         if not (pair[1:] > pair[:-1]).all():
             pair.sort()
@@ -229,13 +229,6 @@ def rows_where(mask: Mask, n_rows: int) -> NDArray[np.intp]:
             f"A mask of shape {np.shape(mask)} is not one of {n_rows} rows; give each row its own."
         )
     return np.flatnonzero(mask)
-
-
-def _check_codes(column: str, codes: NDArray[Any], count: int) -> None:
-    if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < count:
-        raise RequestError(
-            f"{column} must hold codes from 0 to {count - 1}, got {codes.min()} to {codes.max()}."
-        )
 
 
 def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:

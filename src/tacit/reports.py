@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.table import Channel
+from tacit.errors import RequestError
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
-from tacit.ratings import Codes, Mask, rows_where
+from tacit.ratings import Mask, rows_where
 from tacit.scale import RatingScale
-from tacit.vocabulary import Vocabulary
+from tacit.vocabulary import Codes, Vocabulary, check_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,16 @@ class Reports:
     guarantee: Guarantee
     plan: str = "rated"
     name: str = "reports"
+
+    def __post_init__(self) -> None:
+        lengths = {len(self.users), len(self.items), len(self.symbols), len(self.channel_of)}
+        if len(lengths) > 1:
+            raise RequestError(f"Reports need columns of one length, got {sorted(lengths)}.")
+        # Compiled loops index by these without looking: a wrong one reads another's memory.
+        check_codes("users", self.users, self.n_users)
+        check_codes("items", self.items, self.n_items)
+        check_codes("channel_of", self.channel_of, len(self.channels))
+        self._check_symbols()
 
     def __len__(self) -> int:
         return len(self.users)
@@ -75,6 +86,26 @@ class Reports:
             outputs = np.array([np.nan if y is None else float(y) for y in channel.outputs])
             values[mine] = outputs[self.symbols[mine]]
         return values
+
+    def require_distinct_slots(self) -> None:
+        """Raise `RequestError` where a person reported twice on one item.
+
+        Each report would count as evidence of its own, and the guarantee is of one.
+        """
+        pair = self.users.astype(np.int64) * self.n_items + self.items
+        if not (pair[1:] > pair[:-1]).all():
+            pair.sort()
+        if twice := int((pair[1:] == pair[:-1]).sum()):
+            raise RequestError(
+                f"{twice:,} reports repeat a person and item of another; keep one of each"
+            )
+
+    def _check_symbols(self) -> None:
+        if len(self.channels) == 1:
+            check_codes("symbols", self.symbols, len(self.channels[0].outputs))
+            return
+        for index, channel in enumerate(self.channels):
+            check_codes("symbols", self.symbols[self.channel_of == index], len(channel.outputs))
 
     def where(self, mask: Mask) -> Self:
         """The rows where `mask` holds; vocabularies and channels stay whole.

@@ -124,3 +124,11 @@ def raw_ids(given: Any) -> pl.Series:
     if column.null_count() or not (kind.is_integer() or isinstance(kind, pl.String | pl.Null)):
         raise RequestError(NO_IDS.format(f"{name} of {kind}"))
     return column
+
+
+def check_codes(column: str, codes: NDArray[Any], count: int) -> None:
+    """Raise `RequestError` unless every code of the column is from 0 to `count` - 1."""
+    if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < count:
+        raise RequestError(
+            f"{column} must hold codes from 0 to {count - 1}, got {codes.min()} to {codes.max()}."
+        )

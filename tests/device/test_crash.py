@@ -119,7 +119,9 @@ def remains(store, folder):
 
 
 def spent_alone(store):
-    """What a copy of the one file, without its log, says was spent; None where it is refused."""
+    """What a copy of the one file says was spent; None where it is refused or not there yet."""
+    if not store.exists():
+        return None
     with tempfile.TemporaryDirectory() as folder:
         db = sqlite3.connect(shutil.copy(store, folder))
         try:

@@ -12,6 +12,7 @@ import pytest
 from tacit import channels, fit
 from tacit.channels.certificate import certify
 from tacit.cli import main
+from tacit.errors import RequestError
 from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.evaluation.label.document import document, dumps
 from tacit.evaluation.label.made_up import found_by_attackers
@@ -156,3 +157,9 @@ def test_an_empty_file_has_no_label(tmp_path: Path, capsys):
         main(["label", str(tmp_path / "nothing"), "-o", str(tmp_path / "label.html")])
     assert ended.value.code == 1
     assert "is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("delta", ["1e-6x", "", "0", "1", "-1e-6", "nan"])
+def test_a_delta_that_is_none_is_refused(delta):
+    with pytest.raises(RequestError, match="delta must be between 0 and 1, such as 1e-6, got"):
+        of_task(asked("rated", "1"), delta=delta)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
 from tacit.collection.perturb import perturb, reports_of
@@ -98,17 +99,15 @@ def read_reports(path: str | Path) -> Reports:
 
 def _reports(frame: pl.DataFrame, header: dict[str, Any], path: str | Path) -> Reports:
     channels = tuple(loads(json.dumps(channel)) for channel in header["channels"])
-    symbols, channel_of = frame["symbol"].to_numpy(), frame["channel"].to_numpy()
-    most = np.array([len(channel.outputs) for channel in channels], np.int32)
-    if channel_of.max(initial=0) >= len(channels) or (symbols >= most[channel_of]).any():
-        raise DataError(f"{path} holds a symbol that its channel does not have.")
+    symbols = _column(frame["symbol"], max(len(channel.outputs) for channel in channels), path)
+    channel_of = _column(frame["channel"], len(channels), path)
     user_ids, users = _codes(frame.drop_in_place("user"), header["users"], path)
     item_ids, items = _codes(frame.drop_in_place("item"), header["items"], path)
-    return Reports(
+    reports = Reports(
         users=users,
         items=items,
         symbols=symbols,
-        channel_of=channel_of.astype(np.uint8),
+        channel_of=channel_of.astype(np.uint8, copy=False),
         channels=channels,
         scale=RatingScale.parse(header["scale"]),
         user_ids=user_ids,
@@ -117,6 +116,19 @@ def _reports(frame: pl.DataFrame, header: dict[str, Any], path: str | Path) -> R
         plan=header["plan"],
         name=header["name"],
     )
+    reports.require_distinct_slots()
+    return reports
+
+
+def _column(column: pl.Series, count: int, path: str | Path) -> NDArray[Any]:
+    """A column of numbers from 0 to `count` - 1, in as few bytes as they need."""
+    whole_numbers = column.dtype.is_integer() and not column.null_count()
+    if not whole_numbers or not column.is_between(0, count - 1).all():
+        raise DataError(
+            f"{path}: column '{column.name}' must hold whole numbers from 0 to {count - 1}, and "
+            "holds something else; perturb again."
+        )
+    return column.to_numpy().astype(np.min_scalar_type(count - 1), copy=False)
 
 
 def _nothing(ratings: Ratings, plan: Plan) -> Reports:

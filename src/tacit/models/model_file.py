@@ -85,7 +85,18 @@ def read(path: Path | str) -> dict[str, Any]:
     )
 
 
+def _check_shapes(arrays: dict[str, Any]) -> None:
+    """Raise `ValueError` unless every draw has a row for each id, all of one width."""
+    draws, width = len(arrays["mu"]), arrays["precision"].shape[-1]
+    for rows, ids in (("people", "user_ids"), ("items", "item_ids")):
+        if arrays[rows].shape != (draws, len(arrays[ids]), width):
+            raise ValueError(f"{rows} has another shape than its ids")
+    if arrays["mu"].ndim != 1 or arrays["precision"].shape != (draws, width):
+        raise ValueError("draws of different shapes")
+
+
 def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    _check_shapes(arrays)
     presence, one = _named(arrays, "presence_"), _named(arrays, "condensed_")
     return {
         "model": header["model"],

@@ -1,10 +1,12 @@
 """The label of a task: what its plan promises through each channel that it offers."""
 
 from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
 
 from tacit.channels.table import Channel
 from tacit.collection.plan import Plan
 from tacit.collection.plans import plan
+from tacit.errors import RequestError
 from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.evaluation.label.label import Keeping, Label, Terms
 from tacit.privacy.guarantee import Guarantee
@@ -21,6 +23,7 @@ def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> 
 
     Raises `CertificateError` for a channel that does not hold, `RequestError` for another delta.
     """
+    _check_delta(delta)
     plans = [plan(task.plan, channel) for channel in task.channels]
     return Label(
         kind="task",
@@ -43,6 +46,15 @@ def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> 
         ),
         found=found,
     )
+
+
+def _check_delta(delta: str) -> None:
+    try:
+        inside = 0 < Decimal(delta) < 1
+    except InvalidOperation:
+        inside = False
+    if not inside:
+        raise RequestError(f"delta must be between 0 and 1, such as 1e-6, got '{delta}'.")
 
 
 def through(channel: Channel) -> str:
