@@ -13,7 +13,7 @@ from tacit.device.list_profile import ListProfile
 from tacit.device.profile import Profile
 from tacit.device.store import Store
 from tacit.evaluation.experiment_file import read
-from tacit.evaluation.results import ResultRow, load
+from tacit.evaluation.results import load
 from tacit.models import Fitted
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
@@ -97,13 +97,11 @@ def of_list_model(path: Path) -> dict[str, object]:
 
 
 def of_rows(path: Path) -> dict[str, object]:
-    rows = [ResultRow(**row) for row in json.loads(path.read_text())]
-    return {"rmse": [row.rmse for row in rows], "models": [row.model for row in rows]}
-
-
-def of_parquet(path: Path) -> dict[str, object]:
     rows = load(path)
-    return {"rmse": [row.rmse for row in rows], "models": [row.model for row in rows]}
+    return {
+        "rmse": [str(round(row.rmse, 4)) for row in rows],
+        "models": [row.model for row in rows],
+    }
 
 
 def of_experiment(path: Path) -> dict[str, object]:
@@ -112,7 +110,6 @@ def of_experiment(path: Path) -> dict[str, object]:
 
 
 KINDS = {
-    "rows.parquet": of_parquet,
     "rows.toml": of_experiment,
     "rated.task.json": of_task,
     "sample.task.json": of_task,

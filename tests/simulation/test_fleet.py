@@ -85,6 +85,9 @@ def test_people_take_turns_and_a_token_is_needed(asked, ratings, tmp_path):
     with served(tmp_path, task, enrolment=Enrolment([digest], 1000, people=1000)) as url:
         tally = replace(fleet, url=url).report(ratings, 2 * ratings.n_users + 1)
         refused = replace(fleet, url=url, token=None).report(ratings, 2)
+        assert refused.notes == {
+            "Reports are kept: the collector wants another token (status 401).": 2
+        }
         poor = replace(fleet, url=url, lifetime="1").report(ratings, 2)
     assert tally.counts["devices"] == tally.counts["stored"] == 2 * ratings.n_users + 1
     assert (refused.counts["stored"], refused.counts["waiting"]) == (0, 2)

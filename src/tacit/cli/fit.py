@@ -41,6 +41,9 @@ def fit(
             help="Put the item model where a collector serves it.", rich_help_panel="Store"
         ),
     ] = None,
+    least: Annotated[
+        int, typer.Option(min=1, help="Reports that a published model is of, at least.")
+    ] = 100,
     model: Annotated[
         str | None,
         typer.Option(
@@ -106,16 +109,8 @@ def fit(
     trained = model is not None and is_training(model, epsilon, from_reports)
     settings = _settings(seed, factors, items)
     if data is not None and not from_reports:
-        source = options.load(
-            data,
-            format,
-            scale,
-            columns,
-            rounding,
-            catalogue=catalogue,
-            people=people,
-            positive_only=positive_only,
-        )
+        kept: Any = {"catalogue": catalogue, "people": people, "positive_only": positive_only}
+        source = options.load(data, format, scale, columns, rounding, **kept)
     else:
         _without_vocabularies(catalogue, people)
         source = _reports(data, db, task)
@@ -133,6 +128,7 @@ def fit(
     via = _via(channel if promised else None, model)
     options.notice(f"{output}: {model}{rows}{via}. {fitted.guarantee.sentence}")
     if publish is not None and db is not None:
+        _enough(source, least)
         address = _publish(fitted, db, task, publish)
         options.notice(f"Published in {publish} as {address}.")
 
@@ -265,6 +261,15 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
         return read_reports(file)
     with closing(open_reader(str(db), at_once())) as reader:
         return stored_reports.reports(reader, task)
+
+
+def _enough(reports: Any, least: int) -> None:
+    """Refuse to publish a model of few reports: noise, and next to nobody to hide among."""
+    if len(reports) < least:
+        raise RequestError(
+            f"The model is of {len(reports):,} reports and was not published; --publish wants "
+            f"{least:,} or more. Wait for more, or say --least {max(1, len(reports))}."
+        )
 
 
 def _publish(fitted: "Fitted | FittedLists", db: str, task: str | None, folder: Path) -> str:

@@ -29,6 +29,8 @@ from tacit.scale import shortest
 SPEEDUP = 60
 """So many times sooner than a real device these try again."""
 ATTEMPTS = 8
+PATIENCE = 60.0
+"""Seconds to wait for another attempt, at most: a refusal may ask for a day."""
 Profile = Mapping[Item, str]
 
 
@@ -39,6 +41,7 @@ class FleetOutcome:
     `counts`: "devices", "ratings" at home, ratings of items "not asked", reports "stored", "given
     up" and "waiting", devices that were "refused" something by their own lifetime limit, and those
     "unreached" by the task. `errors`: prediction minus truth of held-out ratings, in stars.
+    `notes`: what the collector did not like, with the number of devices that were told so.
     `gains`: on the scale `there`, the NDCG of each list of 20, of owners with something held out.
     """
 
@@ -46,12 +49,14 @@ class FleetOutcome:
     errors: list[float] = field(default_factory=list[float])
     gains: list[float] = field(default_factory=list[float])
     interrupted: bool = False
+    notes: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, other: "FleetOutcome") -> None:
         """Take in another part of the fleet."""
         self.counts.update(other.counts)
         self.errors += other.errors
         self.gains += other.gains
+        self.notes.update(other.notes)
 
     @property
     def rmse(self) -> float:
@@ -125,6 +130,7 @@ class Fleet:
             except BudgetError:
                 return FleetOutcome(tally.counts + Counter(refused=1))
         tally.counts["stored"] = sum(outcome.stored for outcome in outcomes)
+        tally.notes.update({note for outcome in outcomes for note in outcome.notes})
         tally.counts["given up"] = sum(outcome.given_up for outcome in outcomes)
         tally.counts["waiting"] = outcomes[-1].waiting
         tally.counts["refused"] = int(outcomes[-1].refusal is not None)
@@ -160,7 +166,8 @@ class Fleet:
             yield outcome
             if not outcome.waiting or outcome.again is None:
                 return
-            if self.stopped.wait(max(0.0, outcome.again - time.time())):
+            pause = max(0.0, outcome.again - time.time())
+            if pause > PATIENCE or self.stopped.wait(pause):
                 return
 
     def _open(self) -> Client:

@@ -88,6 +88,8 @@ def _print(tally: "FleetOutcome", entries: str) -> None:
         typer.echo(f"NDCG {tally.ndcg:.4f} of lists of 20 of {len(tally.gains):,} people, at home")
     else:
         typer.echo(f"{counts['stored']:,} reports stored, {counts['waiting']:,} not yet")
+    for note, devices in tally.notes.items():
+        options.notice(f"{devices:,} devices: {note}")
     for name, meaning in (
         ("not asked", f"{entries} of items that the task does not have"),
         ("given up", "reports refused by the collector"),

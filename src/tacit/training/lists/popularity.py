@@ -36,10 +36,10 @@ class DPPopularity:
         """Release counts at `epsilon` nats per person and `delta`, decimal strings.
 
         Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
-        Raises `RequestError` for no rows and for a promise that is none.
+        Where there is nothing, it learns
+        from nothing: to stop would tell. Raises `RequestError` for a promise that is none.
         """
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
-        ratings.require_rows()
         canonical = CanonicalRatings.of(ratings)
         account.allot({"counts": 1.0})
         found = noisy_counts("counts", canonical, even_weights(canonical), account)

@@ -38,9 +38,10 @@ def opening(
     """Spend `level`, `counts` and, given a `crossing`, `links`; plan `steps`, and `factors` or
     those that are worth it.
 
-    Raises `RequestError` for no ratings.
+    Where nobody rated it trains on nothing: to stop would tell that apart from one who did. Raises
+    `RequestError` for ratings of one level.
     """
-    ratings.require_stars()
+    ratings.scale.require_stars("A training that predicts ratings")
     account.allot(FIRST if crossing is None else FIRST_LINKED)
     canonical = CanonicalRatings.of(ratings)
     known = counted(canonical, account, crossing)

@@ -91,7 +91,7 @@ class PGMF:
         groups and the start. `words` is replaced in tests only. Raises `RequestError` for an
         epsilon that is no positive decimal, or above 16 for a single report.
         """
-        ratings.require_stars()
+        ratings.scale.require_stars("A training that predicts ratings")
         ratings.require_distinct_pairs()  # a row has one place for each item
         reports, share = self.budget(epsilon)
         chance = np.random.default_rng(rng)

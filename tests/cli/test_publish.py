@@ -1,0 +1,23 @@
+"""A model of few reports is not published unless somebody says so."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+STORE = Path(__file__).parent.parent / "formats" / "0.1.0" / "rated.collector.db"
+
+
+@pytest.mark.parametrize("least", [None, "305", "306", "1000"])
+def test_a_model_of_fewer_reports_than_the_least_is_not_published(tmp_path, run, least):
+    store, model = shutil.copy(STORE, tmp_path), tmp_path / "model"
+    asked = () if least is None else ("--least", least)
+    status, _, said = run("fit", "--db", str(store), "--model", "bias", "--publish", str(tmp_path / "served"),
+               "-o", str(model), *asked)  # fmt: skip
+    published = list((tmp_path / "served").glob("*.items"))
+    assert model.exists()
+    if least in (None, "305"):
+        assert (status, len(published)) == (0, 1)
+    else:
+        assert (status, published) == (1, [])
+        assert "The model is of 305 reports and was not published" in said
