@@ -12,9 +12,10 @@ STORE = Path(__file__).parent.parent / "formats" / "0.1.0" / "rated.collector.db
 def test_a_model_of_fewer_reports_than_the_least_is_not_published(tmp_path, run, least):
     store, model = shutil.copy(STORE, tmp_path), tmp_path / "model"
     asked = () if least is None else ("--least", least)
-    status, _, said = run("fit", "--db", str(store), "--model", "bias", "--publish", str(tmp_path / "served"),
-               "-o", str(model), *asked)  # fmt: skip
-    published = list((tmp_path / "served").glob("*.items"))
+    served = tmp_path / "served"
+    command = ("fit", "--db", store, "--model", "bias", "--publish", served, "-o", model)
+    status, _, said = run(*command, *asked)
+    published = list(served.glob("*.items"))
     assert model.exists()
     if least in (None, "305"):
         assert (status, len(published)) == (0, 1)

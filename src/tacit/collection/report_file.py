@@ -11,8 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
+from tacit.channels.table import Channel
 from tacit.collection.perturb import perturb, reports_of
 from tacit.collection.plan import Plan
+from tacit.collection.plans import plan as plan_of
 from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import DataError, RequestError
 from tacit.privacy.guarantee import Guarantee
@@ -112,12 +114,31 @@ def _reports(frame: pl.DataFrame, header: dict[str, Any], path: str | Path) -> R
         scale=RatingScale.parse(header["scale"]),
         user_ids=user_ids,
         item_ids=item_ids,
-        guarantee=Guarantee.from_dict(header["guarantee"]),
+        guarantee=_guarantee(header, channels, path),
         plan=header["plan"],
         name=header["name"],
     )
     reports.require_distinct_slots()
     return reports
+
+
+def _guarantee(
+    header: dict[str, Any], channels: tuple[Channel, ...], path: str | Path
+) -> Guarantee:
+    """What the plan guarantees through these channels: computed, whatever the header claims.
+
+    Two things the tables cannot tell, and the header does: whether ratings were capped, and what
+    was not declared. Raises `DataError` where it claims anything else than was computed.
+    """
+    claimed = Guarantee.from_dict(header["guarantee"])
+    computed = [plan_of(header["plan"], channels, cap).guarantee for cap in (None, 1)]
+    found = [replace(each, uncovered=claimed.uncovered) for each in computed]
+    if claimed not in found:
+        raise DataError(
+            f"{path} claims another guarantee than its plan and channels give, which is: "
+            f"{found[0].sentence} Perturb again."
+        )
+    return claimed
 
 
 def _column(column: pl.Series, count: int, path: str | Path) -> NDArray[Any]:
