@@ -120,7 +120,7 @@ def test_fit_reads_both(old, run, tmp_path):
     task = tasks[0][1]
     successor = replace(task, provider=PROVIDER)
     given = (
-        "fit", "--db", old, "--model", "mf", "--publish", tmp_path / "models",
+        "fit", "--db", old, "--model", "mf", "--publish", tmp_path / "models", "--least", 1,
         "-o", tmp_path / "model", "--task",
     )  # fmt: skip
     before = run(*given, task.address)

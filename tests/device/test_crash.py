@@ -87,8 +87,8 @@ def door(ask):
 
 
 def life(store, url, begin, flaw):
-    """Start a device on its store, and kill it: up to 60 ms after it began to work, or, one time in
-    five, at any moment from its start on."""
+    """Start a device on its store, and kill it: up to 150 ms after it began to work, or, one time
+    in five, at any moment from its start on."""
     home = str(Path(tacit.__file__).parent.parent)
     command = [sys.executable, "-S", str(CHILD), str(store), url, str(begin), flaw]
     running = subprocess.Popen(
@@ -97,7 +97,7 @@ def life(store, url, begin, flaw):
     early = random.random() < 0.2
     if not early:
         assert running.stdout.readline() == b"ready\n", running.stderr.read().decode()
-    time.sleep(random.random() * (0.3 if early else 0.06))
+    time.sleep(random.random() * (0.3 if early else 0.15))
     running.kill()
     _, said = running.communicate()
     assert not said, said.decode()
