@@ -49,9 +49,9 @@ def plant_unpaid():
     Store.spend = lambda self, ledger: None
 
 
-def plant_logged():
-    """Leave what is committed in the log."""
-    Store._checkpoint = lambda self: None
+def plant_unsaved():
+    """Send what is committed in memory and not on disk."""
+    Store._save = lambda self: None
 
 
 def plant_keyless():
@@ -65,7 +65,7 @@ def main(path, url, begin, flaw):
 
     me = Client(path, url, most_epsilon="1", lifetime="1500", clock=clock)
     flaws = {"redraw": plant_redraw, "late": plant_late, "unpaid": plant_unpaid}
-    flaws["logged"] = plant_logged
+    flaws["unsaved"] = plant_unsaved
     flaws |= {"keyless": plant_keyless, "erasing": int, "": int}
     flaws[flaw]()
     print("ready", flush=True)

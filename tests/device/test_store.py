@@ -2,14 +2,19 @@
 
 import json
 import os
+import re
+import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from tacit.device.store import Store
+from tacit.device.store import FORMAT, Store
 from tacit.errors import DataError, RequestError
 from tacit.privacy.ledger import Ledger
 
@@ -29,32 +34,6 @@ def test_a_store_keeps_what_it_had(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["me.db"]
 
 
-def test_a_copy_of_the_one_file_has_what_was_committed(tmp_path):
-    store = Store(tmp_path / "me.db", 7)
-    for spent in (1, 2, 5):
-        with store.transaction():
-            store.spend(Ledger(7, spent))
-        (tmp_path / "copy.db").write_bytes((tmp_path / "me.db").read_bytes())
-        copy = Store(tmp_path / "copy.db", 7)
-        assert (copy.ledger.spent, copy.secret) == (spent, store.secret)
-        copy.close()
-    store.close()
-
-
-def test_a_file_whose_content_is_in_a_missing_log_is_refused(tmp_path):
-    path = tmp_path / "me.db"
-    db = sqlite3.connect(path)
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("CREATE TABLE person (spent INTEGER)")
-    db.commit()
-    alone = tmp_path / "alone.db"
-    alone.write_bytes(path.read_bytes())
-    db.close()
-    assert alone.stat().st_size > 0
-    with pytest.raises(DataError, match="its content is missing, as of a copy without its -wal"):
-        Store(alone, 5)
-
-
 def test_secrets_differ():
     stores = [Store(":memory:", 1) for _ in range(50)]
     assert len({store.secret for store in stores}) == 50
@@ -68,7 +47,7 @@ def test_nobody_else_may_read_it(tmp_path):
     try:
         store = Store(path, 5)
         assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o600}
-        assert len(list(tmp_path.iterdir())) == 2  # the file and its log
+        assert len(list(tmp_path.iterdir())) == 2  # the file and its lock
         store.close()
     finally:
         os.umask(old)
@@ -129,12 +108,89 @@ def test_what_is_no_store_is_refused(tmp_path):
         Store(tmp_path / "nowhere" / "me.db", 5)
 
 
-def test_a_commit_is_forced_to_disk(tmp_path):
+def test_the_file_alone_is_complete_while_the_store_is_open(tmp_path):
     store = Store(tmp_path / "me.db", 5)
-    pragmas = ("synchronous", "journal_mode", "locking_mode", "secure_delete")
-    found = [store.db.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
-    assert found == [3, "wal", "exclusive", 1]
+    with store.transaction():
+        store.spend(Ledger(5, 4))
+    shutil.copy(tmp_path / "me.db", tmp_path / "backup.db")
+    with closing(Store(tmp_path / "backup.db", 5)) as copy:
+        assert (copy.secret, copy.ledger) == (store.secret, Ledger(5, 4))
     store.close()
+
+
+def test_a_commit_that_cannot_be_written_is_forgotten(tmp_path, monkeypatch):
+    store = Store(tmp_path / "me.db", 5)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", Mock(side_effect=OSError("no space left")))
+        with pytest.raises(DataError, match="no space left"), store.transaction():
+            store.spend(Ledger(5, 4))
+    assert store.ledger.spent == 0
+    with store.transaction():
+        store.spend(Ledger(5, 3))
+    store.close()
+    with closing(Store(tmp_path / "me.db", 5)) as again:
+        assert again.ledger.spent == 3
+
+
+@pytest.mark.long
+def test_a_commit_is_on_disk_before_it_replaces_the_file(tmp_path):
+    """fsync of the new file, then the rename, then fsync of the folder: in that order."""
+    program = (
+        "import sys; from tacit.device.store import Store\n"
+        "from tacit.privacy.ledger import Ledger\n"
+        "store = Store(sys.argv[1], 5); print('open', flush=True)\n"
+        "with store.transaction(): store.spend(Ledger(5, 4))"
+    )
+    trace = "trace=openat,fsync,fdatasync,rename,write"
+    command = ["strace", "-f", "-y", "-e", trace, sys.executable, "-c", program, tmp_path / "me.db"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    calls = done.stderr.partition('"open')[2].splitlines()
+    named = re.compile(rf"\b(fsync|fdatasync|rename)\(.*{re.escape(str(tmp_path))}(\S*)")
+    found = [match.groups() for match in map(named.search, calls) if match]
+    kinds = [("sync" if "sync" in name else name, place.strip('">)')) for name, place in found]
+    assert ("rename", "/me.db") in kinds
+    at = kinds.index(("rename", "/me.db"))
+    assert ("sync", "/me.db-new") in kinds[:at]
+    assert ("sync", "") in kinds[at:]
+
+
+def write_ahead(path):
+    """A store with a write-ahead log, as older versions kept it and left it at a kill: the file,
+    which has no tables yet, and its log."""
+    with closing(Store(path, 5)) as store, store.transaction():
+        store.spend(Ledger(5, 4))
+    content = sqlite3.connect(path)
+    script = "\n".join(content.iterdump()) + f"PRAGMA user_version = {FORMAT};"
+    content.close()
+    old = sqlite3.connect(path.with_name("old.db"))
+    old.execute("PRAGMA journal_mode = WAL")
+    old.executescript(script)
+    for ending in ("", "-wal"):
+        shutil.copy(f"{path.with_name('old.db')}{ending}", f"{path}{ending}")
+    old.close()
+
+
+def test_a_store_with_a_write_ahead_log_is_opened_with_its_log(tmp_path):
+    path = tmp_path / "me.db"
+    write_ahead(path)
+    with closing(Store(path, 5)) as store:
+        assert store.ledger.spent == 4
+    assert not Path(f"{path}-wal").exists()
+
+
+def test_a_store_without_its_log_is_refused_and_stays_as_it_is(tmp_path):
+    """It would be a new person, who has spent nothing."""
+    path = tmp_path / "me.db"
+    write_ahead(path)
+    Path(f"{path}-wal").unlink()
+    held = path.read_bytes()
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"its log .*-wal is missing\. Restore a backup"):
+            Store(path, 5)
+    assert len(path.read_bytes()) == len(held)
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match="it has 0 bytes"):
+        Store(path, 5)
 
 
 @pytest.mark.parametrize(

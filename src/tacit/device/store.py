@@ -1,7 +1,8 @@
 """The store: all that a device keeps of one person, in one file that survives a crash at any point.
 
-SQLite. A commit is on disk before it returns, one process has the file at a time, and nobody else
-may read it. In words, table by table:
+SQLite, in memory and in a file that is complete at every moment: a plain copy of it, whenever it is
+made, has a ledger that covers every report sent so far. A transaction is on disk before it returns,
+one process has the file at a time, and nobody else may read it. In words, table by table:
 
     person     one row: the secret; spent and limit in nano-epsilon
     provider   by place: the task answered last, the newest item model, and since when not to call
@@ -16,13 +17,13 @@ may read it. In words, table by table:
 
 import os
 import sqlite3
-import stat
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from secrets import token_bytes
 from typing import Any
 
 from tacit.device import upgrade
+from tacit.device.database_file import DatabaseFile
 from tacit.errors import DataError, RequestError
 from tacit.privacy.ledger import Ledger
 from tacit.wire.pseudonym import SECRET_BYTES
@@ -60,6 +61,7 @@ CREATE TABLE report (
 CREATE INDEX waiting ON report (task, epoch, place) WHERE document IS NOT NULL;
 {ERASURES};
 """
+UNWRITTEN = "{} cannot be read or written ({}); nothing was drawn or sent."
 FORGOTTEN = ("rating", "answer", "last", "report", "task")
 
 
@@ -73,19 +75,24 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], limit: int) -> None:
         name = os.fspath(path)
-        if name != MEMORY:
-            _make_private(name)
         self._process = os.getpid()
-        self.db = sqlite3.connect(name, timeout=0, isolation_level=None)
+        self._file: DatabaseFile | None = None
+        self.db = sqlite3.connect(MEMORY, isolation_level=None)
         try:
-            self._open(limit, new=name == MEMORY or os.path.getsize(name) == 0)
+            self._file = None if name == MEMORY else DatabaseFile(name)
+            self._open(limit)
         except sqlite3.Error as error:
-            self.db.close()
+            self.close()
             raise _sentence(error, name) from None
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Let go of the file."""
         self.db.close()
+        if self._file is not None:
+            self._file.close()
 
     @contextmanager
     def transaction(self) -> Generator[None]:
@@ -95,16 +102,18 @@ class Store:
         """
         if os.getpid() != self._process:
             raise RequestError("This store was opened before a fork; open it in one process.")
+        before = self._changes
         try:
             self.db.execute("BEGIN IMMEDIATE")
             yield
             self.db.execute("COMMIT")
-            self._checkpoint()
         except sqlite3.Error as error:
             raise _sentence(error, "the store") from None
         finally:
             if self.db.in_transaction:
                 self.db.execute("ROLLBACK")
+        if self._changes != before:
+            self._save()
 
     @property
     def secret(self) -> bytes:
@@ -148,38 +157,21 @@ class Store:
     def scrub(self) -> None:
         """Leave no trace in the file of what was forgotten."""
         self.db.execute("VACUUM")
-        self._checkpoint()
+        self._save()
 
-    def _open(self, limit: int, *, new: bool) -> None:
-        # Held until closed: two processes that drew for one slot would draw twice.
-        self.db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        if new:  # before there is a log, so that a store without tables has never existed
-            with self.transaction():
-                self._make(limit)
-        self.db.execute("PRAGMA journal_mode = WAL")
-        # A report may leave only after its answers are on disk, or a power cut draws them anew.
-        # EXTRA is FULL, and holds where the file system has no write-ahead log, too.
-        self.db.execute("PRAGMA synchronous = EXTRA")
-        self.db.execute("PRAGMA fullfsync = ON")
+    def _open(self, limit: int) -> None:
+        known = self._file is not None and self._file.load(self.db)
         self.db.execute("PRAGMA secure_delete = ON")
         with self.transaction():
             (found,) = self.db.execute("PRAGMA user_version").fetchone()
-            if found == 0 and not self.db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                raise sqlite3.DatabaseError("its content is missing, as of a copy without its -wal")
-            if found == upgrade.FORMER:
+            if not known:
+                self._make(limit)
+            elif found == upgrade.FORMER:
                 upgrade.upgrade(self.db, TASKS, ERASURES)
                 self.db.execute(f"PRAGMA user_version = {FORMAT}")
             elif found != FORMAT:
                 raise sqlite3.DatabaseError("another format")
             self.db.execute("UPDATE person SET most = ?", (limit,))
-
-    def _checkpoint(self) -> None:
-        """Move what is committed from the log into the file.
-
-        Nothing is sent before this returns. So a copy of the file alone, at any moment, has a
-        ledger of at least what was sent.
-        """
-        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _make(self, limit: int) -> None:
         for statement in SCHEMA.split(";"):
@@ -188,17 +180,30 @@ class Store:
         self.db.execute("INSERT INTO person VALUES (1, ?, 0, ?)", row)
         self.db.execute(f"PRAGMA user_version = {FORMAT}")
 
+    @property
+    def _changes(self) -> int:
+        return self.db.execute("SELECT total_changes()").fetchone()[0]
+
+    def _save(self) -> None:
+        """Put what was committed on disk. Where that fails it is forgotten: what is drawn from
+        here on must start from what the file has."""
+        if self._file is None:
+            return
+        try:
+            self._file.save(self.db)
+        except (OSError, sqlite3.Error) as error:
+            self._reload(self._file)
+            raise DataError(UNWRITTEN.format("The store", error)) from None
+
+    def _reload(self, file: DatabaseFile) -> None:
+        try:
+            file.load(self.db)
+        except BaseException:
+            self.db.close()
+            raise
+
     def _person(self, column: str) -> Any:
         return self.db.execute(f"SELECT {column} FROM person").fetchone()[0]
-
-
-def _make_private(name: str) -> None:
-    """Create the file for its owner alone, or make it so. An existing file is not opened: closing
-    it would drop the lock that this process may hold on it."""
-    with suppress(FileExistsError):
-        os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    if stat.S_IMODE(os.stat(name).st_mode) & 0o077:
-        os.chmod(name, 0o600)
 
 
 def _sentence(error: sqlite3.Error, name: str) -> DataError | RequestError:
@@ -206,5 +211,5 @@ def _sentence(error: sqlite3.Error, name: str) -> DataError | RequestError:
     if "locked" in text:
         return RequestError(f"{name} is in use by another process; a store has one at a time.")
     if isinstance(error, sqlite3.OperationalError):
-        return DataError(f"{name} cannot be read or written ({text}); nothing was drawn or sent.")
+        return DataError(UNWRITTEN.format(name, text))
     return DataError(f"{name} is no store of this version ({text}); name another file.")
