@@ -108,8 +108,6 @@ def test_the_most_rated_are_chosen_and_settings_that_make_no_sense_refused():
     for settings in ({"most_items": 1}, {"factors": -1}):
         with pytest.raises(RequestError, match="tells nothing"):
             DPCovariance(**settings)
-    with pytest.raises(RequestError, match="holds no rows"):
-        DPCovariance().fit(SMALL.where(np.zeros(len(SMALL), bool)), epsilon="1")
 
 
 def test_a_budget_that_bears_more_tastes_has_them(monkeypatch):

@@ -264,8 +264,6 @@ def test_the_provider_knows_nobody_and_devices_take_the_item_model_home(
 
 def test_what_cannot_be_asked_is_refused(ratings: Ratings) -> None:
     assert training("pg-mf").where == ("device",)
-    with pytest.raises(RequestError, match="holds no rows"):
-        train("pg-mf", ratings.where(np.zeros(len(ratings), bool)), epsilon="1")
     with pytest.raises(RequestError, match="has no setting 'ridgge'"):
         training("pg-mf", ridgge=3)
     with pytest.raises(RequestError, match="no training 'odd'; choose one of pg-mf"):

@@ -46,15 +46,31 @@ def promises_what_it_was_asked(training: AnyTraining) -> None:
 
 
 def refuses_what_promises_nothing(training: AnyTraining) -> None:
-    """Epsilons that are no positive decimals, and no ratings, end with a `RequestError`."""
-    known = made_up()[0]
-    none = known.where(np.zeros(len(known), bool))
-    for ratings, epsilon in [(known, "0"), (known, "-1"), (known, "NaN"), (none, "1")]:
+    """Epsilons that are no positive decimals end with a `RequestError`."""
+    for epsilon in ("0", "-1", "NaN"):
         try:
-            training.fit(ratings, epsilon=epsilon, delta=DELTA)
+            training.fit(made_up()[0], epsilon=epsilon, delta=DELTA)
         except RequestError:
             continue
-        raise AssertionError(f"It was fitted to {len(ratings)} ratings at epsilon {epsilon}.")
+        raise AssertionError(f"It was fitted at epsilon {epsilon}.")
+
+
+def answers_without_ratings(training: AnyTraining) -> None:
+    """User-level trainers accept data without ratings; all others raise `RequestError`.
+
+    Data without ratings and data of a single user are neighbours at the unit `user`, so an error
+    would reveal which of the two a trainer saw.
+    """
+    known = made_up()[0]
+    none = known.where(np.zeros(len(known), bool))
+    try:
+        unit = training.fit(none, epsilon="1", delta=DELTA).guarantee.unit
+    except RequestError as error:
+        if getattr(training, "unit", None) == "user":
+            raise AssertionError(f"It raised without ratings: {error}") from None
+        return
+    if unit != "user":
+        raise AssertionError(f"It accepted data without ratings at the unit {unit}.")
 
 
 def learns_where_it_may(training: AbstractTraining) -> None:
@@ -128,6 +144,7 @@ def neighbours(ratings: Ratings, unit: str) -> Iterator[Ratings]:
 TRAINING_CLAIMS: tuple[Claim, ...] = (
     promises_what_it_was_asked,
     refuses_what_promises_nothing,
+    answers_without_ratings,
     learns_where_it_may,
     releases_what_it_declares,
 )
@@ -136,6 +153,7 @@ TRAINING_CLAIMS: tuple[Claim, ...] = (
 LIST_TRAINING_CLAIMS: tuple[ListClaim, ...] = (
     promises_what_it_was_asked,
     refuses_what_promises_nothing,
+    answers_without_ratings,
     lists_what_people_have,
     releases_what_it_declares,
 )

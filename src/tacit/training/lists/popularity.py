@@ -11,6 +11,7 @@ from tacit.ratings import Ratings
 from tacit.training.lists.published import published
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
+from tacit.training.mechanism.inputs import require_vocabularies
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.noisy_counts import even_weights, noisy_counts
 
@@ -36,10 +37,12 @@ class DPPopularity:
         """Release counts at `epsilon` nats per person and `delta`, decimal strings.
 
         Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
-        Where there is nothing, it learns
-        from nothing: to stop would tell. Raises `RequestError` for a promise that is none.
+        Data without
+        ratings are accepted: an error would reveal that nobody rated. Raises `RequestError` for
+        an invalid `epsilon` or `delta`, and without users or items.
         """
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
+        require_vocabularies(ratings)
         canonical = CanonicalRatings.of(ratings)
         account.allot({"counts": 1.0})
         found = noisy_counts("counts", canonical, even_weights(canonical), account)

@@ -44,9 +44,9 @@ class CanonicalRatings:
 
     @classmethod
     def of(cls, ratings: Ratings) -> Self:
-        """The canonical form of a table of ratings; the order of its rows leaves no trace.
+        """Return the ratings in canonical order, independent of the order of their rows.
 
-        Raises `RequestError` where a (person, item) pair occurs twice: no bound would hold.
+        Raises `RequestError` if a (user, item) pair occurs twice: the norm bounds would not hold.
         """
         ratings.require_distinct_pairs()
         sides, order = layout(ratings.users, ratings.items, ratings.n_users, ratings.n_items)

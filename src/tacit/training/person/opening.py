@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tacit.ratings import Ratings
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
+from tacit.training.mechanism.inputs import require_vocabularies
 from tacit.training.person.crossing import Crossing
 from tacit.training.person.item_means import Counted, counted, linked_share
 from tacit.training.person.release_schedule import (
@@ -38,9 +39,10 @@ def opening(
     """Spend `level`, `counts` and, given a `crossing`, `links`; plan `steps`, and `factors` or
     those that are worth it.
 
-    Where nobody rated it trains on nothing: to stop would tell that apart from one who did. Raises
-    `RequestError` for ratings of one level.
+    Data without ratings are accepted: an error would reveal that nobody rated. Raises
+    `RequestError` without users or items, and for a scale of one level.
     """
+    require_vocabularies(ratings)
     ratings.scale.require_stars("A training that predicts ratings")
     account.allot(FIRST if crossing is None else FIRST_LINKED)
     canonical = CanonicalRatings.of(ratings)

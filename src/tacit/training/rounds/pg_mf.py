@@ -30,6 +30,7 @@ from tacit.public_priors import LEVEL_SPREAD, OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 from tacit.training.mechanism.epsilon import nats
+from tacit.training.mechanism.inputs import require_vocabularies
 from tacit.training.rounds.gradient_report import Questions, two_points
 from tacit.training.rounds.item_posterior import Gradients
 from tacit.training.rounds.report_account import ReportAccount
@@ -91,8 +92,9 @@ class PGMF:
         groups and the start. `words` is replaced in tests only. Raises `RequestError` for an
         epsilon that is no positive decimal, or above 16 for a single report.
         """
+        require_vocabularies(ratings)
         ratings.scale.require_stars("A training that predicts ratings")
-        ratings.require_distinct_pairs()  # a row has one place for each item
+        ratings.require_distinct_pairs()  # a gradient report assumes one rating per item
         reports, share = self.budget(epsilon)
         chance = np.random.default_rng(rng)
         profiles = _Profiles.of(ratings, self.rounds // reports, chance)

@@ -40,9 +40,9 @@ class IntegerRatings:
 
 
 def integer_ratings(ratings: Ratings) -> IntegerRatings:
-    """The ratings in steps; each level is rounded once, so equal ratings stay equal.
+    """Convert ratings to grid steps; each level is rounded once, so equal ratings stay equal.
 
-    Raises `RequestError` where a (person, item) pair occurs twice: a value would count twice.
+    Raises `RequestError` if a (user, item) pair occurs twice: its value would count twice.
     """
     ratings.require_distinct_pairs()
     levels = np.asarray(ratings.scale.values)
