@@ -1,4 +1,4 @@
-"""Ids are names: one rule decides their type, and no two spellings share a code."""
+"""Id types are inferred by one rule, and different strings never share a code."""
 
 import re
 
@@ -50,7 +50,7 @@ def test_numbers_of_any_width_are_compared_as_numbers():
 
 @pytest.mark.parametrize("ids", [[1, 1], ["a", None]])
 def test_a_vocabulary_has_each_id_once(ids):
-    with pytest.raises(RequestError, match="each id once"):
+    with pytest.raises(RequestError, match="must be unique and not null"):
         Vocabulary(pl.Series("id", ids))
 
 
@@ -100,7 +100,7 @@ def test_every_reader_gives_the_same_names(tmp_path, kind):
     path = written(tmp_path, kind, IN_FILES)
     ratings = read(path, format=KINDS[kind], scale="1:5:1", notify=notices.append)
     assert ratings.item_ids.ids.to_list() == sorted(FOUND)
-    assert any("blanks around 1 ids were dropped" in notice for notice in notices)
+    assert any("removed leading or trailing spaces of 1 ids" in notice for notice in notices)
     plain = read(written(tmp_path, kind, ["10", "7"]), format=KINDS[kind], scale="1:5:1")
     assert plain.item_ids.ids.to_list() == [7, 10]
 
@@ -181,5 +181,14 @@ def test_codes_out_of_range_are_refused(column):
     codes = getattr(ratings, column).copy()
     codes[0] = 200
     object.__setattr__(ratings, column, codes)
-    with pytest.raises(RequestError, match=f"{column} must hold codes from 0 to"):
+    with pytest.raises(RequestError, match=f"{column} must be codes from 0 to"):
         ratings.require_distinct_pairs()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_blank_id_in_a_declared_list_is_missing(tmp_path, kind):
+    path = tmp_path / f"people.{kind}"
+    frame = pl.DataFrame({"user": ["a", "  ", "b"]})
+    frame.write_csv(path) if kind == "csv" else frame.write_parquet(path)
+    with pytest.raises(DataError, match="row 2: the user is missing"):
+        people(path)

@@ -1,9 +1,8 @@
-"""Raw ids of people and items: their type, and their places in a vocabulary.
+"""Raw ids of users and items: type inference and vocabularies.
 
-Ids are names. A column of them is text unless every id is a plain whole number of 64 bits, written
-as Python writes it: 0010, +7 and 1e5 are text, and so is 10 beside any of them. Blanks around an
-id are dropped and counted; nothing else changes a spelling. This rule holds for every file and
-frame that ids come from.
+An id column is text unless every id is a canonical 64-bit integer. 0010, +7 and 1e5 are not, and
+one of them makes the whole column text. Leading and trailing spaces are removed and counted. The
+rule is the same for all files and frames.
 """
 
 from dataclasses import dataclass
@@ -31,9 +30,7 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         if self.ids.null_count() or self.ids.n_unique() != len(self.ids):
-            raise RequestError(
-                "A vocabulary needs each id once, and none missing; drop repeated ids first."
-            )
+            raise RequestError("Vocabulary ids must be unique and not null; drop duplicates first.")
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -51,11 +48,11 @@ class Vocabulary:
     def codes(self, raw: pl.Series) -> Codes:
         """The code of each id; -1 for an id that is not known.
 
-        Whole numbers are compared as numbers. Anything else is compared by spelling, so that the
-        text "7" is the number 7, and neither "07" nor 7.0 is: two spellings never share a code.
+        Integers are compared as integers, everything else as strings: "7" matches 7, and neither
+        "07" nor 7.0 does. Two different strings never share a code.
         """
-        whole = self.ids.dtype.is_integer() and raw.dtype.is_integer()
-        known = self.ids if whole else self.ids.cast(pl.String)
+        both_integer = self.ids.dtype.is_integer() and raw.dtype.is_integer()
+        known = self.ids if both_integer else self.ids.cast(pl.String)
         table = pl.DataFrame({"id": known, "code": np.arange(len(self), dtype=np.int32)})
         codes = np.empty(len(raw), np.int32)
         for first in range(0, len(raw), LOOKED_UP):
@@ -78,20 +75,20 @@ class Vocabulary:
         return self.ids.gather(codes)
 
 
-def as_numbers(ids: pl.Series) -> pl.Series | None:
-    """The ids as Int64 where each is a plain whole number, else None.
+def as_integers(ids: pl.Series) -> pl.Series | None:
+    """Convert ids to Int64 if all of them are canonical integers, else return None.
 
-    The spelling of a plain number survives the way there and back, so ids that were read as
-    numbers can still become text when a later id of the column is none.
+    The conversion is reversible, so integers can still be converted back to text when a later batch
+    of the column contains another id.
     """
-    numbers = ids.cast(pl.Int64, strict=False)
+    integers = ids.cast(pl.Int64, strict=False)
     if ids.dtype.is_integer():
-        return None if numbers.null_count() > ids.null_count() else numbers
-    return numbers if (numbers.cast(pl.String) == ids).fill_null(False).all() else None
+        return None if integers.null_count() > ids.null_count() else integers
+    return integers if (integers.cast(pl.String) == ids).fill_null(False).all() else None
 
 
-def without_blanks(ids: pl.Series) -> tuple[pl.Series, int]:
-    """The ids without blanks around them, and how many had some."""
+def strip_spaces(ids: pl.Series) -> tuple[pl.Series, int]:
+    """Remove leading and trailing spaces; return the ids and how many changed."""
     if not isinstance(ids.dtype, pl.String):
         return ids, 0
     stripped = ids.str.strip_chars()
@@ -99,10 +96,10 @@ def without_blanks(ids: pl.Series) -> tuple[pl.Series, int]:
 
 
 def typed_ids(ids: pl.Series) -> pl.Series:
-    """A whole column of ids as Int64 or as text, without blanks around them."""
-    plain, _ = without_blanks(ids)
-    numbers = as_numbers(plain)
-    return plain.cast(pl.String) if numbers is None else numbers
+    """Infer the type of a complete id column: Int64 or String, without surrounding spaces."""
+    plain, _ = strip_spaces(ids)
+    integers = as_integers(plain)
+    return plain.cast(pl.String) if integers is None else integers
 
 
 def raw_ids(given: Any) -> pl.Series:
@@ -130,5 +127,5 @@ def check_codes(column: str, codes: NDArray[Any], count: int) -> None:
     """Raise `RequestError` unless every code of the column is from 0 to `count` - 1."""
     if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < count:
         raise RequestError(
-            f"{column} must hold codes from 0 to {count - 1}, got {codes.min()} to {codes.max()}."
+            f"{column} must be codes from 0 to {count - 1}, got {codes.min()} to {codes.max()}."
         )

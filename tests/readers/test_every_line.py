@@ -1,4 +1,4 @@
-"""Every line becomes a row: a quote inside an unquoted field is a letter."""
+"""Readers return one row per line, whatever quotes a line contains."""
 
 import csv
 import io
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.errors import DataError
 from tacit.readers import read
 from tacit.readers.delimited import Delimited
 
@@ -35,3 +36,10 @@ def test_rows_are_those_of_the_standard_parser(pairs, all_quoted):
     writer.writerows((user, item, 3, f'{item}"') for user, item in pairs)
     frame = Delimited(",", FIELDS, None).parse(out.getvalue().encode())
     assert frame.select("user", "item").rows() == pairs
+
+
+def test_a_quoted_file_that_is_not_utf_8_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_bytes(b'user,item,rating\n"a","b",3\n"caf\xe9","b",3\n')
+    with pytest.raises(DataError, match=r"line 3: byte 0xe9 is not UTF-8"):
+        read(path)

@@ -86,6 +86,12 @@ def test_lines_without_a_header_have_no_scale_of_their_own(tmp_path, line):
     assert "was inferred" in notices[0]
 
 
+def test_a_declared_format_has_its_scale_whatever_the_file_is_called(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("1\t2\t3\t9\n")
+    assert str(read(path, format="movielens-100k").scale) == "1:5:1"
+
+
 def test_two_columns_of_one_name_are_refused(tmp_path):
     with pytest.raises(DataError, match="line 1: there are 2 columns 'item'; rename all but one"):
         read(table(tmp_path, "user,item,item,rating\n1,2,3,4\n"))

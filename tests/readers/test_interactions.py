@@ -82,7 +82,7 @@ def test_weights_of_zero_and_below_are_refused_unless_left_out(tmp_path, kind, n
         read(path, scale=THERE)
     left = read(path, scale=THERE, positive_only=True, notify=notices.append)
     assert pairs(left) == PAIRS[:1]
-    assert any("2 rows of weights of 0 or below" in notice for notice in notices)
+    assert any("dropped 2 rows with a weight of 0 or below" in notice for notice in notices)
 
 
 def test_a_known_format_can_be_read_as_interactions(tmp_path, notices):

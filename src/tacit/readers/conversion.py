@@ -51,11 +51,11 @@ def as_ratings(
         "catalogue": catalogue,
         "people": people,
         "held_out": held_out,
-        "positive_only": positive_only or None,
+        "positive_only": positive_only,
     }
     if isinstance(data, Ratings):
         return _as_they_are(data, asked | {"format": format})
-    given = {option: value for option, value in asked.items() if value is not None}
+    given = {option: value for option, value in asked.items() if value not in (None, False)}
     if isinstance(data, str | Path):
         if not Path(data).exists():
             raise DataError(f"There is no file or folder {data}; give {KINDS}.")
@@ -70,7 +70,8 @@ def _as_they_are(ratings: Ratings, asked: Mapping[str, Any]) -> Ratings:
     given = [
         option
         for option, value in asked.items()
-        if value is not None and not (option == "scale" and str(scale) == str(ratings.scale))
+        if value not in (None, False)
+        and not (option == "scale" and str(scale) == str(ratings.scale))
     ]
     if given:
         raise RequestError(

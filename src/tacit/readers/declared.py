@@ -15,7 +15,7 @@ from tacit.ratings import Ratings
 from tacit.readers.decoding import BROKEN, PARQUET, decodable
 from tacit.readers.format import Notify
 from tacit.readers.items import LAYOUTS, STORED, items
-from tacit.readers.text import reason
+from tacit.readers.text import missing, reason
 from tacit.vocabulary import typed_ids
 
 Ids = Iterable[int | str]
@@ -94,14 +94,14 @@ def listed(path: Path, name: str) -> pl.DataFrame:
             f"{path} has a column {odd[0]}, so it holds ratings: what is read off them is not "
             f"declared. Give a table of every {name} there is."
         )
-    if gaps := table[name].null_count():
-        row = int(table[name].is_null().arg_max() or 0) + 1
+    if gaps := int((absent := missing(table[name])).sum()):
+        row = int(absent.arg_max() or 0) + 1
         raise DataError(f"{path}, row {row}: the {name} is missing ({gaps} in all); fill it in.")
     return table.unique(name, keep="first", maintain_order=True)
 
 
 def _text_table(path: Path) -> pl.DataFrame:
-    """A table of text, whose ids stay as they are written."""
+    """Read a csv or tsv with its id columns as strings."""
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     names = pl.read_csv(path, separator=separator, n_rows=0).columns
     as_written = {name: pl.String() for name in names if name in RATED}
@@ -111,7 +111,7 @@ def _text_table(path: Path) -> pl.DataFrame:
 
 
 def _typed(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with its ids as ratings have them; raises `DataError` for ids of another kind."""
+    """Infer the type of id columns; raise `DataError` unless they are integers or text."""
     for name in set(RATED) & set(table.columns):
         if not (table.schema[name].is_integer() or isinstance(table.schema[name], pl.String)):
             raise DataError(

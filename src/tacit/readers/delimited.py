@@ -27,7 +27,7 @@ HELD_OUT = {"0": False, "1": True, "false": False, "true": True}
 class Delimited:
     """Lines of separated fields, `fields` naming those that matter and None the others.
 
-    Ids are read as text: `gather` finds their type. Without a field rating the rows are
+    Ids are read as strings; `gather` infers their type. Without a field rating the rows are
     interactions. `decimal_comma`: ratings are written as in 3,5. `iso_times`: timestamps are dates,
     as in 2024-05-31, and not Unix seconds.
     """
@@ -77,18 +77,22 @@ class Delimited:
         return pl.Int64() if whole_seconds else pl.String()
 
     def _without_quotes(self, data: bytes) -> tuple[bytes, str]:
-        """The block with quoted fields taken out of their quotes, and its separator.
+        """Unquote all fields; return the block and its new separator.
 
-        A quote inside a field that does not begin with one is a letter, as in 7" single.
+        A quote inside an unquoted field is an ordinary character, as in 7" single. Raises
+        `UnsoundError` for a block that is not UTF-8.
         """
-        several = len(self.separator) > 1
-        if not several and not re.search(self._quoted_field(), data):
+        separator = UNIT_SEPARATOR.decode()
+        if len(self.separator) > 1:
+            return data.replace(self.separator.encode(), UNIT_SEPARATOR), separator
+        if not re.search(self._quoted_field(), data):
             return data, self.separator
-        if several:
-            return data.replace(self.separator.encode(), UNIT_SEPARATOR), "\x1f"
-        lines = data.decode().removesuffix("\n").split("\n")
-        rows = (self._split(line.removesuffix("\r")) for line in lines)
-        return ("\n".join("\x1f".join(row) for row in rows) + "\n").encode(), "\x1f"
+        try:
+            lines = data.decode().removesuffix("\n").split("\n")
+        except UnicodeDecodeError as error:
+            raise UnsoundError("the text is not UTF-8") from error
+        rows = (separator.join(self._split(line.removesuffix("\r"))) for line in lines)
+        return ("\n".join(rows) + "\n").encode(), separator
 
     def _quoted_field(self) -> bytes:
         return b"(?m)(?:^|" + re.escape(self.separator.encode()) + b')"'

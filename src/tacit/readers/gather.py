@@ -12,7 +12,7 @@ from tacit.ratings import Codes, Mask, Part, Ratings
 from tacit.readers.format import Notify
 from tacit.readers.levels import DeclaredScale, infer
 from tacit.scale import THERE, RatingScale
-from tacit.vocabulary import Vocabulary, as_numbers, without_blanks
+from tacit.vocabulary import Vocabulary, as_integers, strip_spaces
 
 ROWS = 1 << 20
 MOST_DISTINCT = 4096
@@ -21,7 +21,7 @@ MOST_DISTINCT = 4096
 class Encoder:
     """Ids to codes, batch by batch, in order of first appearance; `finish` then sorts them.
 
-    `blanks`: how many ids had blanks around them, which are dropped.
+    `blanks`: number of ids whose leading or trailing spaces were removed.
     """
 
     def __init__(self) -> None:
@@ -54,12 +54,12 @@ class Encoder:
         return self._known
 
     def _of_one_type(self, ids: pl.Series) -> pl.Series:
-        """The batch as numbers while all ids so far are plain ones; then all ids become text."""
-        plain, blanks = without_blanks(ids)
+        """Return the batch as integers while all ids so far are canonical, else as strings."""
+        plain, blanks = strip_spaces(ids)
         self.blanks += blanks
         if self._known is None or self._known["id"].dtype.is_integer():
-            if (numbers := as_numbers(plain)) is not None:
-                return numbers
+            if (integers := as_integers(plain)) is not None:
+                return integers
             if self._known is not None:
                 self._known = self._known.cast({"id": pl.String})
         return plain.cast(pl.String)
@@ -99,9 +99,9 @@ def gather(
     their order.
 
     With `grid` None the scale is inferred from the distinct ratings; without ratings it is `there`.
-    A (person, item) pair given twice keeps its latest row. `positive_only`: rows of weights of 0
-    and below are no interactions, and are left out. Raises `DataError` when there is no row or no
-    scale, and for such weights without it.
+    A (person, item) pair given twice keeps its latest row. `positive_only`: drop
+    interactions whose weight is 0 or below, which raise `DataError` otherwise. Raises `DataError`
+    when there is no row or no scale.
     """
     users, items = Encoder(), Encoder()
     numbers: list[NDArray[np.float32]] = []
@@ -110,10 +110,10 @@ def gather(
     distinct: set[float] = set()
     first, frames = _some(coalesced(frames), where)
     grid = _of_interactions(first, grid, where, notify)
-    rows = 0
+    dropped = 0
     for batch in frames:
-        frame = _liked(batch, grid, where, positive_only)
-        rows += len(batch) - len(frame)
+        frame = _positive_rows(batch, grid, where, positive_only)
+        dropped += len(batch) - len(frame)
         users.add(frame["user"])
         items.add(frame["item"])
         numbers.append(_ratings(frame, grid))
@@ -123,8 +123,8 @@ def gather(
             held_out.append(frame["held_out"].to_numpy())
         if grid is None:
             distinct |= _distinct(numbers[-1], distinct, where)
-    if rows:
-        notify(f"{where}: {rows:,} rows of weights of 0 or below were left out.")
+    if dropped:
+        notify(f"{where}: dropped {dropped:,} rows with a weight of 0 or below.")
     undeclared: set[Part] = {"catalogue", "people"}
     if grid is None:
         undeclared.add("scale")
@@ -136,7 +136,7 @@ def gather(
     levels = np.concatenate([grid.levels(part.astype(np.float64), chance) for part in numbers])
     numbers.clear()
     if blanks := users.blanks + items.blanks:
-        notify(f"{where}: blanks around {blanks:,} ids were dropped.")
+        notify(f"{where}: removed leading or trailing spaces of {blanks:,} ids.")
     user_ids, user_codes = users.finish()
     item_ids, item_codes = items.finish()
     ratings = Ratings(
@@ -175,20 +175,19 @@ def _of_interactions(
     return grid
 
 
-def _liked(
+def _positive_rows(
     frame: pl.DataFrame, grid: DeclaredScale | None, where: str, positive_only: bool
 ) -> pl.DataFrame:
-    """The rows that are interactions; raises `DataError` for a weight of 0 or below."""
+    """Drop interactions whose weight is 0 or below; raise `DataError` unless `positive_only`."""
     if grid is None or not grid.scale.has_one_level or "rating" not in frame.columns:
         return frame
-    liked = frame.filter(pl.col("rating") > 0)
-    if len(liked) < len(frame) and not positive_only:
+    positive = frame.filter(pl.col("rating") > 0)
+    if len(positive) < len(frame) and not positive_only:
         raise DataError(
-            f"{where}: {len(frame) - len(liked):,} of {len(frame):,} weights are 0 or below, and "
-            "would count as interactions; leave such rows out, with positive_only=True or "
-            "--positive-only."
+            f"{where}: {len(frame) - len(positive):,} of {len(frame):,} weights are 0 or below; "
+            "drop these rows with positive_only=True or --positive-only."
         )
-    return liked
+    return positive
 
 
 def _ratings(frame: pl.DataFrame, grid: DeclaredScale | None) -> NDArray[np.float32]:

@@ -42,7 +42,7 @@ def read(
     `scale`: the public scale; without it the format's own, or one inferred with a notice. A table
     of person and item alone (and perhaps time) holds interactions, on the scale "there"; so does
     any other where that scale is given: ratings or weights are then ignored, with a notice.
-    `positive_only`: leave out rows of weights of 0 and below, which that scale refuses.
+    `positive_only`: drop interactions whose weight is 0 or below, which are rejected otherwise.
     `held_out`: the column of a table that says what a published split keeps for the test.
     `columns`: `{"user": "member", ..}` for tables. `rounding`: what becomes of a rating between
     two levels ("nearest", "stochastic" with `rng`); without it Jester's are rounded to the
@@ -54,14 +54,14 @@ def read(
     `RequestError` when the scale, the format or a column is not one.
     """
     place = given_path(path)
-    tell = notify or logging.getLogger("tacit.readers").warning
+    warn = notify or logging.getLogger("tacit.readers").warning
     wanted = Columns.of(columns)
     declared = _grid(scale, rounding)
     found = detect(place, format, Request(declared, wanted, held_out))
-    grid = declared or _own_grid(found, rounding)
+    grid = declared or _format_scale(found, rounding, is_declared=format is not None)
     grid = _own_rounding(grid, found)
     if grid and grid.rounding and not grid.scale.has_one_level:
-        tell(f"{place}: ratings are rounded ({grid.rounding}) to the scale {grid.scale}.")
+        warn(f"{place}: ratings are rounded ({grid.rounding}) to the scale {grid.scale}.")
     frames = found.format.frames(found.sources, Request(grid, wanted, held_out))
     label = name or _label(place)
     ratings = gather(
@@ -70,7 +70,7 @@ def read(
         name=label,
         where=str(place),
         rng=rng,
-        notify=tell,
+        notify=warn,
         positive_only=positive_only,
     )
     if held_out is not None and ratings.held_out is None:
@@ -78,7 +78,7 @@ def read(
             f"{place} is read as {found.format.name}, which has no column {held_out} that says "
             "what is held out; give a table with a header, or another split."
         )
-    return declare(ratings, catalogue, people, tell)
+    return declare(ratings, catalogue, people, warn)
 
 
 def from_frame(
@@ -96,15 +96,15 @@ def from_frame(
     notify: Notify | None = None,
 ) -> Ratings:
     """Ratings from a polars (lazy) or pandas frame; options and errors as those of `read`."""
-    tell = notify or logging.getLogger("tacit.readers").warning
+    warn = notify or logging.getLogger("tacit.readers").warning
     grid = _grid(scale, rounding)
     frames: Iterator[pl.DataFrame] = read_lazy(
         as_lazy(frame), name, Request(grid, Columns.of(columns), held_out)
     )
     ratings = gather(
-        frames, grid, name=name, where=name, rng=rng, notify=tell, positive_only=positive_only
+        frames, grid, name=name, where=name, rng=rng, notify=warn, positive_only=positive_only
     )
-    return declare(ratings, catalogue, people, tell)
+    return declare(ratings, catalogue, people, warn)
 
 
 def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> DeclaredScale | None:
@@ -116,12 +116,14 @@ def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> Declare
     return DeclaredScale(grid, rounding)
 
 
-def _own_grid(found: Candidate, rounding: Rounding | None) -> DeclaredScale | None:
-    """The format's own scale, where the files are named as its files are.
+def _format_scale(
+    found: Candidate, rounding: Rounding | None, *, is_declared: bool
+) -> DeclaredScale | None:
+    """Return the scale of the format if it was declared or the files have its usual names.
 
-    Lines alone do not tell: other sites write the same columns on scales of their own.
+    The columns do not determine the scale: other data sets have the same ones.
     """
-    if not all(found.format.named(source) for source in found.sources):
+    if not is_declared and not all(found.format.named(source) for source in found.sources):
         return _grid(None, rounding)
     return _grid(found.format.scale, rounding or found.format.rounding)
 

@@ -134,19 +134,19 @@ def rating_fault(value: str, grid: DeclaredScale | None) -> str | None:
 
 
 def missing(column: pl.Series) -> pl.Series:
-    """Which values are missing: null, or text of nothing but blanks."""
+    """Mask of missing values: null or blank text."""
     if isinstance(column.dtype, pl.String):
         return column.is_null() | (column.str.strip_chars() == "").fill_null(True)
     return column.is_null()
 
 
 def count_lines(data: bytes) -> int:
-    """How many lines a block has; the last may have no line feed."""
+    """Count the lines of a block, whether or not the last one ends in a line feed."""
     return data.count(b"\n") + (not data.endswith(b"\n"))
 
 
 def require_every_line(frame: pl.DataFrame, data: bytes) -> None:
-    """Raise `UnsoundError` unless each line became one row: a parser may join or skip lines."""
+    """Raise `UnsoundError` unless there is one row per line: a parser may join or skip lines."""
     if len(frame) != count_lines(data):
         raise UnsoundError(f"{count_lines(data)} lines became {len(frame)} rows")
 
