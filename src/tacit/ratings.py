@@ -89,10 +89,9 @@ class Ratings:
         return np.asarray(self.scale.values, np.float32)[self.levels]
 
     def require_distinct_pairs(self) -> None:
-        """Raise `RequestError` unless codes are in range and each (person, item) pair occurs once.
+        """Raise `RequestError` unless codes are in range and each (user, item) pair occurs once.
 
-        Every bound on what one person contributes rests on this, so it is checked where a bound is
-        used, wherever the table came from.
+        The sensitivity proofs assume this, so it is checked wherever one of them applies.
         """
         check_codes("users", self.users, self.n_users)
         check_codes("items", self.items, self.n_items)
@@ -102,8 +101,8 @@ class Ratings:
             pair.sort()
         if (pair[1:] == pair[:-1]).any():
             raise RequestError(
-                f"{self.name} holds a (person, item) pair more than once, so one person's "
-                "contribution is not bounded; keep one row of each pair."
+                f"{self.name} contains a (user, item) pair more than once, so a user's "
+                "contribution is not bounded; keep one row per pair."
             )
 
     def require_rows(self) -> None:
@@ -144,9 +143,9 @@ class Ratings:
         return self if (pair[1:] > pair[:-1]).all() else self.take(np.argsort(pair))
 
     def aligned(self, user_ids: Vocabulary, item_ids: Vocabulary) -> Self:
-        """The rows of people and items that these vocabularies know, as codes into them.
+        """Return the rows whose user and item are in these vocabularies, encoded with them.
 
-        Raises `RequestError` where they know none of the rows: ids are then spelled differently.
+        Raises `RequestError` if there are ratings and none of them is.
         """
         if user_ids.same_as(self.user_ids) and item_ids.same_as(self.item_ids):
             return replace(self, user_ids=user_ids, item_ids=item_ids)
@@ -154,8 +153,8 @@ class Ratings:
         kept = self.where((users[self.users] >= 0) & (items[self.items] >= 0))
         if len(self) and not len(kept):
             raise RequestError(
-                f"{self.name} has no rating by a person and of an item that the model knows; see "
-                "whether ids are written alike."
+                f"{self.name} shares no user and item with the model; check that ids are spelled "
+                "alike."
             )
         return replace(
             kept,

@@ -39,8 +39,8 @@ class Reports:
     def __post_init__(self) -> None:
         lengths = {len(self.users), len(self.items), len(self.symbols), len(self.channel_of)}
         if len(lengths) > 1:
-            raise RequestError(f"Reports need columns of one length, got {sorted(lengths)}.")
-        # Compiled loops index by these without looking: a wrong one reads another's memory.
+            raise RequestError(f"Report columns must have one length, got {sorted(lengths)}.")
+        # Compiled loops index by these without bounds checks.
         check_codes("users", self.users, self.n_users)
         check_codes("items", self.items, self.n_items)
         check_codes("channel_of", self.channel_of, len(self.channels))
@@ -88,16 +88,16 @@ class Reports:
         return values
 
     def require_distinct_slots(self) -> None:
-        """Raise `RequestError` where a person reported twice on one item.
+        """Raise `RequestError` if a user has more than one report on an item.
 
-        Each report would count as evidence of its own, and the guarantee is of one.
+        The guarantee covers one report per slot, and models treat each report as independent.
         """
         pair = self.users.astype(np.int64) * self.n_items + self.items
         if not (pair[1:] > pair[:-1]).all():
             pair.sort()
         if twice := int((pair[1:] == pair[:-1]).sum()):
             raise RequestError(
-                f"{twice:,} reports repeat a person and item of another; keep one of each"
+                f"{twice:,} reports repeat a (user, item) pair; keep one report per pair"
             )
 
     def _check_symbols(self) -> None:

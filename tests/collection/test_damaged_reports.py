@@ -1,4 +1,4 @@
-"""A reports file is checked once, where it becomes `Reports`: compiled loops rely on it."""
+"""Reports files are validated once, on reading: compiled loops rely on it."""
 
 import json
 
@@ -48,12 +48,12 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_damaged_column_is_refused(stored, tmp_path, fault):
     path = changed(stored, tmp_path, lambda frame: frame.with_columns(FAULTS[fault]))
-    with pytest.raises(DataError, match=r"must hold whole numbers|does not list|is damaged"):
+    with pytest.raises(DataError, match=r"must contain integers|does not list|is damaged"):
         read_reports(path)
 
 
 def test_a_file_joined_to_itself_is_refused(stored, tmp_path):
-    with pytest.raises(DataError, match="700 reports repeat a person and item of another"):
+    with pytest.raises(DataError, match="700 reports repeat a \\(user, item\\) pair"):
         read_reports(changed(stored, tmp_path, lambda frame: pl.concat([frame, frame])))
 
 
@@ -81,7 +81,7 @@ def test_reports_hold_codes_in_range_wherever_they_come_from(stored, column, cod
     codes = getattr(reports, column).astype(np.int32)
     codes[3] = code
     fields = {name: getattr(reports, name) for name in reports.__dataclass_fields__}
-    with pytest.raises(RequestError, match=f"{column} must hold codes from 0 to"):
+    with pytest.raises(RequestError, match=f"{column} must be codes from 0 to"):
         type(reports)(**(fields | {column: codes}))
 
 

@@ -133,7 +133,7 @@ def test_a_forged_symbol_or_channel_is_refused(reports, tmp_path):
     frame.with_columns(pl.lit(64).cast(pl.UInt8).alias("symbol")).write_parquet(
         path, metadata={KEY: header}
     )
-    with pytest.raises(DataError, match="'symbol' must hold whole numbers from 0 to 63"):
+    with pytest.raises(DataError, match="'symbol' must contain integers from 0 to 63"):
         read_reports(path)
     forged = json.loads(header)
     forged["channels"][0]["epsilon"] = "0.5"

@@ -42,7 +42,7 @@ def fit(
         ),
     ] = None,
     least: Annotated[
-        int, typer.Option(min=1, help="Reports that a published model is of, at least.")
+        int, typer.Option(min=1, help="Minimum number of reports for --publish.")
     ] = 100,
     model: Annotated[
         str | None,
@@ -128,7 +128,7 @@ def fit(
     via = _via(channel if promised else None, model)
     options.notice(f"{output}: {model}{rows}{via}. {fitted.guarantee.sentence}")
     if publish is not None and db is not None:
-        _enough(source, least)
+        _require_reports(source, least)
         address = _publish(fitted, db, task, publish)
         options.notice(f"Published in {publish} as {address}.")
 
@@ -263,12 +263,12 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
         return stored_reports.reports(reader, task)
 
 
-def _enough(reports: Any, least: int) -> None:
-    """Refuse to publish a model of few reports: noise, and next to nobody to hide among."""
+def _require_reports(reports: Any, least: int) -> None:
+    """Raise `RequestError` for a model of fewer than `least` reports."""
     if len(reports) < least:
         raise RequestError(
-            f"The model is of {len(reports):,} reports and was not published; --publish wants "
-            f"{least:,} or more. Wait for more, or say --least {max(1, len(reports))}."
+            f"--publish requires at least {least:,} reports, got {len(reports):,}; the model was "
+            f"saved and not published. Collect more reports or set --least {max(1, len(reports))}."
         )
 
 

@@ -107,7 +107,7 @@ PositiveOnly = Annotated[
     bool,
     typer.Option(
         "--positive-only",
-        help="Leave out interactions whose weight is 0 or below; without it they are refused.",
+        help="Drop interactions whose weight is 0 or below, which are rejected otherwise.",
         rich_help_panel="Data",
     ),
 ]

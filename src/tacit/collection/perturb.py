@@ -60,7 +60,7 @@ def on_scale_of(plan: Plan, ratings: object) -> Ratings:
         raise RequestError(f"{plan!r} is no plan; give one such as Rated(channel).")
     if not isinstance(ratings, Ratings):
         return as_ratings(ratings, scale=_scale(plan.channels[0]))
-    ratings.require_distinct_pairs()  # or a slot would be answered twice
+    ratings.require_distinct_pairs()  # one report per slot
     if plan.channels[0].levels != ratings.scale.levels:
         raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
     return ratings

@@ -54,7 +54,7 @@ def write_perturbed(
     in memory is bounded by a block of people. `advance` hears how many people are done. Raises as
     both do.
     """
-    ratings.require_distinct_pairs()  # or a slot would be answered twice
+    ratings.require_distinct_pairs()  # one report per slot
     if plan.asked_slots(ratings.n_items) is None:
         reports = perturb(ratings, plan)
         write_reports(reports, path)
@@ -125,29 +125,29 @@ def _reports(frame: pl.DataFrame, header: dict[str, Any], path: str | Path) -> R
 def _guarantee(
     header: dict[str, Any], channels: tuple[Channel, ...], path: str | Path
 ) -> Guarantee:
-    """What the plan guarantees through these channels: computed, whatever the header claims.
+    """Compute the guarantee from the plan and the channel tables, and check the header against it.
 
-    Two things the tables cannot tell, and the header does: whether ratings were capped, and what
-    was not declared. Raises `DataError` where it claims anything else than was computed.
+    The header decides only whether ratings were capped and which parts are uncovered: the tables do
+    not contain either. Raises `DataError` if the header differs from the computed guarantee.
     """
     claimed = Guarantee.from_dict(header["guarantee"])
-    computed = [plan_of(header["plan"], channels, cap).guarantee for cap in (None, 1)]
-    found = [replace(each, uncovered=claimed.uncovered) for each in computed]
-    if claimed not in found:
+    guarantees = [plan_of(header["plan"], channels, cap).guarantee for cap in (None, 1)]
+    computed = [replace(each, uncovered=claimed.uncovered) for each in guarantees]
+    if claimed not in computed:
         raise DataError(
-            f"{path} claims another guarantee than its plan and channels give, which is: "
-            f"{found[0].sentence} Perturb again."
+            f"{path}: the guarantee in the header differs from that of its plan and channels, "
+            f"which is: {computed[0].sentence} Run `tacit perturb` again."
         )
     return claimed
 
 
 def _column(column: pl.Series, count: int, path: str | Path) -> NDArray[Any]:
-    """A column of numbers from 0 to `count` - 1, in as few bytes as they need."""
-    whole_numbers = column.dtype.is_integer() and not column.null_count()
-    if not whole_numbers or not column.is_between(0, count - 1).all():
+    """Convert a column of indices below `count` to the smallest unsigned integer type."""
+    is_integer = column.dtype.is_integer() and not column.null_count()
+    if not is_integer or not column.is_between(0, count - 1).all():
         raise DataError(
-            f"{path}: column '{column.name}' must hold whole numbers from 0 to {count - 1}, and "
-            "holds something else; perturb again."
+            f"{path}: column '{column.name}' must contain integers from 0 to {count - 1} only; "
+            "run `tacit perturb` again."
         )
     return column.to_numpy().astype(np.min_scalar_type(count - 1), copy=False)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import add, mul
 
-from tacit.device.profile import Item, Profile, places_by_spelling, require_known
+from tacit.device.profile import Item, Profile, index_by_id, require_known
 from tacit.errors import RequestError
 from tacit.given import must_be, whole
 from tacit.wire.list_model import ListModel, LowRank
@@ -19,10 +19,10 @@ GIVE_IDS = "give ids, as in [3, 7]"
 class ListProfile:
     """One person: a list model and their own items, by raw id, whatever they thought of them.
 
-    Ids are compared by spelling. Items that the model does not know are left out. `scores`: one for
-    each of the model's items, in its order, own ones too; a secret, as the items are. No score can
-    overflow: what a list model holds is too small for that. Raises `RequestError` for what is no
-    list model, for items that are no list, and where the model knows none of them.
+    Ids are matched as strings. Items unknown to the model are ignored. `scores`: one for each of
+    the model's items, in its order, own ones too; a secret, as the items are. No score can
+    overflow: the values of a list model are too small for that. Raises `RequestError` if `model` is
+    not a `ListModel`, or if `own_items` is not a list of ids or contains no known item.
     """
 
     def __init__(self, model: ListModel, own_items: Iterable[Item]) -> None:
@@ -30,7 +30,7 @@ class ListProfile:
         must_be(Iterable, own_items, "list of items", GIVE_IDS)
         if isinstance(own_items, str | bytes):  # letters are no ids
             raise RequestError(f"A {type(own_items).__name__} is no list of items; {GIVE_IDS}.")
-        places = places_by_spelling(model.items)
+        places = index_by_id(model.items)
         had = [str(item) for item in own_items]
         self._items = model.items
         # Sorted, so that the order in which the person came by them changes no digit.

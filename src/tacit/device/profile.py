@@ -16,28 +16,28 @@ Item = int | str
 NO_NUMBER = "The numbers of this item model come to none: nothing is predicted."
 
 
-def places_by_spelling(items: Iterable[Item]) -> dict[str, int]:
-    """The index of each item of a model, by the text of its id."""
+def index_by_id(items: Iterable[Item]) -> dict[str, int]:
+    """Return the index of each item of a model by its id as a string."""
     return {str(item): place for place, item in enumerate(items)}
 
 
 def require_known(own: Collection[object], known: Collection[object]) -> None:
-    """Raise `RequestError` where a model knows none of a person's items, who has some."""
+    """Raise `RequestError` if a non-empty profile contains no item known to the model."""
     if own and not known:
-        # Not which items: the sentence may end up in a log.
+        # The message names no item: it may end up in a log.
         raise RequestError(
-            f"The model has none of the {len(own)} items of this profile; give ids of its "
-            "catalogue, spelled as there."
+            f"None of the {len(own)} items in the profile is in the model; use the ids of the "
+            "model's catalogue."
         )
 
 
 class Profile:
     """One person: an item model and their own true ratings, by raw item id.
 
-    Ids are compared by spelling, as JSON has them as text. Ratings of items that the model does not
-    know are left out of the solve. Raises `RequestError` for a rating off the model's scale, for
-    ratings of which the model knows no item, for what is no item model and for ratings that are no
-    mapping, and, as do its methods, `DataError` for a model whose numbers come to no number.
+    Ids are matched as strings, because JSON keys are. Items unknown to the model are ignored.
+    Raises `RequestError` if `ratings` is not a mapping, contains a value off the model's scale or
+    no known item, or if `model` is not an `ItemModel`, and, as do its methods, `DataError` if a
+    result is not finite.
     `rows`: the person's own row under each draw, bias first; a secret as the ratings are.
     """
 
@@ -49,7 +49,7 @@ class Profile:
             # Neither the rating nor the item: the sentence may end up in a log.
             raise RequestError(f"A rating is not on the model's scale {model.scale}.")
         self._model = model
-        self._places = places_by_spelling(model.items)
+        self._places = index_by_id(model.items)
         own = {
             self._places[str(item)]: r for item, r in ratings.items() if str(item) in self._places
         }

@@ -29,10 +29,10 @@ Doubles = NDArray[np.float64]
 
 
 def at_home(fitted: Fitted, own: Ratings) -> Fitted:
-    """The model with each person's row solved at home from `own`, matched by raw ids.
+    """Return the model with every user's factors solved on the device from `own` ratings.
 
-    Raises `RequestError` for what is no model of ratings, for what are no `Ratings`, for ratings on
-    another scale, and where none of them is by a person and of an item of the model.
+    Users and items are matched by raw id. Raises `RequestError` if `fitted` is not a `Fitted`, or
+    if `own` is not a `Ratings`, is on another scale, or shares no user and item with the model.
     """
     model = _downloaded(fitted)
     return replace(fitted.on_devices(), people=model.people(*_everybody(fitted, own)))
@@ -89,8 +89,8 @@ def _everybody(fitted: Fitted, own: Ratings) -> tuple[Side, Doubles]:
     must_be(Ratings, own, "`Ratings`", "give those of the model's people")
     if str(own.scale) != str(fitted.scale):
         raise RequestError(
-            f"{own.name} must be on the model's scale {fitted.scale}, got {own.scale}; read it "
-            "again with that scale."
+            f"{own.name} must be on the model's scale {fitted.scale}, got {own.scale}; read the "
+            "ratings with that scale."
         )
     known = own.aligned(fitted.user_ids, fitted.item_ids)
     return _grouped(fitted, known, known.users, len(fitted.user_ids))

@@ -30,7 +30,7 @@ SPEEDUP = 60
 """So many times sooner than a real device these try again."""
 ATTEMPTS = 8
 PATIENCE = 60.0
-"""Seconds to wait for another attempt, at most: a refusal may ask for a day."""
+"""Longest wait for a retry in seconds: a collector may ask for a day."""
 Profile = Mapping[Item, str]
 
 
@@ -41,7 +41,7 @@ class FleetOutcome:
     `counts`: "devices", "ratings" at home, ratings of items "not asked", reports "stored", "given
     up" and "waiting", devices that were "refused" something by their own lifetime limit, and those
     "unreached" by the task. `errors`: prediction minus truth of held-out ratings, in stars.
-    `notes`: what the collector did not like, with the number of devices that were told so.
+    `notes`: errors that the collector returned, with the number of devices that received each.
     `gains`: on the scale `there`, the NDCG of each list of 20, of owners with something held out.
     """
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from tacit.ratings import Ratings
 
 
-PEOPLE = ("user", "userId", "user_id")
-ITEMS = ("item", "movieId", "item_id")
-"""Names of columns of ids in profiles, which are read as text."""
+USER_COLUMNS = ("user", "userId", "user_id")
+ITEM_COLUMNS = ("item", "movieId")
+"""Names of id columns in profiles, in order of preference."""
 
 
 def recommend(
@@ -72,7 +72,7 @@ def at_their_device(fitted: "Fitted", own: "Ratings", n: int) -> list[tuple[Any,
     from tacit.models import item_model
 
     codes = fitted.item_ids.codes(own.item_ids.take(own.items))
-    known = codes >= 0  # `say_unknown` has refused a profile of none
+    known = codes >= 0  # at least one: `say_unknown` rejects other profiles
     items: list[int | str] = fitted.item_ids.take(codes[known]).to_list()
     ratings = [own.scale.values[int(level)] for level in own.levels[known]]
     return Profile(item_model(fitted), dict(zip(items, ratings, strict=True))).recommend(n)
@@ -84,15 +84,16 @@ def _own(path: Path, user: str, scale: str) -> "Ratings":
 
     from tacit.readers import from_frame, read
 
-    whose = [name for name in PEOPLE if path.suffix == ".csv" and name in _header(path)]
-    if path.suffix != ".csv" or whose:
-        columns = {"user": whose[0]} if whose else None
+    header = _header(path) if path.suffix == ".csv" else []
+    user_columns = [name for name in USER_COLUMNS if name in header]
+    if path.suffix != ".csv" or user_columns:
+        columns = {"user": user_columns[0]} if user_columns else None
         everybody = read(path, scale=scale, columns=columns, notify=options.notice)
         own = everybody.where(everybody.users == everybody.user_ids.code(user))
         if not len(own):
             raise DataError(f"{path} has no rating by '{user}'; give their own ratings.")
         return own
-    as_written = {name: pl.String() for name in _header(path) if name in ITEMS}
+    as_written = {name: pl.String() for name in header if name in ITEM_COLUMNS}
     try:
         table = pl.read_csv(path, schema_overrides=as_written).with_columns(user=pl.lit(user))
     except pl.exceptions.PolarsError as error:

@@ -69,7 +69,7 @@ class FittedLists:
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
         """Everybody's list, item codes, best first, -1 from where it is shorter.
 
-        `own`: what everybody truly has, which no list shows again; it is matched by raw ids.
+        `own`: true interactions, excluded from the lists; matched by raw user and item ids.
         `where`: whether scores come from it as well (a device's) or from the debiased reports (the
         provider's). Shape (people, length). Raises `RequestError` for a length below 1,
         and for what are no `Ratings`.
