@@ -109,8 +109,10 @@ def fit(
     trained = model is not None and is_training(model, epsilon, from_reports)
     settings = _settings(seed, factors, items)
     if data is not None and not from_reports:
-        kept: Any = {"catalogue": catalogue, "people": people, "positive_only": positive_only}
-        source = options.load(data, format, scale, columns, rounding, **kept)
+        source = options.load(
+            data, format, scale, columns, rounding,
+            catalogue=catalogue, people=people, positive_only=positive_only,
+        )  # fmt: skip
     else:
         _without_vocabularies(catalogue, people)
         source = _reports(data, db, task)

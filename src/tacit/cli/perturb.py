@@ -58,15 +58,9 @@ def perturb(
         settings_of(channel)
     tools.check([channel], [], plan)
     ratings = options.load(
-        data,
-        format,
-        scale,
-        columns,
-        rounding,
-        catalogue=catalogue,
-        people=people,
-        positive_only=positive_only,
-    )
+        data, format, scale, columns, rounding,
+        catalogue=catalogue, people=people, positive_only=positive_only,
+    )  # fmt: skip
     chosen = tools.plan(plan, channel, epsilon, ratings.scale, cap)
     if asked:
         written = write_perturbed_on_spark(ratings, chosen, output, master=asked)
