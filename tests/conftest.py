@@ -3,11 +3,16 @@
 import gc
 import gzip
 import io
+import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+
+# A worker a core: a second thread of BLAS would only wait for the first, at a core's full cost.
+# NumPy reads this once, as it is imported; a process that a test starts inherits it.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import polars as pl

@@ -165,7 +165,7 @@ def test_a_device_lives_on_the_standard_library_and_either_goes_without_the_othe
 
     pip(environment, "install", "--no-index", "--no-deps", wheels[1])
     assert there(environment) == files(wheels[0]) | files(wheels[1])
-    pip(environment, "uninstall", "-y", "tacit")
+    pip(environment, "uninstall", "-y", "tacit-recommender")
     assert there(environment) == files(wheels[0])
     assert said(environment, LIFE, importable, both)[0] == 0
     pip(environment, "install", "--no-index", "--no-deps", wheels[1])

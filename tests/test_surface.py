@@ -1,6 +1,8 @@
 """The first minute: names can be found, versions asked for, and ids are ids."""
 
+import re
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,8 +18,8 @@ def test_every_public_name_is_listed_and_there():
 
 
 def test_the_version_is_the_packages(run):
-    assert tacit.__version__ == version("tacit")
-    assert run("--version") == (0, f"tacit {version('tacit')}\n", "")
+    assert tacit.__version__ == version("tacit-recommender")
+    assert run("--version") == (0, f"tacit {version('tacit-recommender')}\n", "")
 
 
 def test_predict_takes_raw_ids_and_predict_codes_row_numbers():
@@ -36,3 +38,18 @@ def test_predict_takes_raw_ids_and_predict_codes_row_numbers():
     assert fitted.predict_codes(np.array([0], np.int64), [2]).dtype == np.float32
     with pytest.raises(RequestError, match="2 people and 1 items are no pairs"):
         fitted.predict([1, 2], [3])
+
+
+def test_the_distribution_is_named_as_it_is_published():
+    """`tacit` alone is another package of the index: nobody must be sent to it."""
+    root = Path(__file__).parent.parent
+    published = re.compile(r"\btacit\[|pip install '?tacit\b(?!-)|version\(.tacit.\)")
+    texts = [
+        root / "README.md",
+        *root.glob("requirements*.lock"),
+        *root.glob("tests/plugin/**/*.toml"),
+    ]
+    for folder, suffix in (("src", "py"), ("docs", "md"), ("examples", "*"), ("deploy", "*")):
+        texts += [path for path in (root / folder).rglob(f"*.{suffix}") if path.is_file()]
+    assert [path for path in texts if published.search(path.read_text())] == []
+    assert published.search("pip install 'tacit[spark]'")

@@ -94,7 +94,8 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("tacit."):
             raise ImportError(
-                f"tacit.{name} is not among what a device runs; install tacit beside tacit-device."
+                f"tacit.{name} is not among what a device runs; "
+                "install tacit-recommender beside tacit-device."
             ) from error
         raise
 
@@ -103,6 +104,6 @@ def _version() -> str:
     """Of the distribution that these files are of: where nothing but a device is, the device's."""
     metadata = import_module("importlib.metadata")
     try:
-        return metadata.version("tacit")
+        return metadata.version("tacit-recommender")
     except metadata.PackageNotFoundError:
         return metadata.version("tacit-device")

@@ -120,7 +120,10 @@ def test_a_missing_java_is_a_sentence(monkeypatch, tmp_path):
 
 def test_a_missing_pyspark_is_a_sentence(monkeypatch):
     monkeypatch.setattr("tacit.engines.spark_session.find_spec", lambda name: None)
-    with pytest.raises(RequestError, match=r"pip install 'tacit\[spark\]'"), session("local[1]"):
+    with (
+        pytest.raises(RequestError, match=r"pip install 'tacit-recommender\[spark\]'"),
+        session("local[1]"),
+    ):
         pass
 
 

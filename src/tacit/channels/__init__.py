@@ -42,8 +42,8 @@ def _mechanism(name: str, declared: Any) -> "type[AbstractMechanism]":
             found = getattr(import_module(module, __name__), member)
         except ModuleNotFoundError as error:  # what a device installs finds no tables by programme
             raise RequestError(
-                f"The channel {name} needs {error.name}, which is not installed; install tacit, or "
-                "use a table that somebody else found."
+                f"The channel {name} needs {error.name}, which is not installed; "
+                "pip install tacit-recommender, or use a table that somebody else compiled."
             ) from error
     if not isinstance(found, type) or not issubclass(found, AbstractMechanism):
         raise RequestError(f"{found!r} is no subclass of AbstractMechanism")

@@ -30,7 +30,7 @@ class InFolder:
         Raises `RequestError` where the folder holds another fit's, or one of another version.
         """
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        whose, said = folder / WHOSE, json.dumps({"tacit": version("tacit")} | fit)
+        whose, said = folder / WHOSE, json.dumps({"tacit": version("tacit-recommender")} | fit)
         if not whose.exists():
             with whole(whose) as partial:
                 partial.write_text(said)

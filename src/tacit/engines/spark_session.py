@@ -105,7 +105,9 @@ def losing_nobody(master: str) -> Generator[None]:
 
 def _pyspark() -> None:
     if find_spec("pyspark") is None or find_spec("pyarrow") is None:
-        raise RequestError("Spark needs PySpark and PyArrow; pip install 'tacit[spark]'.")
+        raise RequestError(
+            "Spark needs PySpark and PyArrow; pip install 'tacit-recommender[spark]'."
+        )
 
 
 def _java() -> None:

@@ -84,7 +84,10 @@ def write(
     told = {name: value for name, value in sorted(asked.items()) if value not in (None, False)}
     first = {"data": told.pop("data")} if "data" in told else {}
     lines = {name: _in_file(value, path) for name, value in (first | told).items()}
-    facts: dict[str, Any] = {"version": version("tacit"), "digest": fingerprint(ratings)}
+    facts: dict[str, Any] = {
+        "version": version("tacit-recommender"),
+        "digest": fingerprint(ratings),
+    }
     facts |= {} if first else {"data": IN_MEMORY}
     facts |= {"unnamed": list(unnamed)} if unnamed else {}
     text = [

@@ -69,7 +69,9 @@ def collect(
         from tacit.collector.storage.opening import opened
         from tacit.collector.storage.published_models import PublishedModels
     except ImportError as error:
-        raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
+        raise RequestError(
+            f"The collector needs pip install 'tacit-recommender[collector]': {error}."
+        ) from None
 
     asked = [loads(path.read_bytes()) for path in task]
     enrolment = None

@@ -46,7 +46,9 @@ def serve(
         from tacit.collector.storage.published_models import PublishedModels
         from tacit.evaluation.label.served import served
     except ImportError as error:
-        raise RequestError(f"The collector needs tacit[collector]: {error}.") from None
+        raise RequestError(
+            f"The collector needs pip install 'tacit-recommender[collector]': {error}."
+        ) from None
 
     folder.mkdir(parents=True, exist_ok=True)
     url = _url(host, port)

@@ -40,4 +40,6 @@ def _module(name: str) -> ModuleType:
     try:
         return import_module(f"tacit.collector.storage.{name}")
     except ImportError as error:
-        raise RequestError(f"A PostgreSQL store needs tacit[postgres]: {error}.") from None
+        raise RequestError(
+            f"A PostgreSQL store needs pip install 'tacit-recommender[postgres]': {error}."
+        ) from None

@@ -37,7 +37,7 @@ class Provenance:
         day = datetime.now(UTC).date().isoformat()
         told = data_sentence(ratings)
         checksum = "" if protected else fingerprint(ratings)
-        return cls(command, version("tacit"), day, told, checksum, auto or {})
+        return cls(command, version("tacit-recommender"), day, told, checksum, auto or {})
 
     @property
     def facts(self) -> dict[str, str]:

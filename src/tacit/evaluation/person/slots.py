@@ -98,7 +98,7 @@ def _most(at: Callable[[str], Plan], person: str, delta: str, n_items: int) -> S
         found = asked.tight_guarantee(n_items, delta)
         if found is None or found.epsilon is None:
             raise RequestError(
-                "What a whole person gives away is added up by tacit[curator]; install it."
+                "The epsilon per user of a plan needs pip install 'tacit-recommender[curator]'."
             )
         if Decimal(found.epsilon) <= Decimal(person):
             best = SlotTerms(

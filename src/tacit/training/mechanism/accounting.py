@@ -181,7 +181,7 @@ def from_library() -> None:
     if not find_spec("dp_accounting"):
         raise RequestError(
             "A curator's training counts its epsilon with dp-accounting, which is not installed; "
-            "install tacit with the extra 'curator', as in tacit[curator]."
+            "pip install 'tacit-recommender[curator]'."
         )
 
 
