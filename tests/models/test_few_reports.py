@@ -9,6 +9,8 @@ from tacit.models import MODELS, fit
 from tacit.readers import synthetic
 
 RATINGS = synthetic(80, 60, 2000, rng=2)
+SHORT = {"burn_in": 5, "draws": 4, "every": 2}
+QUICK = {"channel-mf": SHORT, "channel-mf-screened": SHORT}
 
 
 def sampled(epsilon):
@@ -28,7 +30,8 @@ def test_one_rating_among_them_is_enough_to_predict_something(name):
     reports, missing = sampled("4")
     (first, *_) = np.flatnonzero(reports.symbols != missing)
     rows = np.arange(len(reports))
-    found = fit(name, reports.where((reports.symbols == missing) | (rows == first)))
+    some = reports.where((reports.symbols == missing) | (rows == first))
+    found = fit(name, some, **QUICK.get(name, {}))
     assert np.isfinite(found.predict_codes(RATINGS.users, RATINGS.items)).all()
 
 
@@ -36,8 +39,8 @@ def test_one_rating_among_them_is_enough_to_predict_something(name):
 def test_counts_that_noise_makes_negative_are_no_counts(name):
     """At this epsilon every item has fewer ratings, debiased, than nobody's would be."""
     channel = compile_channel("randomized-response", epsilon="0.02", scale="1:5:1", missing=True)
-    for _ in range(5):
+    for _ in range(3):
         reports = perturb(RATINGS, Catalogue(channel, cap=1))
         some = reports.where(np.random.default_rng(0).random(len(reports)) < 0.05)
-        found = fit(name, some)
+        found = fit(name, some, **QUICK.get(name, {}))
         assert np.isfinite(found.predict_codes(RATINGS.users, RATINGS.items)).all()

@@ -73,7 +73,7 @@ def test_each_model_with_an_engine_is_here():
 def test_blocks_over_a_folder_give_the_digits_of_memory(name: str, plan: str, tmp_path: Path):
     data = reports(plan)
     whole = models.fit(name, data, **SETTINGS[name])
-    for blocks in (1, 2, 7):
+    for blocks in (1, 7):
         there = {"engine": Local(blocks), "state": tmp_path / str(blocks)}
         assert same(models.fit(name, data, **SETTINGS[name], **there), whole)
 

@@ -11,11 +11,11 @@ from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.errors import RequestError
-from tacit.models import MODELS, AbstractModel, Fitted, at_home, fit, model
+from tacit.models import MODELS, AbstractModel, at_home, fit, model
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
-from tacit.reports import Reports
 from tacit.testing import MODEL_CLAIMS
+from tacit.testing.models import fitted, made_up
 
 SHORT = {"burn_in": 10, "draws": 8, "every": 2}
 QUICK = {"channel-mf": SHORT, "channel-mf-screened": SHORT}
@@ -42,37 +42,19 @@ pytestmark = pytest.mark.parametrize("name", list(MODELS))
 
 @pytest.fixture(scope="module")
 def ratings() -> Ratings:
-    return synthetic(n_users=300, n_items=200, n_ratings=15_000, rng=3)
+    return synthetic(n_users=60, n_items=40, n_ratings=1200, rng=3)
 
 
-@pytest.fixture(scope="module")
-def split(ratings: Ratings) -> tuple[Ratings, Ratings]:
-    held = np.random.default_rng(0).random(len(ratings)) < 0.1
-    return ratings.where(~held), ratings.where(held)
-
-
-@pytest.fixture(scope="module")
-def reports(split: tuple[Ratings, Ratings]) -> Reports:
-    channel = compile_channel("randomized-response", epsilon="3", scale=split[0].scale)
-    return perturb(split[0], Rated(channel))
-
-
-def quick(name: str, data: Ratings | Reports, rng: int = 0) -> Fitted:
-    return fit(name, data, rng=rng, **QUICK.get(name, {}))
-
-
-def test_it_learns_from_reports_alone(
-    name: str, reports: Reports, split: tuple[Ratings, Ratings]
-) -> None:
-    train, test = split
-    fitted = quick(name, reports)
-    provider = fitted.predict_codes(test.users, test.items)
-    device = at_home(fitted, train).predict_codes(test.users, test.items)
+def test_it_learns_from_reports_alone(name: str) -> None:
+    train, test, reports = made_up()
+    found = fitted(model(name, **QUICK.get(name, {})))
+    provider = found.predict_codes(test.users, test.items)
+    device = at_home(found, train).predict_codes(test.users, test.items)
     errors = [float(np.sqrt(np.mean((p - test.values) ** 2))) for p in (provider, device)]
     assert errors[0] < BANDS[name]
     assert name == "global-mean" or BANDS[name] < np.std(test.values) - 0.05
     assert errors[1] < errors[0] + 0.002
-    assert fitted.guarantee == reports.guarantee
+    assert found.guarantee == reports.guarantee
 
 
 @pytest.mark.parametrize("claim", MODEL_CLAIMS, ids=lambda claim: claim.__name__)
@@ -83,12 +65,12 @@ def test_every_claim_about_a_model_holds(name: str, claim: Callable[[AbstractMod
 def test_somebody_new_gets_the_mean_and_a_new_item_the_persons_own(
     name: str, ratings: Ratings
 ) -> None:
-    fitted = quick(name, ratings)
-    if fitted.sigma == 0:
+    found = fit(name, ratings, rng=0, **QUICK.get(name, {}))
+    if found.sigma == 0:
         item, user = ratings.item_ids.ids[3], ratings.user_ids.ids[4]
-        _, new, both = fitted.predict(pl.Series([-7, user, -7]), pl.Series([item, -7, -7]))
-        assert both == pytest.approx(float(fitted.mu[0]), abs=1e-5)
-        assert new == pytest.approx(float(fitted.mu[0] + fitted.people[0, 4, 0]), abs=1e-5)
+        _, new, both = found.predict(pl.Series([-7, user, -7]), pl.Series([item, -7, -7]))
+        assert both == pytest.approx(float(found.mu[0]), abs=1e-5)
+        assert new == pytest.approx(float(found.mu[0] + found.people[0, 4, 0]), abs=1e-5)
 
 
 def test_a_setting_that_does_not_exist_is_refused(name: str) -> None:

@@ -1,9 +1,9 @@
 """What a model has to hold: it learns from reports only, and is the same whatever their order."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +33,15 @@ def made_up() -> tuple[Ratings, Ratings, Reports]:
 
 
 def fitted(model: AbstractModel) -> Fitted:
-    """The model fitted to the reports."""
+    """The model fitted to the reports, once for all claims; each time where it has no hash."""
+    return _fitted_once(model) if isinstance(model, Hashable) else _fit(model)
+
+
+def _fit(model: AbstractModel) -> Fitted:
     return model.fit(evidence(made_up()[2]), rng=0)
+
+
+_fitted_once = lru_cache(maxsize=32)(_fit)
 
 
 def learns_from_reports(model: AbstractModel) -> None:
