@@ -80,7 +80,9 @@ class Downloaded(NamedTuple):
             precision = self.precision[draw].astype(np.float64)
             prior = np.zeros((len(side.counts), len(precision)))
             if features is not None and self.prior_weights is not None:
-                prior = prior_means(features, self.prior_weights[draw].astype(np.float64))
+                prior = prior_means(
+                    features, self.prior_weights[draw].astype(np.float64, order="C")
+                )
             levels, sigma = self.levels, self.sigma
             home = Home(
                 float(mu), self.items[draw], precision, prior, levels, sigma, self.shrinkage

@@ -45,7 +45,8 @@ class Readings(NamedTuple):
 @njit(cache=True, fastmath=FAST, inline="always")
 def level_of(mu: Any, row: Floats, x: Floats) -> Any:
     """theta = level + x . y: what is the row's own, and `x`, that meets a bias with a one."""
-    x[0, : len(row)] = row
+    for k in range(1, len(row)):
+        x[0, k] = row[k]
     x[0, 0] = 1
     return mu + row[0]
 

@@ -82,7 +82,9 @@ class Tally(NamedTuple):
 
 def half_sweep(cells: ReportRows, readings: Readings, given: Conditional, rows: Floats) -> Tally:
     """Redraw `rows` (shape (rows, W)) in place; their sums."""
-    given = given._replace(design=in_vectors(given.design))
+    # One memory layout, so that there is one signature to compile.
+    weights = np.ascontiguousarray(given.weights)
+    given = given._replace(design=in_vectors(given.design), weights=weights)
     pieces = even_pieces(cells.start, get_num_threads())
     n, (d, W) = len(pieces) - 1, given.weights.shape
     tally = Tally(
@@ -128,9 +130,11 @@ def _draw_rows(
             gradient = here[0, :W]
             factor(H, W)
             solve_transposed(H, gradient)
-            step[:] = gradient + z
+            for k in range(W):
+                step[k] = gradient[k] + z[k]
             solve_lower(H, step)
-            step += rows[r]
+            for k in range(W):
+                step[k] += rows[r, k]
             gain += _log_prior(given, step, prior, there[0])
             gain += _scores(run, symbols, cells, readings, given, step, x, there, after)
             back = there[0, :W]
@@ -139,7 +143,8 @@ def _draw_rows(
                 gain += (z[k] ** 2 - (gradient[k] + z[k] + back[k]) ** 2) / 2
             taken = given.bar[r] < gain
             if taken:
-                rows[r] = step
+                for k in range(W):
+                    rows[r, k] = step[k]
             _count(run, symbols, after if taken else before, tally.counts[piece])
             _add_up(given, r, rows[r], tally.pulls[piece], tally.sums[piece])
 

@@ -80,7 +80,8 @@ def fold_in(side: Side, ratings: Doubles, home: Home) -> Doubles:
     """
     rows = home.prior.copy()
     link = cells_link(home.levels, home.sigma)
-    _fold_rows(largest_first(side), get_num_threads(), side, ratings, home, link, rows)
+    turns = largest_first(side)  # the first is the longest: no thread needs more room
+    _fold_rows(turns, get_num_threads(), side, ratings, home, link, rows)
     return rows
 
 
@@ -96,7 +97,8 @@ def _fold_rows(
 ) -> None:
     W = rows.shape[1]
     for thread in prange(threads):
-        room, precision = _room(W, np.diff(side.start).max() if len(turns) else 0), np.empty(W)
+        longest = side.start[turns[0] + 1] - side.start[turns[0]] if len(turns) else 0
+        room, precision = _room(W, longest), np.empty(W)
         for turn in range(thread, len(turns), threads):
             r = turns[turn]
             cells = slice(side.start[r], side.start[r + 1])
@@ -169,7 +171,8 @@ def _climb_in_tastes(
     _lay_across(own, other, home, precision, x, room)
     _factor_gram(room.H, room.ones[:n], weight, room.y, len(x))
     _invert(room.H, n, room.up, room.down)
-    theta[:n] = base[:n]
+    for t in range(n):
+        theta[t] = base[t]
     for _ in range(ROUNDS):
         level_scores(link, room.level[:n], theta[:n], room.score[:n, 0])
         for t in range(n):
