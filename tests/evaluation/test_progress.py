@@ -4,9 +4,11 @@ import builtins
 import re
 
 import pytest
+from numba import njit
+from numba.core import event
 
 from tacit import compare, synthetic
-from tacit.evaluation.progress import bar, share
+from tacit.evaluation.progress import CompilationNotice, bar, share
 
 MADE = synthetic(60, 50, 1200)
 
@@ -83,3 +85,21 @@ def test_fit_shows_no_bar_in_a_file(run, tmp_path):
         "fit", tmp_path / "made.csv", "--scale", "1:5:1", "--model", "mf", "-o", tmp_path / "model"
     )
     assert "fitting" not in said
+
+
+def test_a_compilation_is_announced_once_and_only_if_it_is_of_tacit():
+    shown = []
+
+    def doubled(number):
+        return 2 * number
+
+    def compiled(module):
+        doubled.__module__ = module
+        assert njit(doubled)(2) == 4
+
+    with event.install_listener("numba:compile", CompilationNotice(shown.append)):
+        compiled("somebody_elses.kernels")
+        assert shown == []
+        compiled("tacit.kernels.some")
+        compiled("tacit.kernels.other")
+    assert shown == ["Compiling kernels for this machine; the next run loads them from disk."]

@@ -3,7 +3,9 @@
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import Any
 
+from numba.core import event
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
@@ -30,9 +32,28 @@ def bar(title: str) -> Generator[Progress]:
         *columns, TimeElapsedColumn(), console=console, transient=True, disable=quiet
     ) as bars:
         task = bars.add_task(title, total=None)
-        yield lambda label, done, total: bars.update(
-            task, description=label or title, completed=done, total=total
-        )
+        said = CompilationNotice(console.print)
+        with event.install_listener("numba:compile", said):  # pyright: ignore[reportUnknownMemberType]
+            yield lambda label, done, total: bars.update(
+                task, description=label or title, completed=done, total=total
+            )
+
+
+class CompilationNotice(event.Listener):
+    """Says once that kernels of Tacit are compiled, so that nobody takes the wait for the work."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show: Callable[[str], None] | None = show
+
+    def on_start(self, event: Any) -> None:
+        """A function begins to be compiled: of Tacit, or of a library that it calls."""
+        of = event.data["dispatcher"].py_func.__module__
+        if self._show is not None and of.startswith("tacit."):
+            self._show("Compiling kernels for this machine; the next run loads them from disk.")
+            self._show = None
+
+    def on_end(self, event: Any) -> None:
+        """A function is compiled."""
 
 
 def _line(title: str) -> Progress:
