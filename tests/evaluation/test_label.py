@@ -83,6 +83,19 @@ def test_a_whole_person_costs_what_all_slots_cost():
     assert float(everything["terms"][0]["promises"][1]["epsilon"]) == 30 * 0.5
 
 
+@pytest.mark.parametrize(("plan", "slots"), [("catalogue", 30), ("sample:7", 7)])
+def test_label_lists_the_sum_over_channels(plan: str, slots: int):
+    """A device whose maximum was raised answered for every slot through each channel."""
+    label = of_task(asked(plan, "1", "2"), delta="1e-6")
+    slot, person = valid(label)["terms"][-1]["promises"]
+    assert (slot["unit"], slot["epsilon"]) == ("slot", "3")
+    assert (person["unit"], person["epsilon"]) == ("user", str(3 * slots))
+    assert "in one report through each channel" in html(label)
+    entry = document(label)["deployment"]
+    assert entry["privacy_loss"]["privacy_parameters"]["epsilon"] == "3"
+    assert len(entry["implementation"]["mechanisms"]) == 2
+
+
 def test_a_models_label_has_the_promise_that_it_carries(tmp_path: Path):
     ratings = synthetic(40, 60, 900)
     for name, fitted in (

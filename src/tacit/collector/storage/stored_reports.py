@@ -1,7 +1,6 @@
 """The store as reports to learn from: of each person and item the latest, in bounded memory."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,14 +8,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.channels.thresholds import hash_id
-from tacit.collection.plans import plan
 from tacit.collection.public_hash import asked_places
+from tacit.collection.task_guarantee import task_guarantee
 from tacit.collector.storage.slot_codec import STORED, table_of, unpack_slots
 from tacit.collector.storage.store import Held, Reader, StoredReport, TableReader
 from tacit.errors import RequestError
 from tacit.kernels.layout import by_user
 from tacit.kernels.numbering import numbered
-from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes
 from tacit.reports import Reports
 from tacit.vocabulary import Vocabulary
@@ -67,14 +65,6 @@ def reports(reader: Reader, address: str | None = None) -> Reports:
     if not names:
         raise RequestError(f"Nobody has reported to the task {task.address} yet.")
     return _reports(task, names, cells, used)
-
-
-def guarantee(task: Task, used: Iterable[int]) -> Guarantee:
-    """What reports to the task promise, by the weakest of the channels that were used."""
-    channels = [task.channels[mech] for mech in sorted(set(used))]
-    promised = plan(task.plan, channels).guarantee
-    seen = ("which reports to this task are one person's", "that an answer changed, and when")
-    return replace(promised, public=(*promised.public, *seen))
 
 
 def _table(reader: Reader, number: int) -> NDArray[np.void]:
@@ -191,7 +181,7 @@ def _reports(
         scale=task.scale,
         user_ids=user_ids,
         item_ids=item_ids,
-        guarantee=guarantee(task, used),
+        guarantee=task_guarantee(task, used),
         plan=task.plan,
         name=task.name,
     )

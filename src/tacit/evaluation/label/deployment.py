@@ -34,8 +34,13 @@ def deployment(label: Label) -> dict[str, Any] | None:
         "privacy_loss": _loss(weakest),
         "model": _model(label, weakest),
         "accounting": {"composition": _composition(label)},
-        "implementation": {"mechanisms": [terms.through for terms in label.terms]},
+        "implementation": {"mechanisms": _mechanisms(label)},
     }
+
+
+def _mechanisms(label: Label) -> list[str]:
+    """The channels of a task, without their composition; otherwise what each guarantee is of."""
+    return [terms.through for terms in label.terms if terms.channel or label.kind != "task"]
 
 
 def _flavour(weakest: Guarantee) -> dict[str, Any]:

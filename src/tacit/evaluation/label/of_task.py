@@ -4,17 +4,23 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
 from tacit.channels.table import Channel
-from tacit.collection.plan import Plan
-from tacit.collection.plans import plan
+from tacit.collection.task_guarantee import (
+    all_channels_guarantees,
+    channel_guarantees,
+    task_guarantee,
+)
 from tacit.errors import RequestError
 from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.evaluation.label.label import Keeping, Label, Terms
-from tacit.privacy.guarantee import Guarantee
 from tacit.wire.task import Task
 
 UNBOUNDED = (
     "Nothing bounds a whole person: which items they rated leaves as it is. The values of n of "
     "their ratings together cost n times epsilon, up to the limit that they set on their device."
+)
+ALL_CHANNELS = (
+    "all of these tables, as after the owner of a device raises its maximum epsilon and it answers "
+    "for every slot again"
 )
 
 
@@ -24,22 +30,14 @@ def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> 
     Raises `CertificateError` for a channel that does not hold, `RequestError` for another delta.
     """
     _check_delta(delta)
-    plans = [plan(task.plan, channel) for channel in task.channels]
     return Label(
         kind="task",
         name=task.name,
         address=task.address,
         asked_by=task.provider,
-        leaves=f"What leaves a device is {plans[0].guarantee.released}, drawn there at random; "
+        leaves=f"What leaves a device is {task_guarantee(task).released}, drawn there at random; "
         "ratings stay.",
-        terms=tuple(
-            Terms(
-                through=through(channel),
-                channel=channel.id,
-                promises=tuple(_promises(each, len(task.items), delta)),
-            )
-            for channel, each in zip(task.channels, plans, strict=True)
-        ),
+        terms=tuple(_terms(task, delta)),
         unbounded=None if task.hides_presence else UNBOUNDED,
         keeping=Keeping(
             epoch_seconds=task.epoch_seconds, late_epochs=task.window, days=task.retention_days
@@ -66,8 +64,9 @@ def through(channel: Channel) -> str:
     )
 
 
-def _promises(plan: Plan, n_items: int, delta: str) -> Iterator[Guarantee]:
-    yield plan.guarantee
-    for person in (plan.user_guarantee(n_items), plan.tight_guarantee(n_items, delta)):
-        if person is not None:
-            yield person
+def _terms(task: Task, delta: str) -> Iterator[Terms]:
+    for channel in task.channels:
+        promises = tuple(channel_guarantees(task, channel, delta))
+        yield Terms(through=through(channel), channel=channel.id, promises=promises)
+    if summed := tuple(all_channels_guarantees(task)):
+        yield Terms(through=ALL_CHANNELS, promises=summed)

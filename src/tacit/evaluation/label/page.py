@@ -74,8 +74,8 @@ def _kept(keeping: Keeping | None) -> str:
     return (
         f"An epoch lasts {lasts:g} days, reports are taken up to {keeping.late_epochs} epochs "
         f"late and deleted {keeping.days} days after their epoch closed. Each rating is answered "
-        "for once in a lifetime: asking again gets the same answer, and changing it costs epsilon "
-        "again."
+        "for once through each channel: asking again returns the same answer, and changing it "
+        "costs epsilon again."
     )
 
 

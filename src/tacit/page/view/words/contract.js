@@ -105,12 +105,13 @@ function planInWords(task) {
  */
 function publicInWords({ scale, hidesPresence, epochSeconds }) {
   const when = `and, to within ${duration(epochSeconds)}, when you answered`;
+  const changed = "that an answer changed, and when";
   const { did } = vocabulary(scale);
   const how = hasOneLevel(scale) ? "" : ", and not how you rate";
   return hidesPresence
-    ? `That you take part, ${when}; later, at which things an answer changed, because you ${did} ` +
-        `them meanwhile. Not what you had ${did} by your first answer${how}.`
-    : `That you take part, which things you rated, ${when}. Not how you rated them.`;
+    ? `That you take part, ${when}; ${changed}; which things you ${did} between two reports. ` +
+        `Not what you had ${did} by your first answer${how}.`
+    : `That you take part, which things you rated, ${when}; ${changed}. Not how you rated them.`;
 }
 
 /**
