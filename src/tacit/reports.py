@@ -14,6 +14,9 @@ from tacit.ratings import Mask, rows_where
 from tacit.scale import RatingScale
 from tacit.vocabulary import Codes, Vocabulary, check_codes
 
+UNKNOWN_CAP = 0
+"""No plan has this cap. It stands for the cap that a file of an older version does not state."""
+
 
 @dataclass(frozen=True, eq=False)
 class Reports:
@@ -21,7 +24,8 @@ class Reports:
 
     `symbols`: column numbers of the channel `channels[channel_of[r]]`, uint8 or uint16, shape (n,).
     Mixed channels in one table are normal: each person may choose their own epsilon. `guarantee`
-    speaks of the weakest channel in the table.
+    speaks of the weakest channel in the table. `cap`: the plan's bound on the number of ratings per
+    user; None for no bound, `UNKNOWN_CAP` if the reports come from a file that does not state it.
     """
 
     users: Codes
@@ -35,6 +39,7 @@ class Reports:
     guarantee: Guarantee
     plan: str = "rated"
     name: str = "reports"
+    cap: int | None = None
 
     def __post_init__(self) -> None:
         lengths = {len(self.users), len(self.items), len(self.symbols), len(self.channel_of)}

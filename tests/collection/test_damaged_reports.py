@@ -57,18 +57,6 @@ def test_a_file_joined_to_itself_is_refused(stored, tmp_path):
         read_reports(changed(stored, tmp_path, lambda frame: pl.concat([frame, frame])))
 
 
-@pytest.mark.parametrize(
-    "claim", [{"epsilon": "0.01"}, {"unit": "user"}, {"public": []}, {"trust": "curator"}]
-)
-def test_a_guarantee_is_computed_whatever_the_header_claims(stored, tmp_path, claim):
-    header = json.loads(pl.read_parquet_metadata(stored)[KEY])
-    header["guarantee"] |= claim
-    path = tmp_path / "claimed.parquet"
-    pl.read_parquet(stored).write_parquet(path, metadata={KEY: json.dumps(header)})
-    with pytest.raises(DataError, match=r"which is: Epsilon = 1 per value"):
-        read_reports(path)
-
-
 def test_a_shuffled_file_is_read(stored, tmp_path):
     path = changed(stored, tmp_path, lambda frame: frame.sample(fraction=1, shuffle=True, seed=1))
     assert len(read_reports(path)) == 700

@@ -96,6 +96,24 @@ def test_label_lists_the_sum_over_channels(plan: str, slots: int):
     assert len(entry["implementation"]["mechanisms"]) == 2
 
 
+def test_guarantee_of_a_model_is_as_stated_by_the_provider(tmp_path: Path, run):
+    """Whoever writes the file chooses its figures, and a reader can check none of them."""
+    fitted = training("dp-bias").fit(synthetic(40, 60, 900), epsilon="2")
+    claimed = replace(fitted.guarantee, epsilon="0.01", unit="user", exact=True)
+    path = tmp_path / "model"
+    replace(fitted, guarantee=claimed).save(path)
+    label = of_model(path)
+    (promise,) = label.promises
+    assert not promise.exact
+    assert promise.assumptions[-1] == "the guarantee is as stated by the provider"
+    assert "The guarantee is as stated by the provider." in label.leaves
+    assert "<td>as stated by the provider</td>" in html(label)
+    assert "in integers" not in html(label)
+    status, _, message = run("label", path, "-o", tmp_path / "label.html")
+    assert status == 0
+    assert "Its guarantee is as stated by the provider." in message
+
+
 def test_a_models_label_has_the_promise_that_it_carries(tmp_path: Path):
     ratings = synthetic(40, 60, 900)
     for name, fitted in (

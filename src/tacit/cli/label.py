@@ -47,7 +47,9 @@ def label(
     found = _label(about, delta)
     page.write_text(html(found), "utf-8")
     page.with_suffix(".json").write_text(dumps(found), "utf-8")
-    options.notice(f"{page} and {page.with_suffix('.json')}: the label of a {found.kind}.")
+    stated = " Its guarantee is as stated by the provider." if found.kind == "model" else ""
+    written = f"{page} and {page.with_suffix('.json')}: the label of a {found.kind}."
+    options.notice(written + stated)
 
 
 def _label(about: Path, delta: str) -> "Label":

@@ -90,6 +90,7 @@ def reports_of(ratings: Ratings, plan: Plan, rows: SlotReports) -> Reports:
         guarantee=ratings.qualified(plan.guarantee),
         plan=plan.name,
         name=ratings.name,
+        cap=plan.cap,
     )
 
 

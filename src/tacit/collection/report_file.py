@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,11 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.readers.decoding import BROKEN, PARQUET, decodable
 from tacit.readers.text import reason
-from tacit.reports import Reports
+from tacit.reports import UNKNOWN_CAP, Reports
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
 from tacit.whole_files import whole
+from tacit.wire import model_header
 from tacit.wire.channel import dumps, loads
 
 FORMAT = "tacit-reports-1"
@@ -84,6 +87,9 @@ def write_blocks(
 def read_reports(path: str | Path) -> Reports:
     """The reports that `write_reports` wrote; every channel is verified again.
 
+    Their guarantee is computed from the verified channels, the plan and its cap. What the header
+    says of it can only make it weaker.
+
     Raises `DataError` where the file is not one of reports, `CertificateError` for a channel that
     does not hold.
     """
@@ -117,6 +123,7 @@ def _reports(frame: pl.DataFrame, header: dict[str, Any], path: str | Path) -> R
         guarantee=_guarantee(header, channels, path),
         plan=header["plan"],
         name=header["name"],
+        cap=header.get("cap", UNKNOWN_CAP),
     )
     reports.require_distinct_slots()
     return reports
@@ -125,20 +132,25 @@ def _reports(frame: pl.DataFrame, header: dict[str, Any], path: str | Path) -> R
 def _guarantee(
     header: dict[str, Any], channels: tuple[Channel, ...], path: str | Path
 ) -> Guarantee:
-    """Compute the guarantee from the plan and the channel tables, and check the header against it.
+    """Compute the guarantee from the channel tables, the plan and its cap, not from the header.
 
-    The header decides only whether ratings were capped and which parts are uncovered: the tables do
-    not contain either. Raises `DataError` if the header differs from the computed guarantee.
+    The header only adds to what is public, assumed or not covered: each of these weakens the
+    guarantee. A file of an older version does not state its cap, and has the weaker guarantee.
     """
-    claimed = Guarantee.from_dict(header["guarantee"])
-    guarantees = [plan_of(header["plan"], channels, cap).guarantee for cap in (None, 1)]
-    computed = [replace(each, uncovered=claimed.uncovered) for each in guarantees]
-    if claimed not in computed:
-        raise DataError(
-            f"{path}: the guarantee in the header differs from that of its plan and channels, "
-            f"which is: {computed[0].sentence} Run `tacit perturb` again."
-        )
-    return claimed
+    caps = (header["cap"],) if "cap" in header else (None, 1)
+    guarantees = [plan_of(header["plan"], channels, cap).guarantee for cap in caps]
+    weakest = max(guarantees, key=lambda each: Decimal(each.epsilon or 0))
+    stated = model_header.guarantee(header["guarantee"], f"The header of {path}")
+    return replace(
+        weakest,
+        public=_union(weakest.public, stated.public),
+        assumptions=_union(weakest.assumptions, stated.assumptions),
+        uncovered=stated.uncovered,
+    )
+
+
+def _union(*parts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain(*parts)))
 
 
 def _column(column: pl.Series, count: int, path: str | Path) -> NDArray[Any]:
@@ -165,6 +177,7 @@ def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotRep
         "format": FORMAT,
         "scale": str(about.scale),
         "plan": plan,
+        **({} if about.cap == UNKNOWN_CAP else {"cap": about.cap}),
         "name": about.name,
         "guarantee": about.guarantee.to_dict(),
         "channels": [json.loads(dumps(channel)) for channel in about.channels],

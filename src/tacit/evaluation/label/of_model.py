@@ -1,5 +1,6 @@
 """The label of a model, as devices download it or as a provider keeps it."""
 
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,23 +15,38 @@ UNBOUNDED = (
     "Nothing bounds a whole person: the guarantee is of one {}, and what one person contributed "
     "adds up."
 )
+STATED = "the guarantee is as stated by the provider"
 
 
 def of_model(path: Path) -> Label:
-    """Raises `DataError` for a damaged model, `RequestError` for a file that is none."""
+    """Return the label of a model file.
+
+    A model does not contain what its guarantee could be computed from, so the label repeats what
+    the provider states, and says so.
+
+    Raises `DataError` for a damaged model, `RequestError` for a file that is none.
+    """
     content = path.read_bytes()
-    guarantee, what = _guarantee_of(path, content)
+    stated, what = _guarantee_of(path, content)
+    guarantee = _as_stated(stated)
     person = guarantee.epsilon is None or guarantee.unit == "user"
     return Label(
         kind="model",
         name=path.name,
         address=sha256(content).hexdigest(),
         asked_by=None,
-        leaves=f"What is released is {what}, learnt from {guarantee.released}.",
+        leaves=f"What is released is {what}, learnt from {guarantee.released}. "
+        f"{STATED.capitalize()}.",
         terms=(Terms(through=what, promises=(guarantee,)),),
         unbounded=None if person else UNBOUNDED.format(guarantee.unit),
         keeping=None,
     )
+
+
+def _as_stated(guarantee: Guarantee) -> Guarantee:
+    if guarantee.epsilon is None:
+        return guarantee
+    return replace(guarantee, exact=False, assumptions=(*guarantee.assumptions, STATED))
 
 
 def _guarantee_of(path: Path, content: bytes) -> tuple[Guarantee, str]:

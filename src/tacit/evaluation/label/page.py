@@ -5,7 +5,7 @@ import math
 from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.html.page import render
 from tacit.evaluation.label.attack_figure import AttackFigure
-from tacit.evaluation.label.label import Keeping, Label
+from tacit.evaluation.label.label import Keeping, Kind, Label
 from tacit.privacy.guarantee import Guarantee
 
 TRUSTED = {
@@ -38,17 +38,26 @@ def html(label: Label) -> str:
 
 def _terms(label: Label) -> Table:
     lines = tuple(
-        (terms.through, one.unit, *_figures(one)) for terms in label.terms for one in terms.promises
+        (terms.through, one.unit, *_figures(one, label.kind))
+        for terms in label.terms
+        for one in terms.promises
     )
     heading = ("through", "protects one", "epsilon, nats", "delta", "a guess right", "checked")
     return Table("Each promise, the smallest unit first", heading, lines)
 
 
-def _figures(one: Guarantee) -> list[str]:
+def _figures(one: Guarantee, kind: Kind) -> list[str]:
     if one.epsilon is None:
         return ["none", "", "always", ""]
-    checked = "does not hold" if one.fails else "in integers" if one.exact else "by argument"
-    return [one.epsilon, one.delta, "" if one.fails else guessed(one), checked]
+    return [one.epsilon, one.delta, "" if one.fails else guessed(one), _checked(one, kind)]
+
+
+def _checked(one: Guarantee, kind: Kind) -> str:
+    if one.fails:
+        return "does not hold"
+    if kind == "model":
+        return "as stated by the provider"
+    return "in integers" if one.exact else "by argument"
 
 
 def guessed(one: Guarantee) -> str:
