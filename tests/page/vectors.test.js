@@ -133,13 +133,15 @@ test("origins, in their one spelling", () => {
 
 /**
  * @param {import("../../src/tacit/page/device/documents/task.js").Task} task
- * @param {{ provider: string | null, question: string, epochs: [number, number][],
+ * @param {{ provider: string | null, question: string, uncovered?: string[],
+ *   epochs: [number, number][],
  *   chosen: { [most: string]: string },
  *   people: { secret: string, person: string, ids: [number, number | null, string][],
  *     asked: number[], key?: string }[] }} said
  */
-async function agreeOnTask(task, { provider, question, epochs, chosen, people }) {
+async function agreeOnTask(task, { provider, question, uncovered = [], epochs, chosen, people }) {
   assert.deepEqual([task.provider, task.question], [provider, question]);
+  assert.deepEqual(task.uncovered, uncovered);
   for (const [now, epoch] of epochs) assert.equal(wireTask.epoch(task, now), epoch);
   for (const [most, wanted] of Object.entries(chosen)) {
     if (/^[0-9a-f]{64}$/.test(wanted)) assert.equal(wireTask.choose(task, most).id, wanted);

@@ -26,7 +26,7 @@ from tacit.channels.thresholds import hash_id, threshold_mix
 from tacit.device.list_profile import ListProfile
 from tacit.device.profile import Profile
 from tacit.errors import TacitError
-from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.privacy.guarantee import NO_PRIVACY, PARTS
 from tacit.privacy.ledger import nano, nats
 from tacit.scale import RatingScale, shortest
 from tacit.wire import channel as wire_channel
@@ -221,6 +221,8 @@ def tasks() -> list[dict[str, Any]]:
         asking("sample:3", provider="https://[2001:db8::1]:8443"),
         marking("catalogue"),
         marking("sample:3", provider="https://films.example"),
+        asking("catalogue", provider="https://films.example", uncovered=("the catalogue",)),
+        asking("rated", uncovered=tuple(PARTS.values())),
     ]
     documents = [task.document.decode() for task in good]
     documents += [*_forged_tasks(documents[0]), "[]", "{"]
@@ -270,8 +272,17 @@ def _forged_tasks(good: str) -> list[str]:
         {"format": ["tacit-task-1"]},
         {"provider": "https://films.example"},
         {"extra": None},
+        {"uncovered": []},
+        {"uncovered": None},
+        {"uncovered": "the catalogue"},
+        {"uncovered": [1]},
+        {"uncovered": ["the ratings"]},
+        {"uncovered": ["the catalogue", "the catalogue"]},
+        {"uncovered": ["the rating scale", "the catalogue"]},
+        {"uncovered": [*PARTS.values(), "the catalogue"]},
     ]
     spellings = [
+        spelled({"uncovered": ["the catalogue"]} | fields),
         good.replace('"start":1000', '"start":1000,"start":1000'),
         good.replace('"start":1000', '"start": 1000'),
         good.replace('"start":1000', '"start":1e3'),
@@ -337,6 +348,7 @@ def _read(document: str) -> dict[str, Any]:
     return read | said | {
         "provider": task.provider,
         "question": task.question,
+        **({"uncovered": list(task.uncovered)} if task.uncovered else {}),
         "epochs": [[now, task.epoch(now)] for now in (-100, 999, 999.5, 1000, 87_399.9, 10**9)],
         "chosen": {
             most: verdict(lambda m=most: task.choose(m)).get("sentence") or task.choose(most).id

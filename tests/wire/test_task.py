@@ -1,11 +1,13 @@
 """A task survives the wire in one spelling, and nothing forged does."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
 
 from tacit.errors import CertificateError, DataError, RequestError
+from tacit.privacy.guarantee import PARTS
 from tacit.wire.task import FORMATS, loads
 
 
@@ -89,6 +91,13 @@ def test_a_changed_title_is_another_task(ask):
         {"epoch_seconds": 0},
         {"window": -1},
         {"retention_days": 6},
+        {"uncovered": []},
+        {"uncovered": None},
+        {"uncovered": "the catalogue"},
+        {"uncovered": [1]},
+        {"uncovered": ["the ratings"]},
+        {"uncovered": ["the rating scale", "the catalogue"]},
+        {"uncovered": ["the catalogue"] * 4},
     ],
 )
 def test_what_is_malformed_is_refused(ask, changes):
@@ -126,6 +135,36 @@ def test_what_a_browser_would_not_read_is_no_item_id(ask, item):
         ask(items=[item])
     assert ask(items=["\U0001f3ac" * 200]).cells == 1
     assert loads(ask(items=[(1 << 53) - 1, 1 - (1 << 53)]).document).items[0] == (1 << 53) - 1
+
+
+@pytest.mark.parametrize("provider", [None, "https://films.example"])
+def test_what_was_taken_from_ratings_is_the_last_key_of_a_task(ask, provider):
+    every = tuple(PARTS.values())
+    task = ask(provider=provider, uncovered=every)
+    assert list(json.loads(task.document))[-1] == "uncovered"
+    assert loads(task.document, task.address) == task
+    declared = replace(task, uncovered=())
+    assert "uncovered" not in json.loads(declared.document)
+    assert declared.document == task.document.replace(
+        b',"uncovered":' + json.dumps(every, separators=(",", ":")).encode(), b""
+    )
+    if provider is not None:
+        assert task.predecessor.uncovered == every
+
+
+@pytest.mark.parametrize(
+    "uncovered",
+    [
+        ("the ratings",),
+        ("",),
+        ("the catalogue", "the catalogue"),
+        ("the rating scale", "the catalogue"),
+        ["the catalogue"],
+    ],
+)
+def test_uncovered_parts_are_known_and_in_order(ask, uncovered):
+    with pytest.raises(RequestError, match="uncovered must list some of the catalogue, the set"):
+        ask(uncovered=uncovered)
 
 
 def test_a_table_that_leaks_is_refused(ask):

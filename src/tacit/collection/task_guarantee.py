@@ -103,9 +103,14 @@ def _sum(task: Task, guarantees: Sequence[Guarantee]) -> Guarantee:
 
 
 def _of_task(task: Task, guarantee: Guarantee) -> Guarantee:
-    """Add what several reports of one device to the task show."""
+    """Add what several reports of one device show, and what the task does not cover.
+
+    A catalogue that was taken from ratings shows items of people who may never report, so it is not
+    covered even under the plan rated, which makes public who rated what.
+    """
     shown = (LINKED, CHANGED, RATED_SINCE) if task.hides_presence else (LINKED, CHANGED)
-    return replace(guarantee, public=(*guarantee.public, *shown))
+    public = (*guarantee.public, *shown)
+    return replace(guarantee, public=public, uncovered=task.uncovered)
 
 
 def _released(guarantee: Guarantee, reports: str) -> Guarantee:

@@ -9,7 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.ratings import Codes, Mask, Part, Ratings
+from tacit.privacy.guarantee import Part
+from tacit.ratings import Codes, Mask, Ratings
 from tacit.readers import as_ratings
 from tacit.vocabulary import Vocabulary
 

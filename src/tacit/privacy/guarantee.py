@@ -10,6 +10,7 @@ from tacit.notebook import card
 
 Unit = Literal["none", "value", "slot", "user"]
 Trust = Literal["nobody", "curator", "everybody"]
+Part = Literal["catalogue", "people", "scale"]
 
 PROTECTS: dict[Unit, str] = {
     "none": "nothing",
@@ -17,6 +18,12 @@ PROTECTS: dict[Unit, str] = {
     "slot": "one place of the catalogue, whether rated and how",
     "user": "everything one person contributed",
 }
+PARTS: dict[Part, str] = {
+    "catalogue": "the catalogue",
+    "people": "the set of people",
+    "scale": "the rating scale",
+}
+"""What `uncovered` lists: public parts of a release that were taken from the ratings."""
 
 
 @dataclass(frozen=True, kw_only=True)

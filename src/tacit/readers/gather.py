@@ -8,7 +8,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.ratings import Codes, Mask, Part, Ratings
+from tacit.privacy.guarantee import Part
+from tacit.ratings import Codes, Mask, Ratings
 from tacit.readers.format import Notify
 from tacit.readers.levels import DeclaredScale, infer
 from tacit.scale import THERE, RatingScale

@@ -5,8 +5,9 @@ from typing import Any, TypeVar, get_args
 
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Guarantee, Trust, Unit
+from tacit.wire import item_ids as ids
 from tacit.wire import strict
-from tacit.wire.task import MOST_ITEMS, item
+from tacit.wire.task import MOST_ITEMS
 
 PROMISE, DETAILS = (
     ("epsilon", "unit", "trust", "released"),
@@ -31,7 +32,7 @@ def item_ids(known: dict[str, Any], what: str) -> tuple[int | str, ...]:
 
 def item_id(value: Any) -> int | str:
     """The id of an item, whichever way a whole number is spelled; raises `ValueError`."""
-    return item(strict.text(value) if isinstance(value, str) else strict.integral(value))
+    return ids.item_id(strict.text(value) if isinstance(value, str) else strict.integral(value))
 
 
 def count(known: dict[str, Any], key: str, most: int, what: str) -> int:

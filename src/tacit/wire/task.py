@@ -15,9 +15,10 @@ from typing import Any, cast
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import hash_id
 from tacit.errors import CertificateError, DataError, RequestError
+from tacit.privacy.guarantee import PARTS
 from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
-from tacit.wire import strict
+from tacit.wire import item_ids, strict
 from tacit.wire.origin import FORM, is_origin
 from tacit.wire.strict import ENDS
 
@@ -30,18 +31,16 @@ FORMATS = {
     "tacit-task-2": ("format", "name", "provider", *_REST),
 }
 """The keys of each format, in order. The first one names no provider."""
+UNCOVERED = "uncovered"
+"""The last key, written only where there is something to list."""
 LONGEST = 1 << 24
 """Bytes a task may have."""
 MOST_ITEMS, MOST_CELLS, MOST_CHANNELS = 1_000_000, 4096, 16
-LONGEST_ID = 200
-"""Characters of an item id."""
 WHOLE = ("start", "epoch_seconds", "window", "retention_days")
-ITEM = (
-    f"an item id is no whole number below 2^53 in size and no text of 1 to {LONGEST_ID} characters"
-)
 DAY = 86_400
 WHAT = "The task"
 
+_PARTS = tuple(PARTS.values())
 _SAMPLE = re.compile(r"sample:([1-9][0-9]{0,3})")
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
@@ -57,7 +56,8 @@ class Task:
     `start` (Unix seconds) begins epoch 0; an epoch lasts `epoch_seconds`; reports are taken up to
     `window` epochs late, and deleted `retention_days` after their epoch closed. `provider`: the
     origin that asks, such as "https://films.example", the only one that gets an answer; None in a
-    tacit-task-1, which names none.
+    tacit-task-1, which names none. `uncovered`: which parts of the task were taken from ratings and
+    not declared, of `PARTS` and in its order. No guarantee covers what they show of those ratings.
 
     Raises `RequestError` for a task that cannot be asked, and says why.
     """
@@ -73,6 +73,7 @@ class Task:
     epoch_seconds: int = DAY
     window: int = 7
     retention_days: int = 365
+    uncovered: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._flaws():
@@ -130,6 +131,7 @@ class Task:
             "epoch_seconds": self.epoch_seconds,
             "window": self.window,
             "retention_days": self.retention_days,
+            **({UNCOVERED: list(self.uncovered)} if self.uncovered else {}),
         }
         return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -190,7 +192,7 @@ class Task:
                 "for catalogue or sample:K",
             ),
             (not 0 < n <= MOST_ITEMS, f"a catalogue of {n} items is not among 1 to {MOST_ITEMS}"),
-            (not all(map(_is_item, self.items)), ITEM),
+            (not all(map(item_ids.is_item_id, self.items)), item_ids.FORM),
             (len(set(map(str, self.items))) != n, "an item id occurs twice"),
             (len(set(map(type, self.items))) > 1, "its ids are not all numbers or all strings"),
             (titles is not None and len(titles) != n, "it has not as many titles as items"),
@@ -213,6 +215,10 @@ class Task:
             (
                 self.retention_days * DAY < self.window * self.epoch_seconds,
                 f"{self.retention_days} days are shorter than the window for late reports",
+            ),
+            (
+                self.uncovered != tuple(part for part in _PARTS if part in self.uncovered),
+                f"uncovered must list some of {', '.join(_PARTS)}, in this order and each once",
             ),
         )
 
@@ -254,7 +260,7 @@ def _fields(document: bytes) -> dict[str, Any]:
         raise DataError(
             f"The task's format is {strict.brief(format)!r}; this reads {' and '.join(FORMATS)}."
         )
-    return strict.fields(value, WHAT, keys or ())
+    return strict.fields(value, WHAT, keys or (), (UNCOVERED,))
 
 
 def _task(fields: dict[str, Any]) -> Task:
@@ -265,26 +271,16 @@ def _task(fields: dict[str, Any]) -> Task:
         provider=provider,
         scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
         plan=strict.typed(fields, "plan", str, WHAT),
-        items=strict.listed(fields["items"], "items", item, WHAT, MOST_ITEMS),
+        items=strict.listed(fields["items"], "items", item_ids.item_id, WHAT, MOST_ITEMS),
         titles=_titles(fields["titles"]),
         channels=strict.listed(
             fields["channels"], "channels", wire_channel.of_json, WHAT, MOST_CHANNELS
         ),
+        uncovered=strict.listed(
+            fields.get(UNCOVERED, []), UNCOVERED, strict.text, WHAT, len(_PARTS)
+        ),
         **times,
     )
-
-
-def _is_item(value: object) -> bool:
-    if isinstance(value, str):
-        return 0 < len(value) <= LONGEST_ID
-    return type(value) is int and abs(value) < ENDS
-
-
-def item(value: Any) -> int | str:
-    """The id of an item; raises `ValueError`."""
-    if _is_item(value):
-        return value
-    raise strict.wrong(value)
 
 
 def _titles(value: Any) -> tuple[str, ...] | None:

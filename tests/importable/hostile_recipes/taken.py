@@ -57,6 +57,11 @@ def taken() -> list[dict[str, Any]]:
         task(
             "no titles", TASK[TASK.index('"titles"') : TASK.index(',"channels"')], '"titles":null'
         ),
+        task(
+            "what is not covered",
+            '"retention_days":365}',
+            '"retention_days":365,"uncovered":["the catalogue","the rating scale"]}',
+        ),
         wide(),
         interactions("there", hiding()),
     ]

@@ -98,3 +98,29 @@ def catalogues() -> list[dict[str, Any]]:
         task("missing", ',"start":1000', ""),
     ]
     return found
+
+
+def gaps() -> list[dict[str, Any]]:
+    """What is no list of parts that a task was taken from ratings with."""
+    last, catalogue = '"retention_days":365}', '"the catalogue"'
+    wrong = {
+        "none": ["[]"],
+        "null": ["null"],
+        "a text": [catalogue],
+        "a number": ["[1]"],
+        "another": ['["the ratings"]'],
+        "twice": [f"[{catalogue},{catalogue}]"],
+        "another order": [f'["the rating scale",{catalogue}]'],
+        "a space": [f"[ {catalogue}]"],
+        "deep": DEEP,
+        "lists": MANY,
+        "objects": OBJECTS,
+        "long": ['["', LONG, '"]'],
+        "broken": BROKEN,
+    }
+    found = [
+        task(f"uncovered: {why}", last, [f'{last[:-1]},"uncovered":', *parts, "}"])
+        for why, parts in wrong.items()
+    ]
+    early = f'"uncovered":[{catalogue}],"start":1000'
+    return [*found, task("uncovered: not the last key", '"start":1000', early)]

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -52,8 +52,9 @@ def task(
     """Write a task: who asks, the catalogue, the channels with their certificates, epochs.
 
     A task never changes; its address is the hash of its bytes. Epoch 0 begins now. Of a file of
-    ratings the item ids are taken, with a warning: they show which items somebody rated. A device
-    answers only where it reaches --provider, as the address bar of a browser spells it.
+    ratings the item ids are taken, with a warning: they show which items somebody rated, and the
+    task says that no guarantee covers that. A device answers only where it reaches --provider, as
+    the address bar of a browser spells it.
 
     Examples:
 
@@ -80,7 +81,7 @@ def task(
     tools.check([channel], [], plan)
     on = RatingScale.parse(scale)
     missing = plans.protects_presence(plan)
-    ids, named = _catalogue(items, scale, format)
+    ids, named, uncovered = _catalogue(items, scale, format)
     if titles is not None:
         named = _titles(titles, ids)
     asked = Task(
@@ -97,6 +98,7 @@ def task(
         epoch_seconds=epoch,
         window=window,
         retention_days=retention,
+        uncovered=uncovered,
     )
     output.write_bytes(asked.document)
     options.notice(f"{output}: {len(ids):,} items, plan {plan}. Address {asked.address}")
@@ -135,19 +137,29 @@ def _origin(provider: str | None) -> str:
     )
 
 
-def _catalogue(path: Path, scale: str, format: str | None) -> tuple[list[Any], list[str] | None]:
-    """Ids and, where every item has one, titles."""
+class _Catalogue(NamedTuple):
+    """Item ids, their titles if every item has one, and what of it was taken from ratings."""
+
+    ids: list[Any]
+    titles: list[str] | None
+    uncovered: tuple[str, ...]
+
+
+def _catalogue(path: Path, scale: str, format: str | None) -> _Catalogue:
     from tacit.readers.declared import catalogue, is_catalogue
 
     if format is None and is_catalogue(path):
         table = catalogue(path)
-        named = None if table["title"].null_count() else table["title"].to_list()
-        return table["item"].to_list(), named
+        titles = None if table["title"].null_count() else table["title"].to_list()
+        return _Catalogue(table["item"].to_list(), titles, ())
     options.notice(
         f"{path} holds ratings: its catalogue shows which items somebody rated, and no guarantee "
-        "covers that. Declare the catalogue, as in a csv of item,title."
+        "covers that. The task says so. Declare the catalogue, as in a csv of item,title."
     )
-    return options.load(path, format, scale).item_ids.ids.to_list(), None
+    ratings = options.load(path, format, scale)
+    # A task has no list of people: of the ratings it shows the catalogue and the scale.
+    uncovered = ratings.uncovered(("catalogue", "scale"))
+    return _Catalogue(ratings.item_ids.ids.to_list(), None, uncovered)
 
 
 def _titles(path: Path, ids: list[Any]) -> list[str]:

@@ -65,3 +65,8 @@ class Label:
     def public(self) -> tuple[str, ...]:
         """What is protected from nobody, each once."""
         return tuple(dict.fromkeys(what for one in self.promises for what in one.public))
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """What was taken from the ratings and no guarantee covers, each once."""
+        return tuple(dict.fromkeys(what for one in self.promises for what in one.uncovered))

@@ -11,7 +11,7 @@ import { CertificateError, DataError, RequestError } from "../errors.js";
 import { address as addressOf } from "./hashing.js";
 import { isOrigin } from "./origin.js";
 import * as ratingScale from "./scale.js";
-import { fieldsInOrder, listed, parseCanonical, typed, whole } from "./strict.js";
+import { fieldsInOrder, listed, parseCanonical, text, typed, whole } from "./strict.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
 
@@ -19,7 +19,8 @@ import { fieldsInOrder, listed, parseCanonical, typed, whole } from "./strict.js
  * `items` by place, as are `titles`. `slots`: K of "sample:K", else null. `hidesPresence`: whether
  * what was rated is hidden too. `start` in Unix seconds. `provider`: the origin that asks, null in a
  * tacit-task-1. `question`: the address of what is asked, whoever asks: of the tacit-task-1 that
- * differs in format and provider alone.
+ * differs in format and provider alone. `uncovered`: which parts were taken from ratings and not
+ * declared, of `PARTS` and in its order; no guarantee covers what they show of those ratings.
  * @typedef {object} Task
  * @property {string} address
  * @property {string} question
@@ -36,6 +37,7 @@ import { fieldsInOrder, listed, parseCanonical, typed, whole } from "./strict.js
  * @property {number} epochSeconds
  * @property {number} window
  * @property {number} retentionDays
+ * @property {readonly string[]} uncovered
  */
 
 const [FIRST, SECOND] = ["tacit-task-1", "tacit-task-2"];
@@ -53,6 +55,8 @@ const KEYS = [
   "window",
   "retention_days",
 ];
+const UNCOVERED = "uncovered"; // the last key, or left out
+const PARTS = ["the catalogue", "the set of people", "the rating scale"];
 const WHAT = "The task";
 const LONGEST = 1 << 24;
 export const MOST_ITEMS = 1_000_000;
@@ -98,6 +102,7 @@ export async function loads(document, address) {
     epochSeconds: whole(known, "epoch_seconds", WHAT),
     window: whole(known, "window", WHAT),
     retentionDays: whole(known, "retention_days", WHAT),
+    uncovered: uncoveredOf(known),
   };
   const wrong = flaws(task).find(([found]) => found);
   if (wrong) throw new DataError(`The task is malformed: ${wrong[1]}.`);
@@ -203,13 +208,14 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
  * @param {unknown} value
  */
 function formed(value) {
-  const format =
-    typeof value === "object" && value !== null && "format" in value ? value.format : null;
+  const object = typeof value === "object" && value !== null ? value : {};
+  const format = "format" in object ? object.format : null;
   if (format !== FIRST && format !== SECOND) {
     throw new DataError(`The task's format is neither ${FIRST} nor ${SECOND}.`);
   }
   const keys = format === SECOND ? KEYS : KEYS.filter((key) => key !== "provider");
-  return fieldsInOrder(value, WHAT, keys);
+  const last = Object.hasOwn(object, UNCOVERED) ? [UNCOVERED] : [];
+  return fieldsInOrder(value, WHAT, [...keys, ...last]);
 }
 
 /**
@@ -259,6 +265,17 @@ export function isItem(value) {
 /** @param {unknown} value */
 function item(value) {
   return isItem(value) ? value : undefined;
+}
+
+/** @param {import("./strict.js").Fields} known */
+function uncoveredOf(known) {
+  if (!Object.hasOwn(known, UNCOVERED)) return [];
+  const parts = listed(known[UNCOVERED], UNCOVERED, text, WHAT, PARTS.length);
+  const inOrder = PARTS.filter((part) => parts.includes(part));
+  if (parts.length > 0 && parts.join("\n") === inOrder.join("\n")) return parts;
+  throw new DataError(
+    `${WHAT}'s uncovered must list some of ${PARTS.join(", ")}, in this order and each once.`,
+  );
 }
 
 /** @param {unknown} value */

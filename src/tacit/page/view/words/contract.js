@@ -7,6 +7,13 @@ import { count, starsInWords, together, unit, vocabulary } from "./nouns.js";
 
 /** @typedef {import("../../device/documents/task.js").Task} Task */
 
+/** Parts of a task by the name that it lists them under. @type {{ [part: string]: string }} */
+const PARTS = {
+  "the catalogue": "the catalogue",
+  "the set of people": "the set of people",
+  "the rating scale": "the rating scale",
+};
+
 export const OFFER = "Answer, with noise?";
 export const CONTRACT = "The whole contract";
 export const LABEL = "What this promises, on one page";
@@ -79,6 +86,7 @@ export function contractInWords(task, host) {
     ["Who asks", `${host}, once and for all: what is asked cannot change under you.`],
     ["What", planInWords(task)],
     ["Public", publicInWords(task)],
+    ...notCovered(task),
     ["Tied together", linkInWords(task)],
     ["Hidden", hiddenInWords(task)],
     ["Kept", keptInWords(task)],
@@ -112,6 +120,18 @@ function publicInWords({ scale, hidesPresence, epochSeconds }) {
     ? `That you take part, ${when}; ${changed}; which things you ${did} between two reports. ` +
         `Not what you had ${did} by your first answer${how}.`
     : `That you take part, which things you rated, ${when}; ${changed}. Not how you rated them.`;
+}
+
+/**
+ * What was taken from ratings, where anything was.
+ * @param {Task} task
+ * @returns {(readonly [string, string])[]}
+ */
+function notCovered({ uncovered }) {
+  if (uncovered.length === 0) return [];
+  const parts = uncovered.map((part) => PARTS[part] ?? part).join(", ");
+  const taken = `Taken from ratings and not declared: ${parts}.`;
+  return [["Not covered", `${taken} No epsilon covers what this shows of those ratings.`]];
 }
 
 /**
