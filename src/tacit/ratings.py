@@ -161,23 +161,24 @@ class Ratings:
     def with_catalogue(self, items: Iterable[int | str]) -> Self:
         """The ratings of declared items: the vocabulary is theirs, whatever was rated.
 
-        Ratings of other items are dropped: to keep one would show that somebody rated it. Raises
-        `DataError` for a catalogue without items, and where none of the ratings is of it.
+        Ratings of other items are dropped: to keep one would show that somebody rated it. None may
+        be left: an error would show whether anybody rated one of the declared items. Raises
+        `DataError` for a catalogue without items.
         """
         vocabulary, codes = _declared("the catalogue", items, self.item_ids)
         known = self.take(np.flatnonzero(codes[self.items] >= 0))
         found = replace(known, items=codes[known.items], item_ids=vocabulary)
-        return found._declaring("catalogue")
+        return replace(found, undeclared=self.undeclared - {"catalogue"})
 
     def with_people(self, users: Iterable[int | str]) -> Self:
         """The ratings of declared people; each of them takes part, rated or not.
 
-        Ratings of others are dropped. Raises as `with_catalogue` does.
+        Ratings of others are dropped, all of them if need be. Raises as `with_catalogue` does.
         """
         vocabulary, codes = _declared("the list of people", users, self.user_ids)
         known = self.take(np.flatnonzero(codes[self.users] >= 0))
         found = replace(known, users=codes[known.users], user_ids=vocabulary)
-        return found._declaring("people")
+        return replace(found, undeclared=self.undeclared - {"people"})
 
     def qualified(self, guarantee: Guarantee) -> Guarantee:
         """The guarantee of a release made from these ratings, with what it does not cover.
@@ -193,14 +194,6 @@ class Ratings:
         """Return which of these parts nobody declared, as a guarantee and a task list them."""
         undeclared = self.undeclared.intersection(shown)
         return tuple(words for part, words in PARTS.items() if part in undeclared)
-
-    def _declaring(self, part: Part) -> Self:
-        if len(self) == 0:
-            raise DataError(
-                f"{self.name} holds no rating of {PARTS[part]} that was declared; see whether ids "
-                "are written alike."
-            )
-        return replace(self, undeclared=self.undeclared - {part})
 
     def to_polars(self) -> pl.DataFrame:
         """Columns user, item, rating (but of interactions) and, where known, timestamp; raw ids."""

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.readers import catalogue, from_frame, read
 from tacit.readers.declared import people
 
@@ -90,8 +90,22 @@ def test_what_is_no_declaration_is_refused(text, read_list, says, tmp_path):
         read_list(file)
 
 
-def test_a_catalogue_that_nothing_is_of_is_refused():
-    with pytest.raises(DataError, match="holds no rating of the catalogue that was declared"):
-        from_frame(pl.DataFrame(ROWS), scale="1:5:1", catalogue=["x"])
+@pytest.mark.parametrize(
+    "declared", [{"catalogue": ["x"]}, {"people": ["x"]}, {"catalogue": [-5, -6], "people": ["x"]}]
+)
+def test_no_rating_needs_to_be_of_what_was_declared(declared):
+    notices = []
+    ratings = from_frame(pl.DataFrame(ROWS), scale="1:5:1", notify=notices.append, **declared)
+    assert len(ratings) == 0
+    assert ratings.undeclared == frozenset({"catalogue", "people"} - declared.keys())
+    assert notices[-1].endswith("None is left; check that ids are spelled alike.")
+    ratings.require_distinct_pairs()
+    with pytest.raises(RequestError, match="holds no rows; a model needs at least one"):
+        ratings.require_rows()
+
+
+def test_a_declared_list_without_ids_is_refused():
     with pytest.raises(DataError, match="an id is missing"):
         from_frame(pl.DataFrame(ROWS), scale="1:5:1", catalogue=[])
+    with pytest.raises(DataError, match="an id is missing"):
+        from_frame(pl.DataFrame(ROWS), scale="1:5:1", people=[])

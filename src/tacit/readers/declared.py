@@ -44,6 +44,7 @@ def declare(
         notify(
             f"{ratings.name}: {dropped:,} ratings of or by what was not declared were dropped (a "
             "count of true ratings, which no guarantee covers)."
+            + ("" if len(found) else " None is left; check that ids are spelled alike.")
         )
     return found
 

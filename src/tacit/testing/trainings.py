@@ -61,16 +61,25 @@ def answers_without_ratings(training: AnyTraining) -> None:
     Data without ratings and data of a single user are neighbours at the unit `user`, so an error
     would reveal which of the two a trainer saw.
     """
+    for none in without_ratings():
+        try:
+            unit = training.fit(none, epsilon="1", delta=DELTA).guarantee.unit
+        except RequestError as error:
+            if getattr(training, "unit", None) == "user":
+                raise AssertionError(f"It raised without ratings: {error}") from None
+            continue
+        if unit != "user":
+            raise AssertionError(f"It accepted data without ratings at the unit {unit}.")
+
+
+def without_ratings() -> Iterator[Ratings]:
+    """Yield data in which no declared user rated a declared item."""
     known = made_up()[0]
-    none = known.where(np.zeros(len(known), bool))
-    try:
-        unit = training.fit(none, epsilon="1", delta=DELTA).guarantee.unit
-    except RequestError as error:
-        if getattr(training, "unit", None) == "user":
-            raise AssertionError(f"It raised without ratings: {error}") from None
-        return
-    if unit != "user":
-        raise AssertionError(f"It accepted data without ratings at the unit {unit}.")
+    yield known.where(np.zeros(len(known), bool))
+    # The neighbour without the only user who rated: the list of people names others alone.
+    ids = known.user_ids.ids
+    yield known.where(known.users == 0).with_people(ids[1:])
+    yield known.with_catalogue([-1, -2, -3, -4])
 
 
 def learns_where_it_may(training: AbstractTraining) -> None:
