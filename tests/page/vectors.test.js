@@ -8,7 +8,7 @@ import { ofJson } from "../../src/tacit/page/device/documents/channel.js";
 import { decimal, shortest } from "../../src/tacit/page/device/documents/decimals.js";
 import { draw } from "../../src/tacit/page/device/answering/draw.js";
 import { erfc } from "../../src/tacit/page/device/recommending/erfc.js";
-import { CertificateError, DataError, TacitError } from "../../src/tacit/page/device/errors.js";
+import { CertificateError, DataError, RequestError, TacitError } from "../../src/tacit/page/device/errors.js";
 import { address, hashId, hexadecimal, key } from "../../src/tacit/page/device/documents/hashing.js";
 import { fromBytes } from "../../src/tacit/page/device/documents/item_model.js";
 import * as listModel from "../../src/tacit/page/device/documents/list_model.js";
@@ -26,6 +26,16 @@ import { parseCanonical } from "../../src/tacit/page/device/documents/strict.js"
 import * as wireTask from "../../src/tacit/page/device/documents/task.js";
 
 /** @typedef {{ verdict: string, sentence?: string }} Verdict */
+
+/**
+ * Throws as Python did, with its sentence, or does not throw.
+ * @param {() => unknown} read
+ * @param {Verdict} said
+ */
+function refusesAlike(read, { verdict, sentence = "" }) {
+  if (verdict === "holds") assert.doesNotThrow(read);
+  else assert.throws(read, { name: "Error", message: sentence, constructor: RequestError });
+}
 
 /** @param {string} name */
 function vectors(name) {
@@ -200,6 +210,20 @@ test("profiles, to 1e-9", () => {
       gains.map((one) => one.score),
       example.liked.map((/** @type {unknown[]} */ pair) => pair[1]),
     );
+  }
+});
+
+test("profiles of which a model knows no item", () => {
+  for (const { model, list_model: listed, own, ...said } of vectors("unknown")) {
+    const items = fromBytes(Uint8Array.from(Buffer.from(model, "base64")));
+    const lists = listModel.fromBytes(Uint8Array.from(Buffer.from(listed, "base64")));
+    const ratings = new Map(own.map((/** @type {string | number} */ item) => [item, 3]));
+    refusesAlike(() => new Profile(items, ratings), said.profile);
+    refusesAlike(() => new ListProfile(lists, own), said.list);
+    /** @type {Map<number, string>} */
+    const levels = new Map([...ratings.keys()].map((_, place) => [place, "3"]));
+    const asked = { items: [...ratings.keys()] };
+    refusesAlike(() => recommend(asked, items, levels, 5), said.profile);
   }
 });
 

@@ -516,6 +516,24 @@ def _ranked(model: ListModel, own: list[int | str]) -> dict[str, Any]:
     return {"own": own, "scores": profile.scores, "recommended": best}
 
 
+def unknown() -> list[dict[str, Any]]:
+    """Profiles of which a model knows no item, and what both kinds of model say of them."""
+    model, listed = published(STARS, "linear", presence=False), a_list(3, 12)
+    owns: list[list[int | str]] = [
+        [], ["gone"], [12], ["gone", 12, -1], ["gone", "gone"], ["gone", 2], ["gone", "b", 2],
+    ]  # fmt: skip
+    return [
+        {
+            "model": base64.b64encode(model.to_bytes()).decode(),
+            "list_model": base64.b64encode(listed.to_bytes()).decode(),
+            "own": own,
+            "profile": verdict(lambda own=own: Profile(model, dict.fromkeys(own, 3.0))),
+            "list": verdict(lambda own=own: ListProfile(listed, own)),
+        }
+        for own in owns
+    ]
+
+
 VECTORS: dict[str, Callable[[], Any]] = {
     "channels": channels,
     "draws": draws,
@@ -526,6 +544,7 @@ VECTORS: dict[str, Callable[[], Any]] = {
     "reports": reports,
     "profiles": profiles,
     "lists": lists,
+    "unknown": unknown,
 }
 
 

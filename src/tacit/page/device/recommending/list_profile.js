@@ -5,6 +5,7 @@
  */
 
 import { vector, weightsOf } from "../documents/list_model.js";
+import { requireKnown } from "./profile.js";
 
 /** @typedef {import("../documents/item_model.js").Item} Item */
 /** @typedef {import("../documents/list_model.js").ListModel} ListModel */
@@ -16,14 +17,16 @@ export class ListProfile {
   #own;
 
   /**
-   * Items that the model does not know are left out.
+   * Items that the model does not know are left out. Throws `RequestError` where it knows none.
    * @param {ListModel} model
    * @param {Iterable<Item>} ownItems
    */
   constructor(model, ownItems) {
     const places = new Map(model.items.map((item, place) => [item, place]));
     this.#items = model.items;
-    this.#own = knownPlaces(places, ownItems);
+    const own = [...ownItems];
+    this.#own = knownPlaces(places, own);
+    requireKnown(own.length, this.#own.length);
     /** One for each of the model's items, in its order, own ones too; as secret as the items. */
     this.scores = Float64Array.from(model.popularity);
     if (model.lowRank !== null) this.#addFactors(model.lowRank);

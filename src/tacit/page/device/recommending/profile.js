@@ -7,6 +7,19 @@ import { ordinalRow, expected, linearRow, theta } from "./solve.js";
 /** @typedef {import("../documents/item_model.js").ItemDraw} ItemDraw */
 /** @typedef {import("../documents/item_model.js").ItemModel} ItemModel */
 
+/**
+ * Throws `RequestError` if a profile has items and the model knows none of them.
+ * @param {number} own how many items the profile has
+ * @param {number} known how many of them are in the model
+ */
+export function requireKnown(own, known) {
+  if (own === 0 || known > 0) return;
+  // The message names no item: it may end up in a log.
+  throw new RequestError(
+    `None of the ${own} items in the profile is in the model; use the ids of the model's catalogue.`,
+  );
+}
+
 /** One person: an item model and their own true ratings, by raw item id. */
 export class Profile {
   #model;
@@ -15,8 +28,8 @@ export class Profile {
 
   /**
    * Ratings of items that the model does not know are left out of the solve.
-   * Throws `RequestError` for a rating off the model's scale, and, as do its methods, `DataError`
-   * for a model whose numbers come to no number.
+   * Throws `RequestError` for a rating off the model's scale and where it knows none of the items,
+   * and, as do its methods, `DataError` for a model whose numbers come to no number.
    * @param {ItemModel} model
    * @param {ReadonlyMap<Item, number>} ratings
    */
@@ -27,6 +40,7 @@ export class Profile {
     this.#model = model;
     this.#places = new Map(model.items.map((item, place) => [item, place]));
     this.#known = knownPlaces(this.#places, ratings);
+    requireKnown(ratings.size, this.#known.length);
     /** The person's own row under each draw, bias first; as secret as the ratings. */
     this.rows = model.draws.map((draw) => this.#solve(draw));
     this.rows.flat().forEach(refuseNone);
