@@ -161,8 +161,8 @@ class Ratings:
     def with_catalogue(self, items: Iterable[int | str]) -> Self:
         """The ratings of declared items: the vocabulary is theirs, whatever was rated.
 
-        Ratings of other items are dropped: to keep one would show that somebody rated it. None may
-        be left: an error would show whether anybody rated one of the declared items. Raises
+        Ratings of other items are dropped: to keep one would show that somebody rated it. The
+        result may be empty: an error would show that nobody rated a declared item. Raises
         `DataError` for a catalogue without items.
         """
         vocabulary, codes = _declared("the catalogue", items, self.item_ids)
@@ -173,7 +173,7 @@ class Ratings:
     def with_people(self, users: Iterable[int | str]) -> Self:
         """The ratings of declared people; each of them takes part, rated or not.
 
-        Ratings of others are dropped, all of them if need be. Raises as `with_catalogue` does.
+        Ratings of others are dropped, and the result may be empty. Raises as `with_catalogue` does.
         """
         vocabulary, codes = _declared("the list of people", users, self.user_ids)
         known = self.take(np.flatnonzero(codes[self.users] >= 0))

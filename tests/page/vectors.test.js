@@ -8,7 +8,7 @@ import { ofJson } from "../../src/tacit/page/device/documents/channel.js";
 import { decimal, shortest } from "../../src/tacit/page/device/documents/decimals.js";
 import { draw } from "../../src/tacit/page/device/answering/draw.js";
 import { erfc } from "../../src/tacit/page/device/recommending/erfc.js";
-import { CertificateError, DataError, RequestError, TacitError } from "../../src/tacit/page/device/errors.js";
+import { CertificateError, DataError, TacitError } from "../../src/tacit/page/device/errors.js";
 import { address, hashId, hexadecimal, key } from "../../src/tacit/page/device/documents/hashing.js";
 import { fromBytes } from "../../src/tacit/page/device/documents/item_model.js";
 import * as listModel from "../../src/tacit/page/device/documents/list_model.js";
@@ -32,9 +32,13 @@ import * as wireTask from "../../src/tacit/page/device/documents/task.js";
  * @param {() => unknown} read
  * @param {Verdict} said
  */
-function refusesAlike(read, { verdict, sentence = "" }) {
-  if (verdict === "holds") assert.doesNotThrow(read);
-  else assert.throws(read, { name: "Error", message: sentence, constructor: RequestError });
+function refusesAlike(read, { verdict, sentence }) {
+  if (verdict === "holds") return read();
+  return assert.throws(read, (/** @type {unknown} */ error) => {
+    assert(error instanceof TacitError);
+    assert.deepEqual([error.constructor.name, error.message], [verdict, sentence]);
+    return true;
+  });
 }
 
 /** @param {string} name */

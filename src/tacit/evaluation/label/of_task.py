@@ -18,7 +18,7 @@ UNBOUNDED = (
     "Nothing bounds a whole person: which items they rated leaves as it is. The values of n of "
     "their ratings together cost n times epsilon, up to the limit that they set on their device."
 )
-ALL_CHANNELS = (
+EVERY_CHANNEL = (
     "all of these tables, as after the owner of a device raises its maximum epsilon and it answers "
     "for every slot again"
 )
@@ -69,4 +69,4 @@ def _terms(task: Task, delta: str) -> Iterator[Terms]:
         promises = tuple(channel_guarantees(task, channel, delta))
         yield Terms(through=through(channel), channel=channel.id, promises=promises)
     if summed := tuple(all_channels_guarantees(task)):
-        yield Terms(through=ALL_CHANNELS, promises=summed)
+        yield Terms(through=EVERY_CHANNEL, promises=summed)
