@@ -66,7 +66,7 @@ WRONG = [
     (lambda: compile_channel("duchi", epsilon=1, scale=(1, 5, 1)), NO_SCALE.format("(1, 5, 1)")),
     (lambda: compile_channel("duchy", epsilon=1, scale="1:5:1"), re.compile("No channel is called 'duchy'; ask for one of ")),
     (lambda: compile_channel("duchi", epsilon=None, scale="1:5:1"), "None is not an epsilon; give a positive decimal, as in 0.5."),
-    (lambda: compile_channel("duchi", epsilon=99, scale="1:5:1"), "Epsilon 99 is not above 0 and at most 16; for no privacy at all ask for identity."),
+    (lambda: compile_channel("duchi", epsilon=99, scale="1:5:1"), "Epsilon must be above 0 and at most 16, got 99; without privacy use the channel 'identity'."),
     (lambda: compile_channel("duchi", epsilon=1, scale="1:5:1", hue=3), "The channel duchi has no setting hue; leave it out."),
     (lambda: choose(epsilon=1, scale=5), NO_SCALE.format(5)),
     (lambda: RatingScale(1, 5, 1), "A int is no exact decimal; write RatingScale.parse('1:5:1')."),

@@ -164,7 +164,7 @@ def test_randomized_response_at_epsilon_0_is_the_uniform_law(missing, word_bits)
     assert max(row) - min(row) <= 1
     assert channel.epsilon == "0"
     certify(channel)
-    with pytest.raises(RequestError, match="not above 0 and at most 16"):
+    with pytest.raises(RequestError, match="must be above 0 and at most 16"):
         compile_channel("optimal", epsilon="0", scale=STARS)
 
 
@@ -314,3 +314,15 @@ def test_the_room_gives_what_it_names_and_nothing_else():
         assert getattr(channels, name).__name__ == name
     with pytest.raises(AttributeError, match=r"^module 'tacit.channels' has no attribute 'Lap'$"):
         _ = channels.Lap
+
+
+@pytest.mark.parametrize("epsilon", ["1000", "99999999999999999999", "16.5", "0", "0000"])
+def test_an_epsilon_out_of_range_gets_the_range(epsilon):
+    with pytest.raises(RequestError, match=f"above 0 and at most 16, got {epsilon}; without"):
+        compile_channel("duchi", epsilon=epsilon, scale=STARS)
+
+
+@pytest.mark.parametrize("epsilon", [".5", "1e-3", "+1", "0001", "1.", "٣"])
+def test_an_epsilon_written_otherwise_gets_the_form(epsilon):
+    with pytest.raises(RequestError, match=r"must be a decimal string such as '0\.5', got"):
+        compile_channel("duchi", epsilon=epsilon, scale=STARS)

@@ -86,7 +86,7 @@ def test_a_profile_stays_at_home_and_its_items_are_left_out(run, model, tmp_path
         ("item,stars\n1,9\n", "no column 'rating'"),
         ("user,item,rating\n3,1,4\n", "no rating by '9'"),
         ("user,item,rating\n9,1,x\n", "line 2: rating 'x'"),
-        ("", "no table of item,rating"),
+        ("", "line 1: there is no column 'item'"),
         ("item,rating\n9001,3\n9002,4\n", "none of the 2 items in"),
     ],
 )
@@ -189,3 +189,29 @@ def test_where_a_model_cannot_learn_is_said_before_it_does(run, data, tmp_path, 
     assert status == 1
     assert sentence in " ".join(said.split())
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (
+            "item;rating\n1;5\n",
+            "line 1: there is no column 'item' in 'item;rating'; write a profile",
+        ),
+        ("item,stars\n1,5\n", "line 1: there is no column 'rating' in 'item,stars'; write a"),
+        ("item,rating\n", "has a header and no rating; write a line for each item rated."),
+        (
+            "item,rating\n1,7\n",
+            "rating '7' is off the scale 1:5:1; correct the rating or the scale.",
+        ),
+        ("item,rating\r1,5\r", "line 1: lines end in CR alone; save the file with LF or CRLF."),
+    ],
+)
+def test_a_profile_is_refused_by_what_recommend_can_read(run, model, tmp_path, written, said):
+    profile = tmp_path / "mine.csv"
+    profile.write_bytes(written.encode())
+    status, _, error = run("recommend", model, "--user", "1", "--profile", profile)
+    assert status == 1
+    assert f"{profile}" in error
+    assert said in error
+    assert "NAME" not in error  # recommend has no option that names columns

@@ -274,5 +274,5 @@ def test_what_cannot_be_asked_is_refused(ratings: Ratings) -> None:
         training("pg-mf", rounds=0)
     with pytest.raises(RequestError, match="'0' is not a positive decimal"):
         train("pg-mf", ratings, epsilon="0")
-    with pytest.raises(RequestError, match="not above 0 and at most 16"):
+    with pytest.raises(RequestError, match="must be above 0 and at most 16"):
         train("pg-mf", ratings, epsilon="17", reports=1)

@@ -1,5 +1,6 @@
 """What every mechanism is: frozen settings that compile to a channel."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from tacit.channels.compiler import PRECISION, compile_weights, public_numbers
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
 from tacit.scale import RatingScale, shortest
+
+DIGITS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 MOST_EPSILON = Decimal(16)
 """Above it a report misstates one rating in nine million: that is no privacy, and no table."""
@@ -99,15 +102,23 @@ class AbstractMechanism(ABC):
         )
 
 
-def check_epsilon(epsilon: str) -> None:
+def check_epsilon(epsilon: object) -> None:
     """Raise `RequestError` unless `epsilon` is a plain decimal string in (0, 16].
 
     Nats, per value or slot.
     """
-    if not isinstance(epsilon, str) or not DECIMAL.fullmatch(epsilon):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise RequestError(f"Epsilon {epsilon!r} is not a plain decimal string such as '0.5'.")
-    if not 0 < Decimal(epsilon) <= MOST_EPSILON:
+    text = epsilon if isinstance(epsilon, str) else ""
+    if DIGITS.fullmatch(text) and not _in_range(Decimal(text)):
         raise RequestError(
-            f"Epsilon {epsilon} is not above 0 and at most {MOST_EPSILON}; "
-            "for no privacy at all ask for identity."
+            f"Epsilon must be above 0 and at most {MOST_EPSILON}, got {epsilon}; without privacy "
+            "use the channel 'identity'."
         )
+    if not DECIMAL.fullmatch(text):
+        raise RequestError(
+            f"Epsilon must be a decimal string such as '0.5', got {epsilon!r}; write at most three "
+            "digits before the point and 18 after it, without sign or exponent."
+        )
+
+
+def _in_range(epsilon: Decimal) -> bool:
+    return 0 < epsilon <= MOST_EPSILON

@@ -117,6 +117,10 @@ class Source:
     def _unmarked(self, start: bytes) -> bytes:
         if start.startswith(UTF16_MARKS):
             raise DataError(f"{self}, line 1: the text is UTF-16; save the file as UTF-8.")
+        if b"\r" in start.rstrip(b"\r") and b"\n" not in start:
+            raise DataError(
+                f"{self}, line 1: lines end in CR alone; save the file with LF or CRLF."
+            )
         return start.removeprefix(UTF8_MARK)
 
 

@@ -127,8 +127,7 @@ def rating_fault(value: str, grid: DeclaredScale | None) -> str | None:
         return f"rating {shown(value)} is not a number; correct or remove the line"
     if grid is not None and not grid.admits(number)[0]:
         return (
-            f"rating {shown(value)} is off the scale {grid.scale}; correct the line or declare "
-            f"another scale"
+            f"rating {shown(value)} is off the scale {grid.scale}; correct the rating or the scale"
         )
     return None
 

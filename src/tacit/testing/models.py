@@ -34,7 +34,11 @@ def made_up() -> tuple[Ratings, Ratings, Reports]:
 
 def fitted(model: AbstractModel) -> Fitted:
     """The model fitted to the reports, once for all claims; each time where it has no hash."""
-    return _fitted_once(model) if isinstance(model, Hashable) else _fit(model)
+    return _fitted_once(model) if _has_hash(model) else _fit(model)
+
+
+def _has_hash(model: object) -> bool:
+    return isinstance(model, Hashable)
 
 
 def _fit(model: AbstractModel) -> Fitted:

@@ -97,7 +97,7 @@ def _fold_rows(
 ) -> None:
     W = rows.shape[1]
     for thread in prange(threads):
-        longest = side.start[turns[0] + 1] - side.start[turns[0]] if len(turns) else 0
+        longest = int(side.start[turns[0] + 1] - side.start[turns[0]]) if len(turns) else 0
         room, precision = _room(W, longest), np.empty(W)
         for turn in range(thread, len(turns), threads):
             r = turns[turn]

@@ -1,0 +1,77 @@
+"""The user's own ratings that `tacit recommend` reads: a table of item,rating, or everybody's."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.cli import options
+from tacit.errors import DataError
+from tacit.scale import THERE
+
+if TYPE_CHECKING:
+    from tacit.ratings import Ratings
+
+USER_COLUMNS = ("user", "userId", "user_id")
+ITEM_COLUMNS = ("item", "movieId")
+"""Names of id columns, in order of preference."""
+
+
+def own_ratings(path: Path, user: str, scale: str) -> "Ratings":
+    """The ratings of one user, on a scale such as 1:5:1.
+
+    A csv without a user column is all theirs; of any other file only their rows are taken. Raises
+    `DataError` where there is none, and for a table without the columns.
+    """
+    header = _header(path) if path.suffix == ".csv" else []
+    user_columns = [name for name in USER_COLUMNS if name in header]
+    if path.suffix == ".csv" and not user_columns:
+        _require_columns(path, header, scale)
+        return _all_of(path, header, user, scale)
+    from tacit.readers import read
+
+    columns = {"user": user_columns[0]} if user_columns else None
+    everybody = read(path, scale=scale, columns=columns, notify=options.notice)
+    own = everybody.where(everybody.users == everybody.user_ids.code(user))
+    if not len(own):
+        raise DataError(f"{path} has no rating by '{user}'; give their own ratings.")
+    return own
+
+
+def _all_of(path: Path, header: list[str], user: str, scale: str) -> "Ratings":
+    import polars as pl
+
+    from tacit.readers import from_frame
+
+    as_written = {name: pl.String() for name in header if name in ITEM_COLUMNS}
+    try:
+        table = pl.read_csv(path, schema_overrides=as_written)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{path} is no table of item,rating ({reason}); write it again.") from error
+    if not len(table):
+        raise DataError(f"{path} has a header and no rating; write a line for each item rated.")
+    table = table.with_columns(user=pl.lit(user))
+    return from_frame(table, scale=scale, name=str(path), notify=options.notice)
+
+
+def _require_columns(path: Path, header: list[str], scale: str) -> None:
+    """Raise `DataError` unless the header names items, and ratings where the scale has levels."""
+    wanted = ["item"] if scale == THERE else ["item", "rating"]
+    lacking = [name for name in wanted if name not in header]
+    if "movieId" in header and "item" in lacking:
+        lacking.remove("item")
+    if lacking:
+        raise DataError(
+            f"{path}, line 1: there is no column '{lacking[0]}' in '{','.join(header)}'; write a "
+            f"profile as comma-separated lines under the header {','.join(wanted)}."
+        )
+
+
+def _header(path: Path) -> list[str]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            first = file.readline().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read ({error}); give a csv of item,rating.") from error
+    if "\r" in first:
+        raise DataError(f"{path}, line 1: lines end in CR alone; save the file with LF or CRLF.")
+    return first.split(",")
