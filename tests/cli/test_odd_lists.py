@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from tacit.evaluation.results import LISTS
+
 HAD = np.argwhere(np.random.default_rng(0).random((30, 25)) < 0.35).tolist()
 
 
@@ -80,7 +82,7 @@ def test_one_person(run, write, name, epsilon, result):
 def test_one_item(run, write):
     path = write([(person, 1) for person in range(20)])
     rows, _ = compared(run, path, "--model", "ease,graph-filter")
-    assert {row["ndcg_at_20"] for row in rows} == {1}  # it is all that there is to show
+    assert {(row["ndcg_at_20"], row["cold_users"]) for row in rows} == {(None, rows[0]["n_test"])}
     assert run("fit", path, "--model", "graph-filter", "-o", "model")[0] == 0
     write([(1,)], "item")
     status, printed, _ = run("recommend", "model", "--user", "me", "--profile", path)
@@ -104,14 +106,25 @@ def test_somebody_with_everything_has_nothing_left_to_be_shown(run, write):
     assert (status, printed) == (0, "")
 
 
-def test_somebody_who_is_in_the_test_part_alone_gets_a_list_all_the_same(run, write):
-    """One of 31 people with nothing in training; a list of what is popular is not left out."""
-    kept = [(*row, 0) for row in HAD]
-    path = write([*kept, *((77, item, 1) for item in (3, 9))], "user,item,test")
+def test_users_without_a_training_row_are_left_out_of_every_row_and_counted(run, write):
+    """One of 31 users has test rows alone: every figure of lists is that of the others."""
+    kept = [(*row, int(k % 9 == 0)) for k, row in enumerate(HAD)]
     given = ("--scale", "there", "--model", "ease,graph-filter", "--split", "column:test")
-    rows, _ = compared(run, path, *given)
-    assert {(row["n_train"], row["n_test"]) for row in rows} == {(len(HAD), 2)}
-    assert all(row["ndcg_at_20"] is not None for row in rows)
+    figures = []
+    for cold in ([], [(77, item, 1) for item in (3, 9)]):
+        rows, _ = compared(run, write([*kept, *cold], "user,item,test"), *given)
+        assert {row.get("cold_users") for row in rows} == {1 if cold else None}
+        free = [row for row in rows if row["channel"] == "identity"]
+        figures.append([[row[key] for key in LISTS] for row in free if row["model"] != "random"])
+    assert figures[0] == figures[1]
+    assert len(figures[0]) == 6
+    status, printed, _ = run("compare", "odd.csv", *given, "--epsilon", 2)
+    left_out = "Left out of the figures of lists in every row: 1 user with a test rating"
+    assert (status, left_out in printed) == (0, True)
+
+
+def test_where_everybody_is_in_one_part_there_is_nothing_to_compare(run, write):
+    given = ("--scale", "there", "--model", "ease,graph-filter", "--split", "column:test")
     everybody = write([(*row, 1) for row in HAD], "user,item,test")
     said = refused(run, "compare", everybody, *given, "--epsilon", 2)
     assert f"Of {len(HAD)} ratings {len(HAD)} would be held out" in said

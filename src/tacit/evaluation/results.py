@@ -38,17 +38,18 @@ class ResultRow:
     """One model, fed by one channel, at one epsilon, on one split, seen from one place.
 
     Epsilons are in nats. `where`: "provider" predicts from reports alone, "device" from its own
-    true ratings and the published item model, "curator" from true ratings. `unit` is what
-    `epsilon` protects. `claim_valid` is False where the claim is known not to hold, and None where
-    nothing is claimed. `uncovered`: what the claim leaves out because nobody declared it ("the
-    catalogue, the set of people"); None for nothing. `items`: what a public table told of the items
-    ("title, genres"); None for nothing. `plugins`: which of the channel and the model are no part
-    of Tacit, and of what they are ("halfway of my-package 1.0"); None for neither. `rmse_of_mean`:
-    of predicting the mean of the true training ratings. `information_efficiency`: on the device,
-    and once the model without privacy has run, as `tacit.evaluation.comparison.without_privacy`
-    defines it. `slices`: the error by decile of people and items; None where none were asked for.
-    Seconds are wall seconds, of predicting those of ratings. A figure that a model or a scale does
-    not have is NaN.
+    true ratings and the published item model, "curator" from true ratings. `unit` is what `epsilon`
+    protects. `claim_valid` is False where the claim is known not to hold, and None where nothing is
+    claimed. `uncovered`: what the claim leaves out because nobody declared it ("the catalogue, the
+    set of people"); None for nothing. `items`: what a public table told of the items ("title,
+    genres"); None for nothing. `plugins`: which of the channel and the model are no part of Tacit,
+    and of what they are ("halfway of my-package 1.0"); None for neither. `cold_users`: how many
+    users have a test rating and no training rating; every model leaves them out of the figures of
+    lists. None for none. `rmse_of_mean`: of predicting the mean of the true training ratings.
+    `information_efficiency`: on the device, and once the model without privacy has run, as
+    `tacit.evaluation.comparison.without_privacy` defines it. `slices`: the error by decile of
+    people and items; None where none were asked for. Seconds are wall seconds, of predicting those
+    of ratings. A figure that a model or a scale does not have is NaN.
     """
 
     dataset: str
@@ -70,6 +71,7 @@ class ResultRow:
     uncovered: str | None = None
     items: str | None = None
     plugins: str | None = None
+    cold_users: int | None = None
     seed: int
     fold: int | None
     n_train: int
@@ -110,7 +112,7 @@ class ResultRow:
     def to_dict(self) -> dict[str, Any]:
         """The row as JSON-ready values; a figure that does not exist is null.
 
-        Without slices, a table of items or plug-ins there is no key of theirs.
+        Without slices, a table of items, plug-ins or cold users there is no key of theirs.
         """
         values = plain(self)
         absent = [key for key in OPTIONAL if values[key] is None]
@@ -145,9 +147,9 @@ def checked(
     return {**values, **absent}
 
 
-OPTIONAL = ("items", "plugins", "slices")
+OPTIONAL = ("items", "plugins", "cold_users", "slices")
 KEYS = tuple(field.name for field in fields(ResultRow) if field.name not in OPTIONAL)
-"""The keys of a row without slices, a table of items or plug-ins."""
+"""The keys of a row without slices, a table of items, plug-ins or cold users."""
 STARS = ("rmse", "mae", "rmse_of_mean", "information_efficiency", "precision_at_10",
          "recall_at_10", "f_score_at_10")  # fmt: skip
 """Figures of predicted ratings, the last three of the papers' rankings of test items."""

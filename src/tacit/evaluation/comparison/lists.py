@@ -1,33 +1,51 @@
-"""The figures of lists in a result row: over the whole catalogue less what a person has."""
+"""The figures of lists in a result row: over the catalogue, less what the maker may leave out."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures
+from tacit.models.lists.exclusion import PRESENCE_PUBLIC
 from tacit.ratings import Codes, Ratings
+from tacit.reports import Reports
 
 MOST_SCORES = 1 << 27
-"""Of people times items, where a model has to predict each; of more, some people are measured."""
+"""Of users times items, where a model has to predict each; of more, some users are measured."""
 Lister = Callable[[Any, Ratings, str, int], Codes]
-"""Everybody's list by a fitted model, from `own` true ratings or from reports, so many items."""
+"""The lists of a fitted model for the users in `own`, made at a place, so many items long."""
 
 
 def list_columns(
-    lister: Lister, fitted: Any, train: Ratings, test: Ratings, where: str
+    lister: Lister,
+    fitted: Any,
+    train: Ratings,
+    test: Ratings,
+    where: str,
+    *,
+    reports: Ratings | Reports | None = None,
 ) -> dict[str, Any]:
-    """Six columns of a result row; `test`: the rows that a list ought to show.
+    """Return six columns of a result row.
 
-    Where the catalogue is so large that not everybody is measured, as many people as 2^27 scores
-    allow are, evenly spread over the codes.
+    `test`: the rows that a list ought to show. `reports`: what the model learned from, None for
+    `train`. Users without a training row are left out in every row alike (`cold_users` counts
+    them): most models know nothing to rank by. Where users times items are more than 2^27 scores,
+    as many users as that allows are measured, evenly spread over the codes.
     """
-    most = max(1, MOST_SCORES // max(1, train.n_items))
-    step = -(-train.n_users // most)
-    own, held = _of(train, step), _of(test, step)
-    lists = lister(fitted, own, where, LENGTH)
+    users = _measured(train)
+    own = _held(where, train, reports)
+    own = own.where(_among(users, own))
+    wanted = test.where(_among(users, test))
     counts = np.bincount(train.items, minlength=train.n_items)
-    return figure_columns(list_figures(lists, held.users, held.items, counts))
+    figures = list_figures(
+        lister(fitted, own, where, LENGTH)[users],
+        np.searchsorted(users, wanted.users).astype(np.int32),
+        wanted.items,
+        counts,
+        counted=len(np.unique(train.users)),
+    )
+    return figure_columns(figures)
 
 
 def figure_columns(found: ListFigures) -> dict[str, float]:
@@ -42,6 +60,37 @@ def figure_columns(found: ListFigures) -> dict[str, float]:
     }
 
 
-def _of(ratings: Ratings, step: int) -> Ratings:
-    """The rows of every `step`th person."""
-    return ratings if step == 1 else ratings.where(ratings.users % step == 0)
+def cold_users(train: Ratings, test: Ratings) -> int | None:
+    """Return how many users have a test row and no training row; None for none."""
+    return len(np.setdiff1d(test.users, train.users)) or None
+
+
+def _measured(train: Ratings) -> Codes:
+    """Return the users with a training row, or every few of them, as `MOST_SCORES` allows."""
+    step = -(-train.n_users // max(1, MOST_SCORES // max(1, train.n_items)))
+    users = np.unique(train.users)
+    return users[users % step == 0]
+
+
+def _held(where: str, train: Ratings, reports: Ratings | Reports | None) -> Ratings:
+    """Return the training rows that the maker of the lists holds.
+
+    A provider that sees presence has the reported ones, which a cap makes fewer. One that does not
+    see it gets all, for whose lists to make: models leave none of the items out.
+    """
+    if where != "provider" or not isinstance(reports, Reports):
+        return train
+    if reports.guarantee.unit not in PRESENCE_PUBLIC or len(reports) == len(train):
+        return train
+    return train.where(np.isin(_pairs(train), _pairs(reports)))
+
+
+def _pairs(rows: Ratings | Reports) -> NDArray[np.int64]:
+    return rows.users.astype(np.int64) * rows.n_items + rows.items
+
+
+def _among(users: Codes, rows: Ratings) -> NDArray[np.bool_]:
+    """Return which rows are of these users."""
+    chosen = np.zeros(rows.n_users, np.bool_)
+    chosen[users] = True
+    return chosen[rows.users]

@@ -9,6 +9,7 @@ from tacit.evaluation.comparison.chart import TITLES, Chart
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.guarantee_text import claims, failed, plugged
 from tacit.evaluation.comparison.slice_table import slice_tables
+from tacit.evaluation.comparison.summary import cold_notice
 from tacit.evaluation.comparison.tables import (
     accuracy,
     best,
@@ -103,6 +104,7 @@ def _method(rows: Sequence[ResultRow], split: str) -> dict[str, str]:
         "split": split,
         "plan": first.plan,
         "public": _public(rows),
+        "left_out": " ".join(cold_notice(rows)),
     }
 
 

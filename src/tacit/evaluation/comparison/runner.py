@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.collection.plan import Plan
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.lists import Lister, list_columns
+from tacit.evaluation.comparison.lists import Lister, cold_users, list_columns
 from tacit.evaluation.comparison.ratings import NO_RATINGS, rating_columns
 from tacit.evaluation.grid import IDENTITY, Experiment
 from tacit.evaluation.results import ResultRow
@@ -148,8 +148,9 @@ class ComparisonRunner:
         """A row for each place where the model predicts, or makes lists."""
         place = (experiment.seed, experiment.fold)
         train, test = self._splits.of(place, lambda: self._split(*place))
-        fitted, promise, seconds = self._fitted(experiment, train)
+        fitted, data, promise, seconds = self._fitted(experiment, train)
         facts = _facts(experiment, promise, len(train), len(test), seconds)
+        facts["cold_users"] = cold_users(train, test)
         facts["items"] = self._known(experiment.model)
         facts["plugins"] = self._tools.plugged(experiment.channel, experiment.model)
         return [
@@ -157,7 +158,7 @@ class ComparisonRunner:
                 **facts,
                 where=where,
                 **self._ratings(experiment.model, fitted, train, test, where),
-                **self._lists(fitted, train, test, where),
+                **self._lists(fitted, train, test, where, data),
             )
             for where in self._tools.where(experiment.model)
         ]
@@ -168,8 +169,10 @@ class ComparisonRunner:
             return None
         return ", ".join(name for name in self._items.columns if name != "item")
 
-    def _fitted(self, experiment: Experiment, train: Ratings) -> tuple[Any, Promise, float]:
-        """The model, what is promised, and the seconds of learning alone."""
+    def _fitted(
+        self, experiment: Experiment, train: Ratings
+    ) -> tuple[Any, Ratings | Reports, Promise, float]:
+        """The model, what it learned from, what is promised, and the seconds of learning alone."""
         settings = {"rng": experiment.seed, **self._options}
         settings |= {} if self._items is None else {"item_table": self._items}
         if experiment.channel is None:
@@ -182,13 +185,14 @@ class ComparisonRunner:
                 delta=self._delta,
                 **settings,
             )
-            return trained, Promise.of_training(trained.guarantee), time.perf_counter() - began
+            promise = Promise.of_training(trained.guarantee)
+            return trained, train, promise, time.perf_counter() - began
         terms = (experiment.plan, experiment.cap, experiment.channel, experiment.epsilon)
         noise = (experiment.seed, experiment.fold, *terms)
         data, promise = self._data.of(noise, lambda: self._collected(experiment, train))
         began = time.perf_counter()
         fitted = self._tools.fit(experiment.model, data, **settings)
-        return fitted, promise, time.perf_counter() - began
+        return fitted, data, promise, time.perf_counter() - began
 
     def _split(self, seed: int, fold: int | None) -> tuple[Ratings, Ratings]:
         held_out = self._protocol.test(self.ratings, seed, fold)
@@ -226,10 +230,12 @@ class ComparisonRunner:
         columns = rating_columns(predicted, train, test, self._relevant, slices=self._slices)
         return {**columns, "predict_seconds": seconds}
 
-    def _lists(self, fitted: Any, train: Ratings, test: Ratings, where: str) -> dict[str, Any]:
+    def _lists(
+        self, fitted: Any, train: Ratings, test: Ratings, where: str, data: Ratings | Reports
+    ) -> dict[str, Any]:
         """The columns of lists: of stars, a list ought to show what is relevant."""
         wanted = test.where(test.values >= self._relevant)
-        return list_columns(self._tools.lists, fitted, train, wanted, where)
+        return list_columns(self._tools.lists, fitted, train, wanted, where, reports=data)
 
 
 def _relevant(scale: RatingScale, asked: float | None) -> float:

@@ -1,4 +1,4 @@
-"""What is printed of a comparison: its tables, and what is promised in words."""
+"""What is printed of a comparison: its tables, who is left out, and the guarantees in words."""
 
 from collections.abc import Sequence
 
@@ -23,6 +23,20 @@ def tables(rows: Sequence[ResultRow]) -> list[Table]:
     return [table for table in (*found, *slice_tables(rows), promises(rows)) if table.lines]
 
 
+def cold_notice(rows: Sequence[ResultRow]) -> list[str]:
+    """Return a sentence on the users whom figures of lists leave out; none where nobody is."""
+    counts = sorted({row.cold_users for row in rows if row.cold_users})
+    if not counts:
+        return []
+    least, most = counts[0], counts[-1]
+    several = f"{least} to {most} users" if least < most else f"{most} user{'s' * (most > 1)}"
+    return [
+        f"Left out of the figures of lists in every row: {several} with a test rating and no "
+        "training rating."
+    ]
+
+
 def as_text(rows: Sequence[ResultRow]) -> str:
-    """The tables for a terminal, then the promises, a sentence each; epsilons in nats."""
-    return "\n".join([f"{text(table)}\n" for table in tables(rows)] + sentences(rows))
+    """Return the tables for a terminal, then notices and guarantees, a sentence each."""
+    notices = [*cold_notice(rows), *sentences(rows)]
+    return "\n".join([f"{text(table)}\n" for table in tables(rows)] + notices)

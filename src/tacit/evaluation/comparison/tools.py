@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 from tacit import channels, models, training
 from tacit.channels.table import Channel
@@ -18,6 +18,7 @@ from tacit.evaluation.comparison.runner import AUTO as AUTO
 from tacit.evaluation.comparison.runner import Tools
 from tacit.evaluation.grid import IDENTITY
 from tacit.models.lists.by_rating import lists_by_rating
+from tacit.models.lists.exclusion import Where
 from tacit.ratings import Codes, Ratings
 from tacit.registry import Registry, refuse_twins
 from tacit.reports import Reports
@@ -86,12 +87,11 @@ def train(
 def lists(
     fitted: Any, own: Ratings, where: str, length: int, engine: Engine | None = None
 ) -> Codes:
-    """Everybody's list: by what a model of lists learnt, or by predicted ratings, those of devices
-    on the engine."""
-    place = "device" if where == "device" else "provider"  # a curator lists as a provider does
+    """Return the lists of a list model, or lists by predicted rating, those of devices computed on
+    the engine; `where`: "provider", "curator" or "device"."""
     if isinstance(fitted, models.Fitted):
-        return lists_by_rating(fitted, own, length, where=place, engine=engine)
-    return fitted.lists(own, length, where=place)
+        return lists_by_rating(fitted, own, length, where=cast("Where", where), engine=engine)
+    return fitted.lists(own, length, where=where)
 
 
 def rates(model: str) -> bool:
@@ -113,7 +113,7 @@ def with_devices_on(engine: Engine | None, real: Tools, model_names: Sequence[st
     """The tools, whose devices are simulated on the engine; None for this process.
 
     Raises `RequestError` for what is no engine, and for a model whose devices make lists by weights
-    between items, which this process does alone.
+    between items, which this process does alone. Popularity needs no weights, and runs here.
     """
     if engine is None:
         return real
@@ -121,7 +121,8 @@ def with_devices_on(engine: Engine | None, real: Tools, model_names: Sequence[st
         raise RequestError(
             f"{engine!r} is no engine; give one, as Local(blocks=4) or Spark('local[2]')."
         )
-    here = [name for name in model_names if "device" in real.where(name) and not real.rates(name)]
+    by_weights = [name for name in model_names if name != POPULARITY and not real.rates(name)]
+    here = [name for name in by_weights if "device" in real.where(name)]
     if here:
         raise RequestError(
             f"Devices with {', '.join(here)} are simulated in this process alone; leave out the "
@@ -136,7 +137,7 @@ def with_devices_on(engine: Engine | None, real: Tools, model_names: Sequence[st
 
 def where(model: str) -> tuple[str, ...]:
     """The places where a model predicts, or makes lists."""
-    if model in (RANDOM, POPULARITY):  # they say the same everywhere
+    if model == RANDOM:  # its lists are the same at every place
         return ("provider",)
     if model in training.LIST_TRAININGS:
         return training.LIST_TRAININGS[model].where

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from tacit.models.lists.ease import EASE as EASE
+from tacit.models.lists.exclusion import Where
 from tacit.models.lists.fitted import FittedLists as FittedLists
-from tacit.models.lists.fitted import Where
 from tacit.models.lists.graph_filter import GraphFilter as GraphFilter
 from tacit.models.lists.interactions import Interactions as Interactions
 from tacit.models.lists.interactions import interactions as interactions

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.kernels.layout import by_user
 from tacit.kernels.lists.topk import best_lists
 from tacit.models.fitted import Fitted
 from tacit.models.lists.by_rating import predictions
-from tacit.models.lists.fitted import FittedLists, Where
+from tacit.models.lists.exclusion import Where, users_of
+from tacit.models.lists.fitted import FittedLists
 from tacit.ratings import Codes, Ratings
 
 Floats = NDArray[np.float32]
@@ -25,10 +25,10 @@ Floats = NDArray[np.float32]
 def lists_by_gain(
     presence: FittedLists, stars: Fitted, own: Ratings, length: int = 20, *, where: Where = "device"
 ) -> Codes:
-    """Everybody's list, as `FittedLists.lists` gives one by presence alone.
+    """Return every user's list, which leaves out what `FittedLists.lists` leaves out.
 
-    Both models know the people and items of `own`, in its order. Shape (people, length). Raises
-    `RequestError` for models of other people or items, and for a length below 1.
+    Both models have the users and items of `own`, in its order. Shape (users, length). Raises
+    `RequestError` for models of other users or items, and for a length below 1.
     """
     people, items = len(presence.user_ids), len(presence.item_ids)
     if (len(stars.user_ids), len(stars.item_ids)) != (people, items):
@@ -37,16 +37,19 @@ def lists_by_gain(
             f"{len(stars.user_ids):,} and {len(stars.item_ids):,}; learn both "
             "from the same reports."
         )
-    seen, _ = by_user(own.users, own.items, people, items)
-    expected = presence.scorer(seen, where)
-    predicted = predictions(stars, own, np.arange(people, dtype=np.int32), where)
+    own_items = presence.own_items(own)
+    users, excluded = presence.exclusion(own_items, where)
+    expected = users_of(users, presence.scorer(own_items, where))
+    predicted = predictions(stars, own, users, where)
     low, high = stars.levels[0], stars.levels[-1]
 
     def gain(some: slice) -> Floats:
         share = (predicted(some) - np.float32(low)) / np.float32(high - low)
         return _gained(expected(some), share)
 
-    return best_lists(gain, seen, items, length)
+    codes = np.full((people, length), -1, np.int32)
+    codes[users] = best_lists(gain, excluded, items, length)
+    return codes
 
 
 def _gained(scores: Floats, share: Floats) -> Floats:

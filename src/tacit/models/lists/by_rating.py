@@ -1,4 +1,4 @@
-"""Lists of what somebody would rate highest, by a model of ratings: would like, never mind meet."""
+"""Lists by predicted rating: what a user would like, whether or not they are likely to meet it."""
 
 import numpy as np
 
@@ -7,8 +7,9 @@ from tacit.kernels.layout import by_user
 from tacit.kernels.lists.topk import Scorer, best_lists
 from tacit.models.device_blocks import every_item
 from tacit.models.fitted import Fitted
-from tacit.models.lists.fitted import Where
+from tacit.models.lists.exclusion import Exclusion, Where, exclusion
 from tacit.models.simulated_devices import at_home, device_lists
+from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 
 
@@ -20,26 +21,34 @@ def lists_by_rating(
     where: Where = "device",
     engine: Engine | None = None,
 ) -> Codes:
-    """Everybody's list by predicted rating, as `FittedLists.lists` gives one by presence.
+    """Return lists by predicted rating for the users in `own`; those of all others are empty.
 
-    Of those who have something in `own`; the others' lists are empty. `where`: whether a person's
-    row comes from their own ratings or from what they reported. `engine`: where devices are
-    simulated, None for this process; digits are the same on any.
+    `own`: true ratings; at the provider those that were reported, which a plan with a cap makes
+    fewer. `where`: who predicts, and which ratings a list may leave out (`exclusion`): a provider
+    leaves out none where the plan protects presence. `engine`: where devices are simulated, None
+    for this process; digits are the same on any. Shape (users of the model, length), item codes, -1
+    from where a list is shorter.
     """
     own = own.aligned(fitted.user_ids, fitted.item_ids)
-    whose = np.unique(own.users)
     codes = np.full((len(fitted.user_ids), length), -1, np.int32)
+    users, excluded = _excluded(own, fitted.guarantee, where)
     if where == "device" and engine is not None:
-        codes[whose] = device_lists(fitted, own, whose, length, engine)
+        codes[users] = device_lists(fitted, own, users, length, engine)
         return codes
-    n_items = len(fitted.item_ids)
-    order = np.searchsorted(whose, own.users).astype(np.int32)
-    seen, _ = by_user(order, own.items, len(whose), n_items)
-    codes[whose] = best_lists(predictions(fitted, own, whose, where), seen, n_items, length)
+    score = predictions(fitted, own, users, where)
+    codes[users] = best_lists(score, excluded, len(fitted.item_ids), length)
     return codes
 
 
-def predictions(fitted: Fitted, own: Ratings, whose: Codes, where: Where) -> Scorer:
-    """What each of these people would rate every item, for a slice of them: a scorer of lists."""
+def predictions(fitted: Fitted, own: Ratings, users: Codes, where: Where) -> Scorer:
+    """Return the predicted ratings of all items by these users, for slices of them."""
     known = at_home(fitted, own) if where == "device" else fitted
-    return every_item(known.predict_codes, whose, len(fitted.item_ids))
+    return every_item(known.predict_codes, users, len(fitted.item_ids))
+
+
+def _excluded(own: Ratings, guarantee: Guarantee, where: Where) -> Exclusion:
+    """Return the users in `own` and which items their lists leave out."""
+    users = np.unique(own.users)
+    rows = np.searchsorted(users, own.users).astype(np.int32)
+    items = by_user(rows, own.items, len(users), own.n_items)[0]
+    return Exclusion(users, exclusion(items, guarantee, where).items)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 import numpy as np
 import polars as pl
@@ -11,10 +11,18 @@ from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
 from tacit.given import must_be
-from tacit.kernels.layout import Side, by_user
+from tacit.kernels.layout import Side
 from tacit.kernels.lists.linked import linked_lists
-from tacit.kernels.lists.topk import Scorer, best_lists
+from tacit.kernels.lists.topk import best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
+from tacit.models.lists.exclusion import (
+    Exclusion,
+    UserScorer,
+    Where,
+    items_by_user,
+    maker_exclusion,
+    users_of,
+)
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
@@ -24,7 +32,6 @@ from tacit.ratings import Codes, Ratings
 from tacit.vocabulary import Vocabulary, raw_ids
 
 Floats = NDArray[np.float32]
-Where = Literal["provider", "device"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,25 +74,44 @@ class FittedLists:
         )
 
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
-        """Everybody's list, item codes, best first, -1 from where it is shorter.
+        """Return every user's list: item codes, best first, -1 from where it is shorter.
 
-        `own`: true interactions, excluded from the lists; matched by raw user and item ids.
-        `where`: whether scores come from it as well (a device's) or from the debiased reports (the
-        provider's). Shape (people, length). Raises `RequestError` for a length below 1,
-        and for what are no `Ratings`.
+        `own`: true interactions, matched by raw user and item ids. `where`: who makes the lists. A
+        "device" scores by its owner's interactions in `own` and leaves them out. The "provider"
+        uses only reports: it leaves out the reported items where presence is public, and none where
+        it is protected. Users of whom the maker holds no item have no list (`exclusion`). Shape
+        (users of the model, length). Raises `RequestError` for a length below 1, for another
+        `where`, and if `own` is not a `Ratings`.
+        """
+        own_items = self.own_items(own)
+        users, excluded = self.exclusion(own_items, where)
+        codes = np.full((len(self.user_ids), length), -1, np.int32)
+        links = None if where == "provider" else self.weights.links(self._rows(excluded))
+        if links is not None:
+            codes[users] = linked_lists(excluded, links, length)
+        else:
+            score = users_of(users, self.scorer(own_items, where))
+            codes[users] = best_lists(score, excluded, len(self.item_ids), length)
+        return codes
+
+    def own_items(self, own: Ratings) -> Side:
+        """Return the items of `own` by user, in the model's codes.
+
+        Raises `RequestError` if `own` is not a `Ratings`, or shares no user and item with the
+        model.
         """
         must_be(Ratings, own, "`Ratings`", "give those of the model's people")
-        own = own.aligned(self.user_ids, self.item_ids)
-        seen, _ = by_user(own.users, own.items, len(self.user_ids), len(self.item_ids))
-        if where == "device" and (links := self.weights.links(self._rows(seen))) is not None:
-            return linked_lists(seen, links, length)
-        return best_lists(self.scorer(seen, where), seen, len(self.item_ids), length)
+        return items_by_user(own.aligned(self.user_ids, self.item_ids))
 
-    def scorer(self, seen: Side, where: Where) -> Scorer:
-        """All items' scores for a slice of the people, of whom `seen` says what they truly have."""
+    def exclusion(self, own_items: Side, where: Where) -> Exclusion:
+        """Return who gets a list and which items it leaves out."""
+        return maker_exclusion(own_items, self.presence, self.guarantee, where)
+
+    def scorer(self, own_items: Side, where: Where) -> UserScorer:
+        """Return the scores of all items, by own items or, for the provider, by reports."""
         if where == "provider":
             return self._by_reports
-        rows = self._rows(seen)
+        rows = self._rows(own_items)
         return lambda some: self.weights.scores(rows[some])
 
     @overload
@@ -140,9 +166,14 @@ class FittedLists:
     def recommend_to(self, items: Iterable[Any], n: int = 10) -> list[tuple[Any, float]]:
         """The n best items for somebody who has `items` (raw ids, unknown ones left out).
 
-        Raises `RequestError` for what holds no ids.
+        Raises `RequestError` for what holds no ids, and where the model has none of the items.
         """
         known = self.item_ids.codes(raw_ids(items))
+        if not (known >= 0).any():
+            raise RequestError(
+                f"items must contain an item of the model, got {len(known)} others; give what the "
+                "user has, under the ids of the catalogue."
+            )
         row = np.zeros((1, len(self.item_ids)), np.float32)
         row[0, known[known >= 0]] = 1
         return ranked(self.item_ids, self.weights.scores(csr_array(row))[0], n, items)
@@ -150,7 +181,7 @@ class FittedLists:
     def _rows(self, seen: Side) -> csr_array:
         return cells(seen, len(self.item_ids)).astype(np.float32)
 
-    def _by_reports(self, some: slice) -> Floats:
+    def _by_reports(self, some: slice | Codes) -> Floats:
         """C W of a slice of people: reports as often as they count, less what was made up."""
         presence, popularity = self.presence, self.weights.popularity
         up = presence.gain[some].astype(np.float32)[:, None]

@@ -1,4 +1,4 @@
-"""Random lists: the floor under every figure of a list."""
+"""Random lists: the baseline of every figure of a list."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,31 +6,40 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.layout import by_user
 from tacit.kernels.lists.topk import best_lists
-from tacit.models.lists.fitted import Where
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.lists.exclusion import Where, items_by_user, maker_exclusion
 from tacit.models.lists.interactions import Interactions
+from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
+from tacit.vocabulary import Vocabulary
 
 Floats = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RandomLists:
-    """Lists drawn evenly from `items` items by the seed `rng`, learnt from nothing: no secret."""
+    """Lists drawn evenly from all items by the seed `rng`, which is no secret. `presence`: the
+    reports, for what a provider may leave out."""
 
-    items: int
+    user_ids: Vocabulary
+    item_ids: Vocabulary
+    presence: PresenceMatrix
+    guarantee: Guarantee
     rng: int
 
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
-        """As `FittedLists.lists`, whatever anybody has."""
+        """Return lists that leave out what `FittedLists.lists` leaves out, drawn from the rest."""
+        own_items = items_by_user(own.aligned(self.user_ids, self.item_ids))
+        users, excluded = maker_exclusion(own_items, self.presence, self.guarantee, where)
         chance = np.random.default_rng(self.rng)
-        seen, _ = by_user(own.users, own.items, own.n_users, self.items)
 
         def score(some: slice) -> Floats:
-            return chance.random((some.stop - some.start, self.items), np.float32)
+            return chance.random((some.stop - some.start, len(self.item_ids)), np.float32)
 
-        return best_lists(score, seen, self.items, length)
+        codes = np.full((len(self.user_ids), length), -1, np.int32)
+        codes[users] = best_lists(score, excluded, len(self.item_ids), length)
+        return codes
 
 
 @dataclass(frozen=True)
@@ -46,5 +55,11 @@ class Random:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> RandomLists:
-        """Lists drawn by `rng`."""
-        return RandomLists(data.n_items, rng)
+        """Return lists drawn by `rng`."""
+        return RandomLists(
+            user_ids=data.user_ids,
+            item_ids=data.item_ids,
+            presence=data.presence,
+            guarantee=data.guarantee,
+            rng=rng,
+        )

@@ -1,0 +1,83 @@
+"""Which items a list leaves out, and who gets one: decided by what the maker of the lists holds.
+
+A device holds its owner's own items and a curator those of all users. A provider holds the reports:
+the reported items where who rated what is public, and no items where the plan protects presence.
+Figures of lists that leave out more are out of the provider's reach.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from tacit.errors import RequestError
+from tacit.kernels.layout import Side, by_user, starts
+from tacit.kernels.lists.topk import Scorer
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.privacy.guarantee import Guarantee, Unit
+from tacit.ratings import Codes, Ratings
+
+Floats = NDArray[np.float32]
+UserScorer = Callable[[slice | Codes], Floats]
+"""Scores of all items for some users of a model, a slice or codes; shape (users, items)."""
+Where = Literal["provider", "curator", "device"]
+"""Who makes the lists."""
+PRESENCE_PUBLIC: tuple[Unit, ...] = ("none", "value")
+"""The units that leave public which items a user rated."""
+
+
+class Exclusion(NamedTuple):
+    """`users`: codes of the users who get a list, ascending, shape (m,). `items`: the items that
+    their lists leave out, a row for each of `users`."""
+
+    users: Codes
+    items: Side
+
+
+def exclusion(items: Side, guarantee: Guarantee, where: Where) -> Exclusion:
+    """Return who gets a list and which items it leaves out.
+
+    `items`: what the maker of the lists holds of each user, a row for every user of the model: the
+    reported items for the "provider", the true ones elsewhere. They are left out, and users without
+    any get no list: nothing is known of them. A provider that sees no presence leaves out nothing,
+    and makes a list for every user. Raises `RequestError` for another `where`.
+    """
+    if where not in get_args(Where):
+        raise RequestError(f"where must be one of {', '.join(get_args(Where))}, got {where!r}.")
+    if where == "provider" and guarantee.unit not in PRESENCE_PUBLIC:
+        users = np.arange(len(items.counts), dtype=np.int32)
+        return Exclusion(users, _no_items(len(users)))
+    users = np.flatnonzero(items.counts).astype(np.int32)
+    return Exclusion(users, Side(starts(items.counts[users]), items.other, items.cell))
+
+
+def maker_exclusion(
+    own_items: Side, presence: PresenceMatrix, guarantee: Guarantee, where: Where
+) -> Exclusion:
+    """Return the exclusion by own items or, for the provider, by the reports in `presence`."""
+    held = reported_items(presence.reported) if where == "provider" else own_items
+    return exclusion(held, guarantee, where)
+
+
+def items_by_user(own: Ratings) -> Side:
+    """Return the items of each user in `own`, a row for every user of its vocabulary."""
+    return by_user(own.users, own.items, own.n_users, own.n_items)[0]
+
+
+def reported_items(reported: csr_array) -> Side:
+    """Return the items of each user's reports; `reported`: 1 at each, shape (users, items)."""
+    rows = reported.sorted_indices()
+    cell = np.arange(rows.nnz, dtype=np.int32)
+    return Side(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), cell)
+
+
+def users_of(users: Codes, score: UserScorer) -> Scorer:
+    """Return the scorer of these users alone, for slices of them."""
+    return lambda some: score(users[some])
+
+
+def _no_items(users: int) -> Side:
+    none: NDArray[np.int32] = np.empty(0, np.int32)
+    return Side(np.zeros(users + 1, np.int64), none, none)
