@@ -4,7 +4,8 @@
         [--models popularity,ease] [--seeds 3]
 
 Who did what in DATA, randomized response over every slot of the catalogue; NDCG@20 and Recall@20 on
-what is held out (a fifth, or a published split). *Exported* lists are by the list model that a
+what is held out (a fifth, or a published split). The provider's lists leave out nothing but without
+privacy: it does not know what people have. *Exported* lists are by the list model that a
 device downloads, of at most 32 MiB, decoded again: its numbers are halves, and of a large catalogue
 it has each item's largest weights alone.
 """

@@ -1,7 +1,8 @@
 """Lists of the target's catalogue in a trial: what a system is asked for them, and their figures.
 
 A list is of the whole target less what the person kept there, by predicted rating, best first, ties
-by item code (lower first). A hidden rating of three quarters up the scale or more is what a list
+by item code (lower first). The curator or the person's device makes it, and both hold the kept
+ratings, so that leaving them out uses nothing that is hidden from either. A hidden rating of three quarters up the scale or more is what a list
 ought to show.
 """
 
