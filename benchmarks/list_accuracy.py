@@ -4,10 +4,10 @@
         [--models popularity,ease] [--seeds 3]
 
 Who did what in DATA, randomized response over every slot of the catalogue; NDCG@20 and Recall@20 on
-what is held out (a fifth, or a published split). The provider's lists leave out nothing but without
-privacy: it does not know what people have. *Exported* lists are by the list model that a
-device downloads, of at most 32 MiB, decoded again: its numbers are halves, and of a large catalogue
-it has each item's largest weights alone.
+what is held out (a fifth, or a published split). Lists on the device leave out what people have;
+those of the provider, which does not see it, leave out nothing. *Exported* lists are by the list
+model that a device downloads, of at most 32 MiB, decoded again: its numbers are halves, and of a
+large catalogue it has each item's largest weights alone.
 """
 
 import argparse

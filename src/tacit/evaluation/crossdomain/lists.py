@@ -2,8 +2,8 @@
 
 A list is of the whole target less what the person kept there, by predicted rating, best first, ties
 by item code (lower first). The curator or the person's device makes it, and both hold the kept
-ratings, so that leaving them out uses nothing that is hidden from either. A hidden rating of three quarters up the scale or more is what a list
-ought to show.
+ratings, so leaving them out uses nothing that is hidden from either. A hidden rating of three
+quarters up the scale or more is what a list ought to show.
 """
 
 import math
