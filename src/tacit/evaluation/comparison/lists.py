@@ -34,14 +34,14 @@ def list_columns(
     as many users as that allows are measured, evenly spread over the codes.
     """
     users = _measured(train)
-    own = _held(where, train, reports)
+    own = _known_rows(where, train, reports)
     own = own.where(_among(users, own))
-    wanted = test.where(_among(users, test))
+    relevant = test.where(_among(users, test))
     counts = np.bincount(train.items, minlength=train.n_items)
     figures = list_figures(
         lister(fitted, own, where, LENGTH)[users],
-        np.searchsorted(users, wanted.users).astype(np.int32),
-        wanted.items,
+        np.searchsorted(users, relevant.users).astype(np.int32),
+        relevant.items,
         counts,
         counted=len(np.unique(train.users)),
     )
@@ -72,7 +72,7 @@ def _measured(train: Ratings) -> Codes:
     return users[users % step == 0]
 
 
-def _held(where: str, train: Ratings, reports: Ratings | Reports | None) -> Ratings:
+def _known_rows(where: str, train: Ratings, reports: Ratings | Reports | None) -> Ratings:
     """Return the training rows that the maker of the lists holds.
 
     A provider that sees presence has the reported ones, which a cap makes fewer. One that does not

@@ -57,8 +57,10 @@ def maker_exclusion(
     own_items: Side, presence: PresenceMatrix, guarantee: Guarantee, where: Where
 ) -> Exclusion:
     """Return the exclusion by own items or, for the provider, by the reports in `presence`."""
-    held = reported_items(presence.reported) if where == "provider" else own_items
-    return exclusion(held, guarantee, where)
+    # Reports that hide presence are many, and nothing in them is left out: they are not sorted.
+    by_reports = where == "provider" and guarantee.unit in PRESENCE_PUBLIC
+    items = reported_items(presence.reported) if by_reports else own_items
+    return exclusion(items, guarantee, where)
 
 
 def items_by_user(own: Ratings) -> Side:
