@@ -1,0 +1,154 @@
+"""Every command of the documentation is one that `tacit` has, and does what its page says."""
+
+import contextlib
+import re
+import shlex
+import subprocess
+import time
+import urllib.request
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+import typer
+from processes import CLI, free_port
+
+from tacit.cli import app
+from tacit.readers import synthetic
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```sh\n(.*?)^```$|((?:^ {4}tacit [^\n]*\n(?: {8}[^\n]*\n)*)+)", re.M | re.S)
+ELSEWHERE = {
+    "demo": "tests/cli",
+    "download": "no network in a test",
+    "paper": "tests/papers",
+    "simulate": "tests/simulation, against a collector",
+    "--install-completion": "changes the shell of whoever runs the tests",
+    "spark": "tests/collection and tests/models, with Java",
+    "postgresql://": "tests/collector, with a server",
+    "my_package": "tests/plugin, with a package installed",
+    "attempt.py": "tests/cli/test_check.py",
+    "--private": "tests/evaluation/test_private_choice.py: hundreds of people are needed",
+    "ADDRESS": "stands for an address that the reader has",
+}
+"""Commands that only the fast test covers, by a word of theirs, and where the rest is shown."""
+PLUGIN = """
+from dataclasses import dataclass
+
+from tacit.models import Baseline
+from tacit.plugins import register
+
+
+@dataclass(frozen=True, kw_only=True)
+class Halfway(Baseline):
+    name = "halfway"
+
+
+register("models", "halfway", Halfway)
+"""
+
+
+def commands(page):
+    """The commands of a page, one line each."""
+    blocks = [match[1] or match[2] for match in BLOCK.finditer(page.read_text())]
+    joined = re.sub(r"\\\n\s*", "", "\n".join(blocks))
+    lines = [line.partition(" #")[0].strip() for line in joined.splitlines()]
+    return [line for line in lines if re.match(r"(tacit|printf) ", line)]
+
+
+FOUND = [(page, line) for page in PAGES for line in commands(page)]
+
+
+def silenced(command):
+    """The command, every verb of which does nothing once its options are understood."""
+    for one in getattr(command, "commands", {}).values():
+        silenced(one)
+    if not hasattr(command, "commands"):
+        command.callback = lambda **_: None
+    return command
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a small file of each name that the pages use."""
+    world = tmp_path_factory.mktemp("world")
+    ratings = synthetic(60, 40, 1200, rng=1)
+    made = ratings.to_polars()
+    rows = list(zip(made["user"], made["item"], made["rating"].cast(int), strict=True))
+    tabs, colons = ("\n".join(f"{u}{s}{i}{s}{r}{s}1" for u, i, r in rows) for s in ("\t", "::"))
+    flags = "|".join(["0"] * 19)
+    films = "\n".join(f"{i}|Film {i} (1999)|01-Jan-1999||url|{flags}" for i in ratings.item_ids.ids)
+    titles = "\n".join(f"{i},Film {i} (1999),Drama|Comedy" for i in ratings.item_ids.ids)
+    texts = {
+        "u.data": tabs, "ml-100k/u.data": tabs, "u.item": films, "ml-100k/u.item": films,
+        "ml-1m/ratings.dat": colons, "movies.csv": f"movieId,title,genres\n{titles}",
+        "films.csv": f"item,title\n{titles.replace(',Drama|Comedy', '')}",
+        "mine.csv": "item,rating\n" + "\n".join(f"{i},4" for i in ratings.item_ids.ids[:9]),
+        "attempt.py": PLUGIN,
+    }  # fmt: skip
+    for name, text in texts.items():
+        (world / name).parent.mkdir(exist_ok=True)
+        (world / name).write_text(text)
+    for name in ("ml-100k.zip", "data/ml-100k.zip", "ml-1m.zip"):
+        (world / name).parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(world / name, "w") as archive:
+            archive.writestr("ml-100k/u.data", tabs)
+            archive.writestr("ml-100k/u.item", films)
+    made.write_csv(world / "ratings.csv")
+    made.with_columns(item=made["item"] + 100).write_csv(world / "books.csv")
+    users = ratings.user_ids.ids
+    pl.DataFrame({"user": users, "gender": ["f", "m"] * 30}).write_parquet(world / "users.parquet")
+    return world
+
+
+@pytest.mark.parametrize(
+    "line", dict.fromkeys(line for _, line in FOUND if line.startswith("tacit "))
+)
+def test_a_command_of_the_docs_is_understood(line, folder, monkeypatch):
+    words = shlex.split(line.partition(" > ")[0])[1:]
+    if words[0].endswith("-completion"):  # asks for the shell that runs the command
+        return
+    monkeypatch.chdir(folder)
+    silenced(typer.main.get_command(app))(words, standalone_mode=False)
+
+
+def test_an_option_that_no_verb_has_is_found(folder, monkeypatch):
+    asked = silenced(typer.main.get_command(app))
+    with pytest.raises(Exception, match="No such option: --epsilom"):
+        asked(["fit", "u.data", "--epsilom", "1"], standalone_mode=False)
+
+
+def served(line, folder):
+    """A command that serves until it is stopped: it answers."""
+    words, port = shlex.split(line)[1:], free_port()
+    if "--port" in words:
+        del words[words.index("--port") : words.index("--port") + 2]
+    running = subprocess.Popen([*CLI, *words, "--port", str(port)], cwd=folder)
+    try:
+        for _ in range(600):
+            with contextlib.suppress(OSError):
+                return urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz").status
+            assert running.poll() is None, line
+            time.sleep(0.1)
+        raise AssertionError(f"{line} answers nothing in a minute")
+    finally:
+        running.terminate()
+        running.wait(20)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda p: p.stem)
+def test_the_commands_of_a_page_do_what_they_are_for(page, folder):
+    for line in commands(page):
+        if any(word in line for word in ELSEWHERE):
+            continue
+        if line.startswith(("tacit collect", "tacit serve")):
+            assert served(line, folder) == 200
+            continue
+        ran = subprocess.run(
+            ["bash", "-c", f"tacit() {{ {shlex.join(CLI)} \"$@\"; }}; {line}"],
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, f"{line}\n{ran.stderr}"
