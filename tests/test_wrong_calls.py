@@ -7,6 +7,7 @@ import re
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -144,6 +145,8 @@ WRONG = [
     (lambda: MADE.with_people("abc"), "'abc' is no list of ids; give the list of people as one."),
     (lambda: as_ratings(np.array([[1, 2, 3]])), NO_RATINGS),
     (lambda: as_ratings((1, 2, 3)), re.compile("The columns cannot be read .*; give a path, ")),
+    (lambda: as_ratings(pd.DataFrame({"user": ["a", 1, None], "item": [1, 2, 3], "rating": [1, 2, 3]})), "frame: column 'user' mixes types (NoneType, int, str); convert it to one type."),
+    (lambda: as_ratings(pd.DataFrame({"user": [1, 2], "item": [1, 2], "rating": [1, "x"]})), "frame: column 'rating' mixes types (int, str); convert it to one type."),
     (lambda: as_ratings(FRAME.with_columns(rating=pl.lit("x"))), "frame: column 'rating' is String; it needs to be numbers."),
     (lambda: synthetic("10"), "The number of people '10' is no whole number; give one."),
     (lambda: synthetic(60, 50.5), "The number of items 50.5 is no whole number; give one."),

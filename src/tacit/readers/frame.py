@@ -128,5 +128,13 @@ def as_lazy(frame: Any) -> pl.LazyFrame:
 
 
 def _series(name: str, values: Any) -> pl.Series:
+    """The column; raises `DataError` where its values have no type in common."""
     # An object column is text to pandas; a list lets polars see what it really holds.
-    return pl.Series(name, values.tolist() if values.dtype == object else values)
+    given = values.tolist() if values.dtype == object else values
+    try:
+        return pl.Series(name, given)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        kinds = ", ".join(sorted({type(one).__name__ for one in given}))
+        raise DataError(
+            f"frame: column {name!r} mixes types ({kinds}); convert it to one type."
+        ) from error
