@@ -4,8 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
 from tacit.ratings import Ratings
+from tacit.readers import read
 from tacit.scale import RatingScale
 from tacit.training import LIST_TRAININGS, STRICT_TRAININGS, unit
 from tacit.training.person.covariance import DPCovariance
@@ -49,6 +50,21 @@ def test_trainers_learn_from_no_ratings_as_from_a_single_users(name, size):
     assert len(without.item_ids) == len(with_one.item_ids)
     if hasattr(without, "items"):
         assert np.isfinite(without.items).all()
+
+
+def test_a_file_without_ratings_is_read_where_everything_is_declared(tmp_path):
+    """For the neighbour without its only user a refusal would tell."""
+    file, said = tmp_path / "ratings.csv", []
+    file.write_text("user,item,rating\n")
+    declared = {"catalogue": [1, 2, 3], "people": ["a", "b"], "scale": "1:5:1"}
+    found = read(file, **declared, notify=said.append)
+    assert (len(found), found.n_users, found.n_items) == (0, 2, 3)
+    assert found.undeclared == frozenset()
+    assert "no rating was found" in said[0]
+    assert DPALS(factors=2).fit(found, epsilon="2").guarantee.unit == "user"
+    for name in declared:
+        with pytest.raises(DataError, match="holds no rating"):
+            read(file, **{**declared, name: None})
 
 
 @pytest.mark.parametrize("name", TRAINERS)

@@ -95,6 +95,7 @@ def gather(
     rng: int,
     notify: Notify,
     positive_only: bool = False,
+    may_be_empty: bool = False,
 ) -> Ratings:
     """Ratings from frames of columns user, item and perhaps rating, timestamp and held_out, in
     their order.
@@ -102,14 +103,20 @@ def gather(
     With `grid` None the scale is inferred from the distinct ratings; without ratings it is `there`.
     A (person, item) pair given twice keeps its latest row. `positive_only`: drop
     interactions whose weight is 0 or below, which raise `DataError` otherwise. Raises `DataError`
-    when there is no row or no scale.
+    when there is no scale, or no row: unless the data `may_be_empty`, as where catalogue, people
+    and scale are declared. There a refusal would tell that the only user with ratings is absent.
     """
     users, items = Encoder(), Encoder()
     numbers: list[NDArray[np.float32]] = []
     times: list[NDArray[np.int64]] = []
     held_out: list[Mask] = []
     distinct: set[float] = set()
-    first, frames = _some(coalesced(frames), where)
+    first, frames = _some(coalesced(frames))
+    if first is None:
+        if not may_be_empty or grid is None:
+            raise DataError(f"{where} holds no rating; give a file with at least one row.")
+        notify(f"{where}: no rating was found; only trainings per user learn from none.")
+        return _no_ratings(grid.scale, name)
     grid = _of_interactions(first, grid, where, notify)
     dropped = 0
     for batch in frames:
@@ -156,12 +163,15 @@ def gather(
 
 
 def _some(
-    frames: Iterator[pl.DataFrame], where: str
-) -> tuple[pl.DataFrame, Iterator[pl.DataFrame]]:
+    frames: Iterator[pl.DataFrame],
+) -> tuple[pl.DataFrame | None, Iterator[pl.DataFrame]]:
     first = next((frame for frame in frames if len(frame)), None)
-    if first is None:
-        raise DataError(f"{where} holds no rating; give a file with at least one row.")
-    return first, chain([first], frames)
+    return first, frames if first is None else chain([first], frames)
+
+
+def _no_ratings(scale: RatingScale, name: str) -> Ratings:
+    none, ids = np.empty(0, np.int32), Vocabulary(pl.Series("id", [], pl.Int64))
+    return Ratings(none, none, np.empty(0, np.uint8), scale, ids, ids, name=name)
 
 
 def _of_interactions(

@@ -72,6 +72,7 @@ def read(
         rng=rng,
         notify=warn,
         positive_only=positive_only,
+        may_be_empty=all(given is not None for given in (catalogue, people, declared)),
     )
     if held_out is not None and ratings.held_out is None:
         raise DataError(
@@ -102,7 +103,14 @@ def from_frame(
         as_lazy(frame), name, Request(grid, Columns.of(columns), held_out)
     )
     ratings = gather(
-        frames, grid, name=name, where=name, rng=rng, notify=warn, positive_only=positive_only
+        frames,
+        grid,
+        name=name,
+        where=name,
+        rng=rng,
+        notify=warn,
+        positive_only=positive_only,
+        may_be_empty=all(given is not None for given in (catalogue, people, scale)),
     )
     return declare(ratings, catalogue, people, warn)
 
