@@ -85,6 +85,14 @@ def test_ties_come_in_the_order_of_the_model():
     assert ListProfile(model, ["d", "c", "b", "a"]).recommend() == []
 
 
+def test_a_user_without_items_gets_popular_ones_or_none():
+    popular = ListModel(("a", "b"), array("f", [0, 3]), NO_PRIVACY)
+    assert ListProfile(popular, []).recommend() == [("b", 3), ("a", 0)]
+    alike = ListModel(("a", "b"), array("f", [0, 0]), NO_PRIVACY)
+    assert ListProfile(alike, []).recommend() == []
+    assert ListProfile(alike, ["a"]).recommend() == [("b", 0)]
+
+
 def test_the_largest_numbers_that_a_model_holds_come_to_a_number():
     """2^127 singles and 65,504 halves: no score is infinite, or none."""
     n, K = 3, 1024

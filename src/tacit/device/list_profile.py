@@ -43,13 +43,16 @@ class ListProfile:
 
     def recommend(self, n: int = 10, stars: Profile | None = None) -> list[tuple[Item, float]]:
         """The n best items that are not the person's own, with their scores, best first, ties in
-        the model's item order. Scores order items; they are no ratings.
+        the model's item order. Scores order items; they are no ratings. A user without items gets
+        an empty list from a model without popularity, which scores all items alike.
 
         `stars`: what the same person would rate them. Then a score above zero is multiplied by how
         far up the scale that is: what they would meet *and* like. Raises `RequestError` for an n
         that is no whole number, or below 0.
         """
         n = whole("number of items", n, 0)
+        if not self._own and not any(self.scores):
+            return []
         own = set(self._own)
         others = (place for place in range(len(self._items)) if place not in own)
         scored = [(place, self._score(place, stars)) for place in others]

@@ -35,7 +35,8 @@ export class ListProfile {
 
   /**
    * The n best items that are not the person's own, with their scores, best first, ties in the
-   * model's item order. Scores order items; they are no ratings.
+   * model's item order. Scores order items; they are no ratings. A user without items gets an empty
+   * list from a model without popularity, which scores all items alike.
    *
    * `stars`: what the same person would rate them. Then a score above zero is multiplied by how far
    * up the scale that is: what they would meet *and* like.
@@ -44,6 +45,7 @@ export class ListProfile {
    * @returns {{ item: Item, score: number }[]}
    */
   recommend(n = 10, stars = null) {
+    if (this.#own.length === 0 && this.scores.every((score) => score === 0)) return [];
     const own = new Set(this.#own);
     return this.#items
       .map((item, place) => ({ item, place }))
