@@ -42,7 +42,9 @@ def test_what_the_published_description_says(ask, started, examples):
         )
         @given(operation.as_strategy(mode, path_parameters=parameters))
         def one(case):
-            response = case.call(base_url=f"http://127.0.0.1:{collector.port}")
+            url = f"http://127.0.0.1:{collector.port}"
+            # Ten seconds by default, which a busy machine may need for one answer.
+            response = case.call(base_url=url, timeout=300)
             # What a task did not ask is refused, however well it is formed.
             case.validate_response(response, excluded_checks=[positive_data_acceptance])
             seen.append((operation.path, response.status_code))
