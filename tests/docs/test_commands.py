@@ -14,7 +14,9 @@ import pytest
 import typer
 from processes import CLI, free_port
 
+from tacit import Rated, compile_channel, perturb
 from tacit.cli import app
+from tacit.collection.report_file import write_reports
 from tacit.readers import synthetic
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +30,7 @@ ELSEWHERE = {
     "--install-completion": "changes the shell of whoever runs the tests",
     "spark": "tests/collection and tests/models, with Java",
     "postgresql://": "tests/collector, with a server",
+    "fit --db": "tests/cli/test_publish.py, with reports in the store",
     "my_package": "tests/plugin, with a package installed",
     "attempt.py": "tests/cli/test_check.py",
     "--private": "tests/evaluation/test_private_choice.py: hundreds of people are needed",
@@ -48,6 +51,10 @@ class Halfway(Baseline):
 
 register("models", "halfway", Halfway)
 """
+
+
+LARGE = ("accuracy", "presence", "tasks")
+"""Pages whose comparisons take minutes each, however few the ratings are."""
 
 
 def commands(page):
@@ -86,6 +93,9 @@ def folder(tmp_path_factory):
         "ml-1m/ratings.dat": colons, "movies.csv": f"movieId,title,genres\n{titles}",
         "films.csv": f"item,title\n{titles.replace(',Drama|Comedy', '')}",
         "mine.csv": "item,rating\n" + "\n".join(f"{i},4" for i in ratings.item_ids.ids[:9]),
+        "ml-1m/movies.dat": "\n".join(
+            f"{i}::Film {i} (1999)::{'Drama' if i % 2 else 'Comedy'}" for i in ratings.item_ids.ids
+        ),
         "attempt.py": PLUGIN,
     }  # fmt: skip
     for name, text in texts.items():
@@ -98,6 +108,8 @@ def folder(tmp_path_factory):
             archive.writestr("ml-100k/u.item", films)
     made.write_csv(world / "ratings.csv")
     made.with_columns(item=made["item"] + 100).write_csv(world / "books.csv")
+    channel = compile_channel("optimal", epsilon="1", scale=ratings.scale)
+    write_reports(perturb(ratings, Rated(channel)), world / "reports.parquet")
     users = ratings.user_ids.ids
     pl.DataFrame({"user": users, "gender": ["f", "m"] * 30}).write_parquet(world / "users.parquet")
     return world
@@ -138,8 +150,16 @@ def served(line, folder):
         running.wait(20)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page, id=page.stem, marks=getattr(pytest.mark, "full" if page.stem in LARGE else "long")
+        )
+        for page in PAGES
+        if commands(page)
+    ],
+)
 def test_the_commands_of_a_page_do_what_they_are_for(page, folder):
     for line in commands(page):
         if any(word in line for word in ELSEWHERE):
