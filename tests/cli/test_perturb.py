@@ -70,7 +70,7 @@ def test_a_catalogue_is_written_with_everybody_in_it(data, tmp_path, capsys):
     [
         ({"--channel": "identity"}, "identity is the absence of a channel"),
         ({"--channel": "best"}, "No channel is called 'best'"),
-        ({"--epsilon": "0"}, "Epsilon 0 is not above 0"),
+        ({"--epsilon": "0"}, "Epsilon must be above 0 and at most 16, got 0"),
         ({"--plan": "all"}, "There is no plan 'all'; choose rated, catalogue"),
         ({"--plan": "sample:5"}, "duchi hides nothing but the value"),
         ({"--engine": "flink"}, "There is no engine 'flink'; choose local or spark"),

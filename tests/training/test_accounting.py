@@ -91,7 +91,7 @@ def test_promises_that_are_none_are_refused(monkeypatch):
     with pytest.raises(RequestError, match="No noise keeps"):
         least_multiplier("1000000000", "1e-6")
     monkeypatch.setattr(accounting, "find_spec", lambda name: None)
-    with pytest.raises(RequestError, match=r"tacit\[curator\]"):
+    with pytest.raises(RequestError, match=r"tacit-recommender\[curator\]"):
         Account("1", "1e-6", SecretReleases())
 
 
