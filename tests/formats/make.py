@@ -6,6 +6,7 @@ The files that are committed were made once, by the version of their folder, and
 again: they show that what that version wrote can still be read.
 """
 
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tacit import Client, synthetic
+from tacit import Client, Ratings, synthetic
 
 PORT = 8471
 URL = f"http://127.0.0.1:{PORT}"
@@ -37,27 +38,57 @@ def main(folder: Path) -> None:
           "--epsilon", "1", "--json", "rows.json")  # fmt: skip
     for plan in ("rated", "sample:8"):
         collected(folder, plan, plan.partition(":")[0])
+    hidden(folder, ratings)
+    interrupted(folder)
 
 
-def collected(folder: Path, plan: str, name: str) -> None:
+def hidden(folder: Path, ratings: Ratings) -> None:
+    """Write files of plans that hide what was rated, of ratings and of implicit feedback."""
+    ratings.to_polars().select("user", "item").write_csv(folder / "implicit.csv")
+    tacit(folder, "perturb", "implicit.csv", "--scale", "there", "--plan", "catalogue",
+          "--epsilon", "4", "-o", "implicit.parquet")  # fmt: skip
+    tacit(folder, "fit", "ratings.csv", "--scale", "1:5:1", "--plan", "catalogue",
+          "--epsilon", "4", "--model", "channel-mf", "--factors", "1",
+          "-o", "presence.model")  # fmt: skip
+    collected(folder, "catalogue", "catalogue")
+    collected(folder, "sample:8", "implicit", "there", "implicit.csv")
+
+
+def interrupted(folder: Path) -> None:
+    """Write the journal of a comparison that is interrupted after its first result."""
+    journal = folder / "grid.json.journal"
+    asks = ("compare", "ratings.csv", "--scale", "1:5:1", "--model", "bias,mf", "--channel",
+            "optimal", "--epsilon", "1,2,4,8", "--json", "grid.json")  # fmt: skip
+    running = subprocess.Popen([sys.executable, "-m", "tacit", *asks], cwd=folder)
+    while running.poll() is None and not (journal.exists() and journal.stat().st_size):
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    running.wait()
+
+
+def collected(
+    folder: Path, plan: str, name: str, scale: str = "1:5:1", data: str = "ratings.csv"
+) -> None:
     """A task, a collector's store with reports to it, a device's store and published models."""
     tacit(folder, "task", "items.csv", "--provider", URL, "--plan", plan, "--epsilon", "1,2",
-          "-o", f"{name}.task.json")  # fmt: skip
+          "--scale", scale, "-o", f"{name}.task.json")  # fmt: skip
     store = f"{name}.collector.db"
     asks = ("collect", "--db", store, "--task", f"{name}.task.json", "--port", str(PORT))
     running = subprocess.Popen([sys.executable, "-m", "tacit", *asks], cwd=folder)
     try:
         time.sleep(4)
-        with Client(folder / f"{name}.device.db", URL, most_epsilon="2", lifetime="100") as me:
+        with Client(folder / f"{name}.device.db", URL, most_epsilon="2", lifetime="1000") as me:
             me.sync()
             for item in (3, 5, 8, 13, 21):
-                me.rate(item, 1 + item % 5)
+                me.rate(item, 1 if scale == "there" else 1 + item % 5)
             me.sync()
-        tacit(folder, "simulate", "ratings.csv", "--scale", "1:5:1", "--url", URL,
-              "--most-epsilon", "2", "--lifetime", "100")  # fmt: skip
+        tacit(folder, "simulate", data, "--scale", scale, "--url", URL,
+              "--most-epsilon", "2", "--lifetime", "1000")  # fmt: skip
     finally:
         running.terminate()
         running.wait()
+    if name in ("catalogue", "implicit"):
+        return
     if name == "sample":
         tacit(folder, "fit", "--db", store, "--model", "ease", "--publish", "lists", "-o", "ease")
     else:

@@ -13,7 +13,8 @@ from tacit.device.list_profile import ListProfile
 from tacit.device.profile import Profile
 from tacit.device.store import Store
 from tacit.evaluation.experiment_file import read
-from tacit.evaluation.results import load
+from tacit.evaluation.journal import Journal
+from tacit.evaluation.results import ResultRow, load
 from tacit.models import Fitted
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
@@ -96,8 +97,12 @@ def of_list_model(path: Path) -> dict[str, object]:
     return {"best": [[item, round(score, 6)] for item, score in profile.recommend(5)]}
 
 
-def of_rows(path: Path) -> dict[str, object]:
-    rows = load(path)
+def of_journal(path: Path) -> dict[str, object]:
+    keys = [json.dumps(json.loads(line)["cell"]) for line in path.read_text().splitlines()]
+    return of_results(Journal(path, ResultRow).rows(keys))
+
+
+def of_results(rows: list[ResultRow]) -> dict[str, object]:
     return {
         "rmse": [str(round(row.rmse, 4)) for row in rows],
         "models": [row.model for row in rows],
@@ -113,17 +118,25 @@ KINDS = {
     "rows.toml": of_experiment,
     "rated.task.json": of_task,
     "sample.task.json": of_task,
+    "catalogue.task.json": of_task,
+    "implicit.task.json": of_task,
     "rated.device.db": of_device,
     "sample.device.db": of_device,
+    "implicit.device.db": of_device,
     "rated.collector.db": of_collector,
     "sample.collector.db": of_collector,
+    "catalogue.collector.db": of_collector,
+    "implicit.collector.db": of_collector,
     "reports.parquet": lambda path: of_reports(read_reports(path)),
+    "implicit.parquet": lambda path: of_reports(read_reports(path)),
     "bias.model": of_model,
     "mf.model": of_model,
     "of-store.model": of_model,
+    "presence.model": of_model,
     "mf.items": of_item_model,
     "ease": of_list_model,
-    "rows.json": of_rows,
+    "rows.json": lambda path: of_results(load(path)),
+    "grid.json.journal": of_journal,
 }
 
 
