@@ -32,6 +32,16 @@ from tacit.wire.channel import dumps, loads
 
 FORMAT = "tacit-reports-1"
 KEY = "tacit"
+MALFORMED = (
+    AttributeError,
+    KeyError,
+    OverflowError,
+    TypeError,
+    ValueError,
+    RequestError,
+    pl.exceptions.PolarsError,
+)
+"""What a header or column of another form than ours raises."""
 
 
 def write_reports(reports: Reports, path: str | Path) -> None:
@@ -101,7 +111,7 @@ def read_reports(path: str | Path) -> Reports:
     header = _header(metadata.get(KEY, ""), path)
     try:
         return _reports(frame, header, path)
-    except (KeyError, TypeError, ValueError, RequestError, pl.exceptions.PolarsError) as error:
+    except MALFORMED as error:
         raise DataError(f"{path} is damaged ({reason(error)}); perturb again.") from None
 
 

@@ -10,24 +10,27 @@ from zipfile import BadZipFile
 import numpy as np
 import polars as pl
 
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
+from tacit.models import model_arrays
 from tacit.models.condensing.condensed import CondensedItems
 from tacit.models.evidence.presence_features import Presence
-from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
+from tacit.wire import model_header, strict
 
 FORMAT = "tacit-model-1"
 DAMAGED = (
+    ArithmeticError,
     AttributeError,
     EOFError,
-    KeyError,
+    LookupError,
     MemoryError,
     OSError,
     RequestError,
     RuntimeError,
     TypeError,
     ValueError,
+    pl.exceptions.PolarsError,
     BadZipFile,
     zlib.error,
 )
@@ -78,6 +81,10 @@ def read(path: Path | str) -> dict[str, Any]:
         header = json.loads(arrays["header"].tobytes())
         if header["format"] == FORMAT:
             return _fields(header, arrays)
+    except DataError as error:
+        raise RequestError(
+            f"{path} is not a saved model ({str(error).rstrip('.')}); make one with `tacit fit`."
+        ) from None
     except DAMAGED:
         raise RequestError(f"{path} is not a saved model; make one with `tacit fit`.") from None
     raise RequestError(
@@ -85,27 +92,19 @@ def read(path: Path | str) -> dict[str, Any]:
     )
 
 
-def _check_shapes(arrays: dict[str, Any]) -> None:
-    """Raise `ValueError` unless every draw has a row for each id, all of one width."""
-    draws, width = len(arrays["mu"]), arrays["precision"].shape[-1]
-    for rows, ids in (("people", "user_ids"), ("items", "item_ids")):
-        if arrays[rows].shape != (draws, len(arrays[ids]), width):
-            raise ValueError(f"{rows} has another shape than its ids")
-    if arrays["mu"].ndim != 1 or arrays["precision"].shape != (draws, width):
-        raise ValueError("draws of different shapes")
-
-
 def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
-    _check_shapes(arrays)
+    scale = RatingScale.parse(header["scale"])
+    scale.require_stars("A model of ratings")
+    sigma = model_arrays.checked(arrays, scale.values, header["sigma"])
     presence, one = _named(arrays, "presence_"), _named(arrays, "condensed_")
     return {
-        "model": header["model"],
-        "scale": RatingScale.parse(header["scale"]),
+        "model": strict.typed(header, "model", str, "the header"),
+        "scale": scale,
         "user_ids": Vocabulary(pl.Series("id", arrays["user_ids"])),
         "item_ids": Vocabulary(pl.Series("id", arrays["item_ids"])),
         **{name: arrays[name] for name in PLAIN},
-        "sigma": header["sigma"],
-        "guarantee": Guarantee.from_dict(header["guarantee"]),
+        "sigma": sigma,
+        "guarantee": model_header.guarantee(header["guarantee"], "the header"),
         "presence": Presence.from_arrays(presence) if presence else None,
         "prior_weights": arrays.get("prior_weights"),
         "condensed": CondensedItems.from_arrays(one) if one else None,

@@ -112,10 +112,10 @@ def integral(value: Any) -> int:
 
 
 def brief(value: Any, most: int = 40) -> str:
-    """What a value looks like, in few characters, whatever its size."""
+    """Return a value in at most `most` printable characters of one line, whatever its size."""
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "an object"
-    return str(value)[:most].encode(errors="replace").decode()
+    return "".join(char if char.isprintable() else "?" for char in str(value)[:most])
 
 
 def wrong(value: Any) -> ValueError:
