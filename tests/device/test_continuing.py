@@ -211,8 +211,7 @@ def test_a_model_of_the_question_is_kept_when_the_format_changes(asked, device):
     before, now = asked()
     asks = FakeCollector([before])
     mine = device(asks)
-    with mine._store.transaction():
-        mine._provider._set("model", "ab" * 32)
+    mine._provider.keep_model("ab" * 32, b"a model")
     asks.tasks = [now]
     mine.sync()
-    assert mine._provider.model[0] == "ab" * 32
+    assert mine._provider.model == ("ab" * 32, b"a model")

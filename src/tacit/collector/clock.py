@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from tacit.collector.storage.store import ReportStore
 from tacit.errors import TacitError
+from tacit.wire.strict import ENDS
 from tacit.wire.task import DAY, Task, loads
 
 log = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ def _begun(newest: Sequence[tuple[bytes, int]]) -> tuple[int, Task] | None:
     for document, epoch in newest:
         with suppress(TacitError):  # of a form that is asked no more
             task = loads(document)
-            begun.append((task.start + epoch * task.epoch_seconds, task))
+            begun.append((min(task.start + epoch * task.epoch_seconds, ENDS), task))
     return max(begun, key=lambda pair: pair[0], default=None)
 
 

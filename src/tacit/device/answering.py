@@ -12,7 +12,7 @@ from tacit.channels.draw import Words, draw, secret_word
 from tacit.channels.table import Channel
 from tacit.device.provider import Named
 from tacit.device.store import Store
-from tacit.errors import BudgetError
+from tacit.errors import BudgetError, DataError
 from tacit.privacy.ledger import nano
 from tacit.wire import pseudonym
 from tacit.wire.report import Report, dumps
@@ -86,6 +86,10 @@ class _Session:
         if not last:
             self.ledger.debit(self._cost * len(places))
         rows = {p: self._affordable(p, self._rows.get(p, 0), last.get(p, 0)) for p in places}
+        if not rows.items() <= self._known.keys():
+            raise DataError(
+                "The store is damaged: it lacks an answer given before; restore a backup."
+            )
         self._report(None, rows, [self._known[cell] for cell in rows.items()])
 
     @property

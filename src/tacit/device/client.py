@@ -27,6 +27,7 @@ from tacit.device.list_profile import ListProfile
 from tacit.device.outbox import Outbox, SyncOutcome, some_share
 from tacit.device.profile import Item, Profile
 from tacit.device.provider import Chance, Provider
+from tacit.device.row_check import check_rows
 from tacit.device.store import Store
 from tacit.device.transport import Http, Transport
 from tacit.errors import BudgetError, RequestError
@@ -247,7 +248,9 @@ class Client:
     def _meet(self, task: Task | None) -> None:
         if task is not None and (self._known is None or self._known[0].address != task.address):
             places = {str(item): place for place, item in enumerate(task.items)}
-            self._known = task, self._provider.adopt(task), places
+            number = self._provider.adopt(task)
+            check_rows(self._store.db, number, task)
+            self._known = task, number, places
 
     def _task(self) -> tuple[Task, int, dict[str, int]]:
         """The task, its number in the store, and the place of each item id as text."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tacit.device.row_check import check_rows
 from tacit.device.store import Store
 from tacit.privacy.ledger import nats
 from tacit.scale import shortest
@@ -27,6 +28,7 @@ def export(store: Store) -> dict[str, Any]:
 
 
 def _task(store: Store, number: int, task: Task) -> dict[str, Any]:
+    check_rows(store.db, number, task)
     levels = [shortest(level) for level in task.scale.levels]
     values = [None, *levels] if task.hides_presence else levels
     epsilons = [channel.epsilon for channel in task.channels]

@@ -124,7 +124,7 @@ class Provider:
     def model(self) -> tuple[str, bytes] | None:
         """Address and bytes of the item model fetched last."""
         address, document = self._get("model"), self._get("model_document")
-        return None if address is None else (address, document)
+        return None if None in (address, document) else (address, document)
 
     def keep_model(self, address: str, document: bytes) -> None:
         """Keep an item model for when the provider cannot be reached."""
@@ -145,8 +145,8 @@ class Provider:
         """
         if answer is not None and answer.status not in LATER and answer.status < 500:
             return False
-        failures = self._get("failures") or 0
-        longest = min(FIRST_WAIT * 2 ** min(failures, 16), LONGEST_WAIT)
+        failures = min(max(self._get("failures") or 0, 0), 16)
+        longest = min(FIRST_WAIT * 2**failures, LONGEST_WAIT)
         asked = answer.retry_after if answer is not None else 0
         self._wait(failures + 1, now + asked + chance() * longest)
         return True

@@ -23,6 +23,7 @@ from secrets import token_bytes
 from typing import Any
 
 from tacit.device import upgrade
+from tacit.device.database_check import check_all_rows, check_tables
 from tacit.device.database_file import DatabaseFile
 from tacit.errors import DataError, RequestError
 from tacit.privacy.ledger import Ledger
@@ -62,6 +63,7 @@ CREATE INDEX waiting ON report (task, epoch, place) WHERE document IS NOT NULL;
 {ERASURES};
 """
 UNWRITTEN = "{} cannot be read or written ({}); nothing was drawn or sent."
+SOUND_PERSON = f"SELECT 1 FROM person WHERE spent >= 0 AND length(secret) = {SECRET_BYTES}"
 FORGOTTEN = ("rating", "answer", "last", "report", "task")
 
 
@@ -78,6 +80,7 @@ class Store:
         self._process = os.getpid()
         self._file: DatabaseFile | None = None
         self.db = sqlite3.connect(MEMORY, isolation_level=None)
+        self.db.text_factory = _text
         try:
             self._file = None if name == MEMORY else DatabaseFile(name)
             self._open(limit)
@@ -163,15 +166,21 @@ class Store:
         known = self._file is not None and self._file.load(self.db)
         self.db.execute("PRAGMA secure_delete = ON")
         with self.transaction():
-            (found,) = self.db.execute("PRAGMA user_version").fetchone()
-            if not known:
-                self._make(limit)
-            elif found == upgrade.FORMER:
-                upgrade.upgrade(self.db, TASKS, ERASURES)
-                self.db.execute(f"PRAGMA user_version = {FORMAT}")
-            elif found != FORMAT:
-                raise sqlite3.DatabaseError("another format")
+            self._check() if known else self._make(limit)
             self.db.execute("UPDATE person SET most = ?", (limit,))
+
+    def _check(self) -> None:
+        """Check what was loaded, and upgrade it; raises `sqlite3.Error`."""
+        check_all_rows(self.db)
+        (found,) = self.db.execute("PRAGMA user_version").fetchone()
+        if found == upgrade.FORMER:
+            upgrade.upgrade(self.db, TASKS, ERASURES)
+            self.db.execute(f"PRAGMA user_version = {FORMAT}")
+        elif found != FORMAT:
+            raise sqlite3.DatabaseError("another format")
+        check_tables(self.db, SCHEMA)
+        if not self.db.execute(SOUND_PERSON).fetchone():
+            raise sqlite3.DatabaseError("its row of person is missing or damaged")
 
     def _make(self, limit: int) -> None:
         for statement in SCHEMA.split(";"):
@@ -206,10 +215,17 @@ class Store:
         return self.db.execute(f"SELECT {column} FROM person").fetchone()[0]
 
 
+def _text(data: bytes) -> str:
+    """Decode text of a file that may be damaged, in which case it equals no valid text."""
+    return data.decode(errors="replace")
+
+
 def _sentence(error: sqlite3.Error, name: str) -> DataError | RequestError:
     text = str(error)
     if "locked" in text:
         return RequestError(f"{name} is in use by another process; a store has one at a time.")
     if isinstance(error, sqlite3.OperationalError):
         return DataError(UNWRITTEN.format(name, text))
-    return DataError(f"{name} is no store of this version ({text}); name another file.")
+    return DataError(
+        f"{name} is damaged or no store of this version ({text}); restore a backup, or name another file."
+    )

@@ -57,7 +57,7 @@ def _entries(path: Path, kind: type[AnyRow]) -> Iterator[tuple[str, list[AnyRow]
             entry = json.loads(line)
             rows = [kind.from_dict(values) for values in entry["rows"]]
             yield json.dumps(entry["cell"], sort_keys=True), rows
-        except (ValueError, KeyError, TypeError, DataError):
+        except (AttributeError, DataError, KeyError, RecursionError, TypeError, ValueError):
             # Torn by a crash, or of another version: that experiment is run again.
             continue
 

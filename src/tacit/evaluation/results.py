@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_args, get_origin
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from tacit.errors import DataError
 from tacit.metrics.slices import Slice
 from tacit.privacy.guarantee import Trust, Unit
 from tacit.whole_files import whole, write_whole
+from tacit.wire.strict import brief
 
 
 class Record(Protocol):
@@ -123,7 +124,8 @@ class ResultRow:
         """The row that `to_dict` wrote; raises `DataError` for other keys."""
         known = checked(cls, {**dict.fromkeys(OPTIONAL), **values}, METRICS)
         if known["slices"] is not None:
-            known["slices"] = tuple(Slice(**part) for part in known["slices"])
+            parts = (checked(Slice, part, ("slice_rmse",)) for part in known["slices"])
+            known["slices"] = tuple(Slice(**part) for part in parts)
         return cls(**known)
 
 
@@ -133,20 +135,45 @@ def plain(row: Record) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
 
 
-def checked(
-    kind: type[Record], values: Mapping[str, Any], metrics: Sequence[str]
-) -> dict[str, Any]:
+def checked(kind: type[Any], values: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
     """`values` as a row of `kind` takes them, nulls of `metrics` as figures that do not exist.
 
-    Raises `DataError` for other keys than its own.
+    Raises `DataError` for other keys than its own, and for a value of another type.
     """
     odd = sorted(set(values) ^ {field.name for field in fields(kind)})
     if odd:
         raise DataError(f"A result row has or lacks the key '{odd[0]}'; run the comparison again.")
+    for field in fields(kind):
+        if not _is_of(field.type, values[field.name]):
+            raise DataError(
+                f"A result row has {brief(values[field.name])!r} as '{field.name}'; run the "
+                "comparison again."
+            )
     absent = {key: float("nan") for key in metrics if values[key] is None}
     return {**values, **absent}
 
 
+def _is_of(kind: Any, value: Any) -> bool:
+    """Whether a JSON value can be a field of this type. A figure that does not exist is null."""
+    if options := get_args(kind):
+        if get_origin(kind) is Literal:
+            return value in options
+        if get_origin(kind) is tuple:
+            return isinstance(value, list)
+        return any(_is_of(each, value) for each in options)
+    if kind is float and (value is None or isinstance(value, float)):
+        return True
+    if kind in (int, float):
+        return type(value) is int and abs(value) < MOST
+    return isinstance(value, kind) and (kind is not str or _is_encodable(value))
+
+
+def _is_encodable(text: str) -> bool:
+    return text.encode(errors="replace").decode() == text
+
+
+MOST = 1 << 63
+"""Where integers end that a table holds."""
 OPTIONAL = ("items", "plugins", "cold_users", "slices")
 KEYS = tuple(field.name for field in fields(ResultRow) if field.name not in OPTIONAL)
 """The keys of a row without slices, a table of items, plug-ins or cold users."""

@@ -15,7 +15,9 @@ from tacit.collector.storage.store import (
     StoreError,
     outcomes,
 )
+from tacit.device.database_check import check_tables, check_types
 from tacit.errors import RequestError
+from tacit.wire.strict import ENDS
 
 VERSION = 2
 ADDED = """
@@ -68,7 +70,7 @@ class SqliteStore:
         try:
             self._database = opened(path)
             self._upgrade()
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
             raise RequestError(f"{path} cannot hold reports: {error}.") from None
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
@@ -156,7 +158,7 @@ class SqliteStore:
         """As `ReportStore.newest`."""
         return self._database.execute(
             "SELECT document, newest FROM tasks JOIN "
-            "(SELECT task, max(epoch) AS newest FROM reports GROUP BY task) ON task = number"
+            "(SELECT task, max(CAST(epoch AS INTEGER)) AS newest FROM reports GROUP BY task) ON task = number"
         ).fetchall()
 
     def close(self) -> None:
@@ -173,6 +175,11 @@ class SqliteStore:
             self._database.executescript(
                 f"BEGIN IMMEDIATE; {UPGRADES[version]} PRAGMA user_version={VERSION}; COMMIT;"
             )
+
+        check_tables(self._database, SCHEMA + ADDED)
+        check_types(self._database, ("tasks", "erasures", "clock"))
+        if self._one(f"SELECT count(*) FROM clock WHERE seconds NOT BETWEEN 0 AND {ENDS}"):
+            raise sqlite3.DatabaseError("its clock is out of range; restore a backup")
 
     def _one(self, statement: str, *values: Any) -> Any:
         return self._database.execute(statement, values).fetchone()[0]

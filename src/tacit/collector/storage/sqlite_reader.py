@@ -1,12 +1,14 @@
 """Reading reports in a SQLite file, all of one state of it."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from tacit.collector.storage.slot_codec import RATED
 from tacit.collector.storage.sqlite import ERASED, TASKS, VERSION
 from tacit.collector.storage.store import READ_AT_ONCE, Held, StoredReport
+from tacit.device.database_check import check_types
 from tacit.errors import RequestError
 
 TABLE = """
@@ -17,6 +19,12 @@ SELECT max(id), group_concat(row, '') FROM (
 """
 """The next rows after an id and the last id of them; in hexadecimal, the bytes of
 `slot_codec.STORED`."""
+SOUND = """
+typeof(id) = 'blob' AND typeof(epoch) = 'integer' AND epoch >= 0
+AND typeof(mech) = 'integer' AND mech BETWEEN 0 AND 32767
+AND typeof(person) = 'blob' AND length(person) = 16 AND typeof(cells) = 'blob'
+"""
+"""What holds for each row of reports."""
 ROWS_AT_ONCE = 1 << 16
 """4 MiB of such rows."""
 
@@ -35,21 +43,22 @@ class SqliteReader:
 
     def tasks(self) -> list[Held]:
         """As `Reader.tasks`; raises `RequestError` where there is no store."""
-        try:
+        with self._reading():
+            check_types(self._database, ("tasks",))
             before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
             found = self._database.execute(TASKS if self._upgraded() else before)
             return [Held(*row) for row in found]
-        except sqlite3.Error as error:
-            raise RequestError(f"{self._path} is no store of reports: {error}.") from None
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
         """As `Reader.scan`."""
-        asked = "SELECT * FROM reports WHERE task = ?1"
-        if self._upgraded():
-            asked += f" AND NOT EXISTS {ERASED}"
-        found = self._database.execute(asked, (task,))
-        while rows := found.fetchmany(READ_AT_ONCE):
-            yield [StoredReport(*row) for row in rows]
+        with self._reading():
+            self._check_rows(task, "length(cells) > 1")
+            asked = f"SELECT {', '.join(StoredReport._fields)} FROM reports WHERE task = ?1"
+            if self._upgraded():
+                asked += f" AND NOT EXISTS {ERASED}"
+            found = self._database.execute(asked, (task,))
+            while rows := found.fetchmany(READ_AT_ONCE):
+                yield [StoredReport(*row) for row in rows]
 
     def tables(self, task: int) -> Iterator[bytes]:
         """As `TableReader.tables`, in the order of ids.
@@ -57,8 +66,9 @@ class SqliteReader:
         By one connection: several of one process wait for each other at every row, and take twice
         the CPU time.
         """
-        asked = TABLE.format(f"AND NOT EXISTS {ERASED}" if self._upgraded() else "")
-        with closing(self._connect()) as database:
+        with self._reading(), closing(self._connect()) as database:
+            self._check_rows(task, f"length(cells) = {RATED.itemsize}")
+            asked = TABLE.format(f"AND NOT EXISTS {ERASED}" if self._upgraded() else "")
             database.execute("BEGIN")  # one state for all that is read in it
             after: bytes | None = b""
             while after is not None:
@@ -68,6 +78,22 @@ class SqliteReader:
     def close(self) -> None:
         """As `Reader.close`."""
         self._database.close()
+
+    @contextmanager
+    def _reading(self) -> Generator[None]:
+        try:
+            yield
+        # SQLite quotes names of a damaged schema in its messages, which need not be UTF-8.
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            reason = str(error).split("\n")[0]
+            raise RequestError(
+                f"{self._path} is damaged or no store of reports ({reason}); restore a backup."
+            ) from None
+
+    def _check_rows(self, task: int, cells: str) -> None:
+        asked = f"SELECT hex(id) FROM reports WHERE task = ? AND NOT ({SOUND} AND {cells}) LIMIT 1"
+        for (report,) in self._database.execute(asked, (task,)):
+            raise sqlite3.DatabaseError(f"the report {report} has a value of another type or size")
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(f"{Path(self._path).absolute().as_uri()}?mode=ro", uri=True)

@@ -1,7 +1,7 @@
 """The store as reports to learn from: of each person and item the latest, in bounded memory."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from tacit.collection.public_hash import asked_places
 from tacit.collection.task_guarantee import task_guarantee
 from tacit.collector.storage.slot_codec import STORED, table_of, unpack_slots
 from tacit.collector.storage.store import Held, Reader, StoredReport, TableReader
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
 from tacit.kernels.layout import by_user
 from tacit.kernels.numbering import numbered
 from tacit.ratings import Codes
@@ -20,6 +20,7 @@ from tacit.reports import Reports
 from tacit.vocabulary import Vocabulary
 from tacit.wire.task import Task, loads
 
+RESTORE = "the store is damaged, restore a backup"
 BLOCK = 1 << 22
 """Of people times items, how many keys are sorted at a time; they take some 60 MiB."""
 
@@ -55,13 +56,14 @@ def reports(reader: Reader, address: str | None = None) -> Reports:
 
     What is in memory at the peak is some 80 bytes a report under "rated"
     (`benchmarks/store_memory.py`), and every person's latest row otherwise.
-    Raises `RequestError` where there is no such task, or no report yet.
+    Raises `RequestError` where there is no such task, or no report yet, and `DataError` for a
+    report with another place, channel or symbol than the task has.
     """
     held, task = find(reader, address)
     if task.hides_presence:
         names, cells, used = _slots(reader.scan(held.number), task)
     else:
-        names, cells, used = _rated(_table(reader, held.number), len(task.items))
+        names, cells, used = _rated(_table(reader, held.number), task)
     if not names:
         raise RequestError(f"Nobody has reported to the task {task.address} yet.")
     return _reports(task, names, cells, used)
@@ -74,8 +76,11 @@ def _table(reader: Reader, number: int) -> NDArray[np.void]:
     return np.concatenate([table_of([]), *map(table_of, reader.scan(number))])
 
 
-def _rated(rows: NDArray[np.void], n_items: int) -> tuple[list[str], StoredEntries, set[int]]:
+def _rated(rows: NDArray[np.void], task: Task) -> tuple[list[str], StoredEntries, set[int]]:
     """One cell a report: of equal (person, place) the latest epoch counts."""
+    n_items = len(task.items)
+    _check("place", rows["place"], n_items)
+    _check("channel", rows["mech"], len(task.channels))
     names, who = _numbered(rows)
     epochs, said = rows["epoch"], rows["symbol"] + (rows["mech"].astype(np.uint32) << 16)
     places = rows["place"].astype(np.int32)
@@ -121,14 +126,32 @@ def _slots(
 def _block(task: Task, rows: Sequence[StoredReport], first: int) -> StoredEntries:
     """The cells of some people's rows; `first`: the number of the first person."""
     places = _asked(task, [row.person.hex() for row in rows])
-    symbols = np.stack([unpack_slots(row.cells) for row in rows])
-    mechs = np.array([row.mech for row in rows], np.uint8)
+    symbols = np.stack([_symbols(row.cells, task.cells) for row in rows])
+    mechs = np.array([row.mech for row in rows])
+    _check("channel", mechs, len(task.channels))
+    mechs = mechs.astype(np.uint8)
     shown = np.ones(symbols.shape, np.bool_)
     if task.plan == "catalogue":  # a provider that leaves "missing" out has lost nothing
         shown = symbols != _silent(task)[mechs, None]
     row_of = shown.nonzero()[0]
     who = (first + row_of).astype(np.int32)
     return StoredEntries(who, places[shown], symbols[shown], mechs[row_of])
+
+
+def _symbols(cells: bytes, count: int) -> NDArray[np.uint16]:
+    """Return the symbols of one report; raises `DataError` unless there are `count` of them."""
+    if len(cells) != 1 + count * (1 if cells[0] == 1 else 2):
+        raise DataError(f"A stored report has other than {count} symbols; {RESTORE}.")
+    return unpack_slots(cells)
+
+
+def _check(column: str, values: NDArray[Any], count: int) -> None:
+    """Raise `DataError` unless all values are from 0 to `count` - 1."""
+    wrong = values[(values < 0) | (values >= count)]
+    if len(wrong):
+        raise DataError(
+            f"A stored report has the {column} {wrong[0]}, not 0 to {count - 1}; {RESTORE}."
+        )
 
 
 def _asked(task: Task, names: Sequence[str]) -> Codes:
@@ -167,6 +190,8 @@ def _reports(
     user_ids, user_of = Vocabulary.of(pl.Series("id", names))
     item_ids, item_of = Vocabulary.of(pl.Series("id", task.items))
     widest = max(len(channel.outputs) for channel in task.channels)
+    for index, channel in enumerate(task.channels):
+        _check("symbol", cells.symbols[cells.mechs == index], len(channel.outputs))
     users, items = user_of[cells.people], item_of[cells.places]
     symbols, mechs = cells.symbols.astype(np.min_scalar_type(widest - 1)), cells.mechs
     if (np.diff(users * np.int64(len(item_ids)) + items) < 0).any():
