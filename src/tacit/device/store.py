@@ -227,5 +227,6 @@ def _sentence(error: sqlite3.Error, name: str) -> DataError | RequestError:
     if isinstance(error, sqlite3.OperationalError):
         return DataError(UNWRITTEN.format(name, text))
     return DataError(
-        f"{name} is damaged or no store of this version ({text}); restore a backup, or name another file."
+        f"{name} is damaged or no store of this version ({text}); restore a backup, or name "
+        "another file."
     )

@@ -52,7 +52,8 @@ def checked(arrays: Arrays, levels: tuple[float, ...], sigma: Any) -> float:
         array = arrays[name]
         if array.dtype != dtype or array.shape != shape or not np.isfinite(array).all():
             raise DataError(
-                f"{name} must be finite {dtype} of shape {shape}, got {array.dtype} of shape {array.shape}"
+                f"{name} must be finite {dtype} of shape {shape}, got {array.dtype} of shape "
+                f"{array.shape}"
             )
     _check_magnitudes(arrays)
     for names, is_valid in ((POSITIVE, np.greater), (NON_NEGATIVE, np.greater_equal)):

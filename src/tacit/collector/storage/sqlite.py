@@ -158,7 +158,8 @@ class SqliteStore:
         """As `ReportStore.newest`."""
         return self._database.execute(
             "SELECT document, newest FROM tasks JOIN "
-            "(SELECT task, max(CAST(epoch AS INTEGER)) AS newest FROM reports GROUP BY task) ON task = number"
+            "(SELECT task, max(CAST(epoch AS INTEGER)) AS newest FROM reports GROUP BY task) "
+            "ON task = number"
         ).fetchall()
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ class SqliteReader:
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
         """As `Reader.scan`."""
         with self._reading():
-            self._check_rows(task, "length(cells) > 1")
+            self._check_rows(task, "length(cells) > 0")
             asked = f"SELECT {', '.join(StoredReport._fields)} FROM reports WHERE task = ?1"
             if self._upgraded():
                 asked += f" AND NOT EXISTS {ERASED}"
@@ -87,7 +87,7 @@ class SqliteReader:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             reason = str(error).split("\n")[0]
             raise RequestError(
-                f"{self._path} is damaged or no store of reports ({reason}); restore a backup."
+                f"{self._path} is no store of reports, or is damaged ({reason}); restore a backup."
             ) from None
 
     def _check_rows(self, task: int, cells: str) -> None:
