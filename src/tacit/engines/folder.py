@@ -1,10 +1,12 @@
 """The tables of one fit in a folder that all workers reach, and how far the fit got."""
 
 import json
+import zlib
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.lib.format import open_memmap
@@ -13,6 +15,8 @@ from tacit.engines.tables import Array, State, Table, opened
 from tacit.errors import RequestError
 from tacit.whole_files import whole
 
+UNREADABLE = (EOFError, OSError, SyntaxError, TypeError, ValueError, BadZipFile, zlib.error)
+"""What NumPy raises for a file that is no array or archive, or not all of one."""
 WHOSE, STATE = "fit.json", "state.npz"
 
 
@@ -34,7 +38,7 @@ class InFolder:
         if not whose.exists():
             with whole(whose) as partial:
                 partial.write_text(said)
-        elif whose.read_text() != said:
+        elif whose.read_bytes() != said.encode():
             raise RequestError(
                 f"{folder} holds the state of a fit of other reports or settings, or by another "
                 "version of Tacit; give an empty folder, or what that fit had to go on with it."
@@ -47,12 +51,22 @@ class InFolder:
         inner.mkdir(exist_ok=True)
         return InFolder(inner)
 
-    def put(self, name: str, array: Array) -> Table:
-        """As `Tables.put`."""
+    def put(self, name: str, array: Array, *, is_input: bool = False) -> Table:
+        """As `Tables.put`; raises `RequestError` for a file that is not what this fit wrote."""
         path = self.folder / f"{name}.npy"
         if not path.exists():
             with whole(path) as partial:
                 np.save(partial, array)
+            return str(path)
+        found = self._read(path, array)
+        if is_input and not np.array_equal(found, array):
+            raise self._damaged(path)
+        return str(path)
+
+    def known(self, name: str, like: Array) -> Table:
+        """As `Tables.known`."""
+        path = self.folder / f"{name}.npy"
+        self._read(path, like)
         return str(path)
 
     def after(self, name: str, before: Table) -> Table:
@@ -73,5 +87,23 @@ class InFolder:
         path = self.folder / STATE
         if not path.exists():
             return None
-        with np.load(path) as state:
-            return dict(state)
+        try:
+            with np.load(path) as state:
+                return dict(state)
+        except UNREADABLE:
+            raise self._damaged(path) from None
+
+    def _read(self, path: Path, like: Array) -> Array:
+        """The array in a file; its type and shape are checked, because stages rely on them."""
+        try:
+            found = open_memmap(path, mode="r")
+        except UNREADABLE:
+            raise self._damaged(path) from None
+        if (found.dtype, found.shape) != (like.dtype, like.shape):
+            raise self._damaged(path)
+        return found
+
+    def _damaged(self, path: Path) -> RequestError:
+        return RequestError(
+            f"{path} is damaged or missing; delete the folder {self.folder} and fit again."
+        )

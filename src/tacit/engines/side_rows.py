@@ -57,7 +57,10 @@ class SideRows(NamedTuple):
 
 def in_blocks(name: str, start: Longs, other: Ints, blocks: int, tables: Tables) -> list[SideRows]:
     """All rows of a side in so many blocks of about as much work, in tables of that name."""
-    kept = tables.put(f"{name}-start", start), tables.put(f"{name}-other", other)
+    kept = (
+        tables.put(f"{name}-start", start, is_input=True),
+        tables.put(f"{name}-other", other, is_input=True),
+    )
     ends = even_pieces(start, blocks).tolist()
     return [SideRows(first, end, *kept) for first, end in pairwise(ends)]
 

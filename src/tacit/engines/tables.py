@@ -45,8 +45,13 @@ class Tables(Protocol):
         """Tables of a part of the fit, with a state of its own."""
         ...
 
-    def put(self, name: str, array: Array) -> Table:
-        """The table of that name: the array, unless there is one already."""
+    def put(self, name: str, array: Array, *, is_input: bool = False) -> Table:
+        """The table of that name: the array, unless there is one already. `is_input`: nothing
+        changes it, so one that is there already must be equal."""
+        ...
+
+    def known(self, name: str, like: Array) -> Table:
+        """The table of that name that an earlier run wrote, of the type and shape of `like`."""
         ...
 
     def after(self, name: str, before: Table) -> Table:
@@ -70,9 +75,13 @@ class InMemory:
         """As `Tables.within`: the same."""
         return self
 
-    def put(self, name: str, array: Array) -> Table:
+    def put(self, name: str, array: Array, *, is_input: bool = False) -> Table:
         """As `Tables.put`; there never is one."""
         return array
+
+    def known(self, name: str, like: Array) -> Table:
+        """As `Tables.known`; there never is one to go on from."""
+        raise NotImplementedError
 
     def after(self, name: str, before: Table) -> Table:
         """As `Tables.after`: the same."""

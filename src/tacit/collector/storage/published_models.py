@@ -28,9 +28,11 @@ class PublishedModels:
         return address
 
     def newest(self, task: str) -> str | None:
-        """The address of the task's newest model; None before the first."""
+        """The address of the task's newest model; None before the first, or where the file that
+        names it is damaged."""
         content = self._read(f"{task}.newest") if _ADDRESS.fullmatch(task) else None
-        return None if content is None else content.decode()
+        address = (content or b"").decode(errors="replace")
+        return address if _ADDRESS.fullmatch(address) else None
 
     def model(self, address: str) -> bytes | None:
         """The bytes of a model; None where there is none of that address."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.engines.tables import Table, Tables
+from tacit.engines.tables import Table, Tables, opened
 from tacit.models.channel_mf.capacity import (
     MOSTLY,
     starting_level,
@@ -34,6 +34,7 @@ from tacit.models.evidence.presence_features import Presence, presence
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.evidence.presence_mixture import presence_mixture
 from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum
+from tacit.vocabulary import check_codes
 
 APPROACH = 0.7
 """Share of the burn-in that takes every proposal: far away a true step is seldom accepted. What
@@ -154,11 +155,17 @@ class GibbsChain:
         self.counts = state["counts"]
         for side in (self.people, self.items):
             side.resume(state, self.sweeps, self.tables)
-        nothing = np.empty(0, np.float32)
+            check_codes(
+                "spreads", opened(side.spreads), len(self.scores.log_q) // self.scores.symbols
+            )
+        sides = (self.people, self.items)
         for number, (mu, precision, weights) in enumerate(
             zip(*(state[f"draws-{name}"] for name in SMALL), strict=True)
         ):
-            people, items = (self.tables.put(f"{side}-draw-{number:02}", nothing) for side in NAMES)
+            people, items = (
+                self.tables.known(f"{side.name}-draw-{number:02}", opened(side.rows))
+                for side in sides
+            )
             self.draws.append(Draw(float(mu), people, items, precision, weights))
 
     def _given(self, side: ChainSide, other: ChainSide) -> Given:

@@ -15,6 +15,7 @@ from tacit.kernels.chain.scoring import GRAIN, Tally
 from tacit.kernels.chain.weights import WeightSums
 from tacit.kernels.layout import Side as Grouped
 from tacit.models.channel_mf.chance import WEIGHTS, Key, generator, normals
+from tacit.models.channel_mf.likelihood import GRID
 from tacit.models.channel_mf.row_prior import Features, Prior, RowSums, side_by_side
 from tacit.models.channel_mf.stages import (
     Given,
@@ -25,6 +26,7 @@ from tacit.models.channel_mf.stages import (
     weight_sums_block,
 )
 from tacit.models.channel_mf.weight_move import WeightMove
+from tacit.vocabulary import check_codes
 
 Floats = NDArray[np.float32]
 NAMES = ("people", "items")
@@ -74,7 +76,11 @@ class ChainSide:
             "centre": np.full(len(symbols), -1, np.int16),
             "features": np.ascontiguousarray(side_by_side(given, n), np.float32),
         }
-        kept = {what: tables.put(f"{name}-{what}", array) for what, array in arrays.items()}
+        kept = {
+            what: tables.put(f"{name}-{what}", array, is_input=what == "symbol")
+            for what, array in arrays.items()
+        }
+        check_codes("centre", opened(kept["centre"]) + 1, GRID + 1)
         rows = tables.put(_named(name, "rows", 0), drawn)
         spreads = tables.put(_named(name, "spreads", 0), np.full(n, spread, np.uint8))
         whose = in_blocks(name, grouped.start, grouped.other, engine.blocks, tables)
@@ -153,10 +159,11 @@ class ChainSide:
         self.shift = float(state[f"{self.name}-shift"])
         self.spread_at = int(state[f"{self.name}-spread-at"])
         self.stale.append(self.rows)
-        self.rows = tables.put(_named(self.name, "rows", sweep), np.empty(0))
+        self.rows = tables.known(_named(self.name, "rows", sweep), opened(self.rows))
         if self.spread_at:
             self.stale.append(self.spreads)
-            self.spreads = tables.put(_named(self.name, "spreads", self.spread_at), np.empty(0))
+            name = _named(self.name, "spreads", self.spread_at)
+            self.spreads = tables.known(name, opened(self.spreads))
 
     @property
     def name(self) -> str:

@@ -76,7 +76,8 @@ class HalfSteps:
         last = self.tables.last()
         if last is not None:
             self.stale, self.sweeps = [people, items], int(last["sweeps"])
-            people, items = (self.tables.put(self._named(side), np.empty(0)) for side in SIDES)
+            people = self.tables.known(self._named(SIDES[0]), self.factors.people)
+            items = self.tables.known(self._named(SIDES[1]), self.factors.items)
         while self.sweeps < sweeps:
             self.sweeps += 1
             people = self._solve(self.cells.people, SIDES[0], people, items)
