@@ -138,7 +138,7 @@ def test_a_state_folder_of_changed_files_is_refused(name, tmp_path):
     for file in files:
         whole = file.read_bytes()
         for damaged in (whole[:-1], whole[:50], b"", whole.replace(b"'<", b"'>")):
-            if damaged == whole or ("-00" in file.name and "draw" not in file.name):
+            if damaged == whole:
                 continue
             file.write_bytes(damaged)
             with pytest.raises(RequestError, match="is damaged or missing"):

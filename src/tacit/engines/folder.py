@@ -88,7 +88,7 @@ class InFolder:
         if not path.exists():
             return None
         try:
-            with np.load(path) as state:
+            with path.open("rb") as file, np.load(file) as state:
                 return dict(state)
         except UNREADABLE:
             raise self._damaged(path) from None
