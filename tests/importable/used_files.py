@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,8 @@ from changed_files import changed
 
 from tacit.collection.report_file import read_reports
 from tacit.collection.task_guarantee import all_channels_guarantees, task_guarantee
-from tacit.collector.clock import TrustedClock, tolerance
 from tacit.collector.storage.addresses import open_reader
-from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.opening import opened
 from tacit.collector.storage.stored_reports import reports, together
 from tacit.device.client import Client
 from tacit.device.list_profile import ListProfile
@@ -62,20 +62,12 @@ def use_reports(path: Path) -> None:
 
 
 def use_collector(path: Path) -> None:
-    """Fit from a store, and open it as a collector does."""
-    reader = open_reader(str(path))
-    try:
-        found, tasks = reports(reader), together(reader)
-        learn(found)
-    finally:
-        reader.close()
-    store = SqliteStore(str(path))
-    try:
-        TrustedClock(time.time, time.monotonic, tolerance(tasks)).start(store, False)
-        store.hold(tasks[0].document)
-        store.newest()
-    finally:
-        store.close()
+    """Open a store as a collector does, and fit from it."""
+    with closing(open_reader(str(path))) as reader:
+        tasks = together(reader)
+    opened(str(path), tasks).close()
+    with closing(open_reader(str(path))) as reader:
+        learn(reports(reader))
 
 
 def use_device(path: Path) -> None:

@@ -1,5 +1,6 @@
 """Opening what a collector needs, before it answers anybody: store, clock, and counts of tokens."""
 
+import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -58,9 +59,11 @@ def opened(
         if enrolment is not None:
             assert isinstance(db, str), "counts lie beside a store, and need its address"
             limits = _limits(db, tasks, enrolment, keys, clock())
-    except BaseException:
+    except BaseException as error:
         with suppress(Exception):
             store.close()
+        if isinstance(error, sqlite3.Error):
+            raise RequestError(f"{db} is damaged ({error}); restore a backup.") from None
         raise
     return Opened(store, clock, limits)
 
