@@ -86,7 +86,7 @@ def test_damaged_files_are_used_or_refused(user, kind):
     assert tried(user, kind, 0, FEW, SECONDS).keys() == {"used", "refused"}
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_minute_of_damaged_files(user, kind):
     assert tried(user, kind, FEW, float("inf"), SECONDS).keys() == {"used", "refused"}
