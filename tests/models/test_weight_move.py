@@ -64,7 +64,7 @@ def test_what_is_less_likely_than_foretold_is_refused_by_as_much() -> None:
 
 @pytest.mark.parametrize("moved", [True, False])
 def test_weights_go_further_in_a_sweep_where_reports_say_little(moved: bool) -> None:
-    ratings = synthetic(600, 300, 30_000, rng=2)
+    ratings = synthetic(200, 100, 5000, rng=2)
     channel = compile_channel("optimal", epsilon="0.2", scale=ratings.scale)
     data = evidence(perturb(ratings, Rated(channel), words=RepeatableWordsForTestsOnly(3)))
     chain = gibbs.GibbsChain(data, 1, 4, [], 20, 0, Local(), InMemory())
@@ -77,8 +77,8 @@ def test_weights_go_further_in_a_sweep_where_reports_say_little(moved: bool) -> 
     kept = np.array(drawn[100:])
     kept -= kept.mean(0)
     after_eight = (kept[8:] * kept[:-8]).sum(0) / (kept**2).sum(0)
-    # Of three weights they were -.05, -.08 and .04, and .35, .46 and .54 where rows alone move.
-    assert (after_eight.mean() < 0.2) == moved
+    # Of eight draws of the reports it was -.08 to .10, and .50 to .60 where rows alone move.
+    assert (after_eight.mean() < 0.27) == moved
 
 
 def test_a_chain_told_of_ratings_moves_rows_alone() -> None:
