@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -176,13 +177,20 @@ def test_the_structure_holds():
     assert "No circle, no arrow up." in ran.stdout
 
 
+@cache
+def sources() -> list[tuple[Path, str, ast.Module]]:
+    """Path, text and tree of every file of the package, read once."""
+    paths = sorted((ROOT / "src" / "tacit").rglob("*.py"))
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    return [(path, text, ast.parse(text)) for path, text in zip(paths, texts, strict=True)]
+
+
 def source_names() -> Iterator[tuple[str, str, bool]]:
     """(room, name, whether it is a public class) of every module, class and function."""
-    source = ROOT / "src" / "tacit"
-    for path in sorted(source.rglob("*.py")):
-        room = path.relative_to(source).parts[0]
+    for path, _, module in sources():
+        room = path.relative_to(ROOT / "src" / "tacit").parts[0]
         yield room, path.stem, False
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(module):
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 yield room, node.name, isinstance(node, ast.ClassDef) and node.name[0] != "_"
 
@@ -211,8 +219,7 @@ def public_functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunct
 
 
 def test_every_public_function_and_module_says_what_it_is():
-    for path in sorted((ROOT / "src" / "tacit").rglob("*.py")):
-        module = ast.parse(path.read_text(encoding="utf-8"))
+    for path, _, module in sources():
         assert ast.get_docstring(module), f"{path.name} has no docstring"
         for function in public_functions(module):
             assert ast.get_docstring(function), f"{path.name} does not say what {function.name} is"
@@ -221,10 +228,9 @@ def test_every_public_function_and_module_says_what_it_is():
 def test_a_docstring_that_refers_to_a_method_names_one():
     methods: set[str] = set()
     named: set[str] = set()
-    for path in sorted((ROOT / "src" / "tacit").rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
+    for _, text, module in sources():
         named |= set(re.findall(r'"As `([A-Z]\w+\.\w+)`', text))
-        for each in ast.walk(ast.parse(text)):
+        for each in ast.walk(module):
             if isinstance(each, ast.ClassDef):
                 methods |= {f"{each.name}.{one.name}" for one in public_functions(each)}
     assert len(named) > 20
@@ -240,9 +246,10 @@ def raised(function: ast.AST) -> set[str]:
 
 def test_a_function_that_refuses_says_with_what():
     """But for the command line's, whose docstrings are its help."""
-    rooms = (path for path in (ROOT / "src" / "tacit").rglob("*.py") if "cli" not in path.parts)
-    for path in rooms:
-        for function in public_functions(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, _, module in sources():
+        if "cli" in path.parts:
+            continue
+        for function in public_functions(module):
             text = ast.get_docstring(function) or ""
             silent = {error for error in raised(function) if error not in text}
             assert not silent, f"{path.name}, {function.name} does not say {', '.join(silent)}"

@@ -17,9 +17,11 @@ from tacit.readers import synthetic
 from tacit.reports import Reports
 from tacit.training.mechanism.noisy_releases import SecretReleases
 
-PAIRS = 200
+PAIRS = 60
 RATINGS = synthetic(40, 60, 1000)
 SPLIT = SplitProtocol(seeds=1)
+SHORT = {"burn_in": 5, "draws": 4}
+QUICK = {"channel-mf": SHORT, "channel-mf-screened": SHORT}
 
 
 def choice(model: str, **changes) -> PrivateChoice:
@@ -50,7 +52,7 @@ class FrozenReports:
         assert isinstance(data, Reports)
         assert settings == {"rng": 0}
         if id(data) not in self._fitted:
-            self._fitted[id(data)] = tools.fit(model, data, **settings)
+            self._fitted[id(data)] = tools.fit(model, data, **settings, **QUICK.get(model, {}))
         return self._fitted[id(data)]
 
 
@@ -165,10 +167,10 @@ def test_trainings_are_refused(model):
 
 def test_noise_of_errors_is_laplace_of_the_declared_scale():
     asked, noisy, frozen = choice("global-mean"), [], FrozenReports().tools()
-    for _ in range(200):
+    for _ in range(120):
         recorder = Recorder(SecretReleases())
         asked.tradeoff(RATINGS, frozen, releases=recorder)
         noisy.append([int(look.returned[0] - look.given[0]) for look in recorder.looks])
-    # The mean size of Laplace noise is its scale; six deviations of 200 draws.
+    # The mean size of Laplace noise is its scale; six deviations of 120 draws.
     for size, epsilon in zip(np.abs(noisy).mean(0), (0.5, 2.0), strict=True):
-        assert abs(size * epsilon / (16 * STEPS) - 1) < 6 / np.sqrt(200)
+        assert abs(size * epsilon / (16 * STEPS) - 1) < 6 / np.sqrt(120)

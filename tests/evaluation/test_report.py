@@ -12,7 +12,7 @@ from tacit.evaluation.comparison.chart import Chart, describe
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
 from tacit.evaluation.comparison.guarantee_text import failed
-from tacit.evaluation.comparison.report import report
+from tacit.evaluation.comparison.report import report as rendered
 from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.tables import accuracy, best, foremost, promises, text
 from tacit.evaluation.html.axis import apart, limits
@@ -32,6 +32,17 @@ def rows(make_row):
     ]  # fmt: skip
     free = [make_row(channel="identity", model=m, rmse=0.9) for m in ("mf", "channel-mf")]
     return [*noisy, *free]
+
+
+PAGES = {}
+
+
+def report(rows, **more):
+    """The page of these rows, rendered once."""
+    key = repr((rows, more))
+    if key not in PAGES:
+        PAGES[key] = rendered(rows, **more)
+    return PAGES[key]
 
 
 def html(chart):
@@ -126,13 +137,15 @@ def test_the_sample_shows_truth_beside_report_and_escapes_titles(rows):
     assert "What left one device" not in report(rows)
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 0.7, 1.0, 2.0, 3.0, 8.0, 16.0])
-def test_no_bound_is_rounded_down(make_row, epsilon):
-    page = report([make_row(channel="auto", epsilon=epsilon)])
-    ((odds, guess),) = re.findall(r"at most (\S+) times likelier; .* at most (\S+) %", page)
-    assert math.exp(epsilon) <= float(odds) * (1 + 1e-9) < 1.011 * math.exp(epsilon)
-    right = 100 / (1 + math.exp(-epsilon))
-    assert right <= float(guess) < right + 0.1 + 1e-9
+def test_no_bound_is_rounded_down(make_row):
+    epsilons = [0.01, 0.1, 0.5, 0.7, 1.0, 2.0, 3.0, 8.0, 16.0]
+    page = report([make_row(channel="auto", epsilon=epsilon) for epsilon in epsilons])
+    said = re.findall(r"epsilon (\S+?)<.*at most (\S+) times likelier; .* at most (\S+) %", page)
+    assert [float(epsilon) for epsilon, _, _ in said] == epsilons
+    for epsilon, (_, odds, guess) in zip(epsilons, said, strict=True):
+        assert math.exp(epsilon) <= float(odds) * (1 + 1e-9) < 1.011 * math.exp(epsilon)
+        right = 100 / (1 + math.exp(-epsilon))
+        assert right <= float(guess) < right + 0.1 + 1e-9
 
 
 def test_a_report_of_nothing_or_of_no_privacy_is_still_a_page(rows):
@@ -162,7 +175,7 @@ def test_figures_are_the_same_bytes_each_time_and_keep_text(rows):
     assert "mf without privacy: 0.900." in words
 
 
-@pytest.mark.parametrize("models", [1, 2, 3, 4, 5, 8])
+@pytest.mark.parametrize("models", [1, 3, 8])
 def test_any_number_of_models_has_its_panels(make_row, models):
     rows = [make_row(model=f"m{k}") for k in range(models)]
     assert html(Chart(rows, "rmse")).count("<svg role") == models

@@ -47,9 +47,11 @@ def test_clean_trainings_are_within_their_bounds(few, name):
 def test_noise_scaled_down_is_found(few, name):
     """Noise of epsilon 1,000 with the promise of epsilon 1."""
 
+    promised = learnt(name, few.ratings, "1", "1e-6", 0).guarantee
+
     def quieter(name, members, epsilon, delta, seed):
-        held = learnt(name, members, epsilon, delta, seed)
-        return replace(learnt(name, members, "1000", delta, seed), guarantee=held.guarantee)
+        assert (epsilon, delta) == (promised.epsilon, promised.delta)
+        return replace(learnt(name, members, "1000", delta, seed), guarantee=promised)
 
     area, rare = found(few, trainings=(name,), models=48, learn=quieter)
     assert area.leaks, area
