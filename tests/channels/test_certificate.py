@@ -37,7 +37,7 @@ def verify_all(member, wanted: list[str]) -> None:
 
 
 def test_every_table_is_certified(member):
-    verify_all(member, epsilons(20))
+    verify_all(member, epsilons(6))
 
 
 @pytest.mark.long
