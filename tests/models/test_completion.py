@@ -69,8 +69,7 @@ def unmet(problem: SoftImpute, shrinkage: float) -> float:
     return max(along, np.linalg.norm(W, 2) / shrinkage - 1)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("shrinkage", [0.5, 2.0])
+@pytest.mark.parametrize(("seed", "shrinkage"), [(0, 0.5), (1, 2.0), (2, 0.5)])
 def test_the_lagrangian_is_what_a_convex_solver_says(seed: int, shrinkage: float) -> None:
     case, M = made(seed), cp.Variable((12, 9))
     known = cp.Problem(cp.Minimize(cp.sum_squares(case.left(M)) / 2 + shrinkage * cp.normNuc(M)))
@@ -81,8 +80,7 @@ def test_the_lagrangian_is_what_a_convex_solver_says(seed: int, shrinkage: float
     assert np.allclose(laid_out(problem), M.value, rtol=0, atol=1e-3)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("rho", [1.0, 3.0])
+@pytest.mark.parametrize(("seed", "rho"), [(0, 1.0), (1, 3.0), (2, 3.0)])
 def test_equation_four_is_what_a_convex_solver_says(seed: int, rho: float) -> None:
     case, M = made(seed), cp.Variable((12, 9))
     known = cp.Problem(cp.Minimize(cp.normNuc(M)), [cp.norm(case.left(M), "fro") <= rho])
