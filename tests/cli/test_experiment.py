@@ -27,9 +27,17 @@ folds = 2
 STARS = RatingScale.parse("1:5:1")
 
 
+WRITTEN = {}
+"""What the run of `first` left in its folder, by name."""
+
+
 @pytest.fixture
 def first(tmp_path, ratings, run):
     """The file that a run wrote: two epsilons, at which auto stands for different tables."""
+    for name, data in WRITTEN.items():
+        (tmp_path / name).write_bytes(data)
+    if WRITTEN:
+        return tmp_path / "out.toml"
     ratings.to_polars().write_csv(tmp_path / "made.csv")
     status, _, said = run(
         "compare", tmp_path / "made.csv", "--scale", "1:5:1", "--model", "bias", "--channel",
@@ -37,6 +45,7 @@ def first(tmp_path, ratings, run):
         "--relevant", 4, "--json", tmp_path / "out.json",
     )  # fmt: skip
     assert status == 0, said
+    WRITTEN.update({path.name: path.read_bytes() for path in tmp_path.iterdir()})
     return tmp_path / "out.toml"
 
 

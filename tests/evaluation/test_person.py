@@ -4,6 +4,7 @@ import itertools
 import math
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -34,6 +35,7 @@ def few_sizes(monkeypatch):
     monkeypatch.setattr(slots, "SIZES", (1, 5))
 
 
+@cache
 def terms(kind, person="2", delta="1e-6", n_items=60, channel="randomized-response", scale=SCALE):
     return slot_terms(
         kind, person, delta, n_items=n_items, channel=channel, scale=scale, make=tools.plan
