@@ -113,7 +113,10 @@ def test_lists_at_home_are_as_good_as_those_of_the_same_reports_in_memory(
         model = list_model(fit(name, reports(reader)))
     homes = [ids.gather(known.items[known.users == who]) for who in range(99)]
     shown = [[item for item, _ in ListProfile(model, mine).recommend(20)] for mine in homes]
-    lists = np.array([people.item_ids.codes(pl.Series(mine)) for mine in shown], np.int32)
+    lists = np.full((99, 20), -1, np.int32)  # nobody's, unless a list was shown
+    for own, mine in zip(lists, shown, strict=True):
+        own[: len(mine)] = people.item_ids.codes(pl.Series(mine, dtype=ids.dtype))
+    rest = rest.where(np.isin(rest.users, known.users))  # the others have no list, and no figure
     truth = list_figures(lists, rest.users, rest.items, np.ones(60))
     measured = re.search(r"NDCG (\S+) of lists of 20 of (\d+) people, at home", out)
     assert int(measured[2]) == truth.people < 99

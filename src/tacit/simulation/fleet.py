@@ -156,7 +156,8 @@ class Fleet:
             places = {str(item): place for place, item in enumerate(me.task.items)}
             shown = [places[str(item)] for item, _ in me.recommend(LENGTH)]
             wanted = [places[str(item)] for item in _asked(me, held_out)]
-        tally.gains = [_ndcg(shown, wanted, len(places))] if wanted else []
+        # Users without items are left out, as of all figures of lists.
+        tally.gains = [_ndcg(shown, wanted, len(places))] if wanted and mine else []
         return tally
 
     def _syncs(self, me: Client) -> Iterator[SyncOutcome]:
