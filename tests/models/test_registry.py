@@ -19,22 +19,22 @@ from tacit.testing.models import fitted, made_up
 
 SHORT = {"burn_in": 10, "draws": 8, "every": 2}
 QUICK = {"channel-mf": SHORT, "channel-mf-screened": SHORT}
-# RMSE on held-out true ratings of the synthetic set at epsilon 3, .015 above what models reach;
-# the best constant has 1.113.
+# RMSE on held-out true ratings at epsilon 3 over that of their mean: 4 deviations above the mean of
+# eight made-up worlds, whose deviation is .014 to .019 (.0005 of global-mean).
 BANDS = {
-    "global-mean": 1.116,
-    "item-mean": 1.035,
-    "bias": 0.985,
-    "mf-plain": 1.06,
-    "mf": 0.995,
-    "completion": 0.99,
-    "svd": 1.015,
-    "svdpp": 1.02,
-    "als-svd": 1.005,
-    "als-svdpp": 1.0,
-    "mog-mf": 1.06,
-    "channel-mf": 1.0,
-    "channel-mf-screened": 1.0,
+    "global-mean": 1.003,
+    "item-mean": 0.964,
+    "bias": 0.920,
+    "mf-plain": 0.976,
+    "mf": 0.933,
+    "completion": 0.932,
+    "svd": 0.936,
+    "svdpp": 0.937,
+    "als-svd": 0.937,
+    "als-svdpp": 0.936,
+    "mog-mf": 0.973,
+    "channel-mf": 0.911,
+    "channel-mf-screened": 0.913,
 }
 
 pytestmark = pytest.mark.parametrize("name", list(MODELS))
@@ -51,8 +51,7 @@ def test_it_learns_from_reports_alone(name: str) -> None:
     provider = found.predict_codes(test.users, test.items)
     device = at_home(found, train).predict_codes(test.users, test.items)
     errors = [float(np.sqrt(np.mean((p - test.values) ** 2))) for p in (provider, device)]
-    assert errors[0] < BANDS[name]
-    assert name == "global-mean" or BANDS[name] < np.std(test.values) - 0.05
+    assert errors[0] < BANDS[name] * np.std(test.values)
     assert errors[1] < errors[0] + 0.002
     assert found.guarantee == reports.guarantee
 

@@ -27,9 +27,10 @@ def test_levels_are_the_posterior_mean_under_the_law_they_came_from():
     found = item_levels(WEIGHTS, pull, noise, 0.4, GROUP)
     kept = 0.04 / (0.04 + noise / WEIGHTS**2)
     exact = prior + kept * (pull / WEIGHTS - prior)
-    assert np.abs(found - exact).mean() < 0.02
+    # Of 40 draws the mean is .019 with a deviation of .009, and the gain .104 with one of .004.
+    assert np.abs(found - exact).mean() < 0.06
     one = item_levels(WEIGHTS, pull, noise, 0.4, 0 * GROUP)
-    assert error(levels, found) < error(levels, one) - 0.03
+    assert error(levels, found) < error(levels, one) - 0.08
 
 
 def test_how_often_says_nothing_where_it_has_nothing_to_say():
@@ -37,7 +38,8 @@ def test_how_often_says_nothing_where_it_has_nothing_to_say():
     pull, noise = sums(levels, 6.0), np.full(N, 36.0)
     found = item_levels(WEIGHTS, pull, noise, 0.4, GROUP)
     kept = 0.09 / (0.09 + noise / WEIGHTS**2)
-    assert np.abs(found - kept * pull / WEIGHTS).mean() < 0.02
+    # Of 40 draws the mean is .019 with a deviation of .009.
+    assert np.abs(found - kept * pull / WEIGHTS).mean() < 0.06
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

@@ -133,14 +133,19 @@ def test_noise_alone_has_hardly_a_direction():
 
 
 def test_the_edge_of_weighted_noise_is_where_its_spectrum_ends():
-    """1,000 items, 300 of them four times as heavy: a draw's largest eigenvalue lies within 2 %
-    of it."""
+    """1,000 items, 300 of them four times as heavy: the mean of four draws' largest eigenvalues.
+
+    The edge is that of infinitely many items; of 1,000 a draw's largest eigenvalue is .021 below
+    it, with a deviation of .013 (12 draws), .0064 of four draws' mean.
+    """
     chance = np.random.default_rng(0)
     weights = np.where(np.arange(1000) < 300, 2.0, 0.5)
-    noise = chance.standard_normal((1000, 1000))
-    noise = weights[:, None] * (noise + noise.T) / np.sqrt(2) * weights
-    largest = np.linalg.eigvalsh(noise)[-1] / (2 * np.sqrt(1000))
-    assert widened(weights) == pytest.approx(largest, rel=0.02)
+    largest = []
+    for _ in range(4):
+        noise = chance.standard_normal((1000, 1000))
+        noise = weights[:, None] * (noise + noise.T) / np.sqrt(2) * weights
+        largest.append(np.linalg.eigvalsh(noise)[-1] / (2 * np.sqrt(1000)))
+    assert -0.01 < widened(weights) / np.mean(largest) - 1 < 0.05
     assert widened(np.ones(1000)) == pytest.approx(1, abs=1e-6)
     assert widened(weights * 3) == pytest.approx(9 * widened(weights), rel=1e-6)
 
