@@ -82,8 +82,9 @@ def in_one_process(data: Path, epsilon: str, model: str, plan: str) -> float:
         rows = Path(name) / "rows.json"
         asked = ("--channel", "auto", "--model", model, "--epsilon", epsilon, "--plan", plan)
         tacit("compare", data, *asked, "--test-share", "0.1", "--json", rows)
-        found = [row for row in json.loads(rows.read_text()) if row["where"] == "device"]
-    (rmse,) = (row["rmse"] for row in found if row["epsilon"] is not None)
+        found = [row for row in json.loads(rows.read_text()) if row["model"] == model]
+    kept = (row for row in found if row["where"] == "device" and row["epsilon"] is not None)
+    (rmse,) = (row["rmse"] for row in kept)
     return float(rmse)
 
 

@@ -131,11 +131,7 @@ def compared(people: Ratings, question: Question, models: Sequence[str]) -> dict
     renamed = replace(people, user_ids=Vocabulary(pl.Series("id", names)))
     run = ComparisonRunner(renamed, SPLIT, tools())
     rows = (row for model in models for row in run(question.experiment(model)))
-    return {
-        row.model: row.ndcg_at_20
-        for row in rows
-        if row.where == "device" or row.model == "popularity"  # which is the same everywhere
-    }
+    return {row.model: row.ndcg_at_20 for row in rows if row.where == "device"}
 
 
 def said(model: str, there: FleetOutcome, same: float, here: Sequence[float]) -> bool:
