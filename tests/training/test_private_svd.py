@@ -305,7 +305,7 @@ def test_they_learn_where_the_budget_allows(name):
     mean = float(np.sqrt(np.mean((test.values - train.values.mean()) ** 2)))
     floor = error(METHODS["dp-bias"].fit(train, epsilon="900"))
     assert floor < error(poor) < 1.5 * mean
-    # Of ten draws of the noise the gain is .0275, .006 of the methods by sampling, and .0004 around.
+    # Of ten draws of the noise the gain is .0275 (.006 of dpss), with a deviation below .0004.
     gain = {"dp-bias": -0.001, "dpss": 0.002, "dpss++": 0.002}
     assert error(rich) < floor - gain.get(name, 0.02)
     assert error(at_home(rich, train)) < error(rich) + 0.01
