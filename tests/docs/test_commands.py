@@ -77,6 +77,10 @@ def silenced(command):
     return command
 
 
+def _lines(separator, rows):
+    return "\n".join(separator.join(row) for row in rows)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with a small file of each name that the pages use."""
@@ -87,15 +91,16 @@ def folder(tmp_path_factory):
     tabs, colons = ("\n".join(f"{u}{s}{i}{s}{r}{s}1" for u, i, r in rows) for s in ("\t", "::"))
     flags = "|".join(["0"] * 19)
     films = "\n".join(f"{i}|Film {i} (1999)|01-Jan-1999||url|{flags}" for i in ratings.item_ids.ids)
-    titles = "\n".join(f"{i},Film {i} (1999),Drama|Comedy" for i in ratings.item_ids.ids)
+    ids = ratings.item_ids.ids.to_list()
+    titles = [f"Film {i} (1999)" for i in ids]
+    genres = ["Drama" if i % 2 else "Comedy" for i in ids]
+    known = list(zip(map(str, ids), titles, genres, strict=True))
     texts = {
         "u.data": tabs, "ml-100k/u.data": tabs, "u.item": films, "ml-100k/u.item": films,
-        "ml-1m/ratings.dat": colons, "movies.csv": f"movieId,title,genres\n{titles}",
-        "films.csv": f"item,title\n{titles.replace(',Drama|Comedy', '')}",
-        "mine.csv": "item,rating\n" + "\n".join(f"{i},4" for i in ratings.item_ids.ids[:9]),
-        "ml-1m/movies.dat": "\n".join(
-            f"{i}::Film {i} (1999)::{'Drama' if i % 2 else 'Comedy'}" for i in ratings.item_ids.ids
-        ),
+        "ml-1m/ratings.dat": colons, "movies.csv": f"movieId,title,genres\n{_lines(',', known)}",
+        "films.csv": "item,title\n" + _lines(",", [row[:2] for row in known]),
+        "mine.csv": "item,rating\n" + _lines(",", [(i, "4") for i, *_ in known[:9]]),
+        "ml-1m/movies.dat": _lines("::", known),
         "attempt.py": PLUGIN,
     }  # fmt: skip
     for name, text in texts.items():
