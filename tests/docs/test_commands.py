@@ -112,7 +112,8 @@ def folder(tmp_path_factory):
             archive.writestr("ml-100k/u.data", tabs)
             archive.writestr("ml-100k/u.item", films)
     made.write_csv(world / "ratings.csv")
-    made.with_columns(item=made["item"] + 100).write_csv(world / "books.csv")
+    made.write_csv(world / "film-ratings.csv")
+    made.with_columns(item=made["item"] + 100).write_csv(world / "book-ratings.csv")
     channel = compile_channel("optimal", epsilon="1", scale=ratings.scale)
     write_reports(perturb(ratings, Rated(channel)), world / "reports.parquet")
     users = ratings.user_ids.ids

@@ -58,7 +58,7 @@ def paper(
 
         tacit paper neera ml-100k.zip --only figures-3-4-7-8 --set epsilons=0.3,1 --rows neera
 
-        tacit paper x-map books.csv films.csv --scale 1:5:1 --quick
+        tacit paper x-map book-ratings.csv film-ratings.csv --scale 1:5:1 --quick
     """
     from tacit.evaluation.outputs import writable
 

@@ -91,9 +91,9 @@ def crossdomain(
 
     Examples:
 
-        tacit crossdomain books.csv films.csv --scale 1:5:1 --epsilon 1,3
+        tacit crossdomain book-ratings.csv film-ratings.csv --scale 1:5:1 --epsilon 1,3
 
-        tacit crossdomain books.csv films.csv --model item-offset,remote-user --k 5,50 --json o.json
+        tacit crossdomain book-ratings.csv film-ratings.csv --model item-offset,remote-user --k 5,50
 
         tacit crossdomain films.csv books.csv --user 17 --titles items.parquet
     """
