@@ -86,7 +86,7 @@ def test_a_profile_stays_at_home_and_its_items_are_left_out(run, model, tmp_path
         ("item,stars\n1,9\n", "no column 'rating'"),
         ("user,item,rating\n3,1,4\n", "no rating by '9'"),
         ("user,item,rating\n9,1,x\n", "line 2: rating 'x'"),
-        ("", "line 1: there is no column 'item'"),
+        ("", "line 1: the columns must include 'item'"),
         ("item,rating\n9001,3\n9002,4\n", "none of the 2 items in"),
     ],
 )
@@ -196,10 +196,10 @@ def test_where_a_model_cannot_learn_is_said_before_it_does(run, data, tmp_path, 
     [
         (
             "item;rating\n1;5\n",
-            "line 1: there is no column 'item' in 'item;rating'; write a profile",
+            "line 1: the columns must include 'item', got 'item;rating'; write comma-separated",
         ),
-        ("item,stars\n1,5\n", "line 1: there is no column 'rating' in 'item,stars'; write a"),
-        ("item,rating\n", "has a header and no rating; write a line for each item rated."),
+        ("item,stars\n1,5\n", "line 1: the columns must include 'rating', got 'item,stars'; write"),
+        ("item,rating\n", "contains no rating; write one line per rated item."),
         (
             "item,rating\n1,7\n",
             "rating '7' is off the scale 1:5:1; correct the rating or the scale.",

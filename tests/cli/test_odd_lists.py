@@ -119,7 +119,7 @@ def test_users_without_a_training_row_are_left_out_of_every_row_and_counted(run,
     assert figures[0] == figures[1]
     assert len(figures[0]) == 6
     status, printed, _ = run("compare", "odd.csv", *given, "--epsilon", 2)
-    left_out = "Left out of the figures of lists in every row: 1 user with a test rating"
+    left_out = "Top-N metrics exclude 1 user with a test rating"
     assert (status, left_out in printed) == (0, True)
 
 

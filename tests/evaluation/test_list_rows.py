@@ -16,7 +16,7 @@ from tacit.evaluation.results import LISTS, load, save
 from tacit.metrics.lists import list_figures
 from tacit.models import LIST_MODELS, MODELS
 
-LEFT_OUT = "Left out of the figures of lists in every row: {} with a test rating and no training"
+LEFT_OUT = "Top-N metrics exclude {} with a test rating and no training"
 
 
 @pytest.fixture

@@ -102,4 +102,4 @@ def test_a_compilation_is_announced_once_and_only_if_it_is_of_tacit():
         assert shown == []
         compiled("tacit.kernels.some")
         compiled("tacit.kernels.other")
-    assert shown == ["Compiling kernels for this machine; the next run loads them from disk."]
+    assert shown == ["Compiling kernels; later runs load them from the cache."]

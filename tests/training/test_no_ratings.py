@@ -53,14 +53,14 @@ def test_trainers_learn_from_no_ratings_as_from_a_single_users(name, size):
 
 
 def test_a_file_without_ratings_is_read_where_everything_is_declared(tmp_path):
-    """For the neighbour without its only user a refusal would tell."""
+    """An error would distinguish the data from their neighbour with one user."""
     file, said = tmp_path / "ratings.csv", []
     file.write_text("user,item,rating\n")
     declared = {"catalogue": [1, 2, 3], "people": ["a", "b"], "scale": "1:5:1"}
     found = read(file, **declared, notify=said.append)
     assert (len(found), found.n_users, found.n_items) == (0, 2, 3)
     assert found.undeclared == frozenset()
-    assert "no rating was found" in said[0]
+    assert "the data contain no rating" in said[0]
     assert DPALS(factors=2).fit(found, epsilon="2").guarantee.unit == "user"
     for name in declared:
         with pytest.raises(DataError, match="holds no rating"):

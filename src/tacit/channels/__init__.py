@@ -43,7 +43,8 @@ def _mechanism(name: str, declared: Any) -> "type[AbstractMechanism]":
         except ModuleNotFoundError as error:  # what a device installs finds no tables by programme
             raise RequestError(
                 f"The channel {name} needs {error.name}, which is not installed; "
-                "pip install tacit-recommender, or use a table that somebody else compiled."
+                "pip install tacit-recommender, or load a compiled channel with "
+                "tacit.wire.channel.loads."
             ) from error
     if not isinstance(found, type) or not issubclass(found, AbstractMechanism):
         raise RequestError(f"{found!r} is no subclass of AbstractMechanism")

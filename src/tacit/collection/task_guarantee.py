@@ -12,6 +12,7 @@ from decimal import Decimal
 from tacit.channels.table import Channel
 from tacit.collection.plan import Plan
 from tacit.collection.plans import plan
+from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import shortest
 from tacit.wire.task import Task
@@ -87,19 +88,23 @@ def all_channels_guarantees(task: Task) -> Iterator[Guarantee]:
         return
     plans = [plan(task.plan, channel) for channel in task.channels]
     yield _sum(task, [each.guarantee for each in plans])
-    yield _sum(task, list(_per_user(plans, len(task.items))))
+    yield _sum(task, [_per_user(each, len(task.items)) for each in plans])
 
 
-def _per_user(plans: Iterable[Plan], n_items: int) -> Iterator[Guarantee]:
-    for each in plans:
-        if (guarantee := each.user_guarantee(n_items)) is not None:
-            yield guarantee
+def _per_user(plan: Plan, n_items: int) -> Guarantee:
+    """Return the guarantee per user at delta 0; raises `RequestError` for a plan without one."""
+    guarantee = plan.user_guarantee(n_items)
+    if guarantee is None:
+        raise RequestError(f"The plan {plan.name} has no guarantee per user.")
+    return guarantee
 
 
 def _sum(task: Task, guarantees: Sequence[Guarantee]) -> Guarantee:
-    total = sum((Decimal(each.epsilon or 0) for each in guarantees), Decimal(0))
-    composed = replace(guarantees[0], epsilon=shortest(total))
-    return _released(_of_task(task, composed), ALL_CHANNELS)
+    """Return the guarantee of all reports together: no privacy if one of them has no epsilon."""
+    epsilons = [Decimal(one.epsilon) for one in guarantees if one.epsilon is not None]
+    # A sum of some of them would understate the loss.
+    total = shortest(sum(epsilons, Decimal(0))) if len(epsilons) == len(guarantees) else None
+    return _released(_of_task(task, replace(guarantees[0], epsilon=total)), ALL_CHANNELS)
 
 
 def _of_task(task: Task, guarantee: Guarantee) -> Guarantee:

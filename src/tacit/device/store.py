@@ -23,10 +23,10 @@ from secrets import token_bytes
 from typing import Any
 
 from tacit.device import upgrade
-from tacit.device.database_check import check_all_rows, check_tables
 from tacit.device.database_file import DatabaseFile
 from tacit.errors import DataError, RequestError
 from tacit.privacy.ledger import Ledger
+from tacit.sqlite_checks import check_all_rows, check_tables
 from tacit.wire.pseudonym import SECRET_BYTES
 
 MEMORY = ":memory:"

@@ -16,7 +16,7 @@ from tacit.errors import RequestError
 from tacit.whole_files import whole
 
 UNREADABLE = (EOFError, OSError, SyntaxError, TypeError, ValueError, BadZipFile, zlib.error)
-"""What NumPy raises for a file that is no array or archive, or not all of one."""
+"""Errors of NumPy for a truncated or malformed array or archive."""
 WHOSE, STATE = "fit.json", "state.npz"
 
 
@@ -94,7 +94,7 @@ class InFolder:
             raise self._damaged(path) from None
 
     def _read(self, path: Path, like: Array) -> Array:
-        """The array in a file; its type and shape are checked, because stages rely on them."""
+        """Read an array and check its type and shape, on which stages rely."""
         try:
             found = open_memmap(path, mode="r")
         except UNREADABLE:

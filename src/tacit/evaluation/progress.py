@@ -40,20 +40,20 @@ def bar(title: str) -> Generator[Progress]:
 
 
 class CompilationNotice(event.Listener):
-    """Says once that kernels of Tacit are compiled, so that nobody takes the wait for the work."""
+    """Print once that Numba compiles kernels of Tacit, which delays the first run."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         self._show: Callable[[str], None] | None = show
 
     def on_start(self, event: Any) -> None:
-        """A function begins to be compiled: of Tacit, or of a library that it calls."""
+        """Print the notice if the function that is compiled belongs to Tacit."""
         of = event.data["dispatcher"].py_func.__module__
         if self._show is not None and of.startswith("tacit."):
-            self._show("Compiling kernels for this machine; the next run loads them from disk.")
+            self._show("Compiling kernels; later runs load them from the cache.")
             self._show = None
 
     def on_end(self, event: Any) -> None:
-        """A function is compiled."""
+        """Do nothing."""
 
 
 def _line(title: str) -> Progress:

@@ -154,7 +154,7 @@ def checked(kind: type[Any], values: Mapping[str, Any], metrics: Sequence[str]) 
 
 
 def _is_of(kind: Any, value: Any) -> bool:
-    """Whether a JSON value can be a field of this type. A figure that does not exist is null."""
+    """Whether a JSON value has the type of a field. A missing figure is null."""
     if options := get_args(kind):
         if get_origin(kind) is Literal:
             return value in options
@@ -173,7 +173,7 @@ def _is_encodable(text: str) -> bool:
 
 
 MOST = 1 << 63
-"""Where integers end that a table holds."""
+"""Bound of 64-bit integers."""
 OPTIONAL = ("items", "plugins", "cold_users", "slices")
 KEYS = tuple(field.name for field in fields(ResultRow) if field.name not in OPTIONAL)
 """The keys of a row without slices, a table of items, plug-ins or cold users."""

@@ -128,7 +128,7 @@ def as_lazy(frame: Any) -> pl.LazyFrame:
 
 
 def _series(name: str, values: Any) -> pl.Series:
-    """The column; raises `DataError` where its values have no type in common."""
+    """Convert a column; raises `DataError` if its values have several types."""
     # An object column is text to pandas; a list lets polars see what it really holds.
     given = values.tolist() if values.dtype == object else values
     try:

@@ -103,8 +103,8 @@ def gather(
     With `grid` None the scale is inferred from the distinct ratings; without ratings it is `there`.
     A (person, item) pair given twice keeps its latest row. `positive_only`: drop
     interactions whose weight is 0 or below, which raise `DataError` otherwise. Raises `DataError`
-    when there is no scale, or no row: unless the data `may_be_empty`, as where catalogue, people
-    and scale are declared. There a refusal would tell that the only user with ratings is absent.
+    when there is no scale, or no row unless the data `may_be_empty`: with declared catalogue,
+    people and scale, an error would reveal that the only user with ratings is absent.
     """
     users, items = Encoder(), Encoder()
     numbers: list[NDArray[np.float32]] = []
@@ -115,7 +115,7 @@ def gather(
     if first is None:
         if not may_be_empty or grid is None:
             raise DataError(f"{where} holds no rating; give a file with at least one row.")
-        notify(f"{where}: no rating was found; only trainings per user learn from none.")
+        notify(f"{where}: the data contain no rating; only user-level trainers accept them.")
         return _no_ratings(grid.scale, name)
     grid = _of_interactions(first, grid, where, notify)
     dropped = 0

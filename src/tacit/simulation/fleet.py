@@ -156,7 +156,7 @@ class Fleet:
             places = {str(item): place for place, item in enumerate(me.task.items)}
             shown = [places[str(item)] for item, _ in me.recommend(LENGTH)]
             wanted = [places[str(item)] for item in _asked(me, held_out)]
-        # Users without items are left out, as of all figures of lists.
+        # Top-N metrics exclude users without items.
         tally.gains = [_ndcg(shown, wanted, len(places))] if wanted and mine else []
         return tally
 

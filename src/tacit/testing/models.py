@@ -33,7 +33,7 @@ def made_up() -> tuple[Ratings, Ratings, Reports]:
 
 
 def fitted(model: AbstractModel) -> Fitted:
-    """The model fitted to the reports, once for all claims; each time where it has no hash."""
+    """Return the model fitted to the reports, cached for models that are hashable."""
     return _fitted_once(model) if _has_hash(model) else _fit(model)
 
 

@@ -51,10 +51,10 @@ def task(
 ) -> None:
     """Write a task: who asks, the catalogue, the channels with their certificates, epochs.
 
-    A task never changes; its address is the hash of its bytes. Epoch 0 begins now. Of a file of
-    ratings the item ids are taken, with a warning: they show which items somebody rated, and the
-    task says that no guarantee covers that. A device answers only where it reaches --provider, as
-    the address bar of a browser spells it.
+    A task never changes; its address is the hash of its bytes. Epoch 0 begins now. Item ids may be
+    read from a ratings file, with a warning: the catalogue then reveals the set of rated items,
+    which the task lists as not covered by its guarantee. A device answers only where it reaches
+    --provider, as the address bar of a browser spells it.
 
     Examples:
 
@@ -138,7 +138,7 @@ def _origin(provider: str | None) -> str:
 
 
 class _Catalogue(NamedTuple):
-    """Item ids, their titles if every item has one, and what of it was taken from ratings."""
+    """Item ids, titles if every item has one, and the parts that were inferred from ratings."""
 
     ids: list[Any]
     titles: list[str] | None
@@ -153,11 +153,11 @@ def _catalogue(path: Path, scale: str, format: str | None) -> _Catalogue:
         titles = None if table["title"].null_count() else table["title"].to_list()
         return _Catalogue(table["item"].to_list(), titles, ())
     options.notice(
-        f"{path} holds ratings: its catalogue shows which items somebody rated, and no guarantee "
-        "covers that. The task says so. Declare the catalogue, as in a csv of item,title."
+        f"{path} holds ratings: a catalogue read from it reveals the set of rated items, and the "
+        "task lists it as not covered. Declare the catalogue in a csv of item,title."
     )
     ratings = options.load(path, format, scale)
-    # A task has no list of people: of the ratings it shows the catalogue and the scale.
+    # A task contains no list of users: only the catalogue and the scale can come from ratings.
     uncovered = ratings.uncovered(("catalogue", "scale"))
     return _Catalogue(ratings.item_ids.ids.to_list(), None, uncovered)
 

@@ -1,4 +1,4 @@
-"""The user's own ratings that `tacit recommend` reads: a table of item,rating, or everybody's."""
+"""Profile input of `tacit recommend`: one user's ratings, from their file or a data set."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ ITEM_COLUMNS = ("item", "movieId")
 
 
 def own_ratings(path: Path, user: str, scale: str) -> "Ratings":
-    """The ratings of one user, on a scale such as 1:5:1.
+    """Read the ratings of one user, on a scale such as 1:5:1.
 
-    A csv without a user column is all theirs; of any other file only their rows are taken. Raises
-    `DataError` where there is none, and for a table without the columns.
+    All rows of a csv file without a user column belong to the user. Other files are filtered by
+    user id. Raises `DataError` if no row is left or a column is missing.
     """
     header = _header(path) if path.suffix == ".csv" else []
     user_columns = [name for name in USER_COLUMNS if name in header]
@@ -46,9 +46,11 @@ def _all_of(path: Path, header: list[str], user: str, scale: str) -> "Ratings":
         table = pl.read_csv(path, schema_overrides=as_written)
     except pl.exceptions.PolarsError as error:
         reason = str(error).partition("\n")[0]
-        raise DataError(f"{path} is no table of item,rating ({reason}); write it again.") from error
+        raise DataError(
+            f"{path} cannot be parsed as item,rating ({reason}); write it again."
+        ) from error
     if not len(table):
-        raise DataError(f"{path} has a header and no rating; write a line for each item rated.")
+        raise DataError(f"{path} contains no rating; write one line per rated item.")
     table = table.with_columns(user=pl.lit(user))
     return from_frame(table, scale=scale, name=str(path), notify=options.notice)
 
@@ -61,8 +63,8 @@ def _require_columns(path: Path, header: list[str], scale: str) -> None:
         lacking.remove("item")
     if lacking:
         raise DataError(
-            f"{path}, line 1: there is no column '{lacking[0]}' in '{','.join(header)}'; write a "
-            f"profile as comma-separated lines under the header {','.join(wanted)}."
+            f"{path}, line 1: the columns must include '{lacking[0]}', got '{','.join(header)}'; "
+            f"write comma-separated lines with the header {','.join(wanted)}."
         )
 
 

@@ -1,5 +1,6 @@
 """Published models: files that never change, and one line that says which is newest."""
 
+import logging
 import re
 from hashlib import sha256
 from pathlib import Path
@@ -8,6 +9,7 @@ from tacit.whole_files import write_whole
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 
+log = logging.getLogger(__name__)
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
 
@@ -28,11 +30,18 @@ class PublishedModels:
         return address
 
     def newest(self, task: str) -> str | None:
-        """The address of the task's newest model; None before the first, or where the file that
-        names it is damaged."""
+        """Return the address of the task's newest model; None before the first.
+
+        A damaged file is logged and counts as none: devices keep the model that they have.
+        """
         content = self._read(f"{task}.newest") if _ADDRESS.fullmatch(task) else None
-        address = (content or b"").decode(errors="replace")
-        return address if _ADDRESS.fullmatch(address) else None
+        if content is None:
+            return None
+        address = content.decode(errors="replace")
+        if _ADDRESS.fullmatch(address):
+            return address
+        log.warning("The file of the newest model is damaged; publish the model again.")
+        return None
 
     def model(self, address: str) -> bytes | None:
         """The bytes of a model; None where there is none of that address."""

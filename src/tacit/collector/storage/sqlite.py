@@ -15,8 +15,8 @@ from tacit.collector.storage.store import (
     StoreError,
     outcomes,
 )
-from tacit.device.database_check import check_tables, check_types
 from tacit.errors import RequestError
+from tacit.sqlite_checks import check_tables, check_types
 from tacit.wire.strict import ENDS
 
 VERSION = 2

@@ -8,8 +8,8 @@ from pathlib import Path
 from tacit.collector.storage.slot_codec import RATED
 from tacit.collector.storage.sqlite import ERASED, TASKS, VERSION
 from tacit.collector.storage.store import READ_AT_ONCE, Held, StoredReport
-from tacit.device.database_check import check_types
 from tacit.errors import RequestError
+from tacit.sqlite_checks import check_types
 
 TABLE = """
 SELECT max(id), group_concat(row, '') FROM (
@@ -24,7 +24,7 @@ typeof(id) = 'blob' AND typeof(epoch) = 'integer' AND epoch >= 0
 AND typeof(mech) = 'integer' AND mech BETWEEN 0 AND 32767
 AND typeof(person) = 'blob' AND length(person) = 16 AND typeof(cells) = 'blob'
 """
-"""What holds for each row of reports."""
+"""Condition on every row of reports."""
 ROWS_AT_ONCE = 1 << 16
 """4 MiB of such rows."""
 
@@ -91,9 +91,13 @@ class SqliteReader:
             ) from None
 
     def _check_rows(self, task: int, cells: str) -> None:
-        asked = f"SELECT hex(id) FROM reports WHERE task = ? AND NOT ({SOUND} AND {cells}) LIMIT 1"
-        for (report,) in self._database.execute(asked, (task,)):
-            raise sqlite3.DatabaseError(f"the report {report} has a value of another type or size")
+        damaged = f"task = ? AND NOT ({SOUND} AND {cells})"
+        orphaned = "task NOT IN (SELECT number FROM tasks)"
+        query = f"SELECT hex(id) FROM reports WHERE ({damaged}) OR {orphaned} LIMIT 1"
+        for (report,) in self._database.execute(query, (task,)):
+            raise sqlite3.DatabaseError(
+                f"the report {report} has a value of another type or size, or an unknown task"
+            )
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(f"{Path(self._path).absolute().as_uri()}?mode=ro", uri=True)

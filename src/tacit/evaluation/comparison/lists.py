@@ -1,4 +1,4 @@
-"""The figures of lists in a result row: over the catalogue, less what the maker may leave out."""
+"""Top-N metrics of a result row, over the catalogue without the excluded items."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,9 +12,9 @@ from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
 
 MOST_SCORES = 1 << 27
-"""Of users times items, where a model has to predict each; of more, some users are measured."""
+"""Maximum number of predicted scores; above it, a sample of the users is evaluated."""
 Lister = Callable[[Any, Ratings, str, int], Codes]
-"""The lists of a fitted model for the users in `own`, made at a place, so many items long."""
+"""Recommend: fitted model, own ratings of the users, place, list length -> item codes."""
 
 
 def list_columns(
@@ -28,9 +28,9 @@ def list_columns(
 ) -> dict[str, Any]:
     """Return six columns of a result row.
 
-    `test`: the rows that a list ought to show. `reports`: what the model learned from, None for
-    `train`. Users without a training row are left out in every row alike (`cold_users` counts
-    them): most models know nothing to rank by. Where users times items are more than 2^27 scores,
+    `test`: the relevant rows. `reports`: what the model learned from, None for
+    `train`. Users without a training row are excluded from every result row (`cold_users` counts
+    them): most models have no data to rank by. Where users times items are more than 2^27 scores,
     as many users as that allows are measured, evenly spread over the codes.
     """
     users = _measured(train)
@@ -75,8 +75,8 @@ def _measured(train: Ratings) -> Codes:
 def _known_rows(where: str, train: Ratings, reports: Ratings | Reports | None) -> Ratings:
     """Return the training rows that the maker of the lists holds.
 
-    A provider that sees presence has the reported ones, which a cap makes fewer. One that does not
-    see it gets all, for whose lists to make: models leave none of the items out.
+    A provider that observes presence holds the reported rows, fewer under a cap. A provider that
+    does not observe presence gets all rows only to identify the users: no item is excluded.
     """
     if where != "provider" or not isinstance(reports, Reports):
         return train

@@ -1,4 +1,4 @@
-"""What is printed of a comparison: its tables, who is left out, and the guarantees in words."""
+"""Text output of a comparison: tables, excluded users and guarantees."""
 
 from collections.abc import Sequence
 
@@ -24,15 +24,14 @@ def tables(rows: Sequence[ResultRow]) -> list[Table]:
 
 
 def cold_notice(rows: Sequence[ResultRow]) -> list[str]:
-    """Return a sentence on the users whom figures of lists leave out; none where nobody is."""
+    """Return a sentence on the cold users that top-N metrics exclude, or an empty list."""
     counts = sorted({row.cold_users for row in rows if row.cold_users})
     if not counts:
         return []
     least, most = counts[0], counts[-1]
     several = f"{least} to {most} users" if least < most else f"{most} user{'s' * (most > 1)}"
     return [
-        f"Left out of the figures of lists in every row: {several} with a test rating and no "
-        "training rating."
+        f"Top-N metrics exclude {several} with a test rating and no training rating, in every row."
     ]
 
 

@@ -68,5 +68,5 @@ class Label:
 
     @property
     def uncovered(self) -> tuple[str, ...]:
-        """What was taken from the ratings and no guarantee covers, each once."""
+        """Parts inferred from the ratings, which no guarantee covers, each once."""
         return tuple(dict.fromkeys(what for one in self.promises for what in one.uncovered))

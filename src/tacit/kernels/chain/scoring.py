@@ -82,7 +82,7 @@ class Tally(NamedTuple):
 
 def half_sweep(cells: ReportRows, readings: Readings, given: Conditional, rows: Floats) -> Tally:
     """Redraw `rows` (shape (rows, W)) in place; their sums."""
-    # One memory layout, so that there is one signature to compile.
+    # Contiguous weights: Numba compiles one signature instead of two.
     weights = np.ascontiguousarray(given.weights)
     given = given._replace(design=in_vectors(given.design), weights=weights)
     pieces = even_pieces(cells.start, get_num_threads())

@@ -80,7 +80,9 @@ def fold_in(side: Side, ratings: Doubles, home: Home) -> Doubles:
     """
     rows = home.prior.copy()
     link = cells_link(home.levels, home.sigma)
-    turns = largest_first(side)  # the first is the longest: no thread needs more room
+    turns = largest_first(
+        side
+    )  # the first has the most ratings, which bounds the room of every thread
     _fold_rows(turns, get_num_threads(), side, ratings, home, link, rows)
     return rows
 

@@ -25,7 +25,7 @@ Floats = NDArray[np.float32]
 def lists_by_gain(
     presence: FittedLists, stars: Fitted, own: Ratings, length: int = 20, *, where: Where = "device"
 ) -> Codes:
-    """Return every user's list, which leaves out what `FittedLists.lists` leaves out.
+    """Return the top items of every user, with the exclusions of `FittedLists.lists`.
 
     Both models have the users and items of `own`, in its order. Shape (users, length). Raises
     `RequestError` for models of other users or items, and for a length below 1.

@@ -1,4 +1,4 @@
-"""Lists by predicted rating: what a user would like, whether or not they are likely to meet it."""
+"""Top-N recommendation by predicted rating."""
 
 import numpy as np
 
@@ -21,13 +21,13 @@ def lists_by_rating(
     where: Where = "device",
     engine: Engine | None = None,
 ) -> Codes:
-    """Return lists by predicted rating for the users in `own`; those of all others are empty.
+    """Return the items of highest predicted rating for the users in `own`; other rows are empty.
 
     `own`: true ratings; at the provider those that were reported, which a plan with a cap makes
-    fewer. `where`: who predicts, and which ratings a list may leave out (`exclusion`): a provider
-    leaves out none where the plan protects presence. `engine`: where devices are simulated, None
-    for this process; digits are the same on any. Shape (users of the model, length), item codes, -1
-    from where a list is shorter.
+    fewer. `where`: the party that predicts, and with it the excluded items (`exclusion`): a
+    provider excludes none if the plan protects presence. `engine`: where devices are simulated,
+    None for this process; digits are the same on any. Shape (users of the model, length), item
+    codes, padded with -1.
     """
     own = own.aligned(fitted.user_ids, fitted.item_ids)
     codes = np.full((len(fitted.user_ids), length), -1, np.int32)
@@ -47,7 +47,7 @@ def predictions(fitted: Fitted, own: Ratings, users: Codes, where: Where) -> Sco
 
 
 def _excluded(own: Ratings, guarantee: Guarantee, where: Where) -> Exclusion:
-    """Return the users in `own` and which items their lists leave out."""
+    """Return the users in `own` and the items to exclude for each."""
     users = np.unique(own.users)
     rows = np.searchsorted(users, own.users).astype(np.int32)
     items = by_user(rows, own.items, len(users), own.n_items)[0]

@@ -1,8 +1,8 @@
-"""Which items a list leaves out, and who gets one: decided by what the maker of the lists holds.
+"""Exclusion of known items from recommendations, by the data of the party that recommends.
 
-A device holds its owner's own items and a curator those of all users. A provider holds the reports:
-the reported items where who rated what is public, and no items where the plan protects presence.
-Figures of lists that leave out more are out of the provider's reach.
+A device holds its owner's items and a curator those of all users. A provider holds the reports: it
+can exclude the reported items if presence is public, and no items if the plan protects presence.
+Metrics of lists that exclude more are not attainable by the provider.
 """
 
 from collections.abc import Callable
@@ -23,26 +23,28 @@ Floats = NDArray[np.float32]
 UserScorer = Callable[[slice | Codes], Floats]
 """Scores of all items for some users of a model, a slice or codes; shape (users, items)."""
 Where = Literal["provider", "curator", "device"]
-"""Who makes the lists."""
+"""The party that recommends."""
 PRESENCE_PUBLIC: tuple[Unit, ...] = ("none", "value")
-"""The units that leave public which items a user rated."""
+"""The units under which presence (which items a user rated) is public."""
 
 
 class Exclusion(NamedTuple):
-    """`users`: codes of the users who get a list, ascending, shape (m,). `items`: the items that
-    their lists leave out, a row for each of `users`."""
+    """Users with a list and their excluded items.
+
+    `users`: codes, ascending, shape (m,). `items`: excluded items, one row for each of `users`.
+    """
 
     users: Codes
     items: Side
 
 
 def exclusion(items: Side, guarantee: Guarantee, where: Where) -> Exclusion:
-    """Return who gets a list and which items it leaves out.
+    """Return the users with a list and the items to exclude from it.
 
-    `items`: what the maker of the lists holds of each user, a row for every user of the model: the
-    reported items for the "provider", the true ones elsewhere. They are left out, and users without
-    any get no list: nothing is known of them. A provider that sees no presence leaves out nothing,
-    and makes a list for every user. Raises `RequestError` for another `where`.
+    `items`: known items, one row for every user of the model: the reported ones for the "provider",
+    the true ones elsewhere. They are excluded, and users without any known item get no list. A
+    provider that does not observe presence excludes no item and has a list for every user.
+    Raises `RequestError` for another `where`.
     """
     if where not in get_args(Where):
         raise RequestError(f"where must be one of {', '.join(get_args(Where))}, got {where!r}.")
@@ -57,7 +59,7 @@ def maker_exclusion(
     own_items: Side, presence: PresenceMatrix, guarantee: Guarantee, where: Where
 ) -> Exclusion:
     """Return the exclusion by own items or, for the provider, by the reports in `presence`."""
-    # Reports that hide presence are many, and nothing in them is left out: they are not sorted.
+    # Under plans that protect presence nothing is excluded, so the many reports are not sorted.
     by_reports = where == "provider" and guarantee.unit in PRESENCE_PUBLIC
     items = reported_items(presence.reported) if by_reports else own_items
     return exclusion(items, guarantee, where)

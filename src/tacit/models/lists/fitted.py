@@ -74,12 +74,12 @@ class FittedLists:
         )
 
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
-        """Return every user's list: item codes, best first, -1 from where it is shorter.
+        """Return the top items of every user: codes, best first, padded with -1.
 
-        `own`: true interactions, matched by raw user and item ids. `where`: who makes the lists. A
-        "device" scores by its owner's interactions in `own` and leaves them out. The "provider"
-        uses only reports: it leaves out the reported items where presence is public, and none where
-        it is protected. Users of whom the maker holds no item have no list (`exclusion`). Shape
+        `own`: true interactions, matched by raw user and item ids. `where`: the party that
+        recommends. A "device" scores by its owner's interactions in `own` and excludes them. The
+        "provider" uses only reports: it excludes the reported items if presence is public, and none
+        if it is protected. Users without a known item have no list (`exclusion`). Shape
         (users of the model, length). Raises `RequestError` for a length below 1, for another
         `where`, and if `own` is not a `Ratings`.
         """
@@ -104,7 +104,7 @@ class FittedLists:
         return items_by_user(own.aligned(self.user_ids, self.item_ids))
 
     def exclusion(self, own_items: Side, where: Where) -> Exclusion:
-        """Return who gets a list and which items it leaves out."""
+        """Return the users with a list and the items to exclude."""
         return maker_exclusion(own_items, self.presence, self.guarantee, where)
 
     def scorer(self, own_items: Side, where: Where) -> UserScorer:
@@ -171,8 +171,8 @@ class FittedLists:
         known = self.item_ids.codes(raw_ids(items))
         if not (known >= 0).any():
             raise RequestError(
-                f"items must contain an item of the model, got {len(known)} others; give what the "
-                "user has, under the ids of the catalogue."
+                f"items must contain at least one item of the model, got {len(known)} unknown; use "
+                "the ids of the catalogue."
             )
         row = np.zeros((1, len(self.item_ids)), np.float32)
         row[0, known[known >= 0]] = 1

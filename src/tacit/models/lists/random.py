@@ -19,8 +19,8 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RandomLists:
-    """Lists drawn evenly from all items by the seed `rng`, which is no secret. `presence`: the
-    reports, for what a provider may leave out."""
+    """Uniform random lists from the public seed `rng`. `presence`: the reports, for the items that
+    a provider excludes."""
 
     user_ids: Vocabulary
     item_ids: Vocabulary
@@ -29,7 +29,7 @@ class RandomLists:
     rng: int
 
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
-        """Return lists that leave out what `FittedLists.lists` leaves out, drawn from the rest."""
+        """Return random lists with the exclusions of `FittedLists.lists`."""
         own_items = items_by_user(own.aligned(self.user_ids, self.item_ids))
         users, excluded = maker_exclusion(own_items, self.presence, self.guarantee, where)
         chance = np.random.default_rng(self.rng)
