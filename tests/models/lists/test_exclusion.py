@@ -144,5 +144,7 @@ def test_another_place_is_refused():
 
 @pytest.mark.parametrize("items", [[], [999]])
 def test_a_list_is_refused_to_somebody_without_an_item_of_the_model(items):
-    with pytest.raises(RequestError, match=f"got {len(items)} others"):
+    with pytest.raises(
+        RequestError, match=f"at least one item of the model, got {len(items)} unknown"
+    ):
         fit("ease", STARS).recommend_to(items)

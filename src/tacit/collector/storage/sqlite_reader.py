@@ -91,13 +91,9 @@ class SqliteReader:
             ) from None
 
     def _check_rows(self, task: int, cells: str) -> None:
-        damaged = f"task = ? AND NOT ({SOUND} AND {cells})"
-        orphaned = "task NOT IN (SELECT number FROM tasks)"
-        query = f"SELECT hex(id) FROM reports WHERE ({damaged}) OR {orphaned} LIMIT 1"
+        query = f"SELECT hex(id) FROM reports WHERE task = ? AND NOT ({SOUND} AND {cells}) LIMIT 1"
         for (report,) in self._database.execute(query, (task,)):
-            raise sqlite3.DatabaseError(
-                f"the report {report} has a value of another type or size, or an unknown task"
-            )
+            raise sqlite3.DatabaseError(f"the report {report} has a value of another type or size")
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(f"{Path(self._path).absolute().as_uri()}?mode=ro", uri=True)
