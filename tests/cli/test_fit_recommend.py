@@ -83,7 +83,7 @@ def test_a_profile_stays_at_home_and_its_items_are_left_out(run, model, tmp_path
     ("text", "words"),
     [
         ("item,rating\n1,9\n", "row 1: rating '9' is off the scale 1:5:1"),
-        ("item,stars\n1,9\n", "no column 'rating'"),
+        ("item,stars\n1,9\n", "the columns must include 'rating'"),
         ("user,item,rating\n3,1,4\n", "no rating by '9'"),
         ("user,item,rating\n9,1,x\n", "line 2: rating 'x'"),
         ("", "line 1: the columns must include 'item'"),

@@ -145,15 +145,14 @@ def test_channels_that_hide_presence_do_not_mix_with_others(ratings: Ratings) ->
         evidence(mixed)
 
 
-@pytest.mark.parametrize("epsilon", ["0.2", "6"])
+@pytest.mark.parametrize("epsilon", ["0.2", "3", "6"])
 def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
     ratings = synthetic(n_users=400, n_items=150, n_ratings=16000, rng=8)
     held = np.random.default_rng(1).random(len(ratings)) < 0.2
     train, test = ratings.where(~held), ratings.where(held)
     data = evidence(slots(train, randomized(ratings, epsilon), 2))
     train = replace(train, user_ids=data.user_ids)
-    # Of eight draws of the reports channel-mf's error was .0003 below mf's, and .0016 around that.
-    settings = {"channel-mf": {"burn_in": 20, "draws": 20}} if epsilon == "6" else {}
+    settings = {"channel-mf": {"burn_in": 20, "draws": 20}} if epsilon != "0.2" else {}
     error = {}
     for name in ("mf", "item-mean", "channel-mf"):
         fitted = model(name, **settings.get(name, {})).fit(data)
@@ -161,10 +160,12 @@ def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
         home = rmse(test.values, device_predict(fitted, train, test.users, test.items))
         if name != "mf":
             assert home <= error[name] + 0.01
-    if epsilon == "6":
-        assert error["channel-mf"] <= min(error["mf"], error["item-mean"]) + 0.01
-    else:  # of eight draws .054 below mf, with a deviation of .032; item-mean's is 1.12 to 1.69
-        assert error["channel-mf"] <= error["mf"] + 0.08
+    # Of eight draws of the reports channel-mf is better by .0003 with a deviation of .0016 at epsilon
+    # 6, by .043 with .007 at 3, and than mf by .054 with .032 at .2, where item-mean's error is 1.12
+    # to 1.69.
+    best = min(error["mf"], error["item-mean"])
+    most = {"6": best + 0.01, "3": best - 0.015, "0.2": error["mf"] + 0.08}
+    assert error["channel-mf"] <= most[epsilon]
 
 
 def test_a_device_uses_the_presence_that_only_it_knows(ratings: Ratings) -> None:

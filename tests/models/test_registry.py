@@ -52,6 +52,7 @@ def test_it_learns_from_reports_alone(name: str) -> None:
     device = at_home(found, train).predict_codes(test.users, test.items)
     errors = [float(np.sqrt(np.mean((p - test.values) ** 2))) for p in (provider, device)]
     assert errors[0] < BANDS[name] * np.std(test.values)
+    assert name == "global-mean" or BANDS[name] < 0.98
     assert errors[1] < errors[0] + 0.002
     assert found.guarantee == reports.guarantee
 
