@@ -146,6 +146,28 @@ def test_a_state_folder_of_changed_files_is_refused(name, tmp_path):
         file.write_bytes(whole)
 
 
+def test_other_arrays_in_a_state_archive_are_refused(tmp_path):
+    settings = {"factors": 2, "draws": 2, "burn_in": 1}
+    data = synthetic(12, 60, 300, rng=1)
+    models.fit("channel-mf", data, **settings, state=tmp_path)
+    (path,) = tmp_path.rglob("state.npz")
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    for name, array in arrays.items():
+        others = [array.astype("i4"), array[None], np.append(array, array)]
+        if name.startswith("draws-") and array.ndim > 1:
+            others.append(array[:, :-1])
+        for other in others:
+            np.savez(path, **arrays | {name: other})
+            with pytest.raises(RequestError, match="is damaged or missing"):
+                models.fit("channel-mf", data, **settings, state=tmp_path)
+        np.savez(path, **{key: value for key, value in arrays.items() if key != name})
+        with pytest.raises(RequestError, match="is damaged or missing"):
+            models.fit("channel-mf", data, **settings, state=tmp_path)
+    np.savez(path, **arrays)
+    models.fit("channel-mf", data, **settings, state=tmp_path)
+
+
 def test_other_indices_in_a_state_folder_are_refused(tmp_path):
     data = synthetic(12, 60, 300, rng=1)
     settings = {"ridge": 5.0, "sweeps": 1, "state": tmp_path}

@@ -160,9 +160,9 @@ def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
         home = rmse(test.values, device_predict(fitted, train, test.users, test.items))
         if name != "mf":
             assert home <= error[name] + 0.01
-    # Of eight draws of the reports channel-mf is better by .0003 with a deviation of .0016 at epsilon
-    # 6, by .043 with .007 at 3, and than mf by .054 with .032 at .2, where item-mean's error is 1.12
-    # to 1.69.
+    # Over eight draws of the reports channel-mf is better by .0003 (sd .0016) at epsilon 6 and by
+    # .043 (sd .007) at 3. At .2 it is better than mf by .054 (sd .032), while the error of
+    # item-mean is 1.12 to 1.69.
     best = min(error["mf"], error["item-mean"])
     most = {"6": best + 0.01, "3": best - 0.015, "0.2": error["mf"] + 0.08}
     assert error["channel-mf"] <= most[epsilon]

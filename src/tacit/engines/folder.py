@@ -82,16 +82,19 @@ class InFolder:
         for table in stale:
             Path(str(table)).unlink(missing_ok=True)
 
-    def last(self) -> State | None:
-        """As `Tables.last`."""
+    def last(self, like: State) -> State | None:
+        """As `Tables.last`; raises `RequestError` for a file that is not what this fit wrote."""
         path = self.folder / STATE
         if not path.exists():
             return None
         try:
-            with path.open("rb") as file, np.load(file) as state:
-                return dict(state)
+            with path.open("rb") as file, np.load(file) as archive:
+                state = dict(archive)
         except UNREADABLE:
             raise self._damaged(path) from None
+        if not _is_like(state, like):
+            raise self._damaged(path)
+        return state
 
     def _read(self, path: Path, like: Array) -> Array:
         """Read an array and check its type and shape, on which stages rely."""
@@ -107,3 +110,18 @@ class InFolder:
         return RequestError(
             f"{path} is damaged or missing; delete the folder {self.folder} and fit again."
         )
+
+
+def _is_like(state: State, like: State) -> bool:
+    """Whether names, types and shapes are equal, but for a common number of rows where `like` has
+    none."""
+    growing = {name for name, array in like.items() if array.shape[:1] == (0,)}
+    lengths = {state[name].shape[:1] for name in growing & state.keys()}
+    return len(lengths) < 2 and _types(state, growing) == _types(like, growing)
+
+
+def _types(state: State, growing: set[str]) -> dict[str, tuple[Any, ...]]:
+    return {
+        name: (array.dtype, array.ndim, array.shape[1 if name in growing else 0 :])
+        for name, array in state.items()
+    }

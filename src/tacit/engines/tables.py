@@ -62,8 +62,9 @@ class Tables(Protocol):
         """Keep the state in place of the last; nobody will ask for `stale` tables again."""
         ...
 
-    def last(self) -> State | None:
-        """The state that was kept last."""
+    def last(self, like: State) -> State | None:
+        """Return the state that was saved last, with the names, types and shapes of `like`. An
+        array of `like` without rows stands for any number of rows."""
         ...
 
 
@@ -90,6 +91,6 @@ class InMemory:
     def save(self, state: State, stale: list[Table]) -> None:
         """As `Tables.save`: nothing to do."""
 
-    def last(self) -> State | None:
+    def last(self, like: State) -> State | None:
         """As `Tables.last`: none."""
         return None

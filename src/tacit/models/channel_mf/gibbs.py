@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.engines.tables import Table, Tables, opened
+from tacit.engines.tables import State, Table, Tables, opened
 from tacit.models.channel_mf.capacity import (
     MOSTLY,
     starting_level,
@@ -135,20 +135,25 @@ class GibbsChain:
         self.draws.append(draw)
 
     def save(self) -> None:
-        """Let a chain that is killed go on from here."""
-        state = {"sweeps": self.sweeps, "mu": self.mu, "counts": self.counts}
-        for name in SMALL:
-            state[f"draws-{name}"] = [getattr(draw, name) for draw in self.draws]
+        """Save the state, from which a chain that is killed resumes."""
         sides = (self.people, self.items)
         stale = [table for side in sides for table in side.stale]
-        small = {name: np.array(value) for name, value in state.items()}
-        self.tables.save(small | self.people.state() | self.items.state(), stale)
+        self.tables.save(self._state(), stale)
         for side in sides:
             side.stale.clear()
 
+    def _state(self) -> State:
+        state = {"sweeps": np.array(self.sweeps), "mu": np.array(self.mu), "counts": self.counts}
+        prior = self.people.prior
+        like = (np.zeros(()), prior.precision.astype("f4"), prior.weights.astype("f4"))
+        for name, one in zip(SMALL, like, strict=True):
+            draws = np.array([getattr(draw, name) for draw in self.draws], one.dtype)
+            state[f"draws-{name}"] = draws.reshape(len(self.draws), *one.shape)
+        return state | self.people.state() | self.items.state()
+
     def resume(self) -> None:
         """Go on from the state that was saved last, if there is one."""
-        state = self.tables.last()
+        state = self.tables.last(like=self._state())
         if state is None:
             return
         self.sweeps, self.mu = int(state["sweeps"]), float(state["mu"])

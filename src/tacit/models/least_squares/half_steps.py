@@ -73,7 +73,7 @@ class HalfSteps:
         """Go on from what is in the tables until so many sweeps are done."""
         people = self.tables.put("people-00", self.factors.people)
         items = self.tables.put("items-00", self.factors.items)
-        last = self.tables.last()
+        last = self.tables.last(like={"sweeps": np.array(self.sweeps)})
         if last is not None:
             self.stale, self.sweeps = [people, items], int(last["sweeps"])
             people = self.tables.known(self._named(SIDES[0]), self.factors.people)
