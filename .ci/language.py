@@ -23,10 +23,10 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tacit"
 COUNTS = Path(__file__).with_name("language.json")
 PHRASES = (
-    r"t(?:ells?|old|elling)",
+    r"t(?:ells?|old|elling)(?![^.]* apart)",
     r"beside",
     r"at home",
-    r"whoever|somebody|anybody|nobody",
+    r"whoever|somebody|anybody|nobody(?:'s| has| can| may| knows| else)",
     r"made[ -]up|makes? up",
     r"(?:is|are|was|were) no(?! longer| more| less| such)",
     r"there (?:is|are|was|were) no(?:ne)?",
@@ -61,6 +61,9 @@ NAMES = re.compile(
 PATTERN = re.compile(rf"\b(?:{'|'.join(PHRASES)})\b", re.IGNORECASE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`|<[^>\n]*>|\{[%{].*?[%}]\}")
+SCRIPT = re.compile(
+    r"""(?P<comments>/\*.*?\*/|//[^\n]*)|(?P<strings>"[^"\n]*"|`[^`]*`)""", re.DOTALL
+)
 
 
 class Text(NamedTuple):
@@ -81,8 +84,10 @@ def texts() -> Iterator[Text]:
     for path in sorted(SOURCE.rglob("*")):
         if path.suffix == ".py":
             yield from _python(path)
-        elif path.suffix in (".html", ".j2", ".js") and "uplot" not in path.parts:
-            yield from _strings_of_page(path)
+        elif path.suffix == ".html":
+            yield from _template(path)
+        elif path.suffix == ".js" and "uplot" not in path.parts:
+            yield from _script(path)
 
 
 def place(path: Path) -> str:
@@ -113,11 +118,16 @@ def _markdown(path: Path) -> Iterator[Text]:
         yield Text(path, number, "docs", line)
 
 
-def _strings_of_page(path: Path) -> Iterator[Text]:
-    text = path.read_text(encoding="utf-8")
-    for number, line in enumerate(text.splitlines(), 1):
-        comment = line.strip().startswith(("//", "/*", "*"))
-        yield Text(path, number, "comments" if comment else "strings", line)
+def _template(path: Path) -> Iterator[Text]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        yield Text(path, number, "comments" if line.startswith("{#") else "strings", line)
+
+
+def _script(path: Path) -> Iterator[Text]:
+    source = path.read_text(encoding="utf-8")
+    for found in SCRIPT.finditer(source):
+        line = source.count("\n", 0, found.start()) + 1
+        yield Text(path, line, found.lastgroup or "", found[0].replace("`", ""))
 
 
 def _python(path: Path) -> Iterator[Text]:

@@ -32,7 +32,7 @@ def test_it_writes_rows_and_a_report_and_prints_tables(run, files):
     }  # fmt: skip
     assert "8 random items with stars" in printed
     assert "do not publish" in printed.lower()
-    assert "What an attacker finds out" in page.read_text()
+    assert "<h1>Attacks</h1>" in page.read_text()
     assert not result.with_name("out.json.journal").exists()
     assert pl.read_parquet(files / "out.parquet").height == len(rows)
 

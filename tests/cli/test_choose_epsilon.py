@@ -28,7 +28,7 @@ def test_an_interval_is_recommended_and_drawn(data, tmp_path, capsys):
     status, out, err = run(capsys, data, *few, "--figure", str(figure), "--least-strength", "0")
     assert status == 0
     assert "epsilon per value" in out
-    assert "Weighing strength 0.5: epsilon" in out
+    assert "Largest 0.5 P + 0.5 (1 - A): epsilon" in out
     assert "recommended" in figure.read_text()
     assert "cost" not in err
     assert f"The true ratings in {data} are looked at, without any privacy." in err
@@ -52,7 +52,7 @@ def test_the_report_has_the_verdicts_and_keeps_what_no_price_covers(
         assert escape(verdict) in shown
     assert shown.count("<svg") == 1
     assert ("Checksum" in shown) is not private
-    assert "What was run" in shown
+    assert "Reproduce" in shown
 
 
 def test_private_errors_are_seen_from_the_provider(data, capsys):

@@ -58,7 +58,7 @@ def test_compare_prints_tables_and_writes_what_it_is_told(run, data, tmp_path):
     assert "channel   model       where       0.5      1  no privacy" in printed
     assert "Epsilon = 0.5 or 1 per value, trusting nobody" in printed
     assert printed.splitlines()[-1].startswith("No privacy:")
-    assert "What left one device" in page.read_text()
+    assert "Reports of one device" in page.read_text()
     assert not list(tmp_path.glob("*.journal"))
 
 

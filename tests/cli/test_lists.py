@@ -31,9 +31,9 @@ def test_compare_is_the_same_command(run, clicks, tmp_path):
         ("random", "identity", "catalogue"),
     }  # fmt: skip
     assert all(row["rmse"] is None and 0 <= row["ndcg_at_20"] <= 1 for row in rows)
-    assert "NDCG of lists of 20" in printed
+    assert "NDCG@20" in printed
     assert "RMSE" not in printed
-    assert "the lists of the device have an NDCG" in page.read_text()
+    assert "the NDCG@20 on the device is" in page.read_text()
 
 
 def test_a_list_model_is_fitted_and_recommends(run, clicks, tmp_path):

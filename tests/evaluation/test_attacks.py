@@ -108,7 +108,7 @@ def test_a_leak_is_reported(monkeypatch):
     rows = asked.run(many, Journal(None, AttackRow), quiet)
     assert any(row.leaks for row in rows)
     (said, *_) = leaks(rows)
-    assert "above the 0.4046 that is promised" in said
+    assert "above the guaranteed 0.4046" in said
     assert "randomized-response at 1 under rated" in said
 
 
@@ -138,7 +138,7 @@ def test_the_figure_of_an_attack_has_the_first_figure_of_each_setting(rows):
         (floor,) = panel.live.floors
         assert floor.value == pytest.approx(shown[0].baseline)
     assert figure.title == "top-1, as a share"
-    assert f"Of {len(every) // 2} lines these 7 depend on epsilon most" in figure.caption
+    assert f"7 of {len(every) // 2} lines, those that depend on epsilon most" in figure.caption
     assert "Bars are a standard error." in figure.caption
     assert found_figure([row for row in mine if row.epsilon is None]) is None
 
@@ -149,11 +149,11 @@ def test_what_is_beside_is_a_floor_or_where_it_moves_a_line(rows):
     known = {(row.setting, row.epsilon): row.baseline for row in reversed(mine)}
     floors = {floor.name: floor.value for floor in panel.live.floors}
     stars = "stars, the item's true shares known"
-    assert floors[f"{stars}, beside"] == pytest.approx(known[stars, 1.0])
+    assert floors[f"{stars}, baseline"] == pytest.approx(known[stars, 1.0])
     moving = {line.name: line.points for line in panel.live.lines if line.stroke == "floor"}
     hidden = "presence, slot by slot"
-    assert list(moving) == [f"{hidden}, beside"]
-    assert [y for _, y, _, _ in moving[f"{hidden}, beside"]] == [
+    assert list(moving) == [f"{hidden}, baseline"]
+    assert [y for _, y, _, _ in moving[f"{hidden}, baseline"]] == [
         known[hidden, 1.0], known[hidden, 2.0]
     ]  # fmt: skip
 
@@ -162,7 +162,7 @@ def test_an_attack_that_leaks_is_a_line_that_leads_to_its_figures(rows):
     assert "None of" in report(rows)
     planted = [replace(rows[0], bound=0.0001, leaks=True), *rows[1:]]
     page = report(planted)
-    line = f'{rows[0].attack}: 1 figure is above what is promised. <a href="#attack-1">Why</a>'
+    line = f'{rows[0].attack}: 1 figure exceeds the guarantee. <a href="#attack-1">Why</a>'
     assert page.index(line) < page.index("<h2 id=attack-1>")
     assert escape(leaks(planted)[0]) in page.partition("<h2 id=attack-1>")[2].partition("<h2")[0]
     assert "None of" not in page

@@ -37,12 +37,12 @@ def test_each_of_the_terms_has_its_line_and_the_guess_is_last(rows):
         "randomized-response at 0.5 under rated",
         "randomized-response at 3 under rated",
         "no privacy",
-        "without any report",
+        "without reports",
     ]
     lines = [told for _, told in words.linked]
     found = of(rows, 3.0)[("8 random items with stars", "top-1")]
-    assert lines[1].startswith(f"for {100 * found.value:.2g} % of people; ")
-    assert lines[3].startswith(f"for {100 / 120:.2g} % of people")
+    assert lines[1].startswith(f"{100 * found.value:.2g} % of users; ")
+    assert lines[3].startswith(f"{100 / 120:.2g} % of users")
     assert any("as private as the ratings are" in part for part in words.said)
 
 
@@ -55,10 +55,10 @@ def test_a_leak_is_said(rows):
 def test_nothing_is_played_where_no_channel_is(make_row):
     ratings = synthetic(60, 50, 1500, rng=1)
     assert beside(ratings, plan="rated", channels=["identity"], epsilons=["1"]) == []
-    assert "What an attacker" not in report([make_row()])
+    assert "<h2>Attacks</h2>" not in report([make_row()])
 
 
 def test_the_report_has_them_after_what_is_promised(rows, make_row):
     page = report([make_row()], attacked=rows)
-    places = [page.index(title) for title in ("What is promised", "What an attacker", "it costs")]
+    places = [page.index(title) for title in ("<figure>", "Privacy guarantee", "<h2>Attacks</h2>")]
     assert places == sorted(places)

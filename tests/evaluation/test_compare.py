@@ -148,7 +148,7 @@ def test_a_result_is_a_frame_a_figure_and_a_page(found, tmp_path):
     titles = [axes.get_title(loc="left") for axes in found.figure().axes if axes.get_visible()]
     assert titles == ["bias", "mf"]
     page = found.report(tmp_path / "report.html")
-    assert "What left one device" in page.read_text()
+    assert "Reports of one device" in page.read_text()
     assert any("Epsilon = 0.5 or 1 per value" in each for each in found.promises)
 
 

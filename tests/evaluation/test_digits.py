@@ -29,4 +29,4 @@ def test_a_comparison_says_a_mean_alike_wherever_it_is_said(make_row):
     ]
     assert accuracy(rows, "rmse", "").lines[0][3:] == ("0.96", "0.97", "–")
     assert [line[1] for line in best(rows).lines] == ["0.96", "0.97"]
-    assert "RMSE of <strong>0.97</strong>" in findings(rows, [])[0]
+    assert "the RMSE at the provider is <strong>0.97</strong>" in findings(rows)[0]

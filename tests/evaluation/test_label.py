@@ -67,7 +67,7 @@ def test_what_a_task_promises_is_what_its_tables_hold():
         assert (promise["unit"], promise["exact"]) == ("value", True)
         assert certify(replace(channel, epsilon=promise["epsilon"])) is None
     assert told["keeping"] == {"epoch_seconds": 86_400, "late_epochs": 3, "days": 99}
-    assert "Nothing bounds a whole person" in told["unbounded"]
+    assert "No guarantee per user" in told["unbounded"]
     assert told["deployment"]["privacy_loss"]["privacy_parameters"]["epsilon"] == "2"
 
 
@@ -162,7 +162,7 @@ def test_what_was_found_is_on_the_page_with_whom_it_is_of():
     label = of_task(asked("rated", "1"), delta="1e-6", found=(found,))
     assert valid(label)["found"][0]["value"] == 0.125
     assert all(said in html(label) for said in ("0.125", "0.010", "100 made-up people."))
-    assert "No attack was played" in html(of_task(asked("rated", "1"), delta="1e-6"))
+    assert "No attack was run" in html(of_task(asked("rated", "1"), delta="1e-6"))
 
 
 def test_a_title_is_text_on_the_page():

@@ -66,7 +66,7 @@ def test_the_same_task_has_the_same_figures_and_a_label_has_them():
     assert found == found_by_attackers(task)
     told = document(of_task(task, delta="1e-6", found=found))
     assert [one["value"] for one in told["found"]] == [one.value for one in found]
-    assert all("Made-up people, 1,000 of them" in one["data"] for one in told["found"])
+    assert all("1,000 synthetic users" in one["data"] for one in told["found"])
 
 
 def test_where_stars_say_nothing_no_figure_is_made_of_them():

@@ -91,26 +91,24 @@ def test_the_report_is_one_file_that_fetches_nothing(rows):
 def test_the_report_says_the_guarantee_and_its_odds(rows):
     page = report(rows)
     assert "Epsilon = 0.5 or 1 per value, trusting nobody" in page
-    assert "<b>epsilon 1</b> <span>at most 2.72 times likelier" in page
-    assert page.index("What is promised") < page.index("What it costs")
+    assert "<b>epsilon 1</b> <span>ratio at most 2.72" in page
+    assert page.index("<figure>") < page.index("Privacy guarantee")
     assert "No privacy: every true rating is released as it is." in page
-    assert "RMSE of <strong>1.060</strong>; without any privacy" not in page
-    assert "RMSE of <strong>1.060</strong>" in page
+    assert "<strong>1.060</strong> (" not in page
+    assert "RMSE on the device is <strong>1.060</strong>" in page
 
 
 def test_a_claim_that_fails_is_shown_as_such_and_wins_nothing(rows, make_row):
     training = {"channel": None, "model": "dpss", "where": "device", "trust": "curator"}
     broken = make_row(**training, rmse=0.5, claim_valid=False)
     page = report([*rows, broken])
-    assert "does not hold (dpss; the guarantee of each says why): epsilon = 1 per value" in page
+    assert "does not hold (dpss; see the reason in each guarantee): epsilon = 1 per value" in page
     assert "Epsilon = 0.5 or 1 per value, trusting nobody" in page
-    assert "RMSE of <strong>1.060</strong>" in page
+    assert "RMSE on the device is <strong>1.060</strong>" in page
     assert "curator per value + dpss" not in page
     line = 'dpss claims epsilon = 1 per value. <a href="#claim-1">Why</a>'
-    assert (
-        page.index(line) < page.index("What it costs") < page.index("<p id=claim-1>dpss: Claimed")
-    )
-    assert "No claim that holds was compared" in report([broken])
+    assert page.index(line) < page.index("All metrics") < page.index("<p id=claim-1>dpss: Claimed")
+    assert "No valid guarantee was compared" in report([broken])
     assert "likelier" not in report([broken])
     kept = report([*rows, make_row(**training, rmse=0.5)])
     assert "RMSE of <strong>0.500</strong>" in kept
@@ -133,14 +131,14 @@ def test_the_sample_shows_truth_beside_report_and_escapes_titles(rows):
     assert "&lt;b&gt;Up&lt;/b&gt;" in page
     assert "<b>Up" not in page
     assert "<td class=n>4</td><td class=n>1.25</td>" in page
-    assert "There are 2 symbols to draw from" in page
-    assert "What left one device" not in report(rows)
+    assert "The channel has 2 symbols." in page
+    assert "Reports of one device" not in report(rows)
 
 
 def test_no_bound_is_rounded_down(make_row):
     epsilons = [0.01, 0.1, 0.5, 0.7, 1.0, 2.0, 3.0, 8.0, 16.0]
     page = report([make_row(channel="auto", epsilon=epsilon) for epsilon in epsilons])
-    said = re.findall(r"epsilon (\S+?)<.*at most (\S+) times likelier; .* at most (\S+) %", page)
+    said = re.findall(r"epsilon (\S+?)<.*at most (\S+); .* at most (\S+) %", page)
     assert [float(epsilon) for epsilon, _, _ in said] == epsilons
     for epsilon, (_, odds, guess) in zip(epsilons, said, strict=True):
         assert math.exp(epsilon) <= float(odds) * (1 + 1e-9) < 1.011 * math.exp(epsilon)
@@ -191,7 +189,7 @@ def test_one_drowned_figure_does_not_flatten_the_others(make_row, metric, worst)
     assert low < 0.7 < 0.9 < high
     assert high - low < 1
     assert drowned.beyond == worst
-    assert f"as far as {worst:.2f}" in html(drowned)
+    assert f"outside a panel is {worst:.2f}" in html(drowned)
 
 
 def test_tables_average_over_splits_and_align(rows):
@@ -221,18 +219,18 @@ def test_what_a_person_loses_is_said_wherever_it_is_known(rows, make_row):
     assert promises([make_row(**slot)]).lines[0][-1] == "–"
     page = report(slots)
     assert "Epsilon = 2 per slot, trusting nobody" in page
-    assert "times likelier" in page
-    assert "the losses add up" in page
+    assert "ratio at most" in page
+    assert "epsilon adds up" in page
     assert "<td class=n>73.5</td>" in page
     assert "who rated what" not in page
-    assert "the losses add up" not in report(rows)
+    assert "epsilon adds up" not in report(rows)
 
 
 def test_a_device_that_hides_what_was_rated_is_shown_so(rows):
     pairs = [("seen", 5.0, 4.0), ("lost", 2.0, None), ("made up", None, 1.0)]
     page = report(rows, sample=DeviceSample("Somebody", "auto", "2", pairs, presence_public=False))
     assert "rated or not" in page
-    device = page.partition("What left one device")[2].partition("<h2>")[0]
+    device = page.partition("Reports of one device")[2].partition("<h2>")[0]
     assert device.count("class=move") == 1
     assert device.count("<td class=n>–</td>") == 2
 
@@ -267,14 +265,14 @@ def sliced(make_row):
 def test_slices_are_a_line_a_decile_with_what_privacy_costs(sliced, make_row):
     people, items = slice_tables([*sliced, make_row(slices=())])
     assert people.heading[1:] == ("decile", "training ratings", "0.25", "0.5", "no privacy",
-                                  "cost at 0.25", "cost at 0.5")  # fmt: skip
+                                  "increase at 0.25", "increase at 0.5")  # fmt: skip
     seen = "even, mean, provider"
     assert people.lines == (
         (seen, "1", "1 to 5", "1.750", "2.000", "1.500", "+0.250", "+0.500"),
         (seen, "8", "6 to 9", "1.500", "1.500", "1.500", "+0.000", "+0.000"),
     )
     assert items.lines == ((seen, "6", "3", "1.250", "1.000", "1.500", "-0.250", "-0.500"),)
-    assert items.caption.endswith("items, and its cost above no privacy, mean over splits; "
+    assert items.caption.endswith("items, and increase over no privacy, mean over splits; "
                                   "epsilon per value")  # fmt: skip
     assert len({len(line) for line in text(items).splitlines()[2:]}) == 1
 
@@ -308,7 +306,7 @@ def test_slices_of_what_never_ran_without_privacy_have_no_cost(sliced):
 def test_the_report_has_slices_where_there_are_some(sliced, rows):
     page = report(sliced)
     Checker().feed(page)
-    part = page.partition("Whose predictions are good")[2]
+    part = page.partition("Accuracy by user and item activity")[2]
     assert "<th colspan=6 scope=rowgroup>even, mean, provider</th>" in part
     assert "<th scope=row>8 <small>6 to 9</small></th><td class=n>1.500</td>" in part
     assert "<th scope=col>decile, training ratings</th>" in part
@@ -345,7 +343,7 @@ def test_scripts_draw_what_the_picture_shows(rows):
             )
         assert [point[1] for point in drawn.pop("provider, no privacy")] == [0.9, 0.9]
         assert not drawn
-        assert shown["floors"] == [{"name": "always the mean", "value": 1.5, "said": "1.500"}]
+        assert shown["floors"] == [{"name": "mean rating", "value": 1.5, "said": "1.500"}]
         assert tuple(shown["ends"]) == chart.limits
 
 
@@ -360,11 +358,11 @@ def test_a_model_without_a_line_has_no_panel_and_no_gap(make_row):
     rows.append(make_row(epsilon=4.0, rmse=0.8, rmse_of_mean=math.nan))
     chart = Chart(rows, "ndcg_at_20")
     assert chart.drawn == ["mean"]
-    assert chart.floors == {"at random": 0.01, "popularity": 0.2}
+    assert chart.floors == {"random list": 0.01, "popularity": 0.2}
     assert html(chart).count("<svg role") == 1
     (line,) = Chart(rows, "rmse").lines("mean")
     assert [epsilon for epsilon, *_ in line.points] == [1.0, 4.0]
-    assert Chart(rows, "rmse").floors == {"always the mean": 1.5}
+    assert Chart(rows, "rmse").floors == {"mean rating": 1.5}
     across = [one.get_ydata() for one in panel(chart, "mean").axes[0].lines if one.is_dashed()]
     assert {0.2, 0.01} <= {float(ys[0]) for ys in across}
 

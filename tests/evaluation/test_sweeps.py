@@ -68,7 +68,7 @@ def test_noise_does_not_drown_the_other_lines():
 
 def test_the_lead_says_where_the_lowest_error_is():
     rows = [make(keep=keep, mae=0.8 - keep / 100) for keep in (0, 3)]
-    assert "<strong>0.770</strong> (near (user), keep 3) without any privacy" in report(rows)
+    assert "<strong>0.770</strong> (near (user), keep 3) without privacy" in report(rows)
 
 
 def test_a_line_has_the_means_of_its_rows_where_the_other_axes_stay(rows):
@@ -166,8 +166,8 @@ def test_where_nothing_varies_every_system_stands_beside_the_others():
     assert bars == pytest.approx([0.1] * 3)
     text = report(found)
     assert text.count("<svg") == 1
-    assert "bars are a deviation over 2 draws" in text
-    assert "one draw, no spread" in report(found[::2])
+    assert "bars are a standard deviation over 2 draws" in text
+    assert "; one draw." in report(found[::2])
 
 
 def test_a_report_of_nothing_is_a_page_too():
@@ -185,7 +185,7 @@ def test_a_floor_is_dashed_and_lists_have_a_figure_of_their_own(rows):
     lines = {line.name: line for line in against.panels[0].live.lines}
     assert lines["item-average"].stroke == "floor"
     assert lines["near (user)"].stroke == "solid"
-    assert "Bars and bands are a deviation over 2 draws" in against.caption
+    assert "Bars and bands are a standard deviation over 2 draws" in against.caption
     (lists,) = report_figures(listed)
     assert list(lists.panels[0].live.rows) == [
         "random, no privacy", "popularity, no privacy", "near, no privacy"

@@ -139,7 +139,7 @@ def trials(seeds: int, keeps: tuple[int, ...], overlaps: tuple[float, ...]) -> I
 
 def compared_page(seeds: int = 2) -> str:
     pairs = [("The Long Way Home", 5.0, 3.7), ("Heat", 2.0, 4.1), ("Up", None, 2.9)]
-    sample = DeviceSample("A made-up person", "optimal", "1", pairs, symbols=5)
+    sample = DeviceSample("A synthetic user", "optimal", "1", pairs, symbols=5)
     attacked = beside(
         RATINGS, plan="rated", channels=["optimal", "bounded-laplace"], epsilons=["0.5", "1"]
     )

@@ -83,12 +83,12 @@ def _lines(rows: Sequence[AttackRow]) -> Iterator[tuple[str, str]]:
         yield terms, _line(row.value, told[terms].value if terms in told else None)
     for row in list(found.values())[:1]:
         stars = next((one.baseline for one in told.values()), None)
-        yield "without any report", _line(row.baseline, stars)
+        yield "without reports", _line(row.baseline, stars)
 
 
 def _line(found: float, stars: float | None) -> str:
-    guessed = "" if stars is None else f"; {share(stars)} of stars are guessed right"
-    return f"for {share(found)} of people{guessed}"
+    guessed = "" if stars is None else f"; {share(stars)} of ratings reconstructed"
+    return f"{share(found)} of users{guessed}"
 
 
 def share(value: float) -> str:

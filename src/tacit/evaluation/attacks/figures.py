@@ -1,4 +1,4 @@
-"""What an attacker finds against epsilon, as a figure: a panel for each of the terms."""
+"""Success of an attack against epsilon: a panel per plan and channel."""
 
 # matplotlib's own annotations leave keyword arguments and colours half typed.
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
@@ -66,8 +66,8 @@ class FoundPanel:
             alike.setdefault(f"{self.beside(name)[0][1]:.6f}", []).append(name)
         places = {" or ".join(names): self.beside(names[0])[0][1] for names in alike.values()}
         if len(places) == 1:
-            return {"beside": next(iter(places.values()))}
-        return {f"{names}, beside": place for names, place in places.items()}
+            return {"baseline": next(iter(places.values()))}
+        return {f"{names}, baseline": place for names, place in places.items()}
 
     def _by_epsilon(self, name: str) -> dict[float, list[AttackRow]]:
         mine = [row for row in self.rows if row.setting == name]
@@ -91,7 +91,7 @@ def found_figure(rows: Sequence[AttackRow]) -> ReportFigure | None:
         f"{', '.join(dict.fromkeys(row.figure for row in kept))}, as a share",
         f", against {epsilon_per(shown)} on a log scale: left is more private. {_spread(shown)}"
         f"{_left_out(shown, names)}",
-        [*legend, LegendEntry(f"beside: {rows[0].beside}", stroke="mean")],
+        [*legend, LegendEntry(f"baseline: {rows[0].beside}", stroke="mean")],
         [_panel(each, number, names, digits) for number, each in enumerate(panels)],
     )
 
@@ -111,7 +111,7 @@ def _left_out(rows: Sequence[AttackRow], names: Sequence[str]) -> str:
     every = len({row.setting for row in rows})
     if every == len(names):
         return ""
-    return f" Of {every} lines these {len(names)} depend on epsilon most; the table has all."
+    return f" {len(names)} of {every} lines, those that depend on epsilon most. The table has all."
 
 
 def style(number: int) -> tuple[int, int]:
@@ -138,7 +138,7 @@ def _panel(panel: FoundPanel, number: int, names: Sequence[str], digits: int) ->
         lines.append(LiveLine(name, *look, "solid", _said(panel.points(name), digits)))
         if not panel.even(name):
             bare = _said(panel.beside(name), digits)
-            lines.append(LiveLine(f"{name}, beside", *look, "floor", bare))
+            lines.append(LiveLine(f"{name}, baseline", *look, "floor", bare))
     floors = [LiveFloor(name, at, f"{at:.{digits}f}") for name, at in panel.floors.items()]
     ticks = [(epsilon, f"{epsilon:g}") for epsilon in panel.epsilons]
     return FigurePanel(

@@ -1,4 +1,4 @@
-"""What attackers found, as a page to open: one file, no network, made from rows alone."""
+"""Results of attacks as one HTML file, computed from result rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from tacit.evaluation.html.page import render
 from tacit.evaluation.html.provenance import Provenance
 
 EXPERIMENT = (
-    "An experiment on data at hand: an attacker is judged by true ratings, so these figures are as "
-    "private as the ratings are. Do not publish them if the people are protected."
+    "These figures compare results of attacks with true ratings, so they are as private as the "
+    "ratings are. Do not publish them if the users are protected."
 )
 
 
@@ -72,5 +72,5 @@ def _said(rows: Sequence[AttackRow]) -> list[str]:
 def _leaking(attack: PlayedAttack) -> FailedClaim:
     """A line at the top of the page."""
     count = len(attack.leaks)
-    above = f"{count} figure{' is' if count == 1 else 's are'} above what is promised"
+    above = f"{count} figure{' exceeds' if count == 1 else 's exceed'} the guarantee"
     return FailedClaim(attack.anchor, f"{attack.name}: {above}", "")

@@ -1,4 +1,4 @@
-"""What attackers found, as tables: one for each attack, one column an epsilon."""
+"""Results of attacks as tables: one per attack, one column per epsilon."""
 
 from collections.abc import Iterator, Sequence
 from statistics import fmean
@@ -24,12 +24,12 @@ def leaks(rows: Sequence[AttackRow]) -> list[str]:
     """A sentence for each figure above what was promised; else one, where any has a bound."""
     said = [
         f"{row.attack}, {row.setting}, {under(row)}: {row.figure} is {row.value:.4f}, above the "
-        f"{row.bound:.4f} that is promised by more than chance ({row.error:.4f}) would have it."
+        f"guaranteed {row.bound:.4f} (standard error {row.error:.4f})."
         for row in rows
         if row.leaks
     ]
     bounded = sum(row.bound is not None for row in rows)
-    clean = f"None of {bounded} figures with a bound is above it by more than chance."
+    clean = f"None of the {bounded} bounded figures significantly exceeds its bound."
     return said or ([clean] if bounded else [])
 
 
@@ -51,7 +51,7 @@ def _table(rows: Sequence[AttackRow]) -> Table:
     names = [f"{epsilon:g}" for epsilon in epsilons] + ([FREE] if free else [])
     per = f"; {epsilon_per(rows)}" if epsilons else ""
     return Table(
-        f"{rows[0].attack}{over}, in brackets {rows[0].beside}{per}",
+        f"{rows[0].attack}{over}, in parentheses {rows[0].beside}{per}",
         ("under", "the attacker has", "figure", *names),
         tuple(_lines(rows, [*epsilons, *([None] if free else [])])),
     )

@@ -29,7 +29,9 @@ def _figure(found: Tradeoff, limits: tuple[float, float]) -> ReportFigure:
     panel = FigurePanel(inline(picture(found, limits), "tradeoff", words), live(found, limits))
     spread = "Bars are a standard deviation over splits." if found.spreads else ONE_SPLIT
     caption = f", against epsilon per {found.unit} on a log scale. {spread}"
-    return ReportFigure("Strength and loss", caption, _legend(found, limits), [panel])
+    return ReportFigure(
+        "Privacy strength and accuracy loss", caption, _legend(found, limits), [panel]
+    )
 
 
 def _legend(found: Tradeoff, limits: tuple[float, float]) -> list[LegendEntry]:
@@ -42,7 +44,7 @@ def _legend(found: Tradeoff, limits: tuple[float, float]) -> list[LegendEntry]:
         LegendEntry(f"{MEAN_WORDS}, A = 1", stroke="mean"),
     ]
     if rule:
-        entries.append(LegendEntry(f"{rule[1]}, as much is lost as kept", stroke="rule"))
+        entries.append(LegendEntry(f"{rule[1]}, A = 1 - P", stroke="rule"))
     if band:
         entries.append(LegendEntry(f"{band[2]}, within both limits", stroke="band"))
     return entries
@@ -54,5 +56,5 @@ def table(found: Tradeoff) -> Table:
         (f"{e:g}", f"{strength(e):.3f}", f"{1 - strength(e):.3f}", f"{loss:.{found.digits}f}")
         for e, loss in found.points
     )
-    heading = ("epsilon", "strength P", "1 - P", "loss A")
-    return Table(f"Strength and loss; epsilon per {found.unit}", heading, lines)
+    heading = ("epsilon", "privacy strength P", "1 - P", "accuracy loss A")
+    return Table(f"Privacy strength and accuracy loss; epsilon per {found.unit}", heading, lines)

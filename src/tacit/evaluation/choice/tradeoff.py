@@ -21,11 +21,11 @@ from tacit.evaluation.digits import UNKNOWN, decimals
 from tacit.evaluation.results import ResultRow
 
 MEAN = "global-mean"
-MEAN_WORDS = "always the mean"
+MEAN_WORDS = "mean rating"
 LETTERS = (
-    "Strength P is 1 where reports say nothing and 0 where they say the rating itself: one minus "
-    "an attacker's best advantage over a coin.\n"
-    "Loss A is 0 for the error without privacy and 1 for the error of always guessing the mean."
+    "Privacy strength P = 2 / (1 + e^epsilon) is 1 if reports are independent of the rating and 0 "
+    "if they reveal it: one minus the attacker's maximum advantage over guessing.\n"
+    "Accuracy loss A is 0 for the error without privacy and 1 for the error of the mean rating."
 )
 """What the letters of the table stand for."""
 
@@ -116,10 +116,11 @@ class Tradeoff:
         crossing, interval = self.crossing, self.interval(most_loss, least_strength)
         first, last = self.points[0][0], self.points[-1][0]
         return [
-            f"As much is lost as kept at epsilon {crossing:.2g} per {self.unit}."
+            f"A = 1 - P at epsilon {crossing:.2g} per {self.unit}."
             if crossing
-            else f"Loss and strength do not cross between {first:g} and {last:g}.",
-            f"Weighing strength {weight:g}: epsilon {self.best(weight):g} per {self.unit}.",
+            else f"A and 1 - P do not cross at epsilon {first:g} to {last:g} per {self.unit}.",
+            f"Largest {weight:g} P + {1 - weight:g} (1 - A): epsilon {self.best(weight):g} per "
+            f"{self.unit}.",
             f"A at most {most_loss:g} and P at least {least_strength:g}: epsilon "
             f"{interval[0]:g} to {interval[1]:g} per {self.unit}."
             if interval

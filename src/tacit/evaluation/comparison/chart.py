@@ -1,4 +1,4 @@
-"""What a figure shows, worked out from the result rows: means over splits, and words for them."""
+"""The data of a figure, computed from result rows: means over splits, and a text alternative."""
 
 import math
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from tacit.evaluation.units import epsilon_per
 
 TITLES = {
     "rmse": "RMSE on held-out true ratings (lower is better)",
-    "mae": "mean absolute error on held-out true ratings (lower is better)",
-    "information_efficiency": "information efficiency of the device (1: nothing is lost)",
-    "f_score_at_10": "F-score of the top 10 test items (higher is better)",
-    "precision_at_10": "precision of the top 10 (higher is better)",
-    "recall_at_10": "recall of the top 10 (higher is better)",
-    "ndcg_at_20": "NDCG of lists of 20 from the whole catalogue (higher is better)",
+    "mae": "MAE on held-out true ratings (lower is better)",
+    "information_efficiency": "information efficiency of the device (1: as without privacy)",
+    "f_score_at_10": "F-score at 10 among test items (higher is better)",
+    "precision_at_10": "precision at 10 among test items (higher is better)",
+    "recall_at_10": "recall at 10 among test items (higher is better)",
+    "ndcg_at_20": "NDCG@20 over the complete catalogue (higher is better)",
 }
 ERRORS = ("rmse", "mae")
-FLOORS = {"always the mean": "global-mean", "at random": RANDOM, "popularity": POPULARITY}
-"""What reaches a floor, and the model whose rows without privacy have it."""
+FLOORS = {"mean rating": "global-mean", "random list": RANDOM, "popularity": POPULARITY}
+"""Baselines, and the model whose rows without privacy have them."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ class Chart:
 
     @cached_property
     def floors(self) -> dict[str, float]:
-        """What is reached without a report, by what reaches it: always the mean, where it is RMSE
-        that is shown; else items at random, and by popularity without privacy."""
+        """Baselines without a report: the mean rating for RMSE, else random lists and popularity
+        without privacy."""
         if self.metric == "rmse":
             known = [row.rmse_of_mean for row in self.rows if not math.isnan(row.rmse_of_mean)]
-            return {"always the mean": fmean(known)} if known else {}
+            return {"mean rating": fmean(known)} if known else {}
         found = {name: self.floor(model) for name, model in FLOORS.items()}
         return {name: floor for name, floor in found.items() if floor is not None}
 

@@ -1,4 +1,4 @@
-"""What left one device, next to what was true: of one made-up or self-chosen person."""
+"""True ratings and reports of one device: of a synthetic user, or of one who was chosen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +11,14 @@ from tacit.readers import synthetic
 from tacit.scale import RatingScale
 
 PEOPLE, ITEMS = 10, 60
-PRESENCE_PUBLIC = (
-    "The provider received the items, which are public, and a symbol for each: nothing else."
-)
+PRESENCE_PUBLIC = "The provider received the item ids, which are public, and a symbol for each."
 PRESENCE_HIDDEN = (
-    "The provider received a symbol for every item it asked about, rated or not. Items without a "
-    "true rating below were made up on the device; some that have one went missing there."
+    "The provider received a symbol for each item of the plan, rated or not. A report without a "
+    "true rating is noise. A true rating can be reported as missing."
 )
 SYMBOLS = (
-    "There are {} symbols to draw from; the number shown is what the drawn one stands for. Another "
-    "draw would look different."
+    "The channel has {} symbols. The report column shows the rating that the drawn symbol stands "
+    "for. Another draw gives other reports."
 )
 
 
@@ -115,7 +113,7 @@ def made_up(
     )
     symbols = len(chosen.channels[0].outputs)
     shown = chosen.guarantee.unit == "value"
-    return DeviceSample("A made-up person", channel, epsilon, pairs, symbols, shown)
+    return DeviceSample("A synthetic user", channel, epsilon, pairs, symbols, shown)
 
 
 def _figure(value: float | None) -> str:

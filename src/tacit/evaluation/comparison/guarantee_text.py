@@ -52,9 +52,7 @@ def plugged(plugins: Iterable[str | None]) -> list[str]:
     found = list(dict.fromkeys(parts))
     if not found:
         return []
-    return [
-        f"Of plug-ins, which are no part of Tacit and answer for themselves: {', '.join(found)}."
-    ]
+    return [f"From plug-ins, whose guarantees Tacit does not verify: {', '.join(found)}."]
 
 
 def _claim(rows: Sequence[ResultRow]) -> Guarantee:
@@ -67,7 +65,7 @@ def _claim(rows: Sequence[ResultRow]) -> Guarantee:
         delta=f"{delta:g}",
         unit=row.unit,
         trust=row.trust,
-        released="what the curator says" if row.trust == "curator" else "what left the devices",
+        released="the curator's output" if row.trust == "curator" else "the devices' reports",
         fails=_failing(rows) if row.claim_valid is False else None,
         uncovered=tuple(row.uncovered.split(", ")) if row.uncovered else (),
     )
@@ -75,7 +73,7 @@ def _claim(rows: Sequence[ResultRow]) -> Guarantee:
 
 def _failing(rows: Sequence[ResultRow]) -> str:
     models = ", ".join(dict.fromkeys(row.model for row in rows))
-    return f"{models}; the guarantee of each says why"
+    return f"{models}; see the reason in each guarantee"
 
 
 def either(words: Sequence[str]) -> str:

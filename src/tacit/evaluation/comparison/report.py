@@ -36,7 +36,7 @@ def report(
     attacked: Sequence[AttackRow] = (),
     run: Provenance | None = None,
 ) -> str:
-    """The report as HTML: the guarantee, what attackers find, figures, tables, one device.
+    """Return the report as HTML: results, figures, guarantee, attacks, one device and all tables.
 
     `split`: what was held out, in words, such as `Protocol.words`. `attacked`: rows of attacks on
     the same ratings. `run`: what was run, if that is known. Only `sample` shows true ratings; see
@@ -48,7 +48,7 @@ def report(
         "comparison.html",
         title=f"Tacit: {names}",
         names=names,
-        findings=findings(rows, attacked),
+        findings=findings(rows),
         promises=[_promise(claim, group) for claim, group in claims(holding(rows))],
         failed=failed(rows),
         asides=_asides(rows),
@@ -110,4 +110,4 @@ def _method(rows: Sequence[ResultRow], split: str) -> dict[str, str]:
 
 def _public(rows: Sequence[ResultRow]) -> str:
     slots = any(row.unit == "slot" for row in rows)
-    return "who takes part, and the catalogue" if slots else "who rated what"
+    return "the set of users and the catalogue" if slots else "which items each user rated"

@@ -10,8 +10,8 @@ from tacit.evaluation.units import epsilon_per
 from tacit.metrics.slices import By, Slice
 
 CAPTIONS: dict[By, str] = {
-    "activity": "RMSE by decile of people, and its cost above no privacy",
-    "popularity": "RMSE by decile of items, and its cost above no privacy",
+    "activity": "RMSE by decile of users, and increase over no privacy",
+    "popularity": "RMSE by decile of items, and increase over no privacy",
 }
 Part = tuple[ResultRow, Slice]
 
@@ -25,7 +25,7 @@ def _table(rows: Sequence[ResultRow], by: By) -> Table:
     parts = [(row, part) for row in rows for part in row.slices or () if part.by == by]
     sliced = [row for row, _ in parts]
     epsilons = sorted({row.epsilon for row in sliced if row.epsilon is not None})
-    costs = (f"cost at {epsilon:g}" for epsilon in epsilons)
+    costs = (f"increase at {epsilon:g}" for epsilon in epsilons)
     heading = ("channel, model, where", "decile", "training ratings", *map("{:g}".format, epsilons),
                "no privacy", *costs)  # fmt: skip
     lines = [

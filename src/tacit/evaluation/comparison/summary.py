@@ -10,11 +10,11 @@ from tacit.evaluation.results import ResultRow
 PRINTED = {
     "rmse": "RMSE",
     "information_efficiency": "Information efficiency of the device",
-    "f_score_at_10": "F-score of the best 10 test items",
-    "ndcg_at_20": "NDCG of lists of 20",
-    "recall_at_20": "Recall of lists of 20",
+    "f_score_at_10": "F-score at 10 among test items",
+    "ndcg_at_20": "NDCG@20",
+    "recall_at_20": "Recall@20",
 }
-"""What is printed; the result rows have the rest."""
+"""Printed metrics. Result rows have more."""
 
 
 def tables(rows: Sequence[ResultRow]) -> list[Table]:

@@ -14,7 +14,7 @@ from tacit.evaluation.units import epsilon_per
 NOTHING = "–"
 # A number, perhaps in percent or with another in brackets; a range of counts; or nothing at all.
 FIGURE = re.compile(r"(|–|[+-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?( %)?( \([^)]+\))?|\d+ to \d+)")
-DECIDING = {"rmse": "Lowest RMSE", "ndcg_at_20": "Highest NDCG of lists of 20"}
+DECIDING = {"rmse": "Lowest RMSE", "ndcg_at_20": "Highest NDCG@20"}
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def promises(rows: Sequence[ResultRow]) -> Table:
         for (name, _), row in kinds.items()
     )
     heading = ("channel", "epsilon", "per user", f"per user, delta = {' or '.join(deltas)}")
-    return Table("What is promised, in nats", heading, tuple(lines))
+    return Table("Guarantee per user, in nats", heading, tuple(lines))
 
 
 def _line(

@@ -59,7 +59,7 @@ def _lead(rows: Sequence[TrialRow]) -> list[dict[str, str]]:
     near = min((row.epsilon or 0.0 for row in held), key=lambda e: (abs(e - 1), e), default=None)
     strict = _lowest([row for row in held if row.epsilon == near])
     said = [_said(strict, rows, f"at epsilon = {near:g} per {strict[0].unit}")] if strict else []
-    return said + ([_said(free, rows, "without any privacy")] if free else [])
+    return said + ([_said(free, rows, "without privacy")] if free else [])
 
 
 def _lowest(rows: Sequence[TrialRow]) -> list[TrialRow]:

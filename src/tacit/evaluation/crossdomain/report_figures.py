@@ -58,13 +58,13 @@ def report_figures(rows: Sequence[TrialRow]) -> list[ReportFigure]:
 def _against(found: Sequence[Sweep], styles: Styles, digits: int) -> ReportFigure:
     panels = [_panel(sweep, styles, digits) for sweep in found]
     stays = dict.fromkeys(word for sweep in found for word in sweep.at_words)
-    kept = f" What is not on the axis stays at {', '.join(stays)}." if stays else ""
+    kept = f" Fixed: {', '.join(stays)}." if stays else ""
     rows = found[0].rows
     names = [marker(name, *styles.of(name)) for name in styles.names]
     modes = dict.fromkeys(row.mode for row in rows)
     strokes = [LegendEntry(WORDS[mode], stroke=LEGEND[mode]) for mode in modes]
     if any(row.floor for row in rows):
-        strokes.append(LegendEntry("a floor: an item's mean, for everybody", stroke="mean"))
+        strokes.append(LegendEntry("baseline: item mean", stroke="mean"))
     caption = f". Thin lines do not depend on the axis. {_spread(rows)}{kept}"
     return ReportFigure(_title("mae"), caption, [*names, *strokes], panels)
 
@@ -72,8 +72,8 @@ def _against(found: Sequence[Sweep], styles: Styles, digits: int) -> ReportFigur
 def _spread(rows: Sequence[TrialRow]) -> str:
     seeds = len({row.seed for row in rows})
     if seeds == 1:
-        return "One draw of who is tested: how much figures vary is not known."
-    return f"Bars and bands are a deviation over {seeds} draws of who is tested."
+        return "One draw of test users, so the standard deviation is unknown."
+    return f"Bars and bands are a standard deviation over {seeds} draws of test users."
 
 
 def _title(metric: str) -> str:
@@ -101,7 +101,7 @@ def _line(line: SweepLine, hue: int, shape: int, digits: int) -> LiveLine:
 
 def _beside(rows: Sequence[TrialRow], metric: str, digits: int) -> ReportFigure:
     seeds = len({row.seed for row in rows})
-    spread = f"bars are a deviation over {seeds} draws" if seeds > 1 else "one draw, no spread"
+    spread = f"bars are a standard deviation over {seeds} draws" if seeds > 1 else "one draw"
     kinds = ordered(rows, metric)
     said = ", ".join(
         f"{', '.join(kind)} {mean(mine, metric):.{digits}f}" for kind, mine in kinds.items()
@@ -109,7 +109,7 @@ def _beside(rows: Sequence[TrialRow], metric: str, digits: int) -> ReportFigure:
     words = f"{MEASURED[metric]} of every system: {said}."
     picture = inline(beside(rows, metric), f"beside-{metric}", words)
     floors = _floors(kinds.values(), metric, digits)
-    legend = [LegendEntry(f"{floor.name}, a floor", stroke="mean") for floor in floors]
+    legend = [LegendEntry(f"baseline: {floor.name}", stroke="mean") for floor in floors]
     caption = f"; {spread}."
     live = _rows(kinds, metric, Styles(rows), floors, digits)
     return ReportFigure(_title(metric), caption, legend, [FigurePanel(picture, live)])
@@ -144,5 +144,5 @@ def _surfaces(grids: Sequence[Surface], unit: str) -> ReportFigure:
         FigurePanel(inline(surface(grid), f"surface-{number}", grid.describe()))
         for number, grid in enumerate(grids)
     ]
-    caption = ". One budget is spent on what items are replaced by, the other on neighbours."
+    caption = ". One budget is for item replacement, the other for neighbor selection."
     return ReportFigure(f"mean absolute error at two epsilons per {unit}", caption, [], panels)

@@ -11,7 +11,7 @@ from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
 from tacit.evaluation.html.figure import FigurePanel, LegendEntry, ReportFigure, marker
 from tacit.evaluation.html.live import LiveFloor, LiveLine, LivePanel
 
-ONE_SPLIT = "One split: how much figures vary is not known."
+ONE_SPLIT = "One split, so the standard deviation is unknown."
 STROKES = {"provider": "solid", "device": "dashed", "curator": "dotdashed"}
 
 
@@ -36,7 +36,7 @@ def _spread(chart: Chart) -> str:
 def _beyond(chart: Chart) -> str:
     extreme = chart.beyond
     return (
-        f" Lines that leave a panel go as far as {extreme:.2f}; the table has every figure."
+        f" The largest figure outside a panel is {extreme:.2f}. The table has all figures."
         if extreme is not None
         else ""
     )

@@ -55,6 +55,6 @@ class Provenance:
 def data_sentence(ratings: Ratings) -> str:
     """Whose ratings of what, in a sentence."""
     return (
-        f"{ratings.name}: {len(ratings):,} ratings by {ratings.n_users:,} people of "
+        f"{ratings.name}: {len(ratings):,} ratings by {ratings.n_users:,} users of "
         f"{ratings.n_items:,} items, {ratings.scale}."
     )

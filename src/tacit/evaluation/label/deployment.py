@@ -14,8 +14,8 @@ from tacit.privacy.guarantee import PROTECTS, Guarantee
 UNITS = {"value": "Event-level", "slot": "Event-level", "user": "User-level"}
 MODELS = {"nobody": "Local", "curator": "Central"}
 ACTORS = {
-    "nobody": "Devices draw noise before anything leaves; provider and network see reports alone.",
-    "curator": "A curator holds true ratings and is trusted; others see what is released.",
+    "nobody": "Devices add noise before they send; provider and network see only noisy reports.",
+    "curator": "A trusted curator holds the true ratings; others see only the output.",
 }
 
 
@@ -67,7 +67,7 @@ def _model(label: Label, weakest: Guarantee) -> dict[str, Any]:
         "is_many_release": keeping is not None,
         "is_many_release_description": None
         if keeping is None
-        else f"Each rating is answered for once; an epoch lasts {keeping.epoch_seconds} seconds.",
+        else f"One report per rating; an epoch lasts {keeping.epoch_seconds} seconds.",
     }
 
 

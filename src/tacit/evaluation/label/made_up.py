@@ -45,8 +45,8 @@ def found_by_attackers(task: Task) -> tuple[AttackFigure, ...]:
         return ()
     rated = len(ratings) / ratings.n_users
     data = (
-        f"Made-up people, {ratings.n_users:,} of them, who rated {rated:.0f} of "
-        f"{ratings.n_items:,} items each; nobody's ratings are in these figures."
+        f"{ratings.n_users:,} synthetic users, each with {rated:.0f} ratings of "
+        f"{ratings.n_items:,} items. The figures contain no real ratings."
     )
     return tuple(_figures(task, ratings, data))
 

@@ -12,8 +12,7 @@ from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 
 UNBOUNDED = (
-    "Nothing bounds a whole person: the guarantee is of one {}, and what one person contributed "
-    "adds up."
+    "No guarantee per user: the guarantee is per {}, and epsilon adds up over all data of one user."
 )
 STATED = "the guarantee is as stated by the provider"
 
@@ -35,8 +34,7 @@ def of_model(path: Path) -> Label:
         name=path.name,
         address=sha256(content).hexdigest(),
         asked_by=None,
-        leaves=f"What is released is {what}, learnt from {guarantee.released}. "
-        f"{STATED.capitalize()}.",
+        leaves=f"Released: {what}, trained on {guarantee.released}. {STATED.capitalize()}.",
         terms=(Terms(through=what, promises=(guarantee,)),),
         unbounded=None if person else UNBOUNDED.format(guarantee.unit),
         keeping=None,

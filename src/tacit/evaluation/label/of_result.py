@@ -11,7 +11,7 @@ from tacit.evaluation.label.label import Label, Terms
 from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 
-UNBOUNDED = "Nothing bounds a whole person under the promises per value or slot."
+UNBOUNDED = "The guarantees per value or slot imply no guarantee per user."
 
 
 def of_result(path: Path) -> Label:
@@ -30,9 +30,8 @@ def of_result(path: Path) -> Label:
         name=", ".join(dict.fromkeys(row.dataset for row in rows)) or path.name,
         address=sha256(path.read_bytes()).hexdigest(),
         asked_by=None,
-        leaves="Nothing is released: this is an experiment on data at hand, and its figures are as "
-        "private as the data."
-        + "".join(f" {said}" for said in plugged(row.plugins for row in rows)),
+        leaves="Nothing is released: these are the figures of an experiment, which are as private "
+        "as its data." + "".join(f" {said}" for said in plugged(row.plugins for row in rows)),
         terms=tuple(terms),
         unbounded=UNBOUNDED if units & {"value", "slot"} else None,
         keeping=None,

@@ -15,12 +15,12 @@ from tacit.evaluation.label.label import Keeping, Label, Terms
 from tacit.wire.task import Task
 
 UNBOUNDED = (
-    "Nothing bounds a whole person: which items they rated leaves as it is. The values of n of "
-    "their ratings together cost n times epsilon, up to the limit that they set on their device."
+    "No guarantee per user: the rated items are reported as they are. The values of n ratings "
+    "together cost n times epsilon, up to the limit that the user sets on the device."
 )
 EVERY_CHANNEL = (
-    "all of these tables, as after the owner of a device raises its maximum epsilon and it answers "
-    "for every slot again"
+    "all of these tables, if the user raises the maximum epsilon and the device reports on every "
+    "slot again"
 )
 
 
@@ -35,8 +35,8 @@ def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> 
         name=task.name,
         address=task.address,
         asked_by=task.provider,
-        leaves=f"What leaves a device is {task_guarantee(task).released}, drawn there at random; "
-        "ratings stay.",
+        leaves=f"A device sends {task_guarantee(task).released}, drawn at random. True ratings "
+        "stay on the device.",
         terms=tuple(_terms(task, delta)),
         unbounded=None if task.hides_presence else UNBOUNDED,
         keeping=Keeping(

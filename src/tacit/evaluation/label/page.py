@@ -9,15 +9,15 @@ from tacit.evaluation.label.label import Keeping, Kind, Label
 from tacit.privacy.guarantee import Guarantee
 
 TRUSTED = {
-    "nobody": "Nobody. Noise is drawn on each person's device, before anything leaves it.",
-    "curator": "The curator, who holds true ratings. Whoever sees what they release is not.",
-    "everybody": "Everybody who sees what is released: it is not protected.",
+    "nobody": "Nobody. Each device adds noise before it sends a report.",
+    "curator": "The curator, who holds the true ratings. Readers of the output are not trusted.",
+    "everybody": "Everybody who sees the output, which is not protected.",
 }
 MADE_UP = (
-    "An attacker was given these terms and made-up people, and knew as much of each as is said; "
-    "beside each figure is the same without the reports."
+    "Attacks on synthetic users under these terms, with the background knowledge in the first "
+    "column. The last column is the same without the reports."
 )
-NOT_PLAYED = "No attack was played for this label."
+NOT_PLAYED = "No attack was run for this label."
 DAY = 86_400
 
 
@@ -42,8 +42,15 @@ def _terms(label: Label) -> Table:
         for terms in label.terms
         for one in terms.promises
     )
-    heading = ("through", "protects one", "epsilon, nats", "delta", "a guess right", "checked")
-    return Table("Each promise, the smallest unit first", heading, lines)
+    heading = (
+        "released",
+        "protects one",
+        "epsilon, nats",
+        "delta",
+        "attacker accuracy",
+        "verified",
+    )
+    return Table("Guarantees, smallest unit first", heading, lines)
 
 
 def _figures(one: Guarantee, kind: Kind) -> list[str]:
@@ -57,7 +64,7 @@ def _checked(one: Guarantee, kind: Kind) -> str:
         return "does not hold"
     if kind == "model":
         return "as stated by the provider"
-    return "in integers" if one.exact else "by argument"
+    return "in integers" if one.exact else "by proof"
 
 
 def guessed(one: Guarantee) -> str:
@@ -78,13 +85,12 @@ def _person(label: Label) -> list[str]:
 
 def _kept(keeping: Keeping | None) -> str:
     if keeping is None:
-        return "What is released stays released. No reports are part of it."
+        return "The output is public for good. It contains no reports."
     lasts = keeping.epoch_seconds / DAY
     return (
-        f"An epoch lasts {lasts:g} days, reports are taken up to {keeping.late_epochs} epochs "
-        f"late and deleted {keeping.days} days after their epoch closed. Each rating is answered "
-        "for once through each channel: asking again returns the same answer, and changing it "
-        "costs epsilon again."
+        f"An epoch lasts {lasts:g} days. Reports are accepted up to {keeping.late_epochs} epochs "
+        f"late and deleted {keeping.days} days after their epoch closed. A device draws one report "
+        "per rating and channel and repeats it. A changed rating costs epsilon again."
     )
 
 
@@ -102,7 +108,7 @@ def _attacks(label: Label) -> Table:
         (f"{one.attack}, {one.setting}", one.through, one.figure, *_shares(one))
         for one in label.found
     )
-    return Table("Attacks", ("attack", "through", "figure", "share", "without"), lines)
+    return Table("Attacks", ("attack", "released", "metric", "share", "without reports"), lines)
 
 
 def _shares(one: AttackFigure) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from tacit.training import PER_PERSON, PGMF
 from tacit.training.mechanism.accounting import check_promise
 
 AUTO = "auto"
-NOTHING, MEAN = "no privacy", "always the mean"
+NOTHING, MEAN = "no privacy", "mean rating"
 WORLDS = 2
 """Made-up worlds that are averaged where all people are made up; else there is one."""
 
