@@ -1,6 +1,7 @@
 """Main results of a report, and how to reproduce it."""
 
 import re
+from math import nan
 
 import pytest
 
@@ -22,11 +23,14 @@ def test_accuracy_of_the_epsilon_nearest_to_1_precedes_the_guarantee(make_row):
         make_row(epsilon=1.0, rmse=0.95, ndcg_at_20=0.21, where="device"),
         make_row(epsilon=8.0, rmse=0.88, ndcg_at_20=0.3, where="device"),
         make_row(channel="identity", rmse=0.87, ndcg_at_20=0.31, where="device"),
+        make_row(model="popularity", epsilon=1.0, rmse=nan, ndcg_at_20=0.4, where="device"),
+        make_row(model="popularity", channel="identity", rmse=nan, ndcg_at_20=0.45, where="device"),
     ]
     lead, lists, stake = findings(rows)
     assert "At epsilon = 1 per value, the RMSE on the device is <strong>0.950</strong>" in lead
     assert "(0.870 without privacy)" in lead
-    assert "NDCG@20 on the device is <strong>0.210</strong> (0.310 without privacy)" in lists
+    assert "NDCG@20 on the device is <strong>0.210</strong> (0.310 without" in lists
+    assert "0.450 popularity)" in lists
     assert "tells two values apart at most 73.2 % of the time" in stake
 
 

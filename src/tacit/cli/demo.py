@@ -21,13 +21,14 @@ def demo(
     writable(report, json)
 
     from tacit.cli.compare import run
+    from tacit.evaluation.comparison.defaults import beside_floors
     from tacit.evaluation.comparison.request import Comparison
     from tacit.evaluation.comparison.tools import tools
     from tacit.readers import synthetic
 
     comparison = Comparison(
         channels=("auto", "bounded-laplace"),
-        models=("bias", "mf", "channel-mf"),
+        models=beside_floors(("bias", "mf", "channel-mf")),
         epsilons=("0.5", "1", "3"),
     )
     run(synthetic(), comparison, tools(), json, report)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
+from tacit.evaluation.comparison.request import POPULARITY, RANDOM
 from tacit.evaluation.comparison.tables import deciding, digits_of, foremost, holding
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
@@ -41,14 +42,26 @@ def guess(epsilon: float) -> str:
 def _score(
     here: Sequence[ResultRow], free: Sequence[ResultRow], metric: str, digits: int
 ) -> Markup:
-    """The best figure at one place, and the best without privacy."""
+    """The best model at one place, the best without privacy, and for top-N lists popularity."""
     where = "device" if any(row.where == "device" for row in here) else here[0].where
-    found, best = (foremost(each, where, metric) for each in (here, free))
-    if found is None:
+    models, free_models = (_without_baselines(each) for each in (here, free))
+    best, best_free = (foremost(each, where, metric) for each in (models, free_models))
+    if best is None:
         return Markup()
-    free_figure = f" ({best.figure:.{digits}f} without privacy)" if best else ""
+    others = {"without privacy": best_free}
+    if metric == LISTS:
+        others["popularity"] = foremost(
+            [row for row in free if row.model == POPULARITY], where, LISTS
+        )
+    words = ", ".join(f"{one.figure:.{digits}f} {name}" for name, one in others.items() if one)
     place = "on the device" if where == "device" else f"at the {where}"
-    return SCORES[metric].format(place, f"{found.figure:.{digits}f}") + free_figure
+    score = SCORES[metric].format(place, f"{best.figure:.{digits}f}")
+    return score + f" ({words})" if words else score
+
+
+def _without_baselines(rows: Sequence[ResultRow]) -> Sequence[ResultRow]:
+    """The rows of models, or of baselines if nothing else was compared."""
+    return [row for row in rows if row.model not in (RANDOM, POPULARITY)] or rows
 
 
 def _lists(here: Sequence[ResultRow], free: Sequence[ResultRow], digits: int) -> Iterator[str]:
