@@ -74,8 +74,8 @@ def test_label_and_page_print_what_the_task_does_not_cover(plan, write_task, run
         assert SENTENCE in promise["sentence"]
     assert "<h2>Not covered by the guarantee</h2>" in (tmp_path / "label.html").read_text()
     assert contract(task)["Not covered"] == (
-        "Taken from ratings and not declared: the catalogue. No epsilon covers what this shows of "
-        "those ratings."
+        "Inferred from ratings, not declared: the catalogue. No epsilon covers what this reveals "
+        "of those ratings."
     )
 
 

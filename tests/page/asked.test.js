@@ -45,12 +45,12 @@ test("a changed rating says that the old answer stands, and from when another ma
   await client.sync();
   assert.equal(await said(0), "sent");
   await client.rate(task, itemAt(task, 2), "1");
-  assert.match((await said(0)) ?? "", /^Changed: your answer for 4 stars stands until .* from \d/);
-  assert.equal(await said(1), "Changed: your answer for 4 stars stands until you send this one.");
+  assert.match((await said(0)) ?? "", /^Changed: your answer for 4 stars remains until .* from \d/);
+  assert.equal(await said(1), "Changed: your answer for 4 stars remains until you send this one.");
   await client.rate(task, itemAt(task, 2), "4");
   assert.equal(await said(0), "sent");
   await client.rate(task, itemAt(task, 2), null);
-  assert.match((await said(0)) ?? "", /^Cleared: your answer for 4 stars stands until \d.*erase\.$/);
+  assert.match((await said(0)) ?? "", /^Cleared: your answer for 4 stars remains until \d.*erase\.$/);
 });
 
 test("no symbol of a table lets a guess between two values be right more often than is said", async () => {

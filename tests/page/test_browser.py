@@ -60,8 +60,8 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) 
     expect(page.locator("#send")).to_be_hidden()
     levels = rate(page)
     expect(page.locator("#recommendations li")).to_have_count(8)
-    expect(page.locator("#send")).to_contain_text("Which things you rated becomes public")
-    expect(page.locator(".contract")).to_contain_text("which things you rated")
+    expect(page.locator("#send")).to_contain_text("The items you rated become public.")
+    expect(page.locator(".contract")).to_contain_text("which items you rated")
     assert {one.method for one in asked} == {"GET"}
     answer(page)
 
@@ -70,7 +70,7 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) 
     symbols = {json.loads(one)["cells"][0][0]: json.loads(one)["cells"][0][1]
                for one in reports(asked)}  # fmt: skip
     for place, level in enumerate(levels):
-        left = f"{stars(provider, symbols[place])} left instead of {level}."
+        left = f"Sent: {stars(provider, symbols[place])} instead of {level}."
         expect(entries.nth(place)).to_contain_text(left)
         expect(entries.nth(place)).to_contain_text("epsilon = 1 on this value")
         expect(page.locator("#catalogue li").nth(place).locator(".fate")).to_have_text("sent")
@@ -81,7 +81,7 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) 
     page.reload()
     expect(page.locator(".home > :first-child")).to_contain_text(spent)
     expect(page.locator("#asked")).to_contain_text("12 answers, the last since")
-    expect(page.locator("#asked")).to_contain_text("A model of everybody's answers, which picks")
+    expect(page.locator("#asked")).to_contain_text("A model trained on all users' answers.")
     expect(entries).to_have_count(12)
     unfold(page)
     expect(page.locator("#catalogue input:checked")).to_have_count(12)
@@ -268,12 +268,12 @@ def test_what_was_not_taken_is_sent_again_to_the_byte(page: Page, provider, aske
     rate(page, 3)
     agree(page)
     expect(page.locator("#status")).to_contain_text("the next attempt, with the same bytes")
-    expect(page.locator("#ledger")).to_contain_text("waits to be sent")
-    expect(page.locator("#catalogue .fate:not(:empty)")).to_have_text(["waits to be sent"] * 3)
+    expect(page.locator("#ledger")).to_contain_text("waiting to be sent")
+    expect(page.locator("#catalogue .fate:not(:empty)")).to_have_text(["waiting to be sent"] * 3)
     page.unroute("**/reports")
     page.reload()  # which is no way around what the collector asked for, nor is the button
     expect(page.locator("#status")).to_contain_text("the next attempt, with the same bytes")
-    page.get_by_role("button", name="Send what waits").click()
+    page.get_by_role("button", name="Send waiting answers").click()
     expect(page.locator("#status")).to_contain_text("the next attempt, with the same bytes")
     assert len(posts(asked)) == 1
     page.clock.set_fixed_time(time.time() + 91)
@@ -449,7 +449,7 @@ def test_axe_finds_nothing(page: Page, size, colours) -> None:
     page.wait_for_selector("#send:not([hidden])")
     assert violations(page) == []
     rate(page, 3)
-    page.get_by_text("The whole contract").click()
+    page.get_by_text("Full terms").click()
     assert violations(page) == []
     answer(page)
     assert violations(page) == []

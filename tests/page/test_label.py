@@ -29,8 +29,8 @@ def test_the_page_links_to_it(browser, provide, demo) -> None:
     provider = provide(demo)
     page = visited(browser, provider.url)
     page.locator("#catalogue").get_by_role("radio", name="5", exact=True).first.check(force=True)
-    page.get_by_text("The whole contract").click()
-    page.get_by_role("link", name="What this promises").click()
+    page.get_by_text("Full terms").click()
+    page.get_by_role("link", name="Privacy label").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(demo.name)
     told = page.content()
     assert provider.task.address in told

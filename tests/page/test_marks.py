@@ -53,12 +53,12 @@ def test_a_tap_says_that_it_is_there_and_another_that_it_is_not(page, provider, 
     (cells,) = sent(asked)
     assert list(cells) == list(range(len(TITLES)))
     assert set(cells.values()) <= {0, 1}
-    said = ("“not there” left instead of “there”.", "“there” left, which is true: by chance.")
+    said = ("Sent: “not marked” instead of “marked”.", "Sent: “marked”, which happens to be true.")
     for entry, place in ((entries.nth(0), 0), (entries.nth(1), 2)):
         expect(entry).to_contain_text(said[cells[place]])
-        expect(entry.locator(".bars .level")).to_have_text(["not there", "there"])
+        expect(entry.locator(".bars .level")).to_have_text(["not marked", "marked"])
     expect(page.locator("#asked")).to_contain_text("24 of 100 spent: epsilon per user")
-    expect(page.locator("#ledger")).to_contain_text("22 other places of 24 left too")
+    expect(page.locator("#ledger")).to_contain_text("on 22 other items of 24.")
 
     page.reload()
     expect(checked).to_have_count(2)
@@ -66,8 +66,8 @@ def test_a_tap_says_that_it_is_there_and_another_that_it_is_not(page, provider, 
     expect(page.locator("#catalogue li")).to_have_count(2)
     tap(page, 0)
     expect(checked).to_have_count(1)
-    expect(entries.nth(0).locator(".true .level")).to_have_text("not there")
-    stands = "Changed: your answer for “there” stands until you send this one, which you can from"
+    expect(entries.nth(0).locator(".true .level")).to_have_text("not marked")
+    stands = "Changed: your answer for “marked” remains until you send this one, which you can from"
     expect(entries.nth(0)).to_contain_text(stands)
     expect(page.locator("#catalogue .fate").first).to_contain_text(stands)
 
@@ -87,13 +87,13 @@ def test_everything_and_nothing_leave_as_many_answers(page, provider, asked):
 
 
 def test_no_word_is_of_ratings(page, provider, asked):
-    expect(page.locator(".contract")).to_contain_text("What you did, behind noise")
+    expect(page.locator(".contract")).to_contain_text("Your marks, by random noise")
     assert not OF_RATINGS.findall(text(page))
     tap(page, 0, 1, 2, 3, 4, 5)
     answer(page)
     tap(page, 0)
     assert not OF_RATINGS.findall(text(page))
-    expect(page.get_by_role("heading", name="What is there?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Mark items")).to_be_visible()
 
 
 def test_the_export_says_what_is_there(page, provider, asked):

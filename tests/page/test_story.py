@@ -109,7 +109,7 @@ def test_a_story_of_a_first_minute(person, asked) -> None:
             assert person.taps <= 3
             expect(page.locator("#recommendations li")).to_have_count(8)
     expect(page.locator("#recommendations")).to_contain_text("on this device, from your ratings")
-    expect(page.locator("#send")).to_contain_text("What leaves is 3 answers")
+    expect(page.locator("#send")).to_contain_text("sends 3 answers")
     first = page.locator("#recommendations li").first.inner_text().splitlines()[0]
     if page.locator("#peek").is_visible():
         expect(page.locator("#peek")).to_be_in_viewport()
@@ -126,7 +126,7 @@ def test_a_story_of_a_first_minute(person, asked) -> None:
     person.pick(choices, "1")
     expect(page.locator(".contract dl")).to_be_hidden()
     person.press(page.locator(".contract summary"))
-    expect(page.locator(".contract dl")).to_contain_text("which things you rated")
+    expect(page.locator(".contract dl")).to_contain_text("which items you rated")
     expect(page.get_by_label("Your lifetime limit")).to_be_hidden()
     whole(page)
     assert {one.method for one in asked} == {"GET"}
@@ -144,14 +144,14 @@ def test_a_story_of_a_first_minute(person, asked) -> None:
     person.pick(item(page, 0).get_by_role("radio"), "1")
     expect(item(page, 0).locator(".fate")).to_have_text(
         re.compile(
-            r"Changed: your answer for 5 stars stands until you send this one, which you can "
+            r"Changed: your answer for 5 stars remains until you send this one, which you can "
             r"from \d+ [A-Z][a-z]+ 20\d\d on\."
         )
     )
-    expect(page.locator("#ledger .entry").first).to_contain_text("left instead of 5.")
+    expect(page.locator("#ledger .entry").first).to_contain_text(" instead of 5.")
     person.press(item(page, 1).get_by_role("button"))
     expect(item(page, 1).locator(".fate")).to_have_text(
-        re.compile(r"Cleared: your answer for 4 stars stands until .* 20\d\d, unless you erase\.")
+        re.compile(r"Cleared: your answer for 4 stars remains until .* 20\d\d, unless you erase\.")
     )
     expect(page.locator("#sync")).to_be_hidden()
     whole(page)
@@ -160,11 +160,11 @@ def test_a_story_of_a_first_minute(person, asked) -> None:
     page.clock.set_fixed_time(time.time() + DAY)
     page.reload()
     told = page.locator(".home > :first-child")
-    expect(told).to_contain_text("Left3 answers, the last since")
+    expect(told).to_contain_text("Sent3 answers, the last since")
     expect(told).to_contain_text("Cost3 of 100 spent: epsilon for all your values together")
-    expect(told).to_contain_text("Came of itA model of everybody's answers, which picks")
+    expect(told).to_contain_text("ResultA model trained on all users' answers.")
     expect(item(page, 0).locator(".fate")).to_have_text(
-        "Changed: your answer for 5 stars stands until you send this one."
+        "Changed: your answer for 5 stars remains until you send this one."
     )
     assert len(posts(asked)) == 1
     whole(page)

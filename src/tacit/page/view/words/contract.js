@@ -14,24 +14,24 @@ const PARTS = {
   "the rating scale": "the rating scale",
 };
 
-export const OFFER = "Answer, with noise?";
-export const CONTRACT = "The whole contract";
-export const LABEL = "What this promises, on one page";
-export const BESIDES = ", and what somebody who attacks made-up people finds.";
+export const OFFER = "Send noisy answers?";
+export const CONTRACT = "Full terms";
+export const LABEL = "Privacy label";
+export const BESIDES = ", with the results of simulated attacks.";
 export const EXACTLY = "The exact question";
-export const LIMITS = "More: your lifetime limit";
+export const LIMITS = "Lifetime limit";
 export const FREE = "Answers cost nothing.";
 
 /**
- * What leaves, and what is seen of it.
+ * What is sent, and what becomes public.
  * @param {Task} task
  * @param {number} due answers
  */
 export function offerInWords({ scale, hidesPresence }, due) {
   const seen = hidesPresence
-    ? "That you take part becomes public."
-    : "Which things you rated becomes public; how you rated them does not.";
-  const answers = `What leaves is ${count(due, "answer")}, with noise: this device throws dice first.`;
+    ? "Your participation becomes public."
+    : "The items you rated become public. Your ratings do not.";
+  const answers = `This device adds random noise and sends ${count(due, "answer")}.`;
   return `${vocabulary(scale).stays} ${answers} ${seen}`;
 }
 
@@ -39,13 +39,13 @@ export function offerInWords({ scale, hidesPresence }, due) {
 export function guessInWords({ scale, hidesPresence }) {
   const none = hidesPresence && !hasOneLevel(scale) ? ", or a rating and none," : "";
   return (
-    `${vocabulary(scale).guess}${none} is right 50 % of the time by a coin. With the answer in ` +
-    "hand it is right, at most:"
+    `${vocabulary(scale).guess}${none} is right 50 % of the time without your answer. With it, ` +
+    "at most:"
   );
 }
 
 /**
- * Names of so many choices, the most noise first.
+ * Names of the choices, the most noise first.
  * @param {number} many
  * @returns {readonly string[]}
  */
@@ -67,7 +67,7 @@ export function sureInWords(share) {
  * @param {number} share of draws that leave it as it is
  */
 export function staysInWords({ scale }, value, share) {
-  return `${starsInWords(scale, value)}: ${percent(share)} leave as they are`;
+  return `${starsInWords(scale, value)}: ${percent(share)} are sent unchanged`;
 }
 
 /** @param {number} due answers */
@@ -83,7 +83,7 @@ export function agreeInWords(due) {
  */
 export function contractInWords(task, host) {
   return [
-    ["Who asks", `${host}, once and for all: what is asked cannot change under you.`],
+    ["Who asks", `${host}. The question cannot change after you agree.`],
     ["What", planInWords(task)],
     ["Public", publicInWords(task)],
     ...notCovered(task),
@@ -96,15 +96,14 @@ export function contractInWords(task, host) {
 /** @param {Task} task */
 function planInWords(task) {
   const { did, apart } = vocabulary(task.scale);
-  if (!task.hidesPresence) return "One answer for each thing you rate, and none for the others.";
+  if (!task.hidesPresence) return "One answer for each item you rate. None for other items.";
   const cells = cellsOf(task);
-  const things = count(cells, "thing");
+  const items = count(cells, "item");
   const which =
     cells === task.items.length
-      ? `all ${things} of the catalogue`
-      : `${things} of the catalogue, picked by a public rule that ${apart}`;
-  const said = hasOneLevel(task.scale) ? "there" : did;
-  return `The same answers from everybody: one for each of ${which}, ${said} or not.`;
+      ? `all ${items} of the catalogue`
+      : `${items} of the catalogue, chosen by a public rule that ${apart}`;
+  return `Every user sends one answer for each of ${which}, ${did} or not.`;
 }
 
 /**
@@ -112,26 +111,26 @@ function planInWords(task) {
  * @param {Task} task
  */
 function publicInWords({ scale, hidesPresence, epochSeconds }) {
-  const when = `and, to within ${duration(epochSeconds)}, when you answered`;
-  const changed = "that an answer changed, and when";
+  const when = `when you answered (within ${duration(epochSeconds)})`;
+  const changed = "whether an answer changed, and when";
   const { did } = vocabulary(scale);
-  const how = hasOneLevel(scale) ? "" : ", and not how you rate";
+  const how = hasOneLevel(scale) ? "" : ", or your ratings";
   return hidesPresence
-    ? `That you take part, ${when}; ${changed}; which things you ${did} between two reports. ` +
-        `Not what you had ${did} by your first answer${how}.`
-    : `That you take part, which things you rated, ${when}; ${changed}. Not how you rated them.`;
+    ? `That you take part, and ${when}; ${changed}; which items you ${did} between two reports. ` +
+        `Not which items you had ${did} by your first answer${how}.`
+    : `That you take part, which items you rated, and ${when}; ${changed}. Not your ratings.`;
 }
 
 /**
- * What was taken from ratings, where anything was.
+ * What was inferred from ratings, if anything.
  * @param {Task} task
  * @returns {(readonly [string, string])[]}
  */
 function notCovered({ uncovered }) {
   if (uncovered.length === 0) return [];
   const parts = uncovered.map((part) => PARTS[part] ?? part).join(", ");
-  const taken = `Taken from ratings and not declared: ${parts}.`;
-  return [["Not covered", `${taken} No epsilon covers what this shows of those ratings.`]];
+  const inferred = `Inferred from ratings, not declared: ${parts}.`;
+  return [["Not covered", `${inferred} No epsilon covers what this reveals of those ratings.`]];
 }
 
 /**
@@ -140,12 +139,12 @@ function notCovered({ uncovered }) {
  */
 function linkInWords({ hidesPresence }) {
   const others = hidesPresence
-    ? "many answers about the same things can tell that two names are one person's: the larger " +
-      "epsilon is, the more surely."
-    : "the list of things you rated, which is public, is nearly as good as a name.";
+    ? "many answers about the same items can reveal that two pseudonyms are one person's, more " +
+      "often at a larger epsilon."
+    : "the public list of items you rated can identify you almost like a name.";
   return (
-    "Your answers to this question, by the one made-up name that they carry. It is not your name " +
-    `in other questions, but ${others}`
+    "All your answers to this question have one random pseudonym. Another question has another " +
+    `pseudonym, but ${others}`
   );
 }
 
@@ -153,8 +152,8 @@ function linkInWords({ hidesPresence }) {
 function hiddenInWords(task) {
   const offered = [...new Set(task.channels.map(({ epsilon }) => epsilon))].join(", ");
   return (
-    `${vocabulary(task.scale).hidden}, behind noise drawn on this device. On offer: epsilon = ` +
-    `${offered} per ${unit(task)}, each proved in whole numbers by this page just now.`
+    `${vocabulary(task.scale).hidden}, by random noise that this device adds. Choices: epsilon = ` +
+    `${offered} per ${unit(task)}, each verified in integers by this page.`
   );
 }
 
@@ -166,7 +165,7 @@ function keptInWords({ retentionDays, epochSeconds, provider }) {
       : "You can have it erased earlier, here.";
   return (
     `${count(retentionDays, "day")}, from the end of the period (${duration(epochSeconds)}) in ` +
-    `which you answered. ${erased} What models have learnt cannot be called back.`
+    `which you answered. ${erased} Models keep what they learned from them.`
   );
 }
 
@@ -178,7 +177,7 @@ function keptInWords({ retentionDays, epochSeconds, provider }) {
 export function epsilonInWords(epsilon, task) {
   const times = Math.exp(Number(epsilon));
   const most = times < 10 ? times.toFixed(2) : String(Math.round(times));
-  const there = "for a thing that is there than for one that is not, or the other way round";
+  const there = "for a marked item than for an unmarked one, or the reverse";
   const hidden = hasOneLevel(task.scale) ? there : "for one rating, or none, than for another";
   const either = task.hidesPresence ? hidden : "for one rating than for another";
   return (

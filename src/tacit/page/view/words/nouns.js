@@ -8,34 +8,36 @@ import { grouped, short } from "../numbers.js";
 /** @typedef {{ readonly levels: readonly string[] }} Levels of a scale, or of a channel over it */
 
 /**
- * A person rates an item or, on the scale there, marks it. `noun`: one thing that is said; `none`:
- * that nothing is said of an item; `yours`: all that was said; `stays`: that it does not leave;
- * `apart`: that it has no part in something; `hidden`: what the noise hides; `guess`: what an answer
- * helps to; `even`: what somebody thought before it.
+ * A person rates an item or, on the scale there, marks it. `noun`: one entry; `verb`: to make one;
+ * `none`: an item without an entry; `yours`: all entries; `stays`: that they are not sent; `apart`:
+ * that something does not use them; `hidden`: what the noise hides; `guess`: what an attacker
+ * decides; `even`: the attacker's prior.
  */
 const RATE = {
   noun: "rating",
+  verb: "Rate",
   did: "rated",
   none: "not rated",
   yours: "your ratings",
-  stays: "Your ratings stay here.",
-  apart: "your ratings have no part in",
-  hidden: "How you rated",
-  guess: "A guess between two ratings of yours",
+  stays: "Your ratings stay on this device.",
+  apart: "does not use your ratings",
+  hidden: "Your ratings",
+  guess: "A guess between two possible ratings of yours",
   even: "every rating",
 };
 
 /** @type {typeof RATE} */
 const MARK = {
   noun: "mark",
+  verb: "Mark",
   did: "marked",
-  none: "not there",
-  yours: "what you did",
-  stays: "What you did stays here.",
-  apart: "what you did has no part in",
-  hidden: "What you did",
-  guess: "A guess whether a thing is there",
-  even: "“there” and “not there”",
+  none: "not marked",
+  yours: "your marks",
+  stays: "Your marks stay on this device.",
+  apart: "does not use your marks",
+  hidden: "Your marks",
+  guess: "A guess whether you marked an item",
+  even: "“marked” and “not marked”",
 };
 
 const MOST_STARS = 11;
@@ -53,7 +55,7 @@ export function count(many, noun) {
 /** A level, or none. @param {Levels} scale @param {string} value */
 export function valueInWords(scale, value) {
   if (value === UNRATED) return vocabulary(scale).none;
-  return hasOneLevel(scale) ? "there" : value;
+  return hasOneLevel(scale) ? "marked" : value;
 }
 
 /**

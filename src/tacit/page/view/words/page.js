@@ -1,4 +1,4 @@
-/** What the page says around what a person does: headings, buttons, the catalogue, what suits them. */
+/** Texts of the page: headings, buttons, the catalogue and recommendations. */
 
 import { hasOneLevel } from "../../device/documents/scale.js";
 import { count, vocabulary } from "./nouns.js";
@@ -8,19 +8,18 @@ import { count, vocabulary } from "./nouns.js";
 export const LANGUAGE = "en-GB";
 export const DIRECTION = "ltr";
 export const NO_TASK = "Nothing can be sent.";
-export const INSECURE = "This page needs a secure connection (https) to keep and hash anything.";
-export const ANEW = 
-  "The provider asks something else now, which you have not agreed to: you will be asked before " +
-  "anything is sent.";
+export const INSECURE = "This page needs a secure connection (https) to store and hash data.";
+export const ANEW =
+  "The provider has a new question. Nothing is sent to it before you agree.";
 export const FIND = "Find";
-export const NONE_FOUND = "Nothing is called that.";
+export const NONE_FOUND = "No item found.";
 export const MORE = "Show more";
 export const RATE = "rate";
 export const YOUR_RATING = "Your rating";
 export const CLEAR = "Clear";
 export const TRUE = "true";
 export const NO_MODEL =
-  "The provider has published no model yet. Once it has, this device picks for you here.";
+  "The provider has not published a model yet. Recommendations will appear here.";
 
 /**
  * What index.html says, by the names of its places.
@@ -32,40 +31,40 @@ export function placesInWords({ scale }) {
   return {
     ...(hasOneLevel(scale) ? MARKING : ratingInWords(scale)),
     next: "For you",
-    told: "What left this device",
+    told: "Sent from this device",
     bars:
-      `The bars are what an answer tells somebody who, before, thought ${even} equally likely. ` +
-      "Where the true one does not stand out, that is the noise at work.",
+      `The bars show what an observer concludes from an answer if ${even} were equally likely ` +
+      "before. If the true one does not stand out, the noise hides it.",
     yours: "This device",
     keeps:
-      `It keeps ${yours}, a secret that names you, every answer ever drawn and what waits to be ` +
-      "sent. The file leaves out the secret, your token and the reports themselves, so that nobody " +
-      `can send in your name with it. It holds ${yours}, without noise: keep it to yourself.`,
+      `It stores ${yours}, a secret that your pseudonyms come from, all answers and the unsent ` +
+      "reports. The exported file has no secret, token or report, so nobody can send in your name " +
+      `with it. It contains ${yours} without noise. Keep it private.`,
     export: "Export",
     erase: "Erase …",
     erasing: "Erase this device?",
     wiped:
-      `Your secret, ${yours}, your answers and what waits to be sent are wiped. One number is kept: ` +
-      "the epsilon you have spent in your life, because starting over does not give it back.",
+      `Your secret, ${yours}, your answers and the unsent reports are erased. One number is kept: ` +
+      "the epsilon that you have spent so far. Starting over does not reset it.",
     reach:
-      "The provider is asked to erase what you sent, until it says that it did. It sees that you " +
-      "ask, and when. What models have learnt from your answers, and copies elsewhere, are out of " +
-      "reach; so is what you sent to a question that did not name its provider yet.",
+      "This device asks the provider to erase what you sent, until the provider confirms. The " +
+      "provider sees that you ask, and when. Models trained on your answers and copies elsewhere " +
+      "are not erased, nor are answers to a question that did not name its provider.",
     keep: "Keep everything",
     wipe: "Erase",
   };
 }
 
 const MARKING = {
-  lead: "Tap what is there and see what suits you; nothing leaves this device unless you agree to it.",
-  rate: "What is there?",
-  how: "Tap an item, and it is there; tap again, and it is not.",
+  lead: "Mark items that you know to get recommendations. Nothing is sent unless you agree.",
+  rate: "Mark items",
+  how: "Tap an item to mark it. Tap it again to clear the mark.",
 };
 
 /** @param {import("../../device/documents/scale.js").Scale} scale */
 function ratingInWords({ levels: [low = "", ...levels] }) {
   return {
-    lead: "Rate a few and see what suits you; nothing leaves this device unless you agree to it.",
+    lead: "Rate a few items to get recommendations. Nothing is sent unless you agree.",
     rate: "Rate",
     how: `${low} is “not for me”, ${levels.at(-1)} is “loved it”.`,
   };
@@ -104,6 +103,7 @@ export function peekInWords(title) {
  * @param {number} known
  */
 export function basisInWords({ scale }, list, known) {
-  if (known > 0) return `Worked out on this device, from ${vocabulary(scale).yours}.`;
-  return `Nothing of yours is known yet: these ${list ? "are the most popular" : "please most people"}.`;
+  if (known > 0) return `Computed on this device from ${vocabulary(scale).yours}.`;
+  const most = list ? "popular" : "liked";
+  return `Most ${most} overall. ${vocabulary(scale).verb} a few items for your own list.`;
 }

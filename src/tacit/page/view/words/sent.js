@@ -1,4 +1,4 @@
-/** What became of what a person said: what left, what it cost, what stands, what came of it. */
+/** What was sent, what it cost, what was received, and the result. */
 
 import { UNRATED } from "../../device/documents/channel.js";
 import { hasOneLevel } from "../../device/documents/scale.js";
@@ -8,14 +8,14 @@ import { count, starsInWords, together, unit, valueInWords, vocabulary } from ".
 /** @typedef {import("../../device/documents/task.js").Task} Task */
 
 export const SO_FAR = "So far";
-export const LEFT = "Left";
+export const LEFT = "Sent";
 export const COST = "Cost";
-export const COUNTS = "What this counts";
-export const CAME = "Came of it";
+export const COUNTS = "How this adds up";
+export const CAME = "Result";
 export const UNSENT = "not sent yet";
-export const WAITS = "waits to be sent";
+export const WAITS = "waiting to be sent";
 export const SENT = "sent";
-export const UNASKED = "not asked about";
+export const UNASKED = "not in the question";
 export const BUSY = "Answering …";
 export const NOTHING_SENT = "Nothing was sent.";
 
@@ -24,8 +24,8 @@ export const NOTHING_SENT = "Nothing was sent.";
  * @param {boolean} waits whether something made earlier was not taken yet
  */
 export function sendInWords(due, waits) {
-  if (due === 0) return "Send what waits";
-  return `Send ${count(due, "answer")}${waits ? " and what waits" : ""}`;
+  if (due === 0) return "Send waiting answers";
+  return `Send ${count(due, "answer")}${waits ? " and waiting ones" : ""}`;
 }
 
 /**
@@ -36,7 +36,7 @@ export function sendInWords(due, waits) {
  */
 export function changedInWords(task, value, from) {
   const then = from === null ? "" : `, which you can from ${day(task, from)} on`;
-  const stands = `your answer for ${starsInWords(task.scale, value)} stands`;
+  const stands = `your answer for ${starsInWords(task.scale, value)} remains`;
   return `Changed: ${stands} until you send this one${then}.`;
 }
 
@@ -47,21 +47,21 @@ export function changedInWords(task, value, from) {
  * @param {number} end of it at the provider, Unix seconds
  */
 export function clearedInWords(task, value, end) {
-  const stands = `your answer for ${starsInWords(task.scale, value)} stands until ${day(task, end)}`;
+  const stands = `your answer for ${starsInWords(task.scale, value)} remains until ${day(task, end)}`;
   return `Cleared: ${stands}, unless you erase.`;
 }
 
 /**
- * What left, beside what was true.
+ * What was sent instead of the true value.
  * @param {Task} task
  * @param {string} output that the symbol stands for
  * @param {string} value that it answers for
  */
 export function leftInWords({ scale }, output, value) {
-  const left = `${starsInWords(scale, output)} left`;
-  if (output === value) return `${left}, which is true: by chance.`;
+  const sent = `Sent: ${starsInWords(scale, output)}`;
+  if (output === value) return `${sent}, which happens to be true.`;
   const stars = output !== UNRATED && value !== UNRATED && !hasOneLevel(scale);
-  return `${left} instead of ${stars ? valueInWords(scale, value) : starsInWords(scale, value)}.`;
+  return `${sent} instead of ${stars ? valueInWords(scale, value) : starsInWords(scale, value)}.`;
 }
 
 /**
@@ -82,8 +82,8 @@ export function restInWords(many) {
 
 /** @param {Task} task @param {number} others */
 export function othersInWords({ items, scale }, others) {
-  const places = `${count(others, "other place")} of ${items.length}`;
-  return `${places} left too, as an answer for “${vocabulary(scale).none}”.`;
+  const many = `${count(others, "other item")} of ${items.length}`;
+  return `Also sent: an answer for “${vocabulary(scale).none}” on ${many}.`;
 }
 
 /**
@@ -94,7 +94,7 @@ export function othersInWords({ items, scale }, others) {
  */
 export function answersInWords(task, left, waiting, last) {
   if (left === 0) return "Nothing yet.";
-  const waits = waiting === 0 ? "" : `; ${waiting} of them wait to be sent`;
+  const waits = waiting === 0 ? "" : `; ${waiting} of them waiting to be sent`;
   return `${count(left, "answer")}, the last since ${day(task, last)}${waits}`;
 }
 
@@ -113,8 +113,8 @@ export function spentInWords(task, spent, limit) {
 export function budgetInWords(task, cost, left, more) {
   const enough = more === null ? "" : `, enough for ${count(more, "new answer")}`;
   return (
-    `It counts over your whole life${besides(task)}. ${left} is left${enough}. Each costs epsilon = ` +
-    `${cost} per ${unit(task)}, once: the same ${vocabulary(task.scale).noun} is never answered for twice.`
+    `This is a lifetime total${besides(task)}. ${left} is left${enough}. Each costs epsilon = ` +
+    `${cost} per ${unit(task)} once: this device answers once for each ${vocabulary(task.scale).noun}.`
   );
 }
 
@@ -124,16 +124,16 @@ export function budgetInWords(task, cost, left, more) {
  */
 function besides({ hidesPresence, scale }) {
   if (hidesPresence && hasOneLevel(scale))
-    return ", as long as every question hides what you do, and you change no mark";
+    return ", if every question hides your marks and you change no mark";
   return hidesPresence
-    ? ", as long as every question hides what you rate, and you rate nothing anew"
-    : "; which things you rated is public";
+    ? ", if every question hides which items you rated and you change no rating"
+    : ". The items you rated are public";
 }
 
 /** @param {string | undefined} title of what is recommended first */
 export function cameInWords(title) {
   if (title === undefined) return "No model yet.";
-  return `A model of everybody's answers, which picks “${title}” first for you.`;
+  return `A model trained on all users' answers. Its first recommendation for you is “${title}”.`;
 }
 
 /**
@@ -148,16 +148,16 @@ export function outcomeInWords({ scale }, outcome, seconds) {
   const noun = count(refused, vocabulary(scale).noun);
   /** @type {[boolean, string][]} */
   const said = [
-    [erasing > 0, "The provider has not said yet that it erased what it was asked to erase."],
+    [erasing > 0, "The provider has not confirmed the erasure yet."],
     [stored > 0, `${count(stored, "report")} sent and stored.`],
     [idle, "Nothing new to answer in this period."],
     [refused > 0, `${noun} not answered: your lifetime limit allows no more.`],
-    [late > 0, `${count(late, "report")} became too old to be taken.`],
+    [late > 0, `${count(late, "report")} expired.`],
     [again === null && waiting > 0, `${count(waiting, "report")} kept on this device.`],
     [
       again !== null,
-      "The collector does not take answers just now; the next attempt, with the same bytes, " +
-        `is in ${duration(seconds)}.`,
+      "The collector does not accept answers now. The same reports are sent again in " +
+        `${duration(seconds)}.`,
     ],
   ];
   return said.flatMap(([holds, sentence]) => (holds ? sentence : [])).join(" ");
@@ -168,15 +168,15 @@ export function outcomeInWords({ scale }, outcome, seconds) {
  * @param {Task} task
  * @param {string} spent nats
  * @param {number} erased names that the provider erased
- * @param {number} erasing names that it has not said to be erased
+ * @param {number} erasing names whose erasure it has not confirmed
  */
 export function erasedInWords(task, spent, erased, erasing) {
   const kept = `Erased. Only the epsilon you have spent is kept: ${spent} ${together(task)}.`;
   if (erased + erasing === 0) return kept;
   const asked =
     erasing === 0
-      ? "The provider says that it has erased what you had sent."
-      : "The provider was asked to erase what you had sent, and has not said yet that it did: " +
-        "this page goes on asking whenever it is open.";
+      ? "The provider confirmed that it erased what you had sent."
+      : "The provider has not confirmed yet that it erased what you had sent. " +
+        "This page asks again whenever it is open.";
   return `${kept} ${asked}`;
 }
