@@ -1,4 +1,4 @@
-"""Tacit recommends from ratings that nobody had to reveal.
+"""Tacit: recommendation from locally randomized ratings.
 
     from tacit import Rated, compile_channel, fit, perturb, read
 

@@ -1,4 +1,4 @@
-"""Everything Tacit refuses, as one tree.
+"""Exceptions of Tacit, as one tree.
 
     TacitError              base: catch this to catch the library
     ├── DataError           a file or table holds something it should not; says where

@@ -1,4 +1,4 @@
-"""What somebody gives, checked for its kind before anything is done with it."""
+"""Argument validation."""
 
 from numbers import Integral
 from pathlib import Path

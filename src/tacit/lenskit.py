@@ -1,4 +1,4 @@
-"""A scorer for LensKit's pipelines, which learns from what would leave the devices.
+"""A scorer for LensKit pipelines that is trained on noisy reports.
 
     from lenskit.pipeline import topn_pipeline
     from tacit.lenskit import ReportScorer

@@ -1,4 +1,4 @@
-"""What a notebook shows of a value: a small table, and a picture, in the colours around them."""
+"""HTML representations of values in notebooks: a small table and a picture."""
 
 from collections.abc import Iterable, Sequence
 from html import escape

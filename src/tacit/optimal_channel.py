@@ -1,4 +1,4 @@
-"""Optimal: the best table for a public purpose, found by a linear programme.
+"""The optimal channel for a public prior, found by a linear program.
 
 The only member that needs numpy and scipy, and only to find it; anyone can verify the result.
 """

@@ -1,4 +1,4 @@
-"""Members from outside: of installed packages, by entry points, and of files that register them.
+"""Plug-ins: entry points of installed packages, and files that register entries.
 
 Nothing is looked for before a name is asked for that is not built in, or names are listed; and
 nothing is imported before it is used.

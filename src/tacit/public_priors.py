@@ -1,4 +1,4 @@
-"""What is guessed of ratings before any is seen: figures of published data sets, the same for all.
+"""Public priors: statistics of published data sets, used before any rating is observed.
 
 They are public, so nothing that follows from them costs epsilon. Whoever changes one changes every
 figure that was measured with it.

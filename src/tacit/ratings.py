@@ -1,4 +1,4 @@
-"""Ratings: who rated what, how and when, as frozen columns with a vocabulary."""
+"""Ratings as frozen columns: user, item, level and time, with vocabularies."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace

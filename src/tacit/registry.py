@@ -1,4 +1,4 @@
-"""Members of a registry: frozen declarations, looked up by name and changed in their settings.
+"""Registries of models, trainers and other declarations: look-up by name, and settings.
 
 Models, trainings and cross-domain systems are looked up alike, and refuse alike. What may come from
 outside is in a `Registry`.

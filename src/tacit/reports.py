@@ -1,4 +1,4 @@
-"""Reports: what left the devices. Symbols only, each with the channel that drew it."""
+"""Reports as frozen columns: symbols, each with the channel that drew it."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, after a crash and a power cut too."""
+"""Atomic file writes, which survive a crash and a power cut."""
 
 import os
 from collections.abc import Generator

@@ -1,1 +1,1 @@
-"""Attempts to refute a promise: exact, sampled, by replay, and of published bounds."""
+"""Audits of privacy guarantees: exact, sampled, by replay, and of published bounds."""

@@ -1,4 +1,4 @@
-"""Channels: tables of integers through which ratings leave a device.
+"""Channels: integer tables that randomize ratings on the device.
 
 Names are handed on when first asked for, and a mechanism's file is read when it is compiled, so
 that importing this package loads the standard library alone.

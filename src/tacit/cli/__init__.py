@@ -1,4 +1,4 @@
-"""The command line: one file a verb, and the exit statuses.
+"""The command line: one module per command, and the exit statuses.
 
     0    done
     1    the data or the request is wrong: one sentence on standard error says what and where

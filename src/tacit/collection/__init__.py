@@ -1,1 +1,1 @@
-"""How a file of ratings becomes reports: plans, bulk draws, and the file they leave in."""
+"""Simulated collection: plans, bulk randomization, and report files."""

@@ -1,1 +1,1 @@
-"""What the provider runs: it stores each report once, durably, and knows nothing it need not."""
+"""The provider's server: stores each report once, durably, and no more than it needs."""

@@ -1,4 +1,4 @@
-"""Recommending across domains: what people rated in one tells what they would like in another."""
+"""Cross-domain recommendation: predict in a target domain from ratings in a source domain."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,1 +1,1 @@
-"""One person's side: ratings, answers, ledger and predictions, on the standard library alone."""
+"""The user's device: ratings, reports, ledger and predictions, with the standard library alone."""

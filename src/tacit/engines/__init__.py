@@ -1,1 +1,1 @@
-"""Where stages of a computation run: on this machine, or on Spark."""
+"""Execution engines: this machine, or Spark."""

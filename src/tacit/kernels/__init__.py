@@ -1,4 +1,4 @@
-"""Kernels: compiled loops over arrays. They know nothing of people, channels or models."""
+"""Compiled loops over arrays, independent of users, channels and models."""
 
 import os
 

@@ -1,1 +1,1 @@
-"""How good predictions are, and which ratings are held out to ask."""
+"""Accuracy metrics and train-test splits."""

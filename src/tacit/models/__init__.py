@@ -1,9 +1,9 @@
-"""Models: declarations over the shared kernels. Each fits reports or ratings into a `Fitted`.
+"""Models: declarations over shared kernels, which fit reports or ratings into a `Fitted`.
 
-Those of lists (`tacit.models.lists`) learn from who did what alone, into `FittedLists`.
+Top-N models (`tacit.models.lists`) fit implicit feedback into `FittedLists`.
 
-A *model* learns from what was sent already, and adds nothing to its epsilon; a *training*
-(`tacit.training`) takes true ratings, and keeps an epsilon of its own.
+A *model* post-processes reports, so it costs no epsilon of its own. A *trainer*
+(`tacit.training`) reads true ratings and spends an epsilon of its own.
 """
 
 from collections.abc import Callable

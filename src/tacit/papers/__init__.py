@@ -1,4 +1,4 @@
-"""Four papers measured again: each figure, table and theorem, what is published and what is found.
+"""Reproductions of four papers: each figure, table and theorem, published and measured.
 
 A folder a paper, a file a figure, table or theorem. `PAPERS` has them by name.
 """

@@ -1,1 +1,1 @@
-"""What is promised, in which unit, and what was spent of it."""
+"""Guarantees with their units, privacy loss profiles, and the ledger."""

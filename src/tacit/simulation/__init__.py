@@ -1,1 +1,1 @@
-"""People of a ratings file as devices of their own, against a real collector."""
+"""Simulated devices of the users of a rating file, against a real collector."""

@@ -1,4 +1,4 @@
-"""Batteries for members of one's own in any package: attacks, channels, models, stores ..
+"""Test batteries for channels, models, attacks, stores and engines of any package.
 
     from tacit.testing import check_channel
 

@@ -1,4 +1,4 @@
-"""Trainings: true ratings go in, noise is drawn inside, a model comes out with its guarantee.
+"""Private trainers: read true ratings, add noise, and return a model with its guarantee.
 
 A curator holds everybody's ratings; in rounds nobody does, and each device answers for its own.
 """

@@ -1,1 +1,1 @@
-"""What devices and collectors say to each other, to the byte; see docs/reference/wire.md."""
+"""Wire formats of tasks, channels, reports and models, byte by byte; see docs/reference/wire.md."""

@@ -1,4 +1,4 @@
-"""Attacks: what somebody could find out, played on data at hand.
+"""Attack scenarios: what an attacker infers from reports and models.
 
 The row of an attack in `ATTACKS` gives it `tacit attack` and the battery of
 `tacit.testing.attacks`. All of them are experiments: they need true ratings to be judged by, so

@@ -1,1 +1,1 @@
-"""Bounds and theorems of the papers, as questions that can be computed."""
+"""Bounds and theorems of the papers, checked numerically."""

@@ -1,1 +1,1 @@
-"""Verbs of a collector and of devices: what is asked, who answers, what is kept."""
+"""Commands for collectors and devices."""

@@ -1,1 +1,1 @@
-"""Verbs about two domains."""
+"""Commands for two domains."""

@@ -1,1 +1,1 @@
-"""The verb `recommend`: ratings and lists, by a model and by a profile at home."""
+"""The command `recommend`: from a model, or on the device from a profile."""

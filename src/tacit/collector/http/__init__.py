@@ -1,1 +1,1 @@
-"""What answers requests: middleware, routes, validation, limits of a body."""
+"""The HTTP application: middleware, routes, validation and body limits."""

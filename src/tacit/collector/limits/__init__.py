@@ -1,1 +1,1 @@
-"""What a token may send in an epoch, counted so that only a file outside the database links it."""
+"""Rate limits per token and epoch, unlinkable to the stored reports."""

@@ -1,1 +1,1 @@
-"""What keeps reports: databases, the writer, retention, published models."""
+"""Storage of reports: databases, writer, retention and published models."""

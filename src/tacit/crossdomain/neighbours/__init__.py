@@ -1,1 +1,1 @@
-"""What all systems that go by neighbours share: profiles, how alike they are, and predictions."""
+"""Neighborhood methods: profiles, similarities and predictions."""

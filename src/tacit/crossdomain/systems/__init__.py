@@ -1,1 +1,1 @@
-"""Systems beside X-Map: floors, neighbours, merged domains, tastes."""
+"""Cross-domain systems other than X-Map: baselines, neighborhoods, merged domains, taste maps."""

@@ -1,1 +1,1 @@
-"""X-Map, stage by stage: baseliner, extender, generator, private selections, and the strict map."""
+"""X-Map, stage by stage: baseliner, extender, generator, private selection, strict map."""

@@ -1,1 +1,1 @@
-"""Attacks on data at hand, as a grid over plans, channels and epsilons."""
+"""Experiments on attacks, as a grid over plans, channels and epsilons."""

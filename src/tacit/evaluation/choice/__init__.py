@@ -1,1 +1,1 @@
-"""Choosing an epsilon: how much privacy for how much accuracy."""
+"""Choosing epsilon: privacy strength against accuracy."""

@@ -1,1 +1,1 @@
-"""Pieces of a page that opens without a network: figures, tables, axes."""
+"""Components of self-contained HTML pages: figures, tables, axes."""

@@ -1,1 +1,1 @@
-"""The label of a task, a model or a comparison: one page and one JSON, computed from its bytes."""
+"""Privacy labels of tasks, models and comparisons, as a page and as JSON."""

@@ -1,1 +1,1 @@
-"""One axis: every system set so that a whole person has the same epsilon."""
+"""Comparison at equal epsilon per user."""

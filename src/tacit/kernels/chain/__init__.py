@@ -1,1 +1,1 @@
-"""Half-sweeps of the sampler: rows given the rest, how people spread, and moves of weights."""
+"""Half-sweeps of the Gibbs sampler: factor rows, residual scales and prior weights."""

@@ -1,1 +1,1 @@
-"""The rows of many people at once, each from their own ratings."""
+"""Fold-in of many users at once, each from the user's own ratings."""

@@ -1,1 +1,1 @@
-"""Kernels of lists: sums of sparse rows, and the best items."""
+"""Kernels for top-N lists: sums of sparse rows, and selection of the best items."""

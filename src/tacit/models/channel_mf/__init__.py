@@ -1,1 +1,1 @@
-"""The model that reads the channel's exact likelihood, by Gibbs sampling."""
+"""Matrix factorization on the channel's exact likelihood, by Gibbs sampling."""

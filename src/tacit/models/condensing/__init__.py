@@ -1,1 +1,1 @@
-"""The item side of a whole chain in one draw, for devices."""
+"""Distillation of posterior draws into one item model for devices."""

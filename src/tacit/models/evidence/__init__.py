@@ -1,1 +1,1 @@
-"""Reports or ratings in the one form that every model reads, and what is known of presence."""
+"""The input of all models: reports or ratings in one form, with presence features."""

@@ -1,1 +1,1 @@
-"""Models that take reported numbers for ratings, and solve for factors."""
+"""Least-squares models that treat reported values as ratings."""

@@ -1,4 +1,4 @@
-"""Models of lists: what to show somebody next, learnt from who did what."""
+"""Top-N recommendation models, trained on implicit feedback."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -16,7 +16,7 @@ from tacit.registry import Registry, settings
 
 
 class Lists(Protocol):
-    """What a model of lists has learnt."""
+    """A fitted top-N recommendation model."""
 
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
         """Everybody's list, item codes, shape (people, length), as `FittedLists.lists`."""

@@ -1,1 +1,1 @@
-"""How each family of rating files looks, and how its rows come out."""
+"""Parsers of rating file formats."""

@@ -1,1 +1,1 @@
-"""Trainings of lists whose unit is a person: dp-ease and dp-popularity."""
+"""Trainers for top-N lists with a guarantee per user: dp-ease and dp-popularity."""

@@ -1,1 +1,1 @@
-"""How noise is drawn, what bounds a contribution, and what a training has spent."""
+"""Noise mechanisms, contribution bounds and privacy accounting."""

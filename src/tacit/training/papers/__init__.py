@@ -1,1 +1,1 @@
-"""Trainings as published: Xian et al. and Berlioz et al., with what they print."""
+"""Trainers as published by Xian et al. and Berlioz et al., with the printed claims."""

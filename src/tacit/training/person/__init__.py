@@ -1,1 +1,1 @@
-"""Trainings whose unit is a person: dpals and dp-covariance."""
+"""Trainers with a guarantee per user: dpals and dp-covariance."""

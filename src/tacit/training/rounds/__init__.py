@@ -1,1 +1,1 @@
-"""Trainings in rounds: every device answers with one private gradient."""
+"""Federated trainers: each device answers with one private gradient."""

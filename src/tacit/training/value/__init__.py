@@ -1,1 +1,1 @@
-"""Trainings whose unit is one rating value: SVD and SVD++ with noise in training."""
+"""Trainers with a guarantee per rating value: SVD and SVD++ with noise."""
