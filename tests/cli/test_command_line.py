@@ -69,10 +69,10 @@ def test_slices_are_printed_and_written_when_asked_for(run, data, tmp_path):
     assert status == 0, said
     rows = json.loads(out.read_text())
     assert all({part["by"] for part in row["slices"]} == {"activity", "popularity"} for row in rows)
-    assert "RMSE by decile of people" in printed
+    assert "RMSE by decile of users" in printed
     assert "RMSE by decile of items" in printed
     assert "Information efficiency of the device" in printed
-    assert "Whose predictions are good" in page.read_text()
+    assert "Accuracy by user and item activity" in page.read_text()
     assert "decile" not in run(*common)[1]
 
 

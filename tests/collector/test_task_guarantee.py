@@ -18,13 +18,13 @@ from tacit.models.fitted import Fitted
 PLANS = ("rated", "catalogue", "sample:3")
 ROOT = Path(__file__).parents[2]
 ON_THE_PAGE = {
-    "who rated what": "which things you rated",
+    "who rated what": "which items you rated",
     "who takes part": "That you take part",
     "the catalogue": "of the catalogue",
-    "the channels": "On offer: epsilon =",
-    LINKED: "Your answers to this question, by the one made-up name that they carry",
-    CHANGED: "that an answer changed, and when",
-    RATED_SINCE: "which things you rated between two reports",
+    "the channels": "Choices: epsilon =",
+    LINKED: "All your answers to this question have one random pseudonym",
+    CHANGED: "whether an answer changed, and when",
+    RATED_SINCE: "which items you rated between two reports",
 }
 """What a guarantee calls public, as the page says it to the person whose reports they are."""
 

@@ -111,7 +111,7 @@ def test_a_claim_that_fails_is_shown_as_such_and_wins_nothing(rows, make_row):
     assert "No valid guarantee was compared" in report([broken])
     assert "likelier" not in report([broken])
     kept = report([*rows, make_row(**training, rmse=0.5)])
-    assert "RMSE of <strong>0.500</strong>" in kept
+    assert "RMSE on the device is <strong>0.500</strong>" in kept
 
 
 def test_a_claim_of_a_paper_that_fails_has_its_reason(make_row):

@@ -19,14 +19,18 @@ PEOPLE, ITEMS, EACH = 1500, 300, 60
 OF_PEOPLE, OF_ITEMS = 0.4, 0.5
 
 
+def standardized(values: np.ndarray) -> np.ndarray:
+    return (values - values.mean()) / values.std()
+
+
 def levels_alone(spread: float | np.ndarray = 0.85) -> Ratings:
     """Ratings that differ by person and by item alone, with the noise that the model supposes, or
     that of a `spread` for each person."""
     rng = np.random.default_rng(3)
     users = np.repeat(np.arange(PEOPLE), EACH)
     items = np.concatenate([rng.choice(ITEMS, EACH, replace=False) for _ in range(PEOPLE)])
-    theta = 3.4 + OF_PEOPLE * rng.standard_normal(PEOPLE)[users]
-    theta += OF_ITEMS * rng.standard_normal(ITEMS)[items]
+    theta = 3.4 + OF_PEOPLE * standardized(rng.standard_normal(PEOPLE))[users]
+    theta += OF_ITEMS * standardized(rng.standard_normal(ITEMS))[items]
     noise = np.broadcast_to(spread, PEOPLE)[users] * rng.standard_normal(len(users))
     rating = np.clip(np.rint(theta + noise), 1, 5)
     return from_frame(pl.DataFrame({"user": users, "item": items, "rating": rating}), scale="1:5:1")

@@ -20,7 +20,7 @@ def test_a_comparison_says_where_its_members_are_from(install, run, data, tmp_pa
     what = ("--scale", "1:5:1", "--channel", "again", "--model", "plain,bias", "--epsilon", 1)
     files = ("--json", tmp_path / "rows.json", "--report", tmp_path / "page.html")
     status, out, _ = run("compare", data, *what, *files)
-    sentence = "which are no part of Tacit and answer for themselves: plain of fake_plain 1.2, "
+    sentence = "whose guarantees Tacit does not verify: plain of fake_plain 1.2, "
     assert status == 0
     assert sentence + "again of fake_plain 1.2." in out
     assert sentence in (tmp_path / "page.html").read_text()
@@ -37,7 +37,7 @@ def test_an_attack_says_where_its_channel_is_from(install, run, data, tmp_path):
     asked = ("--attack", "reconstruction", "--plan", "rated", "--channel", "again,duchi")
     files = ("--json", tmp_path / "rows.json", "--report", tmp_path / "page.html")
     status, out, _ = run("attack", data, "--scale", "1:5:1", *asked, "--epsilon", 1, *files)
-    sentence = "which are no part of Tacit and answer for themselves: again of fake_plain 1.2."
+    sentence = "whose guarantees Tacit does not verify: again of fake_plain 1.2."
     assert status == 0
     assert sentence in out
     assert sentence in (tmp_path / "page.html").read_text()
