@@ -116,7 +116,10 @@ def test_users_without_a_training_row_are_left_out_of_every_row_and_counted(run,
         assert {row.get("cold_users") for row in rows} == {1 if cold else None}
         free = [row for row in rows if row["channel"] == "identity"]
         figures.append([[row[key] for key in LISTS] for row in free if row["model"] != "random"])
-    assert figures[0] == figures[1]
+    # A swap of two items with nearly equal scores moves a metric by .003. A further user without a
+    # hit reduces it by a thirtieth.
+    for with_cold, without in zip(*figures, strict=True):
+        assert with_cold == pytest.approx(without, abs=0.006)
     assert len(figures[0]) == 6
     status, printed, _ = run("compare", "odd.csv", *given, "--epsilon", 2)
     left_out = "Top-N metrics exclude 1 user with a test rating"

@@ -21,7 +21,7 @@ def test_size_and_star_shares(ratings):
 def test_nobody_rates_an_item_twice_and_everybody_rates_twenty(ratings):
     pairs = ratings.users.astype(np.int64) * ratings.n_items + ratings.items
     assert len(np.unique(pairs)) == len(ratings)
-    assert np.bincount(ratings.users).min() == 20
+    assert np.bincount(ratings.users).min() >= 20
 
 
 def test_activity_and_popularity_have_long_tails(ratings):

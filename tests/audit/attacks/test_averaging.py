@@ -36,7 +36,7 @@ def test_a_device_that_draws_anew_at_each_sync_is_found(world, figure):
     found = Averaging(slots=500, history=forgetful).run(world("catalogue", "1"))
     assert not figure(found, "balanced accuracy", "1 syncs").leaks
     assert figure(found, "balanced accuracy", "10 syncs").leaks
-    assert figure(found, "balanced accuracy", f"{SYNCS} syncs").value > 0.995
+    assert figure(found, "balanced accuracy", f"{SYNCS} syncs").value > 0.97
 
 
 @pytest.mark.parametrize("missing", [False, True])
