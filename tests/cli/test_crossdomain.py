@@ -66,7 +66,7 @@ def test_domains_that_share_nobody_get_a_sentence(run, files):
     pair = files("films.csv", FILMS), files("books.csv", strangers)
     status, told, said = run("crossdomain", *pair, "--scale", "1:5:1")
     assert (status, told) == (1, "")
-    assert "Nobody rated in books and in films" in said
+    assert "No user rated both in books and in films" in said
 
 
 def test_an_engine_that_does_not_exist_is_refused_before_anything_is_read(run, tmp_path):
