@@ -190,7 +190,7 @@ def test_each_person_has_one_channel():
     calm = reports.where(reports.channel_of == 1)
     assert (laid_out(truth)[calm.users, calm.items] == calm.symbols).mean() > 0.98
     assert reports.guarantee.epsilon == "12"
-    with pytest.raises(RequestError, match="all slots of a person go through one"):
+    with pytest.raises(RequestError, match="all slots of a user go through one"):
         perturb(truth, Catalogue(channels))
 
 
@@ -204,11 +204,11 @@ def test_plans_by_name():
 
 def test_impossible_plans_are_refused():
     for make in (Catalogue, lambda channel: Sample(channel, 3)):
-        with pytest.raises(RequestError, match="ask for one with missing"):
+        with pytest.raises(RequestError, match="use one with missing"):
             make(compile_channel("duchi", epsilon="1", scale=STARS))
         with pytest.raises(CertificateError, match="claim a larger epsilon"):
             make(replace(CHANNEL, epsilon="0.5"))
-    with pytest.raises(RequestError, match="cap of 0 ratings"):
+    with pytest.raises(RequestError, match="cap must be an integer of at least 1"):
         Catalogue(CHANNEL, cap=0)
     with pytest.raises(RequestError, match="sample of 0 slots"):
         Sample(CHANNEL, 0)

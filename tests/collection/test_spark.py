@@ -173,7 +173,7 @@ def test_what_cannot_be_drawn_is_refused_before_it_is_sent(tmp_path):
         compile_channel("randomized-response", epsilon=e, scale=STARS, missing=True)
         for e in ("1", "2")
     ]
-    with pytest.raises(RequestError, match="all slots of a person go through one channel"):
+    with pytest.raises(RequestError, match="all slots of a user go through one channel"):
         write_perturbed_on_spark(
             ratings_of(), plan("catalogue", both), tmp_path / "r", master=MASTER
         )
@@ -215,7 +215,7 @@ def test_an_interrupt_in_the_middle_of_the_job_leaves_nothing(tmp_path):
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     said = running.communicate()[1].splitlines()
-    assert said[-1] == "Interrupted; nothing was written."
+    assert said[-1] == "Interrupted. Nothing was written."
     assert not [line for line in said if "Traceback" in line or "ERROR" in line]
     assert running.returncode == 130
     assert not list(folder.iterdir())
