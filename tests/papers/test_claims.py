@@ -118,10 +118,10 @@ def test_settings_are_read_by_their_types_where_a_study_has_them():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"fold": "2"}, "No study here has the setting 'fold'; there are draws, epsilons"),
-        ({"folds": "two"}, "'two' is no value of the setting folds; give int."),
-        ({"ridges": "1,x"}, "'1,x' is no value of the setting ridges; give float values"),
-        ({"name": "x"}, "No study here has the setting 'name'"),
+        ({"fold": "2"}, "study has the setting 'fold'; the settings are draws, epsilons"),
+        ({"folds": "two"}, "folds must be a value of type int, got 'two'."),
+        ({"ridges": "1,x"}, "ridges must be comma-separated values of type float, got '1,x'"),
+        ({"name": "x"}, "No selected study has the setting 'name'"),
         ({"folds": "-1"}, "The study study's setting folds -1 is below 0"),
     ],
 )
