@@ -58,7 +58,7 @@ def test_products_that_are_not_bounded_are_found(monkeypatch):
     found = " ".join(
         s for other in pairs(4) for s in replay(training, SMALL, other, SecretReleases())
     )
-    assert "covariance: its input moved by" in found
+    assert "covariance: its input changed by" in found
 
 
 def test_two_people_are_at_most_one_apart():
