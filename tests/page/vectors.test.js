@@ -305,6 +305,6 @@ test("a model that was cut, or is none, is refused", () => {
   const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");
   assert.throws(() => fromBytes(empty), /unknown or missing keys: scale/);
   for (const more of [[0], [0, 0, 0, 0]]) {
-    assert.throws(() => fromBytes(Uint8Array.from([...whole, ...more])), /longer than its header says/);
+    assert.throws(() => fromBytes(Uint8Array.from([...whole, ...more])), /longer than its header declares/);
   }
 });

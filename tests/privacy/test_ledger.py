@@ -43,7 +43,7 @@ def test_amounts_are_rounded_up_and_written_back():
 
 def test_what_is_no_amount_is_refused():
     for amount in ("-1", "NaN", "Infinity"):
-        with pytest.raises(RequestError, match=f"Epsilon {amount} is no amount"):
+        with pytest.raises(RequestError, match=f"Epsilon must be a decimal .*, got {amount}"):
             nano(amount)
     with pytest.raises(RequestError, match="debit of -1 nano-epsilon"):
         Ledger(5).debit(-1)

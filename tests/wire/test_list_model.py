@@ -83,7 +83,7 @@ def test_what_is_too_large_is_neither_written_nor_read():
     ):
         flat(16_400, 1024).to_bytes()
     whole = popular(3).to_bytes()
-    with pytest.raises(DataError, match="longer than its header says"):
+    with pytest.raises(DataError, match="longer than its header declares"):
         ListModel.from_bytes(whole.ljust(MOST_BYTES, b"\0"))
     with pytest.raises(DataError, match=r"33,554,433 bytes is larger than 33,554,432"):
         ListModel.from_bytes(whole.ljust(MOST_BYTES + 1, b"\0"))

@@ -114,7 +114,7 @@ class ListModel:
     def from_bytes(cls, data: bytes) -> Self:
         """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else, and
         `RequestError` for what are no bytes."""
-        must_be(bytes, data, f"{WHAT}'s bytes", "give what `to_bytes` makes")
+        must_be(bytes, data, f"the bytes of a {WHAT}", "pass what `to_bytes` returns")
         if len(data) > MOST_BYTES:
             raise DataError(f"A list model of {len(data):,} bytes is larger than {MOST_BYTES:,}.")
         text, numbers = binary.parted(MAGIC, data, WHAT)
