@@ -137,7 +137,7 @@ def raises_what_a_kernel_raises(engine: Engine) -> None:
     blocks = [MatrixRows(np.full((1, 3), float(value))) for value in (1, 9, 2, 7)]
     refused = raised(lambda: engine.over(refuses, blocks, SHARED))
     wrong = raised(lambda: engine.across(distrusts, blocks[1:], blocks, SHARED))
-    wanted = (RequestError, "9 is above 5; give less."), (DataError, "Row 9 holds nothing.")
+    wanted = (RequestError, "9 is above 5."), (DataError, "Row 9 is empty.")
     if (refused, wrong) != wanted:
         raise AssertionError(f"Kernels raised {wanted}, and stages raised {refused} and {wrong}.")
 
