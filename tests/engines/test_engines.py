@@ -116,7 +116,7 @@ def test_a_missing_java_is_a_sentence(monkeypatch, tmp_path):
     ):
         Spark().over(scaled, matrices(2, 2), SHARED)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jre"))
-    with pytest.raises(RequestError, match=r"JAVA_HOME=.*jre holds no bin/java"):
+    with pytest.raises(RequestError, match=r"JAVA_HOME=.*jre contains no bin/java"):
         Spark().over(scaled, matrices(2, 2), SHARED)
 
 

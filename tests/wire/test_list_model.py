@@ -78,9 +78,7 @@ def test_a_place_has_two_bytes_as_long_as_they_suffice(n, size):
 
 def test_what_is_too_large_is_neither_written_nor_read():
     assert len(flat(16_000, 1024).to_bytes()) < MOST_BYTES
-    with pytest.raises(
-        RequestError, match=r"has 33,[\d,]+ bytes, more than 33,554,432; use fewer"
-    ):
+    with pytest.raises(RequestError, match=r"has 33,[\d,]+ bytes, more than 33,554,432; use fewer"):
         flat(16_400, 1024).to_bytes()
     whole = popular(3).to_bytes()
     with pytest.raises(DataError, match="longer than its header declares"):

@@ -71,7 +71,9 @@ def _described(value: Any, arrays: list[Array]) -> Any:
 
 def _laid(array: Array, arrays: list[Array]) -> Any:
     if array.dtype.kind not in KINDS:
-        raise RequestError(f"Arrays of a block must have numbers or booleans, got {array.dtype}.")
+        raise RequestError(
+            f"A block must contain arrays of numbers or booleans, got {array.dtype}."
+        )
     columns_first = array.flags.f_contiguous and not array.flags.c_contiguous
     arrays.append(np.ascontiguousarray(array.T if columns_first else array))
     return {
