@@ -245,9 +245,9 @@ def test_bounded_laplace_has_no_density_off_the_scale():
     ("options", "sentence"),
     [
         ({"symbols": 1}, "symbols must be from 2 to 4096, got 1"),
-        ({"sensitivity": "0"}, "Sensitivity 0 is not above 0"),
+        ({"sensitivity": "0"}, "sensitivity must be above 0"),
         ({"sensitivity": "5"}, "at most 4, the range"),
-        ({"symbols": 4097}, "4097 symbols are not among"),
+        ({"symbols": 4097}, "symbols must be from 2 to 4096, got 4097"),
         ({"epsilon": "10", "sensitivity": "1"}, "nats between any two ratings, above 16"),
     ],
 )

@@ -51,7 +51,7 @@ def test_a_sound_channel_holds_every_claim_and_hears_what_none_shows(checked):
     assert out.count("holds  ") == 7
     assert "FAILS" not in out
     assert "attempt.py:Favoured, a channel: 7 of 7 claims hold." in out
-    assert "Not tested: that the table is the law you meant" in out
+    assert "Not tested: that the table is the intended distribution" in out
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ def test_drawn_replacements_say_why_their_claim_fails(run, files):
 
 
 @pytest.mark.parametrize(
-    ("user", "names"), [("77", ("'77'", "occurs")), ("9", ("9 rated nothing", "books"))]
+    ("user", "names"),
+    [("77", ("'77'", "occurs")), ("9", ("user 9 has no rating outside", "books"))],
 )
 def test_a_person_without_anything_to_translate_gets_a_sentence(run, files, user, names):
     pair = files("films.csv", FILMS), files("books.csv", BOOKS)

@@ -173,7 +173,7 @@ def test_settings_of_a_name_reach_the_table():
         (r'data = ".*"', "", r"is not an experiment file: it has no table \[compare\] with data"),
         ("seeds = 1", "sseeds = 2", "No such option: --sseeds"),
         ("seeds = 1", 'seeds = "two"', "Invalid value for '--seeds'"),
-        ("folds = 2", "folds = 1", "1 seeds and 1 folds cannot be run"),
+        ("folds = 2", "folds = 1", "got 1 seeds and 1 folds"),
     ],
 )
 def test_a_file_that_is_none_is_a_sentence(written, run, old, new, says):

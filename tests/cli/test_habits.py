@@ -57,7 +57,7 @@ def test_a_channel_need_not_be_named(run, data, tmp_path):
 def test_a_single_epsilon_is_refused_before_anything_is_read(run):
     status, _, said = run("choose-epsilon", "nowhere.csv", "--epsilon", 2)
     assert status == 1
-    assert said.startswith("at least two epsilons, as in 0.5,1,3, got 2")
+    assert said == "A trade-off requires at least two epsilons, as in 0.5,1,3, got 2.\n"
 
 
 def test_the_systems_that_the_mode_leaves_out_are_named(run, data):

@@ -50,7 +50,7 @@ def test_a_list_model_is_fitted_and_recommends(run, clicks, tmp_path):
     assert run("recommend", model, "--user", "me")[0] == 1
     mine.write_text("item\n999\n")
     status, _, said = run("recommend", model, "--user", "me", "--profile", mine)
-    assert (status, "has none of the 1 items" in said) == (1, True)
+    assert (status, "contains none of the 1 items" in said) == (1, True)
 
 
 def test_fit_needs_no_more_words_than_compare(run, clicks, tmp_path):

@@ -185,14 +185,14 @@ def test_no_nonce_ends_the_keystream_early(monkeypatch):
 def test_impossible_plans_are_refused():
     with pytest.raises(RequestError, match="cap must be an integer of at least 1"):
         Rated(CHANNEL, cap=0)
-    with pytest.raises(RequestError, match="plan of 0 channels"):
+    with pytest.raises(RequestError, match="1 to 256 channels, got 0"):
         Rated(())
     with pytest.raises(RequestError, match="the same rating scale"):
         Rated((CHANNEL, compile_channel("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))))
     with pytest.raises(CertificateError, match="claim a larger epsilon"):
         Rated(replace(CHANNEL, epsilon="0.5"))
     tens = compile_channel("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))
-    with pytest.raises(RequestError, match="not on the ratings' scale 1:5:1"):
+    with pytest.raises(RequestError, match="must be on the ratings' scale 1:5:1"):
         perturb(ratings(), Rated(tens))
 
 

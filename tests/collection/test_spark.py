@@ -167,7 +167,7 @@ def test_a_catalogue_is_reported_as_often_as_the_table_says(tmp_path):
 
 def test_what_cannot_be_drawn_is_refused_before_it_is_sent(tmp_path):
     tens = compile_channel("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))
-    with pytest.raises(RequestError, match="not on the ratings' scale 1:5:1"):
+    with pytest.raises(RequestError, match="must be on the ratings' scale 1:5:1"):
         write_perturbed_on_spark(ratings_of(), Rated(tens), tmp_path / "r", master=MASTER)
     both = [
         compile_channel("randomized-response", epsilon=e, scale=STARS, missing=True)

@@ -43,13 +43,13 @@ def test_megabytes_that_all_blocks_share_and_blocks_of_several(spark: Spark):
 @pytest.mark.spark
 def test_a_block_too_large_for_a_row(spark: Spark, monkeypatch):
     monkeypatch.setattr("tacit.engines.spark.LARGEST", 1000)
-    with pytest.raises(RequestError, match=r"fit a row of Spark's, 1,000; ask for more blocks"):
+    with pytest.raises(RequestError, match=r"a Spark row can hold .1,000.; use more blocks"):
         spark.over(scaled, matrices(100, 1), SHARED)
 
 
 @pytest.mark.spark
 def test_a_result_that_cannot_travel(spark: Spark):
-    with pytest.raises(RequestError, match="an array of object; give one of numbers"):
+    with pytest.raises(RequestError, match="arrays of numbers or booleans, got object"):
         spark.over(kernels.objects, matrices(3, 1), SHARED)
 
 

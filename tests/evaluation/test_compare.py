@@ -194,19 +194,19 @@ WRONG = [
     (synthetic(60, 50, 1200, scale="1:9:1"), {"channels": CHANNEL, "epsilons": 1}, "The channel table "
      f"{CHANNEL.id[:12]} is not on the scale 1:9:1; compile it on that scale."),
     (MADE, {"models": "channel-fm"}, re.compile("model must be one of ")),
-    (MADE, {"models": [Baseline]}, re.compile("<class .*> is no model; give a name, an object, or ")),
+    (MADE, {"models": [Baseline]}, re.compile("model must be a name, an object or a list of them, got <class ")),
     (MADE, {"models": []}, "model must contain at least one name, such as channel-mf."),
     (MADE, {"plan": "all"}, "plan must be rated, catalogue or sample:K with K slots per user, "
      "as in sample:200, got 'all'."),
     (MADE, {"plan": 7}, "plan must be a string, got 7."),
     (MADE, {"cap": 0}, "cap must be an integer of at least 1, got 0."),
     (MADE, {"cap": "3"}, "cap must be an integer, got '3'."),
-    (MADE, {"folds": 2.5}, "The number of folds 2.5 is no whole number; give one."),
-    (MADE, {"folds": 5, "test_share": 0.1}, "Folds and a test share exclude each other; give one of "
+    (MADE, {"folds": 2.5}, "folds must be an integer, got 2.5."),
+    (MADE, {"folds": 5, "test_share": 0.1}, "folds and test_share exclude each other; leave out one of "
      "them."),
     (MADE, {"test_share": 2}, "test_share must be between 0 and 1, got 2."),
     (MADE, {"test_share": "0.1"}, "test_share must be a number such as 0.1, got '0.1'."),
-    (MADE, {"seeds": 0}, re.compile("0 seeds and None folds cannot be run; give at least one seed")),
+    (MADE, {"seeds": 0}, re.compile("seeds must be at least 1 and folds at least 2, got 0 seeds")),
     (MADE, {"split": "odd"}, "split must be random, time, last or column:NAME, got 'odd'."),
     (MADE, {"mode": "lax"}, "mode must be one of strict, faithful, both, got 'lax'."),
     (MADE, {"delta": 2}, "delta must be between 0 and 1, such as 1e-6, got 2."),

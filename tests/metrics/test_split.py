@@ -44,7 +44,7 @@ def test_by_time_the_latest_are_held_out():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"share": 1.5}, "1.5 is not between"),
+        ({"share": 1.5}, "test_share must be between 0 and 1, got 1.5"),
         ({"seeds": 0}, "0 seeds"),
         ({"folds": 1}, "1 folds"),
         ({"kind": "odd"}, "split must be random"),
@@ -93,7 +93,7 @@ def test_a_published_split_is_what_its_column_says():
     held = protocol.test(replace(ratings, held_out=published), 3, None)
     assert (held == published).all()
     assert (protocol.column, SplitProtocol().column) == ("test", None)
-    with pytest.raises(RequestError, match=r"without the column test .* held_out='test'"):
+    with pytest.raises(RequestError, match=r"without the column test.* held_out='test'"):
         protocol.test(ratings, 0, None)
     for whole in (np.zeros(900, bool), np.ones(900, bool)):
         with pytest.raises(RequestError, match="neither training nor test data may be empty"):

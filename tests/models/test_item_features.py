@@ -82,10 +82,10 @@ def test_rows_are_found_by_id_and_items_without_one_have_nothing() -> None:
     [
         ({"title": ["a"]}, "must have a column item and at least one other column, got title"),
         ({"item": [7]}, "at least one other column, got item"),
-        ({"item": [7, 8, 7], "year": [1, 2, 3]}, "item 7 is described twice"),
-        ({"item": ["8", "7", "7"], "year": [1, 2, 3]}, "item 7 is described twice"),
+        ({"item": [7, 8, 7], "year": [1, 2, 3]}, "item 7 occurs twice"),
+        ({"item": ["8", "7", "7"], "year": [1, 2, 3]}, "item 7 occurs twice"),
         ({"item": [70, 80], "year": [1, 2]}, r"None of the 2 items .* is 70"),
-        ({"item": [7, 8], "seen": [b"1", b"2"]}, "column seen holds binary"),
+        ({"item": [7, 8], "seen": [b"1", b"2"]}, "column seen of the item table has type binary"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_refused(table: dict[str, object], said: str) -> None:

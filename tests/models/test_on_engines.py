@@ -205,7 +205,7 @@ def test_a_worker_that_dies_where_spark_tries_once_is_a_sentence_and_the_fit_goe
     first = subprocess.run(command, capture_output=True, text=True, env=WITH_TESTS)
     assert first.returncode == 1
     assert first.stderr.splitlines()[-1].startswith(
-        "tacit.errors.RequestError: A worker of local[2] died at its block, and Spark tries a block"
+        "tacit.errors.RequestError: A worker of local[2] died repeatedly on its block"
     )
     subprocess.run(command, check=True, capture_output=True, env=WITH_TESTS)
     assert same(Fitted.load(out), fitting.fitted())

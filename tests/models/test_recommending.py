@@ -113,9 +113,9 @@ WRONG = [
     (
         [1],
         {"titles": 3},
-        "A int has no titles; give a frame with the columns item and title, or a ",
+        "titles must be a frame with the columns item and title, or a ",
     ),
-    ([1], {"titles": STARS.to_polars()}, "A DataFrame has no titles; give a frame with the "),
+    ([1], {"titles": STARS.to_polars()}, "titles must be a frame with the "),
 ]
 
 

@@ -85,9 +85,9 @@ def test_a_reader_that_does_not_load_is_in_the_way_of_no_other(install, tmp_path
     [
         ("import nothing_of_that_name", "(ModuleNotFoundError: No module named 'nothing_of_that_"),
         ("raise SystemExit", "(SystemExit)"),
-        ("Plain = 3", "(3 has no 'name')"),
+        ("Plain = 3", "(3 has no attribute 'name')"),
         (MODEL.replace('"plain"', '"other"'), "(its name attribute is 'other')"),
-        (MODEL.replace("fit(", "learn("), "has no 'fit')"),
+        (MODEL.replace("fit(", "learn("), "has no attribute 'fit')"),
     ],
 )
 def test_what_does_not_load_is_a_sentence_before_any_work(install, run, source, said):

@@ -55,7 +55,7 @@ def test_it_stands_on_the_axis_at_what_was_asked(compared, tmp_path):
     ("old", "new", "says"),
     [
         (', unit = "own", ("device",), "user"', ' = "own", ("device",)',
-         "own does not say what its epsilon is per; write unit = 'user' into it if"),
+         "own does not declare the unit of its epsilon; set unit = 'user' if"),
         ('"user"', '"value"', "The guarantee of own is per value"),
         ("dp-covariance", "dp-bias",
          "own declares the unit user and guarantees its epsilon per value; correct its unit"),

@@ -29,7 +29,7 @@ def test_rows_of_what_was_not_declared_are_dropped_and_counted_as_not_covered(to
     assert ratings.user_ids.ids.to_list() == [3, 4, 9]
     assert ratings.undeclared == frozenset()
     (said,) = told
-    assert "2 ratings of or by what was not declared were dropped" in said
+    assert "2 ratings of undeclared users or items were dropped" in said
     assert "no guarantee covers" in said
 
 

@@ -116,7 +116,7 @@ def test_stars_without_ratings_and_ratings_of_one_value_name_the_scale(tmp_path)
         DataError, match=r"column 'rating' must be .* rating=NAME, or declare the scale t"
     ):
         read(path, scale="1:5:1")
-    with pytest.raises(DataError, match="there is no column 'stars'"):
+    with pytest.raises(DataError, match="column 'stars' must be among"):
         read(path, scale=THERE, columns={"rating": "stars"})
     path.write_text("user,item,rating\n1,2,1.0\n1,3,1.0\n")
     with pytest.raises(DataError, match=r"all ratings are 1\).*or --scale there for interactions"):
@@ -164,13 +164,13 @@ def test_what_says_nothing_of_a_split_is_refused(tmp_path):
     path.write_text(SPLIT.replace("10,1", "10,2"))
     with pytest.raises(DataError, match="line 3: the held-out flag '2' must be 0 or 1"):
         read(path, held_out="test")
-    with pytest.raises(DataError, match="row 2: the column of the split holds another value"):
+    with pytest.raises(DataError, match="row 2: the held-out column must contain 0 or 1"):
         from_frame(pl.read_csv(path), held_out="test")
-    with pytest.raises(DataError, match=r"no column 'part' among .* name the one that says what"):
+    with pytest.raises(DataError, match=r"column 'part' must be among .* name the held-out column"):
         read(path, held_out="part")
     with pytest.raises(DataError, match="'test' must contain 0 and 1"):
         from_frame(pl.read_csv(path).cast({"test": pl.String}), held_out="test")
-    with pytest.raises(RequestError, match="'item' holds the item, and cannot say"):
+    with pytest.raises(RequestError, match="'item' contains the item and cannot define"):
         read(path, held_out="item")
     (tmp_path / "u.data").write_text("1\t2\t3\t4\n1\t3\t1\t4\n")
     with pytest.raises(DataError, match="movielens-100k, which has no held-out column test"):

@@ -133,7 +133,7 @@ def test_other_ratings_are_refused(ask, ratings, tmp_path):
         with pytest.raises(RequestError, match="No item of"):
             fleet.report(ratings, 1)
         halves = replace(ratings, scale=type(ratings.scale).parse("1:9:2"))
-        with pytest.raises(RequestError, match=r"on the scale 1:5:1, .* is on 1:9:2"):
+        with pytest.raises(RequestError, match=r"the scale 1:5:1, .* has 1:9:2"):
             fleet.report(halves, 1)
     with pytest.raises(RequestError, match="cannot be reached: Connection refused"):
         fleet.report(ratings, 1)

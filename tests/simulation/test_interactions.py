@@ -152,9 +152,9 @@ def test_a_person_with_everything_and_one_with_nothing_are_there(asking, stored,
 
 def test_people_and_questions_of_other_scales_do_not_go_together(asking, stored, ask, ratings):
     seen = table(("ann", 100), ("bob", 101))
-    with pytest.raises(RequestError, match=r"asks on the scale there, .* is on 1:5:1"):
+    with pytest.raises(RequestError, match=r"the scale there, .* has 1:5:1"):
         stored(asking("sample:3", range(100, 106)), ratings)
-    with pytest.raises(RequestError, match=r"asks on the scale 1:5:1, .* is on there"):
+    with pytest.raises(RequestError, match=r"the scale 1:5:1, .* has there"):
         stored(ask("catalogue", start=1_700_000_000), seen)
 
 

@@ -115,7 +115,7 @@ def described(name: str, channel: "Channel") -> str:
             f"{name}: epsilon {channel.epsilon} per {'slot' if channel.missing else 'value'}, "
             f"{channel.exact_epsilon:.15g} read off the table",
             f"id {channel.id}",
-            _line("symbol", "stands for", inputs),
+            _line("symbol", "output", inputs),
             *(
                 _line(str(y), MISSING if output is None else shortest(output), shares)
                 for y, (output, shares) in enumerate(

@@ -279,7 +279,7 @@ def test_what_cannot_be_learnt_from_is_refused_with_a_sentence(own):
         fit("ease", world(np.ones((3, 9))))
     with pytest.raises(RequestError, match=r"EASE of 10,001 items requires 4 GB"):
         fit("ease", world(np.ones((1, 10_001))))
-    with pytest.raises(RequestError, match="ridge of 0"):
+    with pytest.raises(RequestError, match="ridge must be above 0, got 0"):
         EASE(ridge=0)
     with pytest.raises(RequestError, match="0 directions"):
         GraphFilter(directions=0)

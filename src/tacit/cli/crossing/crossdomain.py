@@ -224,7 +224,7 @@ def run(
     from tacit.evaluation.html.provenance import Provenance
 
     grid = Resumable(
-        "crossing",
+        "evaluating",
         TrialRow,
         lambda journal, progress: crossing.run(domains, engine, journal, progress),
         lambda journal: crossing.finished(domains, journal),
