@@ -54,7 +54,7 @@ def test_people_may_rate_few_items_and_no_digit_of_others_changes():
     assert named.items.tolist() == plain.items.tolist()
     with pytest.raises(RequestError, match="for 1000 users with 2 to 400 ratings each, got 1999"):
         synthetic(1000, 800, 1999, fewest=2)
-    with pytest.raises(RequestError, match="with 0 ratings"):
+    with pytest.raises(RequestError, match="fewest must be an integer of at least 1, got 0"):
         synthetic(10, 80, 100, fewest=0)
 
 
