@@ -192,7 +192,7 @@ def test_without_noise_the_strict_offset_is_near_the_plain_one(trial, releases):
 
 
 def test_a_strict_system_without_an_epsilon_is_refused(trial):
-    with pytest.raises(RequestError, match="give one"):
+    with pytest.raises(RequestError, match="requires an epsilon"):
         ItemMeans(mode="strict").predict(trial, engine=Local(), epsilon=None)
 
 
