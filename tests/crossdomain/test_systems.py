@@ -204,8 +204,11 @@ def test_modes_and_settings():
     with pytest.raises(RequestError, match="System remote-user has no setting 'delta'"):
         changed(RemoteUser(), delta="1e-5")
     assert changed(ItemMeans(mode="strict"), delta="1e-5").delta == "1e-5"
-    for name, mode, said in (("nobody", "strict", "no system"), ("item-average", "x", "no mode")):
+    for name, mode, said in (
+        ("nobody", "strict", "system must be"),
+        ("item-average", "x", "mode must be"),
+    ):
         with pytest.raises(RequestError, match=said):
             systems(name, mode)
-    with pytest.raises(RequestError, match="neighbours"):
+    with pytest.raises(RequestError, match="k must be at least 1"):
         RemoteUser(k=0)
