@@ -100,7 +100,7 @@ MALFORMED = [
     Malformed("one-value", "r.csv", HEADER + b"1,2,3\n1,3,3\n", ("all ratings are 3", "--scale")),
     Malformed("quotes", "r.csv", HEADER + b'1,2,3\n"1,3,4\n', ("line 3",)),
     Malformed("latin-1", "r.csv", HEADER + b"1,2,3\n1,caf\xe9,4\n", ("line 3", "0xe9")),
-    Malformed("cr", "r.csv", HEADER.replace(b"\n", b"\r") + b"1,2,3\r", ("line 1", "CR alone")),
+    Malformed("cr", "r.csv", HEADER.replace(b"\n", b"\r") + b"1,2,3\r", ("line 1", "CR only")),
     Malformed("utf-16", "r.csv", HEADER.decode().encode("utf-16"), ("UTF-16", "UTF-8")),
     Malformed("movie-missing", "mv_1.txt", b"8,3,2005-09-06\n", ("line 1", "movie:")),
     Malformed("movie-date", "mv_1.txt", b"1:\n8,3,2005-09-06\n9,3,never\n", ("line 3", "'never'")),

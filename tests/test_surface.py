@@ -36,7 +36,7 @@ def test_predict_takes_raw_ids_and_predict_codes_row_numbers():
         assert fitted.predict(users, [3, 1, 2]).tolist() == by_id.tolist()
     assert fitted.predict([9], [3])[0] == pytest.approx(fitted.predict_codes([-1], [2])[0])
     assert fitted.predict_codes(np.array([0], np.int64), [2]).dtype == np.float32
-    with pytest.raises(RequestError, match="2 people and 1 items are no pairs"):
+    with pytest.raises(RequestError, match="must have the same length, got 2 users and 1 items"):
         fitted.predict([1, 2], [3])
 
 

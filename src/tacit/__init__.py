@@ -94,8 +94,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("tacit."):
             raise ImportError(
-                f"tacit.{name} is not among what a device runs; "
-                "install tacit-recommender beside tacit-device."
+                f"tacit.{name} is not part of tacit-device; install tacit-recommender in addition."
             ) from error
         raise
 

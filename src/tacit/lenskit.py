@@ -87,7 +87,7 @@ class ReportScorer(Component[ItemList]):
         Raises `RequestError` before training.
         """
         if self.fitted is None:
-            raise RequestError("This scorer has learnt nothing yet; train the pipeline first.")
+            raise RequestError("The scorer is not trained; train the pipeline first.")
         asked = RecQuery.create(query).user_id
         person = -1 if asked is None else self.fitted.user_ids.code(asked)
         codes = self.fitted.item_ids.codes(raw_ids(items.ids()))
@@ -98,7 +98,10 @@ class ReportScorer(Component[ItemList]):
     def _reports(self, data: Dataset) -> Reports:
         config = self.config
         if config.scale is None:
-            raise RequestError("The scale of the ratings is public; give it, as in scale='1:5:1'.")
+            raise RequestError(
+                "scale is required, as in scale='1:5:1': the scale of the ratings must be public "
+                "and cannot be inferred from them."
+            )
         table = data.interaction_table(format="arrow", fields=["rating"], original_ids=True)
         scale = RatingScale.parse(config.scale)
         epsilon = epsilon_text(config.epsilon_per_value)

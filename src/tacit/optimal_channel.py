@@ -1,4 +1,4 @@
-"""The optimal channel for a public prior, found by a linear program.
+"""Optimal channel: the best table for a public objective, by linear programming.
 
 The only member that needs numpy and scipy, and only to find it; anyone can verify the result.
 """
@@ -72,15 +72,18 @@ class Optimal(AbstractMechanism):
         super().__post_init__()
         if self.objective not in ("variance", "information"):
             raise RequestError(
-                f"The objective '{self.objective}' is not known; give variance or information."
+                f"objective must be variance or information, got '{self.objective}'."
             )
         if self.prior is not None and (
             len(self.prior) != self.scale.n_levels or min(self.prior) <= 0
         ):
-            raise RequestError(f"The prior needs {self.scale.n_levels} positive shares.")
+            raise RequestError(
+                f"prior must have {self.scale.n_levels} positive shares, one per level."
+            )
         if not 0 < self.density < 1:
             raise RequestError(
-                f"A density of {self.density} is not between 0 and 1; give rated slots' share."
+                f"density must be between 0 and 1, got {self.density}: the share of slots that "
+                "are rated."
             )
 
     @property
@@ -104,8 +107,9 @@ class Optimal(AbstractMechanism):
             if Decimal(self.epsilon) >= Decimal(LEAST_EPSILON):
                 raise
             raise RequestError(
-                f"No optimal table at epsilon {self.epsilon}: in floats its columns look alike. "
-                f"Give {LEAST_EPSILON} or more, or ask for randomized-response."
+                f"No optimal table exists in floating point at epsilon {self.epsilon}, because "
+                f"its columns are almost equal. Use epsilon {LEAST_EPSILON} or more, or "
+                "randomized-response."
             ) from fault
         shares = [[t * c for c in column] for t, column in zip(scales, columns, strict=True)]
         with localcontext(prec=PRECISION):
@@ -140,7 +144,9 @@ class Optimal(AbstractMechanism):
             method="highs-ds",
         )
         if found.status != 0:
-            raise RequestError(f"No optimal table at epsilon {self.epsilon}: {found.message}")
+            raise RequestError(
+                f"No optimal table was found at epsilon {self.epsilon}: {found.message}"
+            )
         used = np.flatnonzero(found.x > 1e-9).tolist()
         means = self._means(columns)
         ordered = sorted(used, key=lambda y: (not self._mute(patterns[y]), means[y]))

@@ -23,9 +23,9 @@ from tacit.given import must_be
 KINDS = {
     "channels": "channel",
     "models": "model",
-    "list_models": "model of lists",
-    "trainings": "training",
-    "list_trainings": "training of lists",
+    "list_models": "list model",
+    "trainings": "trainer",
+    "list_trainings": "list trainer",
     "readers": "reader",
 }
 """What may come from outside, and what one of it is called; entry points are in `tacit.` and this.
@@ -58,8 +58,8 @@ def register(kind: str, name: str, member: object) -> None:
     a name that is no text.
     """
     if kind not in KINDS:
-        raise RequestError(f"There is no kind '{kind}' of plug-in; choose from {', '.join(KINDS)}.")
-    must_be(str, name, "name", "write it as text, as users will")
+        raise RequestError(f"The kind of plug-in must be one of {', '.join(KINDS)}, got '{kind}'.")
+    must_be(str, name, "a name", "write it as a string")
     _registered.append(Claim(kind, name, _registering.get(), lambda: member))
 
 
@@ -115,21 +115,19 @@ def load(paths: Sequence[Path], accept: Callable[[Claim], object]) -> Callable[[
 def _register_from(path: Path) -> None:
     before = len(_registered)
     if not path.is_file():
-        raise RequestError(f"There is no plug-in {path}; give a file that registers a member.")
+        raise RequestError(f"Plug-in {path} does not exist; name a file that registers a member.")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:_DIGITS]
     token = _registering.set(f"{path.name} (SHA-256 {digest})")
     try:
         module(path, f"_plugin_{digest}_{path.stem}")
     except (Exception, SystemExit) as error:  # a file from outside may raise anything
         raise RequestError(
-            f"The plug-in {path} does not load ({cause(error)}); mend it, or leave it out."
+            f"Plug-in {path} cannot be loaded ({cause(error)}); correct it, or leave it out."
         ) from error
     finally:
         _registering.reset(token)
     if len(_registered) == before:
-        raise RequestError(
-            f"The plug-in {path} registers nothing; call tacit.plugins.register in it."
-        )
+        raise RequestError(f"Plug-in {path} registers nothing; call tacit.plugins.register in it.")
 
 
 def module(path: Path, name: str) -> ModuleType:

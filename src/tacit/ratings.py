@@ -43,7 +43,7 @@ class Ratings:
     def __post_init__(self) -> None:
         if not len(self.users) == len(self.items) == len(self.levels):
             raise RequestError(
-                f"Ratings need columns of one length, not {len(self.users)} users, "
+                f"The columns of ratings must have one length, got {len(self.users)} users, "
                 f"{len(self.items)} items and {len(self.levels)} levels."
             )
 
@@ -102,7 +102,7 @@ class Ratings:
     def require_rows(self) -> None:
         """Raise `RequestError` where there is no rating to learn from."""
         if len(self) == 0:
-            raise RequestError(f"{self.name} holds no rows; a model needs at least one.")
+            raise RequestError(f"{self.name} contains no rows; a model requires at least one.")
 
     def require_stars(self) -> None:
         """Raise `RequestError` where there is no rating to learn from, or only interactions."""
@@ -147,8 +147,8 @@ class Ratings:
         kept = self.where((users[self.users] >= 0) & (items[self.items] >= 0))
         if len(self) and not len(kept):
             raise RequestError(
-                f"{self.name} shares no user and item with the model; check that ids are spelled "
-                "alike."
+                f"{self.name} has no user and no item in common with the model; use the same ids "
+                "in both."
             )
         return replace(
             kept,
@@ -175,7 +175,7 @@ class Ratings:
 
         Ratings of others are dropped, and the result may be empty. Raises as `with_catalogue` does.
         """
-        vocabulary, codes = _declared("the list of people", users, self.user_ids)
+        vocabulary, codes = _declared("the list of users", users, self.user_ids)
         known = self.take(np.flatnonzero(codes[self.users] >= 0))
         found = replace(known, users=codes[known.users], user_ids=vocabulary)
         return replace(found, undeclared=self.undeclared - {"people"})
@@ -218,7 +218,7 @@ def rows_where(mask: Mask, n_rows: int) -> NDArray[np.intp]:
     """
     if np.shape(mask) != (n_rows,):
         raise RequestError(
-            f"A mask of shape {np.shape(mask)} is not one of {n_rows} rows; give each row its own."
+            f"The mask must have one entry per row, shape ({n_rows},), got shape {np.shape(mask)}."
         )
     return np.flatnonzero(mask)
 
@@ -226,10 +226,10 @@ def rows_where(mask: Mask, n_rows: int) -> NDArray[np.intp]:
 def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:
     """The declared ids, and the code among them of each id that was seen, -1 for none."""
     if isinstance(ids, str):
-        raise RequestError(f"'{ids[:40]}' is no list of ids; give {what} as one.")
-    must_be(Iterable, ids, "list of ids", f"give {what} as one")
+        raise RequestError(f"Expected a list of ids, got '{ids[:40]}'; pass {what} as one.")
+    must_be(Iterable, ids, "a list of ids", f"pass {what} as one")
     listed: list[Any] = list(ids)
     if not listed or None in listed:
-        raise DataError(f"In {what} an id is missing, or all are; give one a line.")
+        raise DataError(f"An id is missing in {what}, or it is empty; write one id per line.")
     vocabulary, _ = Vocabulary.of(raw_ids(listed))
     return vocabulary, vocabulary.codes(seen.ids)

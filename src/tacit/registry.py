@@ -50,7 +50,8 @@ class Registry(Mapping[str, Member]):
             return self._member(name, found[0].load())
         except (Exception, SystemExit) as error:  # what is from outside may raise anything
             raise RequestError(
-                f"{found[0]} does not load ({plugins.cause(error)}); mend it, or leave it out."
+                f"{found[0]} cannot be loaded ({plugins.cause(error)}); correct it, or leave it "
+                "out."
             ) from error
 
     def __contains__(self, name: object) -> bool:
@@ -75,11 +76,12 @@ def refuse_twins(name: str, registries: Sequence[Registry[Any]]) -> None:
     found = [claim for each in registries for claim in plugins.claims(each.kind).get(name, [])]
     if found and any(name in (*each.own, *each.reserved) for each in registries):
         raise RequestError(
-            f"{found[0]} has the name of what is built in; rename it, or leave it out."
+            f"{found[0]} has the name of a built-in entry; rename it, or leave it out."
         )
     if len(found) > 1:
         raise RequestError(
-            f"{found[0]} has the name of one of {found[1].plugin}; rename one, or leave it out."
+            f"{found[0]} has the same name as one of {found[1].plugin}; rename one, or leave it "
+            "out."
         )
 
 
@@ -91,9 +93,9 @@ def settings(name: str, declared: Any, needs: Sequence[str]) -> Any:
     found = declared() if isinstance(declared, type) else declared
     lacking = [need for need in ("name", *needs) if not hasattr(found, need)]
     if lacking:
-        raise RequestError(f"{found!r} has no '{lacking[0]}'")
+        raise RequestError(f"{found!r} has no attribute '{lacking[0]}'")
     if found.name != name:
-        raise RequestError(f"it calls itself '{found.name}'")
+        raise RequestError(f"its name attribute is '{found.name}'")
     return found
 
 
@@ -103,7 +105,7 @@ def named(registry: Mapping[str, Member], name: str, kind: str) -> Member:
     Raises `RequestError` for a name that does not exist.
     """
     if name not in registry:
-        raise RequestError(f"There is no {kind} '{name}'; choose one of {', '.join(registry)}.")
+        raise RequestError(f"{kind} must be one of {', '.join(registry)}, got '{name}'.")
     return registry[name]
 
 
@@ -122,10 +124,10 @@ def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -
     kinds = {one.name: str(one.type) for one in fields(member)} if is_dataclass(member) else {}
     for key, value in settings.items():
         if value is not None and kinds.get(key, "") in WHOLE:
-            whole(f"{kind} {name}'s setting {key}", value, 0)
+            whole(f"{key} of {kind} {name}", value, 0)
         if isinstance(known[key], tuple) and not isinstance(value, tuple | list):
             raise RequestError(
-                f"The setting {key} of {kind} {name} is {value!r}; give several, as in "
-                f"{known[key]!r}."
+                f"{key} of {kind} {name} must be several values, as in {known[key]!r}, got "
+                f"{value!r}."
             )
     return type(member)(**{**known, **settings})

@@ -55,12 +55,12 @@ class RatingScale:
 
     def __post_init__(self) -> None:
         for part in (self.low, self.high, self.step):
-            must_be(Decimal, part, "exact decimal", "write RatingScale.parse('1:5:1')")
+            must_be(Decimal, part, "exact decimals", "write RatingScale.parse('1:5:1')")
             # First of all: to write 1e999999 down takes a million digits.
             if not _is_short(part):
                 raise RequestError(
-                    f"The number {_shown(part)} of a rating scale is not finite, or longer than "
-                    f"{MOST_DIGITS} digits; give low:high:step."
+                    f"A number of the rating scale must be finite with at most {MOST_DIGITS} "
+                    f"digits on each side of the point, got {_shown(part)}; write low:high:step."
                 )
         if self.has_one_level:
             return
@@ -70,12 +70,13 @@ class RatingScale:
             )
         if _EXACT.remainder(self._range, self.step) != 0:
             raise RequestError(
-                f"The step of the rating scale {self} does not divide it; give one that does."
+                f"The step of the rating scale {self} does not divide its range; choose one that "
+                "does."
             )
         if self.n_levels > MOST_LEVELS:
             raise RequestError(
                 f"The rating scale {self} has {self.n_levels} levels, more than {MOST_LEVELS}; "
-                "give a wider step."
+                "choose a larger step."
             )
 
     @classmethod
@@ -107,7 +108,7 @@ class RatingScale:
         """Raise `RequestError` where there is one level, which `who` can do nothing with."""
         if self.has_one_level:
             raise RequestError(
-                f"{who} needs ratings of several levels, and the scale {THERE} has one; give "
+                f"{who} requires ratings of several levels, and the scale {THERE} has one; use "
                 "ratings on a scale such as 1:5:1."
             )
 

@@ -16,7 +16,7 @@ from tacit.errors import RequestError
 
 Codes = NDArray[np.int32]
 LOOKED_UP = 8_000_000  # ids at once, which are then several columns wide
-NO_IDS = "A {} holds no ids; give a list of whole numbers or text, as the ratings have them."
+NO_IDS = "Ids must be a list of integers or strings, as in the ratings, got {}."
 
 
 @dataclass(frozen=True, eq=False)

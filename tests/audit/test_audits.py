@@ -28,7 +28,9 @@ def test_exact_audit_of_a_table_by_hand():
     assert found.loss == Decimal("0.10138771133189030860")
     assert found.pair == ("1", "2")
     assert found.symbol == 0
-    assert found.sentence.endswith("below its claim 1.2: symbol 0 tells 1 from 2 best.")
+    assert found.sentence.endswith(
+        "below its claim 1.2: symbol 0 is the strongest evidence for 1 against 2."
+    )
     assert "ABOVE its claim 1:" in audit_table(replace(channel, epsilon="1")).sentence
 
 
@@ -105,5 +107,5 @@ def test_the_bound_is_clopper_pearson():
 
 
 def test_too_few_draws_are_refused():
-    with pytest.raises(RequestError, match="show nothing; draw more"):
+    with pytest.raises(RequestError, match="must have at least 2 rows"):
         audit_samples([np.array([0])] * 5, 5, alpha=0.01)

@@ -146,5 +146,5 @@ def test_no_strict_training_is_shown_to_have_more(ratings, name, epsilon):
 
 def test_odd_requests_are_refused(ratings):
     for canaries, unit in ((9, "user"), (100, "slot")):
-        with pytest.raises(RequestError, match="tell nothing"):
+        with pytest.raises(RequestError, match="canaries must be at least 10"):
             one_run(lambda data: None, ratings, unit, canaries=canaries, seed=0)

@@ -95,12 +95,16 @@ def test_the_bounds_hold_as_often_as_they_promise(
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "gamma", "said"), [(0.0, 0.1, "epsilon of 0.0"), (1.0, 1.0, "gamma of 1.0")]
+    ("epsilon", "gamma", "said"),
+    [
+        (0.0, 0.1, "epsilon must be above 0 nats per slot"),
+        (1.0, 1.0, "gamma must be a failure probability"),
+    ],
 )
 def test_arguments_that_mean_nothing_are_refused(epsilon: float, gamma: float, said: str) -> None:
     some = Slots(users=2, items=2, rated=1, misfit=0.0)
     for bound in (laplace_bound, lambda *rest: response_bound(*rest, 5)):
         with pytest.raises(RequestError, match=said):
             bound(some, epsilon, gamma)
-    with pytest.raises(RequestError, match="5 ratings do not fit in 2 x 2"):
+    with pytest.raises(RequestError, match="got 5 ratings for 2 x 2"):
         Slots(users=2, items=2, rated=5, misfit=0.0)

@@ -60,7 +60,7 @@ def test_where_nothing_may_be_told_all_rows_are_their_mean():
 
 
 def test_too_short_a_word_is_refused():
-    with pytest.raises(RequestError, match="No table of 1-bit words keeps epsilon 1; use more"):
+    with pytest.raises(RequestError, match="No table of 1-bit words has epsilon 1; use more"):
         compile_weights(decimals((1, 1, 1), (1, 2, 1)), word_bits=1, epsilon="1")
 
 

@@ -244,11 +244,11 @@ def test_bounded_laplace_has_no_density_off_the_scale():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"symbols": 1}, "1 symbols are not among 2 to 4096"),
-        ({"sensitivity": "0"}, "Sensitivity 0 is not above 0"),
+        ({"symbols": 1}, "symbols must be from 2 to 4096, got 1"),
+        ({"sensitivity": "0"}, "sensitivity must be above 0"),
         ({"sensitivity": "5"}, "at most 4, the range"),
-        ({"symbols": 4097}, "4097 symbols are not among"),
-        ({"epsilon": "10", "sensitivity": "1"}, "between any two ratings, above 16"),
+        ({"symbols": 4097}, "symbols must be from 2 to 4096, got 4097"),
+        ({"epsilon": "10", "sensitivity": "1"}, "nats between any two ratings, above 16"),
     ],
 )
 def test_impossible_settings_are_refused(options, sentence):
@@ -263,7 +263,7 @@ def test_the_ends_of_the_settings_are_included(symbols):
 
 
 def test_laplace_needs_a_symbol_for_each_level():
-    with pytest.raises(RequestError, match="needs at least 7 symbols, not 6"):
+    with pytest.raises(RequestError, match=r"symbols must be at least 7 .*, got 6"):
         compile_channel("laplace", epsilon="1", scale=STARS, symbols=6)
 
 
@@ -279,7 +279,7 @@ def test_a_line_is_as_fine_as_half_of_its_symbols_allow(symbols, finest, fine):
     # Each run starts at the last point that still leaves its share of what lies beyond.
     for k, start in enumerate(line.starts):
         assert line.q**start < 1 - Decimal(k) / cells <= line.q ** (start - 1)
-    with pytest.raises(RequestError, match=f"at least {4 * finest + 3} symbols"):
+    with pytest.raises(RequestError, match=f"symbols must be at least {4 * finest + 3} "):
         laplace_line(STARS, Decimal(9), symbols=4 * finest + 2, rarest=Decimal(0), finest=finest)
 
 

@@ -103,7 +103,7 @@ def test_a_grid_of_few_points_holds_the_middle_of_an_even_number_of_levels():
 
 
 def test_modified_laplace_is_refused_where_presence_is_public():
-    with pytest.raises(RequestError, match="ask for laplace where presence is public"):
+    with pytest.raises(RequestError, match="use laplace where presence is public"):
         ModifiedLaplace(epsilon="1", scale=STARS, missing=False)
 
 
@@ -188,5 +188,5 @@ def test_which_channels_protect_presence():
     assert set(MECHANISMS) - {name for name in MECHANISMS if serves(name, missing=False)} == {
         "modified-laplace"
     }
-    with pytest.raises(RequestError, match=r"density of 1\.0 is not between"):
+    with pytest.raises(RequestError, match=r"density must be between 0 and 1, got 1\.0"):
         hiding("optimal", "1", density=1.0)

@@ -41,7 +41,7 @@ def test_show_says_what_a_report_of_interactions_tells():
     true = math.e / (1 + math.e)
     q = RATED_SHARE * true + (1 - RATED_SHARE) * (1 - true)
     found = (2 * true - 1) ** 2 / (q * (1 - q))
-    assert f"information {found:.4g} about the share of slots that hold something" in shown
+    assert f"information {found:.4g} about the share of slots with an item" in shown
     assert "nats about a slot (uniform prior)" in shown
 
 
@@ -69,9 +69,9 @@ def test_verify(tmp_path):
     file = tmp_path / "c.json"
     channel = compile_channel("optimal", epsilon="1.5", scale=STARS)
     file.write_text(dumps(channel))
-    assert f"holds: epsilon 1.5 per value, id {channel.id}" in run("verify", str(file))
-    assert "holds" in run("verify", str(file), "--max-epsilon", "1.5")
-    with pytest.raises(CertificateError, match=r"claims epsilon 1.5, above 1\.4"):
+    assert f"is verified: epsilon 1.5 per value, id {channel.id}" in run("verify", str(file))
+    assert "is verified" in run("verify", str(file), "--max-epsilon", "1.5")
+    with pytest.raises(CertificateError, match=r"claims epsilon 1.5, above --max-epsilon 1\.4"):
         run("verify", str(file), "--max-epsilon", "1.4")
     file.write_text(json.dumps(json.loads(dumps(channel)) | {"epsilon": "1.4"}))
     with pytest.raises(CertificateError, match=r"above e\^1.4"):

@@ -51,7 +51,7 @@ def test_a_sound_channel_holds_every_claim_and_hears_what_none_shows(checked):
     assert out.count("holds  ") == 7
     assert "FAILS" not in out
     assert "attempt.py:Favoured, a channel: 7 of 7 claims hold." in out
-    assert "Not shown: that the table is the law you meant" in out
+    assert "Not tested: that the table is the intended distribution" in out
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ def test_a_model_is_told_from_a_training_by_what_its_fit_is_asked(checked):
     text = "from tacit.training import training\nraw = training('dpss', 'faithful')"
     status, out, _ = checked(text, "raw")
     assert status == 1
-    assert "attempt.py:raw, a training:" in out
+    assert "attempt.py:raw, a trainer:" in out
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Nobody", "attempt.py holds no 'Nobody'; it has one."),
-        ("one", "1 is no channel, model, training or attack"),
+        ("Nobody", "attempt.py does not define 'Nobody'; it has one."),
+        ("one", "1 is not a channel, model, trainer or attack"),
     ],
 )
 def test_what_is_no_member_is_said_in_a_sentence(checked, name, said):
@@ -90,9 +90,9 @@ def test_what_is_no_member_is_said_in_a_sentence(checked, name, said):
 @pytest.mark.parametrize(
     ("member", "said"),
     [
-        ("nothing", "'nothing' is no MODULE:NAME"),
-        ("no_such_package:Mine", "There is no module no_such_package; install it"),
-        ("missing.py:Mine", "There is no file missing.py"),
+        ("nothing", "as in my_package:MyChannel, got 'nothing'"),
+        ("no_such_package:Mine", "Module no_such_package does not exist; install it"),
+        ("missing.py:Mine", "File missing.py does not exist"),
     ],
 )
 def test_a_place_without_a_member_is_said_in_a_sentence(member, said, capsys):

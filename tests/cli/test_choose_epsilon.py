@@ -30,11 +30,11 @@ def test_an_interval_is_recommended_and_drawn(data, tmp_path, capsys):
     assert "epsilon per value" in out
     assert "Largest 0.5 P + 0.5 (1 - A): epsilon" in out
     assert "recommended" in figure.read_text()
-    assert "cost" not in err
-    assert f"The true ratings in {data} are looked at, without any privacy." in err
+    assert "Privacy cost" not in err
+    assert f"The true ratings in {data} are evaluated without any privacy." in err
     status, out, err = run(capsys, data, *few, "--private")
     assert status == 0
-    assert "What choosing has cost: Epsilon = 21 per value, trusting the curator" in err
+    assert "Privacy cost of choosing epsilon: Epsilon = 21 per value, trusting the curator" in err
     assert "without any privacy" not in err
 
 
@@ -62,13 +62,13 @@ def test_private_errors_are_seen_from_the_provider(data, capsys):
     curator = run(capsys, *few, "--model", "dpsaobj", "--scale", "1:5:1")
     for status, out, err in (device, curator):
         assert (status, out) == (1, "")
-        assert "made from true training ratings" in err
+        assert "use true training ratings" in err
     status, out, err = run(capsys, *few, "--model", "bias")
     assert (status, out) == (1, "")
-    assert "with --private give it, as in --scale 1:5:1" in err
+    assert "--private requires --scale, as in --scale 1:5:1" in err
 
 
 def test_made_up_data_have_nothing_to_protect(capsys):
     status, _, err = run(capsys, "--private")
     assert status == 1
-    assert "nothing private in made-up data" in err
+    assert "--private requires DATA" in err

@@ -97,28 +97,28 @@ def test_a_split_may_be_each_persons_last_or_a_column_of_the_file(run, data, tmp
         assert run("compare", data, *common, "column:part")[0] == 0
         assert {row["n_test"] for row in json.loads(out.read_text())} == {held}
     found, _, said = run("compare", data, *common, "column:test")
-    assert (found, "no column 'test' among" in said) == (1, True)
+    assert (found, "column 'test' must be among" in said) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["--epsilon", "1,zero"], 1, "'zero' is not an epsilon"),
-        (["--epsilon", "-1"], 1, "'-1' is not an epsilon"),
-        (["--test-share", "2"], 1, "share 2 is not between 0 and 1"),
+        (["--epsilon", "1,zero"], 1, "got 'zero'"),
+        (["--epsilon", "-1"], 1, "got '-1'"),
+        (["--test-share", "2"], 1, "test_share must be between 0 and 1, got 2"),
         (["--seeds", "0"], 1, "0 seeds"),
-        (["--split", "odd"], 1, "no split 'odd'"),
+        (["--split", "odd"], 1, "split must be random"),
         (["--split", "last", "--test-share", "0.1"], 1, "leave out --test-share or --split last"),
-        (["--plan", "all"], 1, "no plan 'all'"),
-        (["--cap", "0"], 1, "A cap of 0"),
-        (["--delta", "2"], 1, "delta of 2"),
-        (["--format", "odd"], 1, "no format 'odd'"),
-        (["--columns", "user"], 1, "'user' names no columns"),
-        (["--columns", "who=user"], 1, "no column 'who'"),
-        (["--rounding", "odd"], 1, "no rounding 'odd'"),
+        (["--plan", "all"], 1, "plan must be rated"),
+        (["--cap", "0"], 1, "cap must be an integer"),
+        (["--delta", "2"], 1, "delta must be between 0 and 1"),
+        (["--format", "odd"], 1, "format must be one of"),
+        (["--columns", "user"], 1, "--columns must be NAME=COLUMN pairs"),
+        (["--columns", "who=user"], 1, "got 'who'"),
+        (["--rounding", "odd"], 1, "rounding must be one of"),
         (["--scale", "1-5"], 1, "'1-5' is not of the form"),
         (["--json", "/nowhere/out.json"], 1, "/nowhere/out.json cannot be written"),
-        (["--folds", "3", "--test-share", "0.1"], 2, "--folds or --test-share"),
+        (["--folds", "3", "--test-share", "0.1"], 2, "--folds and --test-share"),
         (["--mode", "odd"], 2, "strict, faithful"),
         (["--seeds", "many"], 2, "integer"),
         (["--nonsense"], 2, "--nonsense"),
@@ -147,7 +147,7 @@ def test_an_interrupt_without_files_still_shows_what_is_done(run, data, monkeypa
     monkeypatch.setattr("tacit.evaluation.comparison.tools.tools", lambda: stopped)
     status, printed, said = run("compare", data, "--channel", "even", "--epsilon", "1,2,3")
     assert status == 130
-    assert "Interrupted with 4 rows finished." in said
+    assert "Interrupted after 4 rows." in said
     assert "RMSE" in printed
 
 
@@ -160,7 +160,7 @@ def test_an_interrupt_elsewhere_is_a_sentence(run, data, tmp_path, monkeypatch):
         "perturb", data, "--channel", "auto", "--epsilon", "1", "-o", tmp_path / "out.parquet"
     )
     assert status == 130
-    assert said == "Interrupted; nothing was written.\n"
+    assert said == "Interrupted. Nothing was written.\n"
 
 
 def test_demo_needs_no_data(run, tmp_path, monkeypatch, ratings):

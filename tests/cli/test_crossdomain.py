@@ -52,7 +52,8 @@ def test_drawn_replacements_say_why_their_claim_fails(run, files):
 
 
 @pytest.mark.parametrize(
-    ("user", "names"), [("77", ("'77'", "occurs")), ("9", ("9 rated nothing", "books"))]
+    ("user", "names"),
+    [("77", ("'77'", "occurs")), ("9", ("user 9 has no rating outside", "books"))],
 )
 def test_a_person_without_anything_to_translate_gets_a_sentence(run, files, user, names):
     pair = files("films.csv", FILMS), files("books.csv", BOOKS)
@@ -66,7 +67,7 @@ def test_domains_that_share_nobody_get_a_sentence(run, files):
     pair = files("films.csv", FILMS), files("books.csv", strangers)
     status, told, said = run("crossdomain", *pair, "--scale", "1:5:1")
     assert (status, told) == (1, "")
-    assert "Nobody rated in books and in films" in said
+    assert "No user rated both in books and in films" in said
 
 
 def test_an_engine_that_does_not_exist_is_refused_before_anything_is_read(run, tmp_path):

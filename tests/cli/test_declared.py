@@ -64,7 +64,7 @@ def test_fit(files, run):
     assert len(Fitted.load(files / "b").item_ids) == 70
     status, _, err = run("fit", "--db", files / "none.db", *lists(files), "-o", files / "c")
     assert status == 1
-    assert "Reports have their catalogue and people" in err
+    assert "Reports have their own catalogue and users" in err
 
 
 def test_compare(files, run):
@@ -93,7 +93,7 @@ def test_crossdomain(files, run):
     assert (status, "Not covered" in out) == (0, False)
     status, _, err = run(*asked, *one)
     assert status == 1
-    assert "1 catalogues were given for 2 domains" in err
+    assert "got 1 catalogues for 2 domains" in err
 
 
 def test_a_task_made_of_ratings_says_what_its_catalogue_shows(files, run):

@@ -112,9 +112,9 @@ def test_it_runs_again_on_spark_with_the_figures_of_this_process(written, run, t
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (("--engine", "flink"), "There is no engine 'flink'; choose local or spark"),
-        (("--master", "local[2]"), "ask for --engine spark with it"),
-        (("--engine", "spark", "--master", "elsewhere"), "'elsewhere' is no master of Spark's"),
+        (("--engine", "flink"), "--engine must be local or spark, got 'flink'"),
+        (("--master", "local[2]"), "--master local[2] requires --engine spark"),
+        (("--engine", "spark", "--master", "elsewhere"), "master must be a Spark master"),
     ],
 )
 def test_where_it_cannot_run_is_said_of_a_file_too(written, run, asked, sentence):
@@ -130,7 +130,7 @@ def test_devices_of_a_model_of_lists_stay_here(run, written):
         "compare", written.with_name("made.csv"), "--model", "ease", "--engine", "spark"
     )
     assert status == 1
-    assert "Devices with ease are simulated in this process alone" in " ".join(said.split())
+    assert "Devices with ease can only be simulated in this process" in " ".join(said.split())
 
 
 def test_auto_stands_for_what_the_file_says(first, run, tmp_path):
@@ -168,12 +168,12 @@ def test_settings_of_a_name_reach_the_table():
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (r'digest = ".*"', 'digest = "1"', "other ratings than the experiment was run on"),
-        (r'digest = ".*"', "digest = ", "is no experiment: Invalid value"),
-        (r'data = ".*"', "", r"is no experiment: it has no table \[compare\] with data"),
+        (r'digest = ".*"', 'digest = "1"', "other ratings than the experiment"),
+        (r'digest = ".*"', "digest = ", "is not an experiment file: Invalid value"),
+        (r'data = ".*"', "", r"is not an experiment file: it has no table \[compare\] with data"),
         ("seeds = 1", "sseeds = 2", "No such option: --sseeds"),
         ("seeds = 1", 'seeds = "two"', "Invalid value for '--seeds'"),
-        ("folds = 2", "folds = 1", "1 seeds and 1 folds cannot be run"),
+        ("folds = 2", "folds = 1", "got 1 seeds and 1 folds"),
     ],
 )
 def test_a_file_that_is_none_is_a_sentence(written, run, old, new, says):
@@ -196,14 +196,14 @@ def test_a_file_without_a_digest_takes_any_ratings(written, run):
 def test_options_beside_a_file_are_refused_by_name(written, run):
     status, _, said = run("compare", written, "--seeds", 3, "--person-epsilon", "1")
     assert status == 1
-    assert f"{written} says all of the experiment; write --person-epsilon, --seeds into it" in said
+    assert f"{written} defines the whole experiment, so --person-epsilon, --seeds cannot be" in said
 
 
 def test_a_file_is_not_written_over_by_its_own_run(written, run):
     before = written.read_bytes()
     status, printed, said = run("compare", written, "--json", written.with_suffix(".json"))
     assert status == 1
-    assert f"{written} is what is to be read, and would be written over" in said
+    assert f"{written} is an input and would be overwritten" in said
     assert printed == ""
     assert written.read_bytes() == before
 
@@ -269,7 +269,7 @@ def test_ratings_in_memory_are_known_by_their_checksum(tmp_path, ratings, run):
     assert table(path)["compare"]["scale"] == "1:5:1"
     status, _, said = run("compare", path, "--json", tmp_path / "again.json")
     assert status == 1
-    assert f"{path} was run on ratings in memory; write them to a file, and say where" in said
+    assert f"{path} was run on ratings in memory; write them to a file, and name it" in said
     ratings.to_polars().write_csv(tmp_path / "made.csv")
     ratings.to_polars().head(1000).write_csv(tmp_path / "other.csv")
     without = path.read_text()
@@ -277,7 +277,7 @@ def test_ratings_in_memory_are_known_by_their_checksum(tmp_path, ratings, run):
         path.write_text(without.replace("[compare]\n", f"[compare]\ndata = '{name}'\n"))
         status, _, said = run("compare", path, "--json", tmp_path / "again.json")
         assert status == expected, said
-        assert expected == 0 or "other ratings than the experiment was run on" in said
+        assert expected == 0 or "other ratings than the experiment" in said
     assert free(tmp_path / "again.json") == free(tmp_path / "out.json")
 
 
@@ -299,7 +299,7 @@ def test_what_has_no_name_on_a_command_line_is_refused_there(tmp_path, ratings, 
     compare(data, path=out, **quick | change)
     status, printed, said = run("compare", out.with_suffix(".toml"))
     assert status == 1
-    assert re.search(rf"compares {named}.*, which a command line has no name for; run it", said)
+    assert re.search(rf"compares {named}.*, which the command line cannot name; run it", said)
     assert printed == ""
 
 
@@ -307,6 +307,6 @@ def test_python_does_not_write_over_what_it_reads(tmp_path, ratings):
     ids = tmp_path / "out.toml"
     ratings.user_ids.ids.alias("user").to_frame().write_csv(ids)
     before = ids.read_bytes()
-    with pytest.raises(RequestError, match="is what is to be read, and would be written over"):
+    with pytest.raises(RequestError, match="is an input and would be overwritten"):
         compare(ratings.to_polars(), models="bias", path=tmp_path / "out.json", people=ids)
     assert ids.read_bytes() == before

@@ -42,8 +42,7 @@ def test_a_list_of_something_else_is_refused(run):
     status, _, said = run("list", "metrics")
     assert (status, said) == (
         1,
-        "There is no list of 'metrics'; choose from channels, models, trainings, readers, "
-        "datasets.\n",
+        "The list must be one of channels, models, trainings, readers, datasets, got 'metrics'.\n",
     )
 
 
@@ -58,13 +57,13 @@ def test_a_channel_need_not_be_named(run, data, tmp_path):
 def test_a_single_epsilon_is_refused_before_anything_is_read(run):
     status, _, said = run("choose-epsilon", "nowhere.csv", "--epsilon", 2)
     assert status == 1
-    assert said.startswith("A trade-off of one epsilon, 2, has nothing to choose from")
+    assert said == "A trade-off requires at least two epsilons, as in 0.5,1,3, got 2.\n"
 
 
 def test_the_systems_that_the_mode_leaves_out_are_named(run, data):
     both = ("crossdomain", data, data, "--model", "x-map,item-average", "--scale", "1:5:1")
     said = run(*both, "--mode", "faithful", "--epsilon", 1)[2]
-    assert "Left out in the mode faithful: item-average (strict); --mode both runs them" in said
+    assert "Left out in mode faithful: item-average (strict). Use --mode both to run them" in said
     assert "Left out" not in run(*both, "--mode", "both", "--epsilon", "zero")[2]
 
 
@@ -81,7 +80,7 @@ def test_why_a_database_does_not_open_is_said_and_no_password(run):
     from tacit.collector.storage.postgres import cause
     from tacit.collector.storage.postgres_reader import PostgresReader
 
-    with pytest.raises(RequestError, match=r"^The database does not open: Connection refused\.$"):
+    with pytest.raises(RequestError, match=r"^The database cannot be opened: Connection refused"):
         PostgresReader("postgresql://me:secret@127.0.0.1:1/x")
     assert cause(psycopg.ProgrammingError("invalid token: 'secret'")) == "ProgrammingError"
 
@@ -92,6 +91,6 @@ def test_a_port_that_is_taken_is_said_before_anything_is_opened(run, tmp_path):
         status, _, said = run("serve", "--folder", tmp_path / "served", "--port", port)
     assert status == 1
     assert said == (
-        f"127.0.0.1 port {port} cannot be listened on (Address already in use); choose another by "
-        "--port or --host.\n"
+        f"The collector cannot listen on 127.0.0.1 port {port} (Address already in use); choose "
+        "another --port or --host.\n"
     )

@@ -37,7 +37,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path, monkeypatch, run):
     running.send_signal(signal.SIGINT)
     shown, said = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert "Interrupted with 6 rows finished" in said
+    assert "Interrupted after 6 rows" in said
     assert "Traceback" not in said
     assert "RMSE" in shown
     first = json.loads(out.read_text())
@@ -48,7 +48,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path, monkeypatch, run):
         monkeypatch.setattr(tools, name, stub)
     status, _, said = run(*asked)
     assert status == 0, said
-    assert "6 rows of an earlier run are kept" in said
+    assert "6 rows of an earlier run were found" in said
     assert json.loads(out.read_text())[:6] == first
     assert len(set(rows(out))) == 16
     assert page.exists()

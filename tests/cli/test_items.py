@@ -62,5 +62,5 @@ def test_a_table_that_no_model_reads_is_refused_before_any_work(run, files, verb
     asked = (*verb, files / "r.csv", "--model", "bias", "--epsilon", 1, *QUICK)
     status, _, said = run(*asked, "--items", files / "films.csv")
     assert status == 1
-    assert "No table of items changes bias" in said
+    assert "items is not used by bias" in said
     assert "choose channel-mf" in said

@@ -46,11 +46,11 @@ def test_a_list_model_is_fitted_and_recommends(run, clicks, tmp_path):
     shown = [line.split("\t")[0] for line in printed.splitlines()]
     assert len(shown) == len(set(shown)) == 4
     assert not {"3", "5", "999"} & set(shown)
-    assert "lacks 1 of the 3 items" in said
+    assert "does not contain 1 of the 3 items" in said
     assert run("recommend", model, "--user", "me")[0] == 1
     mine.write_text("item\n999\n")
     status, _, said = run("recommend", model, "--user", "me", "--profile", mine)
-    assert (status, "has none of the 1 items" in said) == (1, True)
+    assert (status, "contains none of the 1 items" in said) == (1, True)
 
 
 def test_fit_needs_no_more_words_than_compare(run, clicks, tmp_path):
@@ -68,7 +68,7 @@ def test_fit_needs_no_more_words_than_compare(run, clicks, tmp_path):
 @pytest.mark.parametrize(
     ("verb", "sentence"),
     [
-        (("fit", "--model", "random", "--epsilon", "1", "-o", "model"), "learnt from nothing"),
+        (("fit", "--model", "random", "--epsilon", "1", "-o", "model"), "not fitted to data"),
         (("fit", "--model", "mf", "-o", "model"), "scale there"),
         (("compare", "--plan", "rated", "--epsilon", "1"), "catalogue or sample:K"),
         (("compare", "--model", "mf", "--epsilon", "1"), "scale there"),

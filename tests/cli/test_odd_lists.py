@@ -43,7 +43,7 @@ def refused(run, *arguments):
 def test_a_third_column_of_text_is_named(run, write, verb):
     path = write([(*row, "hello") for row in HAD], "user,item,note")
     said = refused(run, verb[0], path, "--model", "ease", *verb[1:])
-    assert "no column 'rating' among 'user, item, note'" in said
+    assert "column 'rating' must be among 'user, item, note'" in said
     assert "declare the scale there" in said
     said = refused(run, verb[0], path, "--scale", "there", "--model", "ease", *verb[1:])
     assert "line 2: rating 'hello'" in said
@@ -70,7 +70,7 @@ def test_one_person(run, write, name, epsilon, result):
     path = write([(1, item) for item in range(20)])
     if not result:
         said = refused(run, "fit", path, "--model", name, *epsilon, "-o", "model")
-        assert "1 person" in said
+        assert "1 user is" in said
         assert "graph-filter" in said
         return
     assert run("fit", path, "--model", name, *epsilon, "-o", "model")[0] == 0
@@ -91,7 +91,7 @@ def test_one_item(run, write):
 
 def test_one_row_of_one_item(run, write):
     said = refused(run, "compare", write([(1, 1)]), "--model", "popularity", "--epsilon", 2)
-    assert "training and test both need some" in said
+    assert "neither training nor test data may be empty" in said
 
 
 def test_somebody_with_everything_has_nothing_left_to_be_shown(run, write):
@@ -130,7 +130,7 @@ def test_where_everybody_is_in_one_part_there_is_nothing_to_compare(run, write):
     given = ("--scale", "there", "--model", "ease,graph-filter", "--split", "column:test")
     everybody = write([(*row, 1) for row in HAD], "user,item,test")
     said = refused(run, "compare", everybody, *given, "--epsilon", 2)
-    assert f"Of {len(HAD)} ratings {len(HAD)} would be held out" in said
+    assert f"hold out {len(HAD)} of {len(HAD)} ratings" in said
 
 
 @pytest.mark.parametrize("verb", [("compare", "--epsilon", "2"), ("fit", "-o", "model")])

@@ -69,13 +69,13 @@ def test_a_catalogue_is_written_with_everybody_in_it(data, tmp_path, capsys):
     ("changes", "sentence"),
     [
         ({"--channel": "identity"}, "identity is the absence of a channel"),
-        ({"--channel": "best"}, "No channel is called 'best'"),
+        ({"--channel": "best"}, "got 'best'"),
         ({"--epsilon": "0"}, "Epsilon must be above 0 and at most 16, got 0"),
-        ({"--plan": "all"}, "There is no plan 'all'; choose rated, catalogue"),
-        ({"--plan": "sample:5"}, "duchi hides nothing but the value"),
-        ({"--engine": "flink"}, "There is no engine 'flink'; choose local or spark"),
-        ({"--master": "local[2]"}, "local[2] is Spark's; ask for --engine spark"),
-        ({"--cap": "0"}, "A cap of 0 ratings a person keeps nothing"),
+        ({"--plan": "all"}, "plan must be rated, catalogue"),
+        ({"--plan": "sample:5"}, "duchi protects the value only"),
+        ({"--engine": "flink"}, "--engine must be local or spark, got 'flink'"),
+        ({"--master": "local[2]"}, "--master local[2] requires --engine spark"),
+        ({"--cap": "0"}, "cap must be an integer of at least 1, got 0"),
     ],
 )
 def test_a_wrong_request_is_one_sentence_and_no_file(data, tmp_path, capsys, changes, sentence):

@@ -39,18 +39,18 @@ def test_it_prints_every_way_and_writes_its_rows(run, tmp_path, monkeypatch):
     (line,) = (each for each in printed.splitlines() if each.startswith("curator"))
     told = ["dpals", "0.903", "0.901 to 0.906", "74,563", "452", "extrapolated, 33,333 people"]
     assert all(each in line for each in told)
-    assert "300 people, 40 items, 8 ratings each; epsilon 4 per person, delta 1e-06" in printed
+    assert "300 users, 40 items, 8 ratings per user; epsilon 4 per user, delta 1e-06" in printed
     assert "The plan rated is not here" in printed
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"people": "many"}, "--people many is no whole number above 0; write it as in 1e6."),
-        ({"items": "1.5"}, "--items 1.5 is no whole number above 0"),
-        ({"ratings_each": "30"}, "30 ratings each are not among 2 and half of 40 items"),
-        ({"person_epsilon": "-1"}, "Epsilon '-1' is not a positive decimal such as 0.5."),
-        ({"delta": "0"}, "Gaussian noise needs a delta between 0 and 1, such as 1e-6, not '0'."),
+        ({"people": "many"}, "--people must be an integer of at least 1, as in 1e6, got many."),
+        ({"items": "1.5"}, "--items must be an integer of at least 1"),
+        ({"ratings_each": "30"}, "ratings_each must be from 2 to half of the 40 items, got 30"),
+        ({"person_epsilon": "-1"}, "epsilon must be a positive decimal such as 0.5, got '-1'."),
+        ({"delta": "0"}, "delta must be between 0 and 1 for Gaussian noise, such as 1e-6, got "),
         ({"scale": "1:5"}, "1:5"),
     ],
 )

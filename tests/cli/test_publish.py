@@ -21,4 +21,4 @@ def test_a_model_of_fewer_reports_than_the_least_is_not_published(tmp_path, run,
         assert (status, len(published)) == (0, 1)
     else:
         assert (status, published) == (1, [])
-        assert "reports, got 305; the model was saved and not published" in said
+        assert "reports, got 305. The model was saved and not published" in said

@@ -42,13 +42,13 @@ def test_who_did_what_is_answered_and_a_list_model_published(ask, populated, hid
     items = [f"place {k}" for k in range(50)]
     task = ask("sample:20", items=items, scale=ONE, channels=(hiding,), start=1_700_000_000)
     model, said = populated(task)
-    assert f"Learnt from {30 * 20} reports" in said
+    assert f"Fitted to {30 * 20} reports" in said
     assert sorted(ListModel.from_bytes(model).items) == sorted(items)
 
 
 def test_stars_are_answered_and_a_model_of_ratings_published(ask, populated):
     model, said = populated(ask(items=range(50), start=1_700_000_000))
-    assert f"Learnt from {30 * 25} reports" in said
+    assert f"Fitted to {30 * 25} reports" in said
     assert sorted(ItemModel.from_bytes(model).items) == list(range(50))
 
 
@@ -56,4 +56,4 @@ def test_too_few_items_to_make_people_up_for_is_said(ask, populated, hiding):
     task = ask("sample:3", scale=ONE, channels=(hiding,), start=1_700_000_000)
     model, said = populated(task)
     assert model is None
-    assert "Nobody made up has answered: 30 people cannot give" in said
+    assert "No synthetic device has reported: n_ratings must be from" in said

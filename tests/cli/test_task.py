@@ -25,9 +25,9 @@ def test_a_task_names_its_provider(films, run, tmp_path):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ((), "give --provider, the origin"),
-        (("--provider", "HTTPS://Films.example/films/"), "write --provider https://films.example."),
-        (("--provider", "films.example"), "write --provider https://films.example."),
+        ((), "--provider is required: the origin"),
+        (("--provider", "HTTPS://Films.example/films/"), "Write --provider https://films.example."),
+        (("--provider", "films.example"), "Write --provider https://films.example."),
     ],
 )
 def test_who_asks_has_to_be_said_and_how_is_told(films, run, tmp_path, given, told):
@@ -41,7 +41,7 @@ def test_a_task_may_ask_who_did_what(films, run, tmp_path):
     asked = (*films, "--provider", "https://films.example", "--scale", "there")
     status, _, said = run(*asked)
     assert status == 1
-    assert "On the scale there presence is all there is to hide" in said
+    assert "On the scale there only presence can be protected" in said
     assert not (tmp_path / "task.json").exists()
     for plan in ("catalogue", "sample:1"):
         assert run(*asked, "--plan", plan)[0] == 0
@@ -82,9 +82,9 @@ def test_a_preset_names_plan_and_epsilon(films, run, tmp_path):
     assert task.plan == PRESETS["hard-to-link"].plan == "sample:200"
     assert [each.epsilon for each in task.channels] == [PRESETS["hard-to-link"].epsilon] == ["2"]
     for wrong, told in (
-        (("--preset", "hard-to-lnk"), "There is no preset 'hard-to-lnk'; choose one of hard-to"),
-        (("--preset", "hard-to-link", "--plan", "rated"), "leave --plan and --epsilon"),
-        ((), "give --epsilon, or a --preset"),
+        (("--preset", "hard-to-lnk"), "preset must be one of hard-to"),
+        (("--preset", "hard-to-link", "--plan", "rated"), "leave out --plan and --epsilon"),
+        ((), "--epsilon or --preset is required"),
     ):
         status, _, said = run(*bare, *wrong)
         assert status != 0

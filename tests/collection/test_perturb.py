@@ -112,7 +112,7 @@ def test_each_person_may_choose_their_own_epsilon():
     error = (reports.values - truth.by_person().values) ** 2
     calm, noisy = error[reports.channel_of == 1].mean(), error[reports.channel_of == 0].mean()
     assert 8 < noisy / calm < 32
-    with pytest.raises(RequestError, match="one of 0 to 1 for each of"):
+    with pytest.raises(RequestError, match="from 0 to 1, for each of"):
         perturb(truth, Rated(channels), channel_of_person=chosen[:-1])
 
 
@@ -183,22 +183,22 @@ def test_no_nonce_ends_the_keystream_early(monkeypatch):
 
 
 def test_impossible_plans_are_refused():
-    with pytest.raises(RequestError, match="cap of 0 ratings"):
+    with pytest.raises(RequestError, match="cap must be an integer of at least 1"):
         Rated(CHANNEL, cap=0)
-    with pytest.raises(RequestError, match="plan of 0 channels"):
+    with pytest.raises(RequestError, match="1 to 256 channels, got 0"):
         Rated(())
-    with pytest.raises(RequestError, match="one rating scale"):
+    with pytest.raises(RequestError, match="the same rating scale"):
         Rated((CHANNEL, compile_channel("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))))
     with pytest.raises(CertificateError, match="claim a larger epsilon"):
         Rated(replace(CHANNEL, epsilon="0.5"))
     tens = compile_channel("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))
-    with pytest.raises(RequestError, match="not on the ratings' scale 1:5:1"):
+    with pytest.raises(RequestError, match="must be on the ratings' scale 1:5:1"):
         perturb(ratings(), Rated(tens))
 
 
 def test_a_table_that_hides_presence_is_refused_where_presence_is_shown():
     channel = compile_channel("randomized-response", epsilon="8", scale=STARS, missing=True)
-    with pytest.raises(RequestError, match="ask for the plan catalogue"):
+    with pytest.raises(RequestError, match="use the plan catalogue"):
         Rated(channel)
 
 

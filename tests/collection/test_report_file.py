@@ -103,17 +103,17 @@ def test_other_files_are_refused(reports, tmp_path):
     with pytest.raises(DataError, match="not a Parquet file of reports"):
         read_reports(tmp_path / "absent")
     pl.DataFrame({"user": [1]}).write_parquet(tmp_path / "plain")
-    with pytest.raises(DataError, match=r"/plain holds no reports: its metadata lack the header"):
+    with pytest.raises(DataError, match=r"/plain contains no reports: its metadata have no header"):
         read_reports(tmp_path / "plain")
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"format": "tacit-reports-0"}, "holds no reports: its metadata lack the header"),
-        ({"users": []}, "holds no reports: its metadata lack the header"),
-        ({"channels": []}, "holds no reports: its metadata lack the header"),
-        ({"scale": "1:5:0"}, r"is damaged \(.*1:5:0.*\); perturb again"),
+        ({"format": "tacit-reports-0"}, "contains no reports: its metadata have no header"),
+        ({"users": []}, "contains no reports: its metadata have no header"),
+        ({"channels": []}, "contains no reports: its metadata have no header"),
+        ({"scale": "1:5:0"}, r"is damaged \(.*1:5:0.*\); run `tacit perturb` again"),
     ],
 )
 def test_a_header_that_is_none_is_refused(changes, said, reports, tmp_path):

@@ -167,13 +167,13 @@ def test_a_catalogue_is_reported_as_often_as_the_table_says(tmp_path):
 
 def test_what_cannot_be_drawn_is_refused_before_it_is_sent(tmp_path):
     tens = compile_channel("duchi", epsilon="1", scale=RatingScale.parse("1:10:1"))
-    with pytest.raises(RequestError, match="not on the ratings' scale 1:5:1"):
+    with pytest.raises(RequestError, match="must be on the ratings' scale 1:5:1"):
         write_perturbed_on_spark(ratings_of(), Rated(tens), tmp_path / "r", master=MASTER)
     both = [
         compile_channel("randomized-response", epsilon=e, scale=STARS, missing=True)
         for e in ("1", "2")
     ]
-    with pytest.raises(RequestError, match="all slots of a person go through one channel"):
+    with pytest.raises(RequestError, match="all slots of a user go through one channel"):
         write_perturbed_on_spark(
             ratings_of(), plan("catalogue", both), tmp_path / "r", master=MASTER
         )
@@ -215,7 +215,7 @@ def test_an_interrupt_in_the_middle_of_the_job_leaves_nothing(tmp_path):
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     said = running.communicate()[1].splitlines()
-    assert said[-1] == "Interrupted; nothing was written."
+    assert said[-1] == "Interrupted. Nothing was written."
     assert not [line for line in said if "Traceback" in line or "ERROR" in line]
     assert running.returncode == 130
     assert not list(folder.iterdir())

@@ -231,4 +231,4 @@ def test_the_command_confirms_a_clock_once(ask, started, tmp_path):
     assert state(path) == ([], 29)
     confirmed.stop()
     assert confirmed.log.read_text().count("--confirm-clock") == 1
-    assert "The clock is taken as right" in confirmed.log.read_text()
+    assert "The clock is trusted" in confirmed.log.read_text()

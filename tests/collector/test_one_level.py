@@ -47,7 +47,7 @@ def test_it_takes_two_symbols_and_no_third(task, collector, report, send, learnt
     response = send(client, task, replace(good, symbols=(*good.symbols[:-1], 2)))
     assert response.status_code == 422
     assert response.json()["refused"][0]["problem"] == "cells"
-    with pytest.raises(RequestError, match="Nobody has reported"):
+    with pytest.raises(RequestError, match="has no reports yet"):
         learnt()
     told = [report(task, symbols=(symbol,) * task.cells) for symbol in (0, 1)]
     assert send(client, task, *told).status_code == 200
@@ -106,7 +106,7 @@ def test_a_device_reports_to_it_and_is_erased(task, collector, learnt, device):
         assert learnt().n_users == 1
         assert [held["task"] for held in me.export()["tasks"]] == [task.address]
         assert me.erase().erased == 1
-    with pytest.raises(RequestError, match="Nobody has reported"):
+    with pytest.raises(RequestError, match="has no reports yet"):
         learnt()
 
 

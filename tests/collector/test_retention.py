@@ -94,7 +94,7 @@ def test_a_database_that_does_not_answer_is_asked_again(ask, caplog):
     asyncio.run(run())
     assert len(tries) > 256
     assert [record.getMessage() for record in caplog.records] == [
-        "The clock could not be kept yet: OSError.",
+        "The clock could not be saved yet: OSError.",
         "Reports could not be deleted yet: OSError.",
     ]
 

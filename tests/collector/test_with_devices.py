@@ -102,7 +102,7 @@ def test_who_erases_at_home_is_erased_there(ask, tmp_path, port):
         assert sorted(map(sorted, learnt(tmp_path, task).values())) == [[101], [103]]
         for each in (me, other):
             assert each.erase().erasing == 0
-        with pytest.raises(RequestError, match="Nobody has reported"):
+        with pytest.raises(RequestError, match="has no reports yet"):
             learnt(tmp_path, task)
 
 
@@ -121,7 +121,7 @@ def test_an_erasure_waits_for_the_collector(ask, tmp_path, port):
         assert len(learnt(tmp_path, task)) == 1
     with served(tmp_path, port, task), closing(device(tmp_path, port, clock=later)) as me:
         assert me.sync().erasing == 0
-    with pytest.raises(RequestError, match="Nobody has reported"):
+    with pytest.raises(RequestError, match="has no reports yet"):
         learnt(tmp_path, task)
 
 

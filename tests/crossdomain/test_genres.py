@@ -60,12 +60,10 @@ def test_ratings_of_a_side_keep_their_rows_and_the_rest_is_counted():
     assert halves.source.to_polars().rows() == [(1, 1, 5.0)]
     assert halves.target.to_polars().rows() == [(1, 3, 4.0)]
     assert halves.left_out == (2, 2)
-    assert halves.sentences[-1] == "1 people rated on both sides"
+    assert halves.sentences[-1] == "1 users rated on both sides"
 
 
-@pytest.mark.parametrize(
-    ("genres", "said"), [({1: ["A"]}, "1 genres"), ({1: ["A"], 3: []}, "1 genres")]
-)
+@pytest.mark.parametrize(("genres", "said"), [({1: ["A"]}, "got 1"), ({1: ["A"], 3: []}, "got 1")])
 def test_too_few_genres_are_a_sentence(genres, said):
     with pytest.raises(DataError, match=said):
         _ = GenreSplit(catalogue(genres)).genres
@@ -88,7 +86,7 @@ def test_genres_are_read_from_every_layout(tmp_path):
     ).write_parquet(stored)  # fmt: skip
     assert items(stored).rows() == expected
     pl.DataFrame({"film": [7]}).write_parquet(stored)
-    with pytest.raises(DataError, match="no table of item"):
+    with pytest.raises(DataError, match="is not a table of item"):
         items(stored)
 
 
@@ -105,7 +103,7 @@ def test_the_verb_writes_both_sides(tmp_path, capsys):
         main([*ask, "--by-genre"])
     printed, said = capsys.readouterr()
     assert ended.value.code == 0
-    assert "1 people rated on both sides" in printed
+    assert "1 users rated on both sides" in printed
     assert "1 items without a genre were left out, with 1 ratings." in said
     source = pl.read_parquet(out / "source.parquet")
     assert source.rows() == [(1, 1, 5.0, 9)]

@@ -62,7 +62,7 @@ def test_scores_that_are_not_bounded_are_found(domains, monkeypatch):
         for seed in range(2)
         for sentence in replay(trained, domains, neighbour(domains, seed), SecretReleases())
     )
-    assert "cuts: its input moved by" in found
+    assert "cuts: its input changed by" in found
 
 
 def test_the_table_counts_target_ratings_by_scores_of_source_ratings_alone(domains):

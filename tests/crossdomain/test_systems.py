@@ -192,7 +192,7 @@ def test_without_noise_the_strict_offset_is_near_the_plain_one(trial, releases):
 
 
 def test_a_strict_system_without_an_epsilon_is_refused(trial):
-    with pytest.raises(RequestError, match="give one"):
+    with pytest.raises(RequestError, match="requires an epsilon"):
         ItemMeans(mode="strict").predict(trial, engine=Local(), epsilon=None)
 
 
@@ -204,8 +204,11 @@ def test_modes_and_settings():
     with pytest.raises(RequestError, match="System remote-user has no setting 'delta'"):
         changed(RemoteUser(), delta="1e-5")
     assert changed(ItemMeans(mode="strict"), delta="1e-5").delta == "1e-5"
-    for name, mode, said in (("nobody", "strict", "no system"), ("item-average", "x", "no mode")):
+    for name, mode, said in (
+        ("nobody", "strict", "system must be"),
+        ("item-average", "x", "mode must be"),
+    ):
         with pytest.raises(RequestError, match=said):
             systems(name, mode)
-    with pytest.raises(RequestError, match="neighbours"):
+    with pytest.raises(RequestError, match="k must be at least 1"):
         RemoteUser(k=0)

@@ -138,7 +138,7 @@ def test_what_names_no_provider_belongs_to_the_first_one(asked, device, clock, t
     with device(films, tmp_path / "me.db") as mine:
         mine.rate(100, 4)
         mine.sync()
-    with pytest.raises(RequestError, match="another one asked it before"):
+    with pytest.raises(RequestError, match="another provider has sent it before"):
         device(books, tmp_path / "me.db", url=BOOKS)
     books.tasks = [replace(now, provider=BOOKS)]
     with device(books, tmp_path / "me.db", url=BOOKS) as mine:

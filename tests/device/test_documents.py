@@ -106,7 +106,7 @@ def test_a_pinned_task_is_the_only_one(collector, device, ask):
     mine = device(asks, task=other.address)
     assert mine.task.name == "Books"
     assert ("GET", "/v1/tasks") not in asks.asked
-    with pytest.raises(RequestError, match="no address"):
+    with pytest.raises(RequestError, match="address of 64 hexadecimal digits"):
         device(asks, task="Books")
 
 
@@ -130,7 +130,7 @@ def test_a_known_task_needs_no_collector(collector, device, clock, tmp_path):
     assert offline.ratings == {100: "2", 101: "3"}
     stranger = device(lambda *asked: None)
     for use in (lambda: stranger.rate(100, 2), stranger.sync):
-        with pytest.raises(RequestError, match="No task is known yet"):
+        with pytest.raises(RequestError, match="No task has been received yet"):
             use()
 
 
@@ -181,7 +181,7 @@ def test_a_refused_request_is_a_sentence(device, status):
 
 def test_the_list_may_be_empty(device):
     mine = device(lambda *asked: Answer(200, b'{"tasks":[]}'))
-    with pytest.raises(RequestError, match="No task is known yet"):
+    with pytest.raises(RequestError, match="No task has been received yet"):
         mine.sync()
 
 

@@ -63,7 +63,7 @@ def test_published_bytes_survive_the_trip_and_refuse_a_cut(ratings: Ratings) -> 
             ItemModel.from_bytes(
                 whole[:19] + len(forged).to_bytes(4, "little") + forged + whole[header:]
             )
-    with pytest.raises(DataError, match="no item model"):
+    with pytest.raises(DataError, match="not a valid item model"):
         ItemModel.from_bytes(b"{}")
 
 

@@ -96,13 +96,13 @@ def test_a_forked_child_may_not_draw(tmp_path):
 def test_what_is_no_store_is_refused(tmp_path):
     path = tmp_path / "letter.txt"
     path.write_bytes(b"Dear diary," * 99)
-    with pytest.raises(DataError, match="no store of this version"):
+    with pytest.raises(DataError, match="not a store of this version"):
         Store(path, 5)
     assert path.read_bytes().startswith(b"Dear diary,")
     other = sqlite3.connect(tmp_path / "other.db")
     other.execute("CREATE TABLE films (title)")
     other.close()
-    with pytest.raises(DataError, match="no store of this version"):
+    with pytest.raises(DataError, match="not a store of this version"):
         Store(tmp_path / "other.db", 5)
     with pytest.raises(OSError, match="nowhere"):
         Store(tmp_path / "nowhere" / "me.db", 5)

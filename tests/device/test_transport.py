@@ -167,10 +167,10 @@ def test_http_to_another_machine_has_to_be_asked_for(url, tmp_path):
         lambda: Http(url),
         lambda: Client(tmp_path / "me.db", url, most_epsilon="1", lifetime="1"),
     ):
-        with pytest.raises(RequestError, match="say insecure=True"):
+        with pytest.raises(RequestError, match="set insecure=True"):
             opened()
     Http(url, insecure=True).close()
-    with pytest.raises(RequestError, match="A token goes over https only"):
+    with pytest.raises(RequestError, match="A token is sent over https only"):
         Http(url, "s3cret", insecure=True)
     assert list(tmp_path.iterdir()) == []
 

@@ -190,5 +190,5 @@ def test_a_store_of_tomorrow_is_refused(left, tmp_path):
     db = sqlite3.connect(tmp_path / "other.db")
     db.execute(f"PRAGMA user_version = {FORMAT + 1}")
     db.close()
-    with pytest.raises(DataError, match=r"no store of this version \(another format\)"):
+    with pytest.raises(DataError, match=r"not a store of this version \(another format\)"):
         Store(tmp_path / "other.db", 1)

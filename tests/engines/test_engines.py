@@ -43,13 +43,13 @@ def test_megabytes_that_all_blocks_share_and_blocks_of_several(spark: Spark):
 @pytest.mark.spark
 def test_a_block_too_large_for_a_row(spark: Spark, monkeypatch):
     monkeypatch.setattr("tacit.engines.spark.LARGEST", 1000)
-    with pytest.raises(RequestError, match=r"fit a row of Spark's, 1,000; ask for more blocks"):
+    with pytest.raises(RequestError, match=r"a Spark row can hold .1,000.; use more blocks"):
         spark.over(scaled, matrices(100, 1), SHARED)
 
 
 @pytest.mark.spark
 def test_a_result_that_cannot_travel(spark: Spark):
-    with pytest.raises(RequestError, match="an array of object; give one of numbers"):
+    with pytest.raises(RequestError, match="arrays of numbers or booleans, got object"):
         spark.over(kernels.objects, matrices(3, 1), SHARED)
 
 
@@ -72,12 +72,12 @@ def local_kernel():
 
 @pytest.mark.parametrize("kernel", [lambda block, shared: block, local_kernel()])
 def test_a_kernel_without_a_name_is_refused_before_anything_starts(kernel):
-    with pytest.raises(RequestError, match=r"(<lambda>|<locals>\.kernel) of .*at the top of a mod"):
+    with pytest.raises(RequestError, match=r"(<lambda>|<locals>\.kernel) of .*at the top level"):
         Spark("nowhere").over(kernel, matrices(2, 2), SHARED)
 
 
 def test_no_blocks_are_refused():
-    with pytest.raises(RequestError, match="0 blocks hold nothing"):
+    with pytest.raises(RequestError, match="blocks must be at least 1, got 0"):
         Spark(blocks=0)
 
 
@@ -103,7 +103,7 @@ def test_packing_keeps_every_bit_and_the_order_in_memory():
 
 @pytest.mark.parametrize("held", [[1], {"a": 1}, np.array(["a"]), np.array([None]), object()])
 def test_what_is_no_number_is_not_packed(held):
-    with pytest.raises(RequestError, match="A block holds"):
+    with pytest.raises(RequestError, match="A block must contain"):
         pack((held,))
 
 
@@ -111,10 +111,12 @@ def test_a_missing_java_is_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
-    with pytest.raises(RequestError, match=r"JAVA_HOME is not set, and no java is on the path; in"):
+    with pytest.raises(
+        RequestError, match=r"JAVA_HOME is not set, and java is not on the path. In"
+    ):
         Spark().over(scaled, matrices(2, 2), SHARED)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jre"))
-    with pytest.raises(RequestError, match=r"JAVA_HOME=.*jre holds no bin/java"):
+    with pytest.raises(RequestError, match=r"JAVA_HOME=.*jre contains no bin/java"):
         Spark().over(scaled, matrices(2, 2), SHARED)
 
 
@@ -129,7 +131,7 @@ def test_a_missing_pyspark_is_a_sentence(monkeypatch):
 
 @pytest.mark.parametrize("master", ["nowhere", "local[two]", "spark://", ""])
 def test_a_master_that_is_none_is_a_sentence(master):
-    with pytest.raises(RequestError, match="is no master of Spark's; give local"):
+    with pytest.raises(RequestError, match="master must be a Spark master such as local"):
         Spark(master).over(scaled, matrices(2, 2), SHARED)
 
 
@@ -143,6 +145,6 @@ def test_a_spark_that_does_not_start_is_a_sentence():
         "except RequestError as error:\n    print(error)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert ran.stdout.startswith("Spark does not start for the master local[1], which needs Java ")
+    assert ran.stdout.startswith("Spark cannot start for the master local[1], which requires Java ")
     assert ran.stdout.count("\n") == 1
     assert "Traceback" not in ran.stderr

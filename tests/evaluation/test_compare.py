@@ -153,64 +153,64 @@ def test_a_result_is_a_frame_a_figure_and_a_page(found, tmp_path):
 
 
 KINDS = (
-    "give a path, a polars or pandas frame, an Arrow table, a tuple of arrays (user, item, rating),"
-    " or Ratings."
+    "a path, a polars or pandas frame, an Arrow table, a tuple of arrays (user, item, rating), or "
+    "Ratings"
 )
 ODD = FRAME.rename({"user": "who"})
 WRONG = [
-    (3, {}, f"A int holds no ratings; {KINDS}"),
-    (None, {}, f"A NoneType holds no ratings; {KINDS}"),
-    ("nowhere.csv", {}, f"There is no file or folder nowhere.csv; {KINDS}"),
-    (ODD, {}, "frame, line 1: there is no column 'user' among 'who, item, rating'; name the "
+    (3, {}, f"data must be {KINDS}, got int."),
+    (None, {}, f"data must be {KINDS}, got NoneType."),
+    ("nowhere.csv", {}, f"The path nowhere.csv does not exist; pass {KINDS}."),
+    (ODD, {}, "frame, line 1: column 'user' must be among 'who, item, rating'; name the "
      "columns, as in user=NAME."),
-    (FRAME.head(0), {}, "frame holds no rating; give a file with at least one row."),
+    (FRAME.head(0), {}, "frame contains no ratings; name a file with at least one row."),
     (([1, 2],), {}, "data must be a tuple of arrays (user, item, rating), perhaps with a time in Unix "
      "seconds after them, got a tuple of 1."),
-    (([1, 2], [1], [3, 4]), {}, "The columns are of different lengths (2 of user, 1 of item, 2 of "
-     "rating); give equal ones."),
+    (([1, 2], [1], [3, 4]), {}, "The columns must have the same length, got 2 of user, 1 of item, "
+     "2 of rating."),
     (FRAME, {"scale": "1:4:1"}, re.compile(r"frame, row \d+: rating '5' is off the scale 1:4:1; ")),
     (FRAME, {"scale": "1-5"}, "The rating scale '1-5' is not of the form low:high:step, such as "
      "1:5:1."),
-    (FRAME, {"columns": {"who": "user"}}, "There is no column 'who' to name; choose from ('user', "
-     "'item', 'rating', 'timestamp')."),
-    (FRAME, {"format": "netflix"}, "The format netflix is one of files; leave it out."),
-    (MADE, {"scale": "1:9:1"}, "These are Ratings already, on the scale 1:5:1; leave out scale."),
-    (MADE, {"epsilons": 0}, "0 is not an epsilon; give a positive decimal, as in 0.5."),
-    (MADE, {"epsilons": [1, -2.5]}, "-2.5 is not an epsilon; give a positive decimal, as in 0.5."),
-    (MADE, {"epsilons": "1,two"}, "'two' is not an epsilon; give a positive decimal, as in 0.5."),
-    (MADE, {"epsilons": float("nan")}, "nan is not an epsilon; give a positive decimal, as in 0.5."),
-    (MADE, {"epsilons": float("inf")}, "inf is not an epsilon; give a positive decimal, as in 0.5."),
-    (MADE, {"epsilons": True}, "True is not an epsilon; give a positive decimal, as in 0.5."),
-    (MADE, {"epsilons": None}, "None is not an epsilon; give a positive decimal, as in 0.5."),
-    (MADE, {"epsilons": []}, "No epsilon is given; give one or several, as in 0.5, 1, 3."),
-    (MADE, {"channels": "otpimal"}, re.compile("There is no channel 'otpimal'; choose from auto, ")),
-    (MADE, {"channels": 3}, "3 is no channel; give a name, an object, or a list of them."),
-    (MADE, {"channels": ""}, "No channel is given; name one, such as auto."),
-    (MADE, {"channels": "modified-laplace"}, re.compile("The channel modified-laplace hides what ")),
-    (MADE, {"channels": CHANNEL, "epsilons": 2}, f"The channel table {CHANNEL.id[:12]} is at epsilon "
+    (FRAME, {"columns": {"who": "user"}}, "The name of a column must be one of ('user', 'item', "
+     "'rating', 'timestamp'), got 'who'."),
+    (FRAME, {"format": "netflix"}, "format applies to files only, got netflix; leave it out."),
+    (MADE, {"scale": "1:9:1"}, "data is already Ratings, on the scale 1:5:1; leave out scale."),
+    (MADE, {"epsilons": 0}, "epsilon must be a positive decimal, as in 0.5, got 0."),
+    (MADE, {"epsilons": [1, -2.5]}, "epsilon must be a positive decimal, as in 0.5, got -2.5."),
+    (MADE, {"epsilons": "1,two"}, "epsilon must be a positive decimal, as in 0.5, got 'two'."),
+    (MADE, {"epsilons": float("nan")}, "epsilon must be a positive decimal, as in 0.5, got nan."),
+    (MADE, {"epsilons": float("inf")}, "epsilon must be a positive decimal, as in 0.5, got inf."),
+    (MADE, {"epsilons": True}, "epsilon must be a positive decimal, as in 0.5, got True."),
+    (MADE, {"epsilons": None}, "epsilon must be a positive decimal, as in 0.5, got None."),
+    (MADE, {"epsilons": []}, "epsilon must contain at least one value, as in 0.5, 1, 3."),
+    (MADE, {"channels": "otpimal"}, re.compile("channel must be one of auto, ")),
+    (MADE, {"channels": 3}, "channel must be a name, an object or a list of them, got 3."),
+    (MADE, {"channels": ""}, "channel must contain at least one name, such as auto."),
+    (MADE, {"channels": "modified-laplace"}, re.compile("The channel modified-laplace also protects ")),
+    (MADE, {"channels": CHANNEL, "epsilons": 2}, f"The channel table {CHANNEL.id[:12]} has epsilon "
      "1 per value, which is not among 2; add it to the epsilons."),
     (MADE, {"channels": CHANNEL, "epsilons": 1, "plan": "catalogue"}, "The channel table "
-     f"{CHANNEL.id[:12]} does not hide what was rated, and the plan catalogue does; choose another."),
+     f"{CHANNEL.id[:12]} does not protect presence, and the plan catalogue does; choose another channel or plan."),
     (synthetic(60, 50, 1200, scale="1:9:1"), {"channels": CHANNEL, "epsilons": 1}, "The channel table "
-     f"{CHANNEL.id[:12]} is not on the scale 1:9:1; compile it on it."),
-    (MADE, {"models": "channel-fm"}, re.compile("There is no model 'channel-fm'; choose from ")),
-    (MADE, {"models": [Baseline]}, re.compile("<class .*> is no model; give a name, an object, or ")),
-    (MADE, {"models": []}, "No model is given; name one, such as channel-mf."),
-    (MADE, {"plan": "all"}, "There is no plan 'all'; choose rated, catalogue, or sample:K with K "
-     "slots a person, as in sample:200."),
-    (MADE, {"plan": 7}, "The plan 7 is no name; give one."),
-    (MADE, {"cap": 0}, "A cap of 0 ratings a person keeps none; give 1 or more."),
-    (MADE, {"cap": "3"}, "The cap '3' is no whole number; give one."),
-    (MADE, {"folds": 2.5}, "The number of folds 2.5 is no whole number; give one."),
-    (MADE, {"folds": 5, "test_share": 0.1}, "Folds and a test share exclude each other; give one of "
+     f"{CHANNEL.id[:12]} is not on the scale 1:9:1; compile it on that scale."),
+    (MADE, {"models": "channel-fm"}, re.compile("model must be one of ")),
+    (MADE, {"models": [Baseline]}, re.compile("model must be a name, an object or a list of them, got <class ")),
+    (MADE, {"models": []}, "model must contain at least one name, such as channel-mf."),
+    (MADE, {"plan": "all"}, "plan must be rated, catalogue or sample:K with K slots per user, "
+     "as in sample:200, got 'all'."),
+    (MADE, {"plan": 7}, "plan must be a string, got 7."),
+    (MADE, {"cap": 0}, "cap must be an integer of at least 1, got 0."),
+    (MADE, {"cap": "3"}, "cap must be an integer, got '3'."),
+    (MADE, {"folds": 2.5}, "folds must be an integer, got 2.5."),
+    (MADE, {"folds": 5, "test_share": 0.1}, "folds and test_share exclude each other; leave out one of "
      "them."),
-    (MADE, {"test_share": 2}, "The test share 2 is not between 0 and 1."),
-    (MADE, {"test_share": "0.1"}, "The test share '0.1' is no number; give one such as 0.1."),
-    (MADE, {"seeds": 0}, re.compile("0 seeds and None folds cannot be run; give at least one seed")),
-    (MADE, {"split": "odd"}, "There is no split 'odd'; choose random, time, last or column:NAME."),
-    (MADE, {"mode": "lax"}, "There is no mode 'lax'; choose from strict, faithful, both."),
-    (MADE, {"delta": 2}, "A delta of 2 is not between 0 and 1; give one such as 1e-6."),
-    (MADE, {"delta": "small"}, "The delta 'small' is no number; give one such as 1e-6."),
+    (MADE, {"test_share": 2}, "test_share must be between 0 and 1, got 2."),
+    (MADE, {"test_share": "0.1"}, "test_share must be a number such as 0.1, got '0.1'."),
+    (MADE, {"seeds": 0}, re.compile("seeds must be at least 1 and folds at least 2, got 0 seeds")),
+    (MADE, {"split": "odd"}, "split must be random, time, last or column:NAME, got 'odd'."),
+    (MADE, {"mode": "lax"}, "mode must be one of strict, faithful, both, got 'lax'."),
+    (MADE, {"delta": 2}, "delta must be between 0 and 1, such as 1e-6, got 2."),
+    (MADE, {"delta": "small"}, "delta must be a number such as 1e-6, got 'small'."),
     (MADE, {"path": "nowhere/out.json"}, "nowhere/out.json cannot be written; name a file in a "
      "folder that exists."),
 ]  # fmt: skip
@@ -225,16 +225,14 @@ def test_each_mistake_gets_its_sentence(data, request_, sentence):
 
 
 def test_the_two_questions_of_a_result_that_have_no_answer(found):
-    with pytest.raises(TacitError, match="There is no figure of 'rsme'; choose from rmse, mae"):
+    with pytest.raises(TacitError, match="metric must be one of rmse, mae"):
         found.figure("rsme")
     with pytest.raises(TacitError, match=r"nowhere/r\.html cannot be written"):
         found.report("nowhere/r.html")
 
 
 def test_an_arrow_table_of_another_shape_is_refused_in_a_sentence():
-    with pytest.raises(
-        TacitError, match="there is no column 'item' among 'user'; name the columns"
-    ):
+    with pytest.raises(TacitError, match="column 'item' must be among 'user'; name the columns"):
         compare(pa.table({"user": [1, 2]}))
 
 

@@ -36,14 +36,14 @@ def test_a_result_over_its_source_is_refused_and_loses_nothing(data, run, asked)
     before = [source.read_bytes() for source in sources]
     status, printed, said = run(*(part.format(data=data, stem=stem) for part in asked))
     assert status == 1
-    assert "is what is to be read, and would be written over" in said
+    assert "is an input and would be overwritten" in said
     assert printed == ""
     assert [source.read_bytes() for source in sources] == before
 
 
 def test_nor_from_python_by_whatever_way_the_path_is_said(data, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RequestError, match=r"made\.parquet is what is to be read"):
+    with pytest.raises(RequestError, match=r"made\.parquet is an input and would be overwritten"):
         compare_here(str(data), models="bias", epsilons=1, path="made.json")
 
 

@@ -148,7 +148,7 @@ def test_more_budget_tells_more():
 @pytest.mark.usefixtures("few_sizes")
 def test_what_no_step_allows_is_said():
     with pytest.raises(
-        RequestError, match=r"No sample of this catalogue is within epsilon 0\.0001"
+        RequestError, match=r"No sample plan on this catalogue stays within epsilon 0\.0001"
     ):
         terms("sample", "0.0001")
 
@@ -219,7 +219,7 @@ def test_two_plans_at_one_epsilon_never_share_reports(ratings, asked):
 
 def test_a_promise_per_value_is_refused():
     every = Comparison(channels=("auto",), models=("dpss",), epsilons=("1",))
-    with pytest.raises(RequestError, match="dpss promises something to each value"):
+    with pytest.raises(RequestError, match="The guarantee of dpss is per value"):
         PersonComparison(epsilons=("1",), every=every)
 
 
@@ -259,4 +259,4 @@ def test_the_verb_prints_one_table_and_refuses_a_plan_of_its_own(run, tmp_path, 
     assert "randomized-response, sample" in (tmp_path / "out.html").read_text()
     status, _, said = run(*common, "--plan", "rated")
     assert status != 0
-    assert "--person-epsilon chooses plan" in said
+    assert "--person-epsilon sets plan" in said

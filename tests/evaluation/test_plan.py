@@ -138,10 +138,10 @@ def test_fewer_people_predict_what_all_of_them_reach(name, monkeypatch):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"people": 3}, "3 people are too few to plan for; give 100 or more"),
-        ({"items": 1}, "1 items are not among 2 to 20000"),
-        ({"ratings_each": 31}, "31 ratings each are not among 2 and half of 60 items"),
-        ({"scale": RatingScale.parse("there")}, "The scale there has no ratings to predict"),
+        ({"people": 3}, "people must be at least 100, got 3"),
+        ({"items": 1}, "items must be from 2 to 20000, got 1"),
+        ({"ratings_each": 31}, "ratings_each must be from 2 to half of the 60 items, got 31"),
+        ({"scale": RatingScale.parse("there")}, "scale must have several levels"),
     ],
 )
 def test_a_world_that_cannot_be_is_refused(changed, words):

@@ -161,7 +161,7 @@ def test_the_order_of_the_file_decides_nothing():
 
 @pytest.mark.parametrize("model", ["dpals", "dpss", "psgd", "pg-mf"])
 def test_trainings_are_refused(model):
-    with pytest.raises(RequestError, match="made from true training ratings"):
+    with pytest.raises(RequestError, match="use true training ratings"):
         choice(model).tradeoff(RATINGS, tools.tools())
 
 

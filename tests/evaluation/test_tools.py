@@ -27,9 +27,9 @@ def test_a_real_comparison_orders_as_it_must():
 
 def test_names_are_checked_before_any_work():
     tools.check(["auto", "identity", "laplace"], ["bias", "channel-mf"], "rated")
-    with pytest.raises(RequestError, match="no channel 'odd'; choose from auto, identity"):
+    with pytest.raises(RequestError, match="channel must be one of auto, identity"):
         tools.check(["odd"], [], "rated")
-    with pytest.raises(RequestError, match="no model 'odd'; choose from global-mean"):
+    with pytest.raises(RequestError, match="model must be one of global-mean"):
         tools.check([], ["odd"], "rated")
 
 
@@ -39,11 +39,11 @@ def test_names_are_checked_before_any_work():
         (
             "catalogue",
             "duchi",
-            "duchi hides nothing but the value, and the plan catalogue does not",
+            "duchi protects the value only, and the plan catalogue also protects presence",
         ),
         ("sample:9", "laplace", "choose from randomized-response, optimal, modified-laplace, or"),
-        ("rated", "modified-laplace", "hides what was rated, too, and the plan rated does not"),
-        ("all", "auto", "no plan 'all'"),
+        ("rated", "modified-laplace", "also protects presence, which the plan rated reveals"),
+        ("all", "auto", "plan must be rated, catalogue or sample:K"),
     ],
 )
 def test_a_channel_has_to_serve_the_plan(plan, channel, sentence):

@@ -302,7 +302,7 @@ def test_rows_from_before_there_were_lists_are_refused_and_their_trials_run_agai
     path = tmp_path / "journal"
     (row,) = rows_of(domains, Journal(path, TrialRow), models=("told",))
     old = {key: value for key, value in row.to_dict().items() if key not in LISTS}
-    with pytest.raises(DataError, match="lacks the key 'coverage_at_20'; run the comparison again"):
+    with pytest.raises(DataError, match="'coverage_at_20' of a result row is missing"):
         TrialRow.from_dict(old)
     entry = json.loads(path.read_text())
     path.write_text(json.dumps({**entry, "rows": [old]}) + "\n")
@@ -315,7 +315,7 @@ def test_a_number_that_is_none_is_refused_wherever_it_is(domains, told):
     asked = AskedCatalogue.of(SPLIT.hide(domains, 1, 0).trial)
     beside = np.setdiff1d(np.arange(len(asked.trial.items)), asked.hidden)
     for place in (int(beside[0]), int(asked.hidden[0])):
-        with pytest.raises(RequestError, match="A system predicted a rating that is not finite"):
+        with pytest.raises(RequestError, match="The system predicted a rating that is not finite"):
             measure(domains, Silent(place=place), with_lists=True)
 
 
@@ -323,7 +323,7 @@ def test_more_predictions_than_there_is_memory_for_are_refused_before_a_system_i
     domains, told, monkeypatch
 ):
     monkeypatch.setattr(lists, "MOST_SCORES", 12 * 40 - 1)
-    with pytest.raises(RequestError, match="12 tested people out of 40 items are 480 predictions"):
+    with pytest.raises(RequestError, match="12 test users and 40 items require 480 predictions"):
         measure(domains, Told(), with_lists=True)
     assert Told.asked == ()
     monkeypatch.setattr(lists, "MOST_SCORES", 12 * 40)

@@ -177,14 +177,14 @@ def test_an_interrupted_run_keeps_its_rows_and_goes_on(guess, files, tmp_path, c
     Guess.patience = 4
     status, printed, said = command(capsys, *ask)
     assert status == 130
-    assert "Interrupted with 4 rows finished" in said
+    assert "Interrupted after 4 rows" in said
     assert "guess (item)" in printed
     first = json.loads(out.read_text())
     assert len(first) == 4
     Guess.patience = 2
     status, printed, said = command(capsys, *ask)
     assert status == 0
-    assert "4 rows of an earlier run are kept" in said
+    assert "4 rows of an earlier run were found" in said
     assert json.loads(out.read_text())[:4] == first
     assert len(pl.read_parquet(tmp_path / "out.parquet")) == 6
     assert not list(tmp_path.glob("*.journal"))
@@ -195,10 +195,10 @@ def test_an_interrupted_run_keeps_its_rows_and_goes_on(guess, files, tmp_path, c
 @pytest.mark.parametrize(
     ("asked", "status", "said"),
     [
-        (["--model", "nobody"], 1, "There is no system 'nobody'"),
+        (["--model", "nobody"], 1, "system must be one of"),
         (["--overlap", "0.2,x"], 1, "--overlap 0.2,0.5,1"),
-        (["--keep", "999"], 1, "nothing is hidden"),
-        (["--delta", "0"], 1, "A delta of 0"),
+        (["--keep", "999"], 1, "nothing is held out"),
+        (["--delta", "0"], 1, "delta must be between 0 and 1"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_a_sentence(files, capsys, asked, status, said):

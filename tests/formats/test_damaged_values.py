@@ -34,15 +34,15 @@ def one_report(column: str) -> str:
 
 
 RATED_FAULTS = {
-    "place": (("cells", struct.pack("<IH", 60, 0)), "the place 60, not 0 to 59"),
-    "largest place": (("cells", struct.pack("<IH", (1 << 32) - 1, 0)), "the place 4294967295"),
-    "symbol": (("cells", struct.pack("<IH", 3, 999)), "the symbol 999, not 0 to"),
-    "channel": (("mech", 2), "the channel 2, not 0 to 1"),
-    "negative channel": (("mech", -1), "has a value of another type or size"),
-    "text channel": (("mech", "x"), "has a value of another type or size"),
-    "long cells": (("cells", b"\0" * 7), "has a value of another type or size"),
-    "short person": (("person", b"me"), "has a value of another type or size"),
-    "negative epoch": (("epoch", -1), "has a value of another type or size"),
+    "place": (("cells", struct.pack("<IH", 60, 0)), "a place from 0 to 59, got 60"),
+    "largest place": (("cells", struct.pack("<IH", (1 << 32) - 1, 0)), "got 4294967295"),
+    "symbol": (("cells", struct.pack("<IH", 3, 999)), "got 999"),
+    "channel": (("mech", 2), "a channel from 0 to 1, got 2"),
+    "negative channel": (("mech", -1), "has a value of the wrong type or size"),
+    "text channel": (("mech", "x"), "has a value of the wrong type or size"),
+    "long cells": (("cells", b"\0" * 7), "has a value of the wrong type or size"),
+    "short person": (("person", b"me"), "has a value of the wrong type or size"),
+    "negative epoch": (("epoch", -1), "has a value of the wrong type or size"),
 }
 
 
@@ -58,11 +58,11 @@ def test_a_stored_rating_outside_of_its_task_is_refused(copied, fault):
 @pytest.mark.parametrize(
     ("cells", "says"),
     [
-        (lambda old: old[:-1], "other than"),
-        (lambda old: old + b"\0", "other than"),
-        (lambda old: b"\2" + old[1:], "other than"),
-        (lambda old: b"\1" + b"\xff" * (len(old) - 1), "the symbol 255, not 0 to"),
-        (lambda old: b"\2" + b"\0\1" * (len(old) - 1), "the symbol 256, not 0 to"),
+        (lambda old: old[:-1], "symbols;"),
+        (lambda old: old + b"\0", "symbols;"),
+        (lambda old: b"\2" + old[1:], "symbols;"),
+        (lambda old: b"\1" + b"\xff" * (len(old) - 1), "got 255"),
+        (lambda old: b"\2" + b"\0\1" * (len(old) - 1), "got 256"),
     ],
 )
 def test_a_stored_report_on_slots_outside_of_its_task_is_refused(copied, name, cells, says):
@@ -109,12 +109,16 @@ MODEL_FAULTS = {
     "not a number": ("mu", lambda array: np.full_like(array, np.nan), "mu must be finite"),
     "other type": ("people", lambda array: array.astype("f8"), "people must be finite float32"),
     "fewer items": ("items", lambda array: array[:, 1:], "items must be finite float32 of shape"),
-    "no precision": ("precision", lambda array: 0 * array, "precision has the value 0"),
+    "no precision": ("precision", lambda array: 0 * array, "precision has the invalid value 0"),
     "large factor": ("items", lambda array: array * 0 + 1e20, "items must be at most 1e\\+15"),
     "fewer draws": ("precision", lambda array: array[:1], "must be finite"),
     "vectors": ("presence_centre", lambda array: np.zeros(9), "presence_centre must be finite"),
     "condensed": ("condensed_items", lambda array: array[:3], "condensed_items must be finite"),
-    "shrinkage": ("condensed_shrinkage", lambda array: array - 9, "shrinkage has the value -"),
+    "shrinkage": (
+        "condensed_shrinkage",
+        lambda array: array - 9,
+        "shrinkage has the invalid value -",
+    ),
 }
 
 

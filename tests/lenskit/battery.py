@@ -125,11 +125,11 @@ def test_without_retraining_nothing_is_sent_again(scorer, monkeypatch):
 
 
 WRONG = [
-    ({"scale": None}, RequestError, "The scale of the ratings is public; give it, as in scale="),
+    ({"scale": None}, RequestError, "scale is required, as in scale="),
     ({"scale": "1:4:1"}, DataError, "rating 5 is off the scale|'5'"),
-    ({"model": "ease"}, RequestError, "There is no model 'ease'; choose one of"),
+    ({"model": "ease"}, RequestError, "model must be one of"),
     ({"channel": "identity"}, RequestError, "identity is the absence of a channel"),
-    ({"epsilon_per_value": "none"}, RequestError, "'none' is not an epsilon"),
+    ({"epsilon_per_value": "none"}, RequestError, "got 'none'"),
     ({"settings": {"hue": 3}}, RequestError, "Model channel-mf has no setting 'hue'"),
 ]
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_trained_gets_a_sentence(change, error, sentence):
 
 
 def test_before_training_and_for_an_unknown_setting_there_is_a_sentence():
-    with pytest.raises(RequestError, match="has learnt nothing yet; train the pipeline first"):
+    with pytest.raises(RequestError, match="is not trained; train the pipeline first"):
         ReportScorer(**TERMS)(1, ItemList([1]))
     with pytest.raises(ValidationError, match="epsilon"):
         ReportScorer(epsilon="1")

@@ -121,7 +121,7 @@ def test_popularity_is_among_those_who_were_counted():
 
 def test_a_request_that_makes_no_list_is_refused():
     one, lists = np.ones(1, np.int32), np.zeros((1, 1), np.int32)
-    with pytest.raises(RequestError, match="A list of 0 items is none"):
+    with pytest.raises(RequestError, match="length must be an integer of at least 1, got 0"):
         list_figures(lists, one - 1, one, np.ones(2), length=0)
-    with pytest.raises(RequestError, match="of person 1, and there are 1 lists"):
+    with pytest.raises(RequestError, match="user 1 has test rows, got 1 lists"):
         list_figures(lists, one, one, np.ones(2))

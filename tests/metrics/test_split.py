@@ -37,23 +37,23 @@ def test_by_time_the_latest_are_held_out():
     ratings = from_frame(frame, scale="1:5:1")
     assert latest(ratings, 0.25).tolist() == [False, False, False, True]
     assert latest(ratings, 0.5).tolist() == [False, True, False, True]
-    with pytest.raises(RequestError, match="no times"):
+    with pytest.raises(RequestError, match="has none"):
         latest(from_frame(frame.drop("timestamp"), scale="1:5:1"), 0.5)
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"share": 1.5}, "1.5 is not between"),
+        ({"share": 1.5}, "test_share must be between 0 and 1, got 1.5"),
         ({"seeds": 0}, "0 seeds"),
         ({"folds": 1}, "1 folds"),
-        ({"kind": "odd"}, "no split 'odd'"),
+        ({"kind": "odd"}, "split must be random"),
         ({"kind": "time", "folds": 3}, "--folds"),
         ({"kind": "last", "folds": 3}, "--folds or --split last"),
         ({"kind": "column:test", "folds": 3}, "--folds or --split column:test"),
         ({"kind": "last", "share": 0.1}, "leave out --test-share or --split last"),
         ({"kind": "column:test", "share": 0.1}, "--test-share or --split column:test"),
-        ({"kind": "column:"}, "no split 'column:'; choose random, time, last or column:NAME"),
+        ({"kind": "column:"}, "split must be random, time, last or column:NAME, got 'column:'"),
     ],
 )
 def test_a_protocol_that_cannot_be_run_is_refused(settings, words):
@@ -65,7 +65,7 @@ def test_a_split_without_a_test_row_is_refused():
     few = from_frame(
         pl.DataFrame({"user": [1, 2], "item": [1, 1], "rating": [3, 4]}), scale="1:5:1"
     )
-    with pytest.raises(RequestError, match="Of 2 ratings 0 would be held out"):
+    with pytest.raises(RequestError, match="hold out 0 of 2 ratings"):
         SplitProtocol(share=0.01).test(few, 0, None)
 
 
@@ -80,7 +80,9 @@ def test_the_last_of_each_person_is_what_sorting_says():
         held[min(rows, key=lambda row: (-mixed.times[row], mixed.items[row]))] = True
     assert SplitProtocol(kind="last").test(mixed, 3, None).tolist() == held.tolist()
     assert held.sum() == 40
-    with pytest.raises(RequestError, match="no times to split by; leave out --split last"):
+    with pytest.raises(
+        RequestError, match="requires times, and synthetic has none; leave out --split last"
+    ):
         last(replace(ratings, times=None))
 
 
@@ -91,10 +93,10 @@ def test_a_published_split_is_what_its_column_says():
     held = protocol.test(replace(ratings, held_out=published), 3, None)
     assert (held == published).all()
     assert (protocol.column, SplitProtocol().column) == ("test", None)
-    with pytest.raises(RequestError, match=r"without the column test .* held_out='test'"):
+    with pytest.raises(RequestError, match=r"without the column test.* held_out='test'"):
         protocol.test(ratings, 0, None)
     for whole in (np.zeros(900, bool), np.ones(900, bool)):
-        with pytest.raises(RequestError, match="training and test both need some"):
+        with pytest.raises(RequestError, match="neither training nor test data may be empty"):
             protocol.test(replace(ratings, held_out=whole), 0, None)
 
 

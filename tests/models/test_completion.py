@@ -214,12 +214,12 @@ def test_lambda_is_chosen_where_held_out_reports_are_met_best(ratings: Ratings) 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"rho": 0.0}, "A rho of 0.0 is not positive"),
-        ({"shrinkage": -2.0}, "A shrinkage of -2.0 is not positive"),
-        ({"rank": 0}, "A rank of 0 is not positive"),
-        ({"rho": 3.0, "shrinkage": 2.0}, "rho 3.0 and shrinkage 2.0 each settle the other"),
-        ({"rho": 3.0, "rank": 2}, "No matrix of rank 2 comes within rho 3.0"),
-        ({"centre": "scale"}, "give biases=False"),
+        ({"rho": 0.0}, "rho must be above 0, got 0.0"),
+        ({"shrinkage": -2.0}, "shrinkage must be above 0, got -2.0"),
+        ({"rank": 0}, "rank must be above 0, got 0"),
+        ({"rho": 3.0, "shrinkage": 2.0}, "got rho 3.0 and shrinkage 2.0"),
+        ({"rho": 3.0, "rank": 2}, "No matrix of rank 2 is within rho 3.0"),
+        ({"centre": "scale"}, "requires biases=False"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(

@@ -102,9 +102,9 @@ def test_rows_of_a_block_that_are_mixed_up_are_noticed(fault, name):
 def test_what_is_no_model_and_no_ratings_is_refused_there_too(fitted):
     lists = models.fit("popularity", MADE)
     pairs = TEST.users, TEST.items, Local(2)
-    with pytest.raises(RequestError, match="no model of ratings"):
+    with pytest.raises(RequestError, match="Expected a rating model"):
         device_predict(lists, OWN, *pairs)
-    with pytest.raises(RequestError, match="no `Ratings`"):
+    with pytest.raises(RequestError, match="Expected `Ratings`"):
         device_predict(fitted, OWN.to_polars(), *pairs)
-    with pytest.raises(RequestError, match="ask for 1 or more"):
+    with pytest.raises(RequestError, match="must be an integer of at least 1"):
         lists_by_rating(fitted, OWN, 0, engine=Local(2))

@@ -21,7 +21,7 @@ def sampled(epsilon):
 @pytest.mark.parametrize("name", list(MODELS))
 def test_reports_that_all_say_missing_are_refused(name):
     reports, missing = sampled("4")
-    with pytest.raises(RequestError, match="says that nothing is rated"):
+    with pytest.raises(RequestError, match="have the value missing"):
         fit(name, reports.where(reports.symbols == missing))
 
 

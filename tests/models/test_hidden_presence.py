@@ -141,7 +141,7 @@ def test_channels_that_hide_presence_do_not_mix_with_others(ratings: Ratings) ->
     reports = slots(ratings, randomized(ratings, "2"), 6)
     plain = compile_channel("randomized-response", epsilon="1", scale=ratings.scale)
     mixed = Reports(**{**vars(reports), "channels": (*reports.channels, plain)})
-    with pytest.raises(RequestError, match="learn from each kind of report on its own"):
+    with pytest.raises(RequestError, match="fit each kind of report separately"):
         evidence(mixed)
 
 

@@ -80,12 +80,12 @@ def test_rows_are_found_by_id_and_items_without_one_have_nothing() -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({"title": ["a"]}, "has a column item and others that describe it; this one has title"),
-        ({"item": [7]}, "this one has item"),
-        ({"item": [7, 8, 7], "year": [1, 2, 3]}, "item 7 is described twice"),
-        ({"item": ["8", "7", "7"], "year": [1, 2, 3]}, "item 7 is described twice"),
+        ({"title": ["a"]}, "must have a column item and at least one other column, got title"),
+        ({"item": [7]}, "at least one other column, got item"),
+        ({"item": [7, 8, 7], "year": [1, 2, 3]}, "item 7 occurs twice"),
+        ({"item": ["8", "7", "7"], "year": [1, 2, 3]}, "item 7 occurs twice"),
         ({"item": [70, 80], "year": [1, 2]}, r"None of the 2 items .* is 70"),
-        ({"item": [7, 8], "seen": [b"1", b"2"]}, "column seen holds binary"),
+        ({"item": [7, 8], "seen": [b"1", b"2"]}, "column seen of the item table has type binary"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_refused(table: dict[str, object], said: str) -> None:
@@ -99,7 +99,7 @@ def test_more_than_a_device_takes_is_refused() -> None:
     words = [[f"{letter}" for letter in rng.integers(0, 50, 6)] for _ in range(200)]
     table = pl.DataFrame({"item": np.arange(200), **{f"text{n}": words for n in range(23)}})
     assert sum(len(each.order) for each in item_features(table[:, :23], items)) == 22 * 40
-    with pytest.raises(RequestError, match="The 23 columns of the table are 920 features"):
+    with pytest.raises(RequestError, match="The 23 columns of the item table have 920 features"):
         item_features(table, items)
 
 

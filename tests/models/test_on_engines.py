@@ -146,14 +146,14 @@ def test_a_fit_that_is_done_is_read_and_not_done_again(tmp_path: Path):
 def test_a_folder_of_another_fit_is_refused(other: dict[str, object], tmp_path: Path):
     given = {"name": "mf", "data": reports("rated"), "ridge": 5.0, "sweeps": 1, "state": tmp_path}
     models.fit(**given)
-    with pytest.raises(RequestError, match="holds the state of a fit of other reports or settings"):
+    with pytest.raises(RequestError, match="state of a fit of other reports or settings"):
         models.fit(**given | other)
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
     monkeypatch.setattr("tacit.engines.folder.version", lambda name: "0.0.9")
-    with pytest.raises(RequestError, match="or by another version of Tacit"):
+    with pytest.raises(RequestError, match="or of another version of Tacit"):
         models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
 
 
@@ -164,7 +164,7 @@ def test_a_folder_that_is_made_is_its_owners_alone(tmp_path: Path):
 
 
 def test_an_engine_without_a_folder_is_refused():
-    with pytest.raises(RequestError, match="give `state`, a folder that all of them reach"):
+    with pytest.raises(RequestError, match="Name a folder that all workers can reach"):
         models.fit("bias", reports("rated"), engine=Local(2))
 
 
@@ -205,7 +205,7 @@ def test_a_worker_that_dies_where_spark_tries_once_is_a_sentence_and_the_fit_goe
     first = subprocess.run(command, capture_output=True, text=True, env=WITH_TESTS)
     assert first.returncode == 1
     assert first.stderr.splitlines()[-1].startswith(
-        "tacit.errors.RequestError: A worker of local[2] died at its block, and Spark tries a block"
+        "tacit.errors.RequestError: A worker of local[2] died repeatedly on its block"
     )
     subprocess.run(command, check=True, capture_output=True, env=WITH_TESTS)
     assert same(Fitted.load(out), fitting.fitted())

@@ -13,7 +13,7 @@ STARS = synthetic(60, 50, 1200)
 BIAS = fit("bias", STARS)
 EASE = fit("ease", synthetic(60, 50, 1200, scale="there"))
 TITLES = pl.DataFrame({"item": ["3", "5", "3"], "title": ["<b>", "Five", "again"]})
-SILENT = "2 of 3 people sent no report, '98' first; "
+SILENT = "2 of 3 users sent no report (the first is '98'); "
 
 
 @pytest.mark.parametrize(
@@ -67,36 +67,55 @@ def test_who_sent_nothing_is_counted_and_said(caplog):
     said = []
     assert BIAS.recommend([98, 1, 99], 3, notify=said.append).height == 9
     assert EASE.recommend([98, 1, 99], 3, notify=said.append)["user"].to_list() == [1, 1, 1]
-    assert said == [f"{SILENT}to them go the average person's items.",
+    assert said == [f"{SILENT}they get the recommendations of an average user.",
                     f"{SILENT}they are left out."]  # fmt: skip
     with caplog.at_level(logging.WARNING, "tacit.models"):
         assert BIAS.recommend(98) == BIAS.recommend(99)
-    assert caplog.messages[0] == "'98' sent no report; to them go the average person's items."
+    assert (
+        caplog.messages[0]
+        == "'98' sent no report; they get the recommendations of an average user."
+    )
     assert BIAS.recommend([1, 2], notify=said.append).height == 20
     assert len(said) == 2
 
 
 WRONG = [
-    (1.5, {}, "A float holds no ids; give a list of whole numbers or text, as the ratings have "),
-    ([1.5], {}, "A list of Float64 holds no ids; "),
-    (None, {}, "A NoneType holds no ids; "),
-    ([None], {}, "A list of Null holds no ids; "),
-    ([1, None], {}, "A list of Int64 holds no ids; "),
-    (True, {}, "A list of Boolean holds no ids; "),
-    ([1, "a"], {}, "A list holds no ids; "),
-    ([[1], [2]], {}, r"A list of List\(Int64\) holds no ids; "),
-    (np.array([[1, 2]]), {}, r"A ndarray of List\(Int64\) holds no ids; "),
-    (b"12", {}, "A bytes holds no ids; "),
-    (1, {"exclude": "12"}, "A str holds no ids; "),
-    (1, {"n": 0}, "0 items cannot be recommended; ask for 1 or more."),
-    (1, {"n": "3"}, "'3' items cannot be recommended; ask for 1 or more."),
-    (1, {"n": 2.5}, "2.5 items cannot be recommended; ask for 1 or more."),
+    (1.5, {}, "Ids must be a list of integers or strings, as in the ratings, got float"),
+    (
+        [1.5],
+        {},
+        "Ids must be a list of integers or strings, as in the ratings, got list of Float64",
+    ),
+    (None, {}, "Ids must be a list of integers or strings, as in the ratings, got NoneType"),
+    ([None], {}, "Ids must be a list of integers or strings, as in the ratings, got list of Null"),
+    (
+        [1, None],
+        {},
+        "Ids must be a list of integers or strings, as in the ratings, got list of Int64",
+    ),
+    (True, {}, "Ids must be a list of integers or strings, as in the ratings, got list of Boolean"),
+    ([1, "a"], {}, "Ids must be a list of integers or strings, as in the ratings, got list"),
+    (
+        [[1], [2]],
+        {},
+        r"Ids must be a list of integers or strings, as in the ratings, got list of List\(Int64\)",
+    ),
+    (
+        np.array([[1, 2]]),
+        {},
+        r"Ids must be a list of integers or strings, as in the ratings, got ndarray of List",
+    ),
+    (b"12", {}, "Ids must be a list of integers or strings, as in the ratings, got bytes"),
+    (1, {"exclude": "12"}, "Ids must be a list of integers or strings"),
+    (1, {"n": 0}, "n must be an integer of at least 1, got 0."),
+    (1, {"n": "3"}, "n must be an integer of at least 1, got '3'."),
+    (1, {"n": 2.5}, "n must be an integer of at least 1, got 2.5."),
     (
         [1],
         {"titles": 3},
-        "A int has no titles; give a frame with the columns item and title, or a ",
+        "titles must be a frame with the columns item and title, or a ",
     ),
-    ([1], {"titles": STARS.to_polars()}, "A DataFrame has no titles; give a frame with the "),
+    ([1], {"titles": STARS.to_polars()}, "titles must be a frame with the "),
 ]
 
 
@@ -108,9 +127,9 @@ def test_each_mistake_gets_its_sentence(fitted, asked, more, sentence):
 
 
 def test_nobody_known_gets_no_list_of_what_was_reported():
-    with pytest.raises(RequestError, match="of the person 99; recommend to another"):
+    with pytest.raises(RequestError, match="of user 99; choose another user"):
         EASE.recommend(99)
-    with pytest.raises(RequestError, match="of any of these 2 people; recommend to another"):
+    with pytest.raises(RequestError, match="of any of these 2 users; choose another user"):
         EASE.recommend([98, 99])
 
 
@@ -118,5 +137,5 @@ def test_pairs_to_predict_are_ids_as_well():
     both = BIAS.predict(pd.Series([1, 2]), np.array(["3", "4"]))
     assert both.tolist() == BIAS.predict([1, 2], [3, 4]).tolist()
     for people, items in (("12", [1, 2]), ([1, 2], [1.5, 2])):
-        with pytest.raises(RequestError, match="holds no ids"):
+        with pytest.raises(RequestError, match="Ids must be a list"):
             BIAS.predict(people, items)

@@ -301,10 +301,10 @@ test("a model that was cut, or is none, is refused", () => {
   for (const left of [whole.length - 4, whole.length - 1, 200, 20]) {
     assert.throws(() => fromBytes(whole.slice(0, left)), /cut short/);
   }
-  assert.throws(() => fromBytes(bytes("{}")), /no item model/);
+  assert.throws(() => fromBytes(bytes("{}")), /not a valid item model/);
   const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");
   assert.throws(() => fromBytes(empty), /unknown or missing keys: scale/);
   for (const more of [[0], [0, 0, 0, 0]]) {
-    assert.throws(() => fromBytes(Uint8Array.from([...whole, ...more])), /longer than its header says/);
+    assert.throws(() => fromBytes(Uint8Array.from([...whole, ...more])), /longer than its header declares/);
   }
 });

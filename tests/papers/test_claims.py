@@ -118,11 +118,11 @@ def test_settings_are_read_by_their_types_where_a_study_has_them():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"fold": "2"}, "No study here has the setting 'fold'; there are draws, epsilons"),
-        ({"folds": "two"}, "'two' is no value of the setting folds; give int."),
-        ({"ridges": "1,x"}, "'1,x' is no value of the setting ridges; give float values"),
-        ({"name": "x"}, "No study here has the setting 'name'"),
-        ({"folds": "-1"}, "The study study's setting folds -1 is below 0"),
+        ({"fold": "2"}, "No selected study has the setting 'fold'; the settings are draws"),
+        ({"folds": "two"}, "folds must be a value of type int, got 'two'."),
+        ({"ridges": "1,x"}, "ridges must be comma-separated values of type float, got '1,x'"),
+        ({"name": "x"}, "No selected study has the setting 'name'"),
+        ({"folds": "-1"}, "folds of study study must be an integer of at least 0, got -1"),
     ],
 )
 def test_a_setting_that_is_none_is_a_sentence(given, said):

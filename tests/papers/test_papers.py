@@ -67,12 +67,12 @@ def test_the_page_has_no_error_that_the_paper_does_not(name):
 def test_what_is_measured_on_is_one_set_or_two_domains():
     one = synthetic(40, 60, 900)
     assert PAPERS["neera"].taken([one], None) is one
-    with pytest.raises(RequestError, match="2 sets of ratings were given for the paper neera"):
+    with pytest.raises(RequestError, match="The paper neera uses one set of ratings, got 2"):
         PAPERS["neera"].taken([one, one], None)
     two = PAPERS["x-map"].taken([one, replace(one, name="other")], None)
     assert isinstance(two, Domains)
     assert len(ratings_of(two)) == 2 * len(one)
-    with pytest.raises(RequestError, match="no table of items with genres is beside it"):
+    with pytest.raises(RequestError, match="requires an item table with genres"):
         PAPERS["x-map"].taken([one], None)
 
 
@@ -103,10 +103,13 @@ def test_one_theorem_from_the_command_line(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["zeng"], "There is no paper 'zeng'; choose one of zheng, neera, xian, x-map."),
-        (["xian", "--only", "figure-3"], "There is no study 'figure-3' of xian; choose from"),
-        (["xian", "--set", "ridge"], "'ridge' is no setting; write it as in --set epsilons=0.3,1."),
-        (["zheng", "--set", "ridge=1"], "No study here has the setting 'ridge'"),
+        (["zeng"], "paper must be one of zheng, neera, xian, x-map, got 'zeng'."),
+        (["xian", "--only", "figure-3"], "A study of xian must be one of"),
+        (
+            ["xian", "--set", "ridge"],
+            "--set must be NAME=VALUE, as in --set epsilons=0.3,1, got 'ridge'.",
+        ),
+        (["zheng", "--set", "ridge=1"], "No selected study has the setting 'ridge'"),
     ],
 )
 def test_a_wrong_request_is_a_sentence(arguments, said):

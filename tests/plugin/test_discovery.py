@@ -58,7 +58,7 @@ def test_channels_and_trainings_are_members_too(install):
 def test_a_reader_is_asked_about_what_no_built_in_one_knows(install, tmp_path):
     (tmp_path / "stars.bars").write_text("1!7!4\n1!8!2\n2!7!5\n")
     (tmp_path / "known.csv").write_text("user,item,rating\na!,1,3\nb!,2,5\n")
-    with pytest.raises(Exception, match="no known format"):
+    with pytest.raises(Exception, match="an unknown format"):
         read(tmp_path / "stars.bars")
     install("fake_bars", READER, readers="bars = fake_bars:BARS")
     assert read(tmp_path / "stars.bars").values.tolist() == [4, 2, 5]
@@ -74,7 +74,9 @@ def test_a_reader_that_does_not_load_is_in_the_way_of_no_other(install, tmp_path
     install("fake_bars", READER, readers="bars = fake_bars:BARS")
     (tmp_path / "stars.bars").write_text("1!7!4\n1!8!2\n")
     assert len(read(tmp_path / "stars.bars")) == 2
-    with pytest.raises(RequestError, match=r"reader 'bad' of fake_bad 1\.2 does not load \(ZeroDi"):
+    with pytest.raises(
+        RequestError, match=r"reader 'bad' of fake_bad 1\.2 cannot be loaded \(ZeroDi"
+    ):
         read(tmp_path / "stars.bars", format="bad")
 
 
@@ -83,18 +85,18 @@ def test_a_reader_that_does_not_load_is_in_the_way_of_no_other(install, tmp_path
     [
         ("import nothing_of_that_name", "(ModuleNotFoundError: No module named 'nothing_of_that_"),
         ("raise SystemExit", "(SystemExit)"),
-        ("Plain = 3", "(3 has no 'name')"),
-        (MODEL.replace('"plain"', '"other"'), "(it calls itself 'other')"),
-        (MODEL.replace("fit(", "learn("), "has no 'fit')"),
+        ("Plain = 3", "(3 has no attribute 'name')"),
+        (MODEL.replace('"plain"', '"other"'), "(its name attribute is 'other')"),
+        (MODEL.replace("fit(", "learn("), "has no attribute 'fit')"),
     ],
 )
 def test_what_does_not_load_is_a_sentence_before_any_work(install, run, source, said):
     install("fake_bad", source, models="plain = fake_bad:Plain")
     status, out, err = run("compare", "nowhere.csv", "--model", "plain")
     assert (status, out) == (1, "")
-    assert err.startswith("The model 'plain' of fake_bad 1.2 does not load (")
+    assert err.startswith("The model 'plain' of fake_bad 1.2 cannot be loaded (")
     assert said in err
-    assert err.endswith("; mend it, or leave it out.\n")
+    assert err.endswith("; correct it, or leave it out.\n")
     assert said in run("list", "models")[1]
 
 
@@ -102,7 +104,7 @@ def test_what_is_no_mechanism_is_refused(install, run):
     install("fake_odd", MODEL, channels="odd = fake_odd:Plain")
     status, _, err = run("channel", "show", "odd", "--epsilon", 1)
     assert status == 1
-    assert "is no subclass of AbstractMechanism); mend it" in err
+    assert "is not a subclass of AbstractMechanism); correct it" in err
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_the_name_of_a_built_in_member_is_refused(install, run, group, name, opt
     install("fake_twin", MODEL, **{group: f"{name} = fake_twin:Plain"})
     status, _, err = run("compare", "nowhere.csv", option, name)
     said = (
-        f"'{name}' of fake_twin 1.2 has the name of what is built in; rename it, or leave it out."
+        f"'{name}' of fake_twin 1.2 has the name of a built-in entry; rename it, or leave it out."
     )
     assert status == 1
     assert said in err
@@ -131,7 +133,7 @@ def test_the_name_of_a_built_in_member_is_refused(install, run, group, name, opt
 def test_two_plug_ins_with_one_name_are_refused(install):
     install("fake_one", MODEL, models="plain = fake_one:Plain")
     install("fake_two", MODEL, models="plain = fake_two:Plain")
-    with pytest.raises(RequestError, match=r"has the name of one of fake_.* 1\.2; rename one"):
+    with pytest.raises(RequestError, match=r"has the same name as one of fake_.* 1\.2; rename one"):
         fit("plain", synthetic(40, 60, 900))
 
 

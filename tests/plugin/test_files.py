@@ -24,15 +24,15 @@ def test_a_file_is_a_plug_in_as_long_as_the_command_runs(run, data, tmp_path):
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("1 / 0", "does not load (ZeroDivisionError: division by zero); mend it, or leave it out."),
-        ("raise SystemExit(0)", "does not load (SystemExit: 0)"),
+        ("1 / 0", "loaded (ZeroDivisionError: division by zero); correct it, or leave it out."),
+        ("raise SystemExit(0)", "cannot be loaded (SystemExit: 0)"),
         (MODEL, "registers nothing; call tacit.plugins.register in it."),
         (
             PLUGGED.replace("'models'", "'model'"),
-            "There is no kind 'model' of plug-in; choose from",
+            "The kind of plug-in must be one of",
         ),
         (PLUGGED.replace("plain", "bias"), "The model 'bias' of attempt.py (SHA-256 "),
-        (PLUGGED.replace("Plain)", "3)"), "does not load (3 has no 'name')"),
+        (PLUGGED.replace("Plain)", "3)"), "cannot be loaded (3 has no attribute 'name')"),
     ],
 )
 def test_a_file_that_is_no_plug_in_is_refused_before_the_verb(run, tmp_path, source, said):
@@ -47,5 +47,5 @@ def test_a_file_that_is_no_plug_in_is_refused_before_the_verb(run, tmp_path, sou
 def test_a_file_that_is_not_there_is_named(run):
     status, _, err = run("--plugin", "nowhere.py", "list", "channels")
     assert (status, err) == (
-        1, "There is no plug-in nowhere.py; give a file that registers a member.\n"
+        1, "Plug-in nowhere.py does not exist; name a file that registers a member.\n"
     )  # fmt: skip

@@ -73,7 +73,7 @@ def test_its_members_run_side_by_side_and_results_say_where_they_are_from(tacit,
     [
         ("channels:Exponential", "channel"),
         ("models:ThreeFactors", "model"),
-        ("trainings:ItemBias", "training"),
+        ("trainings:ItemBias", "trainer"),
     ],
 )
 def test_a_sound_member_holds_every_claim(tacit, member, kind):
@@ -86,9 +86,9 @@ def test_a_sound_member_holds_every_claim(tacit, member, kind):
     ("name", "claim"),
     [
         ("Understated", "claim a larger epsilon"),
-        ("Moody", "Another order of the reports gives other digits."),
-        ("Untidy", "It changes the evidence that it learns from."),
-        ("Indiscreet", "no release moves by more than it declares"),
+        ("Moody", "Another order of the reports changes the model."),
+        ("Untidy", "The model changed the evidence that it was fitted to."),
+        ("Indiscreet", "releases change by at most their declared"),
     ],
 )
 def test_each_fault_is_found(tacit, name, claim):
@@ -102,9 +102,9 @@ def test_each_fault_is_found(tacit, name, claim):
     ("choice", "said"),
     [
         (("--channel", "understated"), "claim a larger epsilon"),
-        (("--model", "unimportable"), f"The model 'unimportable' of {WHERE} does not load (Module"),
-        (("--model", "mf"), f"The model 'mf' of {WHERE} has the name of what is built in"),
-        (("--format", "unreadable"), f"The reader 'unreadable' of {WHERE} does not load (Module"),
+        (("--model", "unimportable"), f"The model 'unimportable' of {WHERE} cannot be loaded ("),
+        (("--model", "mf"), f"The model 'mf' of {WHERE} has the name of a built-in entry"),
+        (("--format", "unreadable"), f"The reader 'unreadable' of {WHERE} cannot be loaded ("),
     ],
 )
 def test_what_cannot_be_used_is_refused_by_a_sentence(tacit, bars, choice, said):

@@ -55,10 +55,10 @@ def test_it_stands_on_the_axis_at_what_was_asked(compared, tmp_path):
     ("old", "new", "says"),
     [
         (', unit = "own", ("device",), "user"', ' = "own", ("device",)',
-         "own does not say what its epsilon is per; write unit = 'user' into it if"),
-        ('"user"', '"value"', "own promises something to each value, and nothing bounds a person"),
+         "own does not declare the unit of its epsilon; set unit = 'user' if"),
+        ('"user"', '"value"', "The guarantee of own is per value"),
         ("dp-covariance", "dp-bias",
-         "own promises its epsilon per value and says that its unit is user; correct its unit"),
+         "own declares the unit user and guarantees its epsilon per value; correct its unit"),
     ],
 )  # fmt: skip
 def test_what_bounds_no_person_is_refused(compared, old, new, says):

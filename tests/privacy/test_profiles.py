@@ -165,7 +165,9 @@ def test_forgetting_a_direction_would_be_refuted():
 @pytest.mark.parametrize("delta", [0, 1])
 def test_a_delta_has_to_be_a_probability(delta):
     channel = compile_channel("randomized-response", epsilon="1", scale=STARS, missing=True)
-    with pytest.raises(RequestError, match=f"delta of {delta} is not between 0 and 1"):
+    with pytest.raises(
+        RequestError, match=f"delta must be between 0 and 1, such as 1e-6, got {delta}"
+    ):
         tight_epsilon(channel.likelihood, slots=5, cap=5, delta=delta)
 
 

@@ -29,7 +29,7 @@ def test_rows_of_what_was_not_declared_are_dropped_and_counted_as_not_covered(to
     assert ratings.user_ids.ids.to_list() == [3, 4, 9]
     assert ratings.undeclared == frozenset()
     (said,) = told
-    assert "2 ratings of or by what was not declared were dropped" in said
+    assert "2 ratings of undeclared users or items were dropped" in said
     assert "no guarantee covers" in said
 
 
@@ -75,12 +75,12 @@ def test_a_catalogue_is_read_from_a_table(name, tmp_path):
 @pytest.mark.parametrize(
     ("text", "read_list", "says"),
     [
-        ("user,item,rating\n1,2,3\n", catalogue, "so it holds ratings"),
-        ("user,item\n1,2\n", catalogue, "so it holds ratings"),
-        ("user,item,rating\n1,2,3\n", people, "so it holds ratings"),
+        ("user,item,rating\n1,2,3\n", catalogue, "so it contains ratings"),
+        ("user,item\n1,2\n", catalogue, "so it contains ratings"),
+        ("user,item,rating\n1,2,3\n", people, "so it contains ratings"),
         ("film\n1\n", catalogue, "has no column named item"),
         ("item,title\n1,One\n,Two\n", catalogue, "row 2: the item is missing"),
-        ("", catalogue, "is no table"),
+        ("", catalogue, "is not a table"),
     ],
 )
 def test_what_is_no_declaration_is_refused(text, read_list, says, tmp_path):
@@ -98,14 +98,14 @@ def test_no_rating_needs_to_be_of_what_was_declared(declared):
     ratings = from_frame(pl.DataFrame(ROWS), scale="1:5:1", notify=notices.append, **declared)
     assert len(ratings) == 0
     assert ratings.undeclared == frozenset({"catalogue", "people"} - declared.keys())
-    assert notices[-1].endswith("None is left; check that ids are spelled alike.")
+    assert notices[-1].endswith("None is left; use the same ids in both.")
     ratings.require_distinct_pairs()
-    with pytest.raises(RequestError, match="holds no rows; a model needs at least one"):
+    with pytest.raises(RequestError, match="contains no rows; a model requires at least one"):
         ratings.require_rows()
 
 
 def test_a_declared_list_without_ids_is_refused():
-    with pytest.raises(DataError, match="an id is missing"):
+    with pytest.raises(DataError, match="An id is missing"):
         from_frame(pl.DataFrame(ROWS), scale="1:5:1", catalogue=[])
-    with pytest.raises(DataError, match="an id is missing"):
+    with pytest.raises(DataError, match="An id is missing"):
         from_frame(pl.DataFrame(ROWS), scale="1:5:1", people=[])

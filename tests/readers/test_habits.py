@@ -39,10 +39,10 @@ def test_a_date_that_is_none_is_named(tmp_path):
     path = table(
         tmp_path, head + "1,2,3,2024-05-02\n" * 9000 + "1,3,3,2024-13-01\n1,4,3,2024-05-01\n"
     )
-    with pytest.raises(DataError, match=r"line 9003: timestamp '2024-13-01' is no date such as"):
+    with pytest.raises(DataError, match=r"line 9003: timestamp '2024-13-01' is not a date such as"):
         read(path, scale="1:5:1")
     frame = pl.DataFrame({"user": [1], "item": [1], "rating": [3], "timestamp": ["May"]})
-    with pytest.raises(DataError, match="row 1: the timestamp is missing, or no date such as 2024"):
+    with pytest.raises(DataError, match="the timestamp is missing, or not a date such as 2024"):
         from_frame(frame, scale="1:5:1")
 
 
@@ -93,7 +93,7 @@ def test_a_declared_format_has_its_scale_whatever_the_file_is_called(tmp_path):
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path):
-    with pytest.raises(DataError, match="line 1: there are 2 columns 'item'; rename all but one"):
+    with pytest.raises(DataError, match="line 1: column 'item' occurs 2 times; rename the others"):
         read(table(tmp_path, "user,item,item,rating\n1,2,3,4\n"))
 
 
@@ -101,7 +101,7 @@ def test_all_columns_that_are_not_there_are_named_at_once(tmp_path):
     with pytest.raises(DataError) as raised:
         read(table(tmp_path, "who,what,stars\n1,2,3\n"))
     assert str(raised.value).endswith(
-        "line 1: there are no columns 'user', 'item', 'rating' among 'who, what, stars'; name the "
+        "line 1: columns 'user', 'item', 'rating' must be among 'who, what, stars'; name the "
         "columns, as in user=NAME,item=NAME,rating=NAME, or declare the scale there where a row is "
         "an interaction."
     )

@@ -43,7 +43,7 @@ def test_a_table_of_two_columns_holds_interactions(tmp_path, kind, scale, notice
     assert pairs(ratings) == PAIRS
     assert ratings.undeclared == {"catalogue", "people"}
     assert len(notices) == (scale is None)
-    assert scale or f"{path}: no column holds ratings, so rows are interactions" in notices[0]
+    assert scale or f"{path}: no rating column was found, so each row" in notices[0]
 
 
 def test_times_and_names_of_columns_are_kept(tmp_path):
@@ -70,7 +70,7 @@ def test_weights_are_ignored_with_a_notice(tmp_path, name, kind, notices):
     path = written(tmp_path, frame.with_columns(pl.Series(name, [3.5, 1e300, 0.5])), kind)
     assert pairs(read(path, scale=THERE, notify=notices.append)) == PAIRS
     assert notices == [
-        f"{path}: ratings or weights are ignored, for the scale there has one level."
+        f"{path}: ratings or weights are ignored, because the scale there has one level."
     ]
 
 
@@ -99,9 +99,11 @@ def test_a_known_format_can_be_read_as_interactions(tmp_path, notices):
 def test_a_third_column_of_text_is_refused(tmp_path, kind):
     frame = pl.DataFrame([(1, 2, "a"), (1, 3, "b")], schema=["user", "item", "word"], orient="row")
     path = written(tmp_path, frame, kind)
-    with pytest.raises(DataError, match=r"no column 'rating' among .* declare the scale there"):
+    with pytest.raises(
+        DataError, match=r"column 'rating' must be among .* declare the scale there"
+    ):
         read(path)
-    with pytest.raises(DataError, match=r"'a' is not a number|'word' is String; it needs to be nu"):
+    with pytest.raises(DataError, match=r"'a' is not a number|'word' must contain nu"):
         read(path, scale=THERE)
     more = written(tmp_path, frame.with_columns(other=1), kind)
     assert pairs(read(more, scale=THERE)) == [(1, 2), (1, 3)]
@@ -111,10 +113,10 @@ def test_stars_without_ratings_and_ratings_of_one_value_name_the_scale(tmp_path)
     path = tmp_path / "made.csv"
     path.write_text(TEXT)
     with pytest.raises(
-        DataError, match=r"no column 'rating' .* rating=NAME, or declare the scale t"
+        DataError, match=r"column 'rating' must be .* rating=NAME, or declare the scale t"
     ):
         read(path, scale="1:5:1")
-    with pytest.raises(DataError, match="there is no column 'stars'"):
+    with pytest.raises(DataError, match="column 'stars' must be among"):
         read(path, scale=THERE, columns={"rating": "stars"})
     path.write_text("user,item,rating\n1,2,1.0\n1,3,1.0\n")
     with pytest.raises(DataError, match=r"all ratings are 1\).*or --scale there for interactions"):
@@ -160,18 +162,18 @@ def test_a_split_survives_beside_stars_and_goes_with_the_row_that_stays(tmp_path
 def test_what_says_nothing_of_a_split_is_refused(tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(SPLIT.replace("10,1", "10,2"))
-    with pytest.raises(DataError, match="line 3: '2' does not say whether the row is held out"):
+    with pytest.raises(DataError, match="line 3: the held-out flag '2' must be 0 or 1"):
         read(path, held_out="test")
-    with pytest.raises(DataError, match="row 2: the column of the split holds another value"):
+    with pytest.raises(DataError, match="row 2: the held-out column must contain 0 or 1"):
         from_frame(pl.read_csv(path), held_out="test")
-    with pytest.raises(DataError, match=r"no column 'part' among .* name the one that says what"):
+    with pytest.raises(DataError, match=r"column 'part' must be among .* name the held-out column"):
         read(path, held_out="part")
-    with pytest.raises(DataError, match="'test' is String; it needs to be 0 and 1"):
+    with pytest.raises(DataError, match="'test' must contain 0 and 1"):
         from_frame(pl.read_csv(path).cast({"test": pl.String}), held_out="test")
-    with pytest.raises(RequestError, match="'item' holds the item, and cannot say"):
+    with pytest.raises(RequestError, match="'item' contains the item and cannot define"):
         read(path, held_out="item")
     (tmp_path / "u.data").write_text("1\t2\t3\t4\n1\t3\t1\t4\n")
-    with pytest.raises(DataError, match="read as movielens-100k, which has no column test"):
+    with pytest.raises(DataError, match="movielens-100k, which has no held-out column test"):
         read(tmp_path / "u.data", held_out="test")
 
 

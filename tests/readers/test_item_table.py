@@ -31,8 +31,8 @@ def test_what_a_release_carries_beside_ratings_is_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("item\n3\n", "lists items and says nothing of them"),
-        ("user,item,rating\n1,3,4\n", "column user, so it holds ratings"),
+        ("item\n3\n", "has an item column only"),
+        ("user,item,rating\n1,3,4\n", "column user, so it contains ratings"),
         ("film,year\n3,1990\n", "no column named item"),
         ("item,year\n,1990\n", "row 1: the item is missing"),
     ],

@@ -52,9 +52,9 @@ def test_people_may_rate_few_items_and_no_digit_of_others_changes():
     assert np.bincount(synthetic(50, 80, 150, fewest=3).users).tolist() == [3] * 50
     named, plain = synthetic(50, 80, 1500, fewest=20), synthetic(50, 80, 1500)
     assert named.items.tolist() == plain.items.tolist()
-    with pytest.raises(RequestError, match="cannot give 1999 ratings with 2 to 400 each"):
+    with pytest.raises(RequestError, match="for 1000 users with 2 to 400 ratings each, got 1999"):
         synthetic(1000, 800, 1999, fewest=2)
-    with pytest.raises(RequestError, match="with 0 ratings"):
+    with pytest.raises(RequestError, match="fewest must be an integer of at least 1, got 0"):
         synthetic(10, 80, 100, fewest=0)
 
 
@@ -62,5 +62,5 @@ def test_other_shapes_and_scales():
     wide = synthetic(300, 500, 9000, "1:10:1", rng=3)
     assert len(wide) == 9000
     assert set(np.unique(wide.levels)) == set(range(10))
-    with pytest.raises(RequestError, match="cannot give 100"):
+    with pytest.raises(RequestError, match="got 100"):
         synthetic(10, 100, 100)

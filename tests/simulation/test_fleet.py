@@ -53,7 +53,7 @@ def test_to_hold_out_none_is_no_share(file, run):
     given = ("simulate", file, "--url", "http://127.0.0.1:9", "--scale", "1:5:1")
     status, _, err = run(*given, "--test-share", 0)
     assert status == 1
-    assert "The test share 0 is not between 0 and 1." in err
+    assert "test_share must be between 0 and 1, got 0." in err
 
 
 def test_the_people_of_a_file_report_its_training_rows(asked, ratings, file, tmp_path, run):
@@ -66,15 +66,15 @@ def test_the_people_of_a_file_report_its_training_rows(asked, ratings, file, tmp
         assert (status, err) == (0, "")
         stored = learnt(tmp_path)
         short = run("simulate", file, "--url", url, *given, "--lifetime", 32, "--devices", 3)
-    assert f"{ratings.n_users} devices with {len(train):,} ratings at home" in out
-    assert f"{len(train):,} reports stored, 0 not yet" in out
-    assert "ratings of items that the task does not have" in out
+    assert f"{ratings.n_users} devices with {len(train):,} ratings on the device" in out
+    assert f"{len(train):,} reports stored, 0 pending" in out
+    assert "ratings of items outside the task's catalogue" in out
     there, here = table(stored), table(train)
     assert [item for item, _ in there] == [item for item, _ in here]
     assert len(set(there) ^ set(here)) <= 6
     assert len(stored.user_ids) == ratings.n_users
     assert "6 reports stored" in short[1]
-    assert "3 devices whose lifetime limit was too low" in short[1]
+    assert "3 devices whose lifetime limit on epsilon was too low" in short[1]
 
 
 def test_people_take_turns_and_a_token_is_needed(asked, ratings, tmp_path):
@@ -109,8 +109,8 @@ def test_devices_predict_at_home_what_was_held_out(ask, ratings, file, tmp_path,
     assert status == 0
     predicted = at_home(fitted, train).predict_codes(test.users, test.items)
     error = float(np.sqrt(np.mean((predicted - test.values) ** 2)))
-    assert f"RMSE {error:.4f} on {len(test):,} held-out ratings, at home" in out
-    with pytest.raises(RequestError, match="Nobody has reported"):
+    assert f"RMSE {error:.4f} on {len(test):,} held-out ratings, on the device" in out
+    with pytest.raises(RequestError, match="has no reports yet"):
         learnt(tmp_path)
 
 
@@ -133,7 +133,7 @@ def test_other_ratings_are_refused(ask, ratings, tmp_path):
         with pytest.raises(RequestError, match="No item of"):
             fleet.report(ratings, 1)
         halves = replace(ratings, scale=type(ratings.scale).parse("1:9:2"))
-        with pytest.raises(RequestError, match=r"on the scale 1:5:1, .* is on 1:9:2"):
+        with pytest.raises(RequestError, match=r"the scale 1:5:1, .* has 1:9:2"):
             fleet.report(halves, 1)
     with pytest.raises(RequestError, match="cannot be reached: Connection refused"):
         fleet.report(ratings, 1)

@@ -83,7 +83,7 @@ def test_who_did_what_is_played_from_a_file_of_two_columns(asking, tmp_path, run
     with closing(open_reader(str(tmp_path / "reports.db"))) as reader:
         found = reports(reader)
     assert status == 0
-    assert f"40 devices with {len(kept)} interactions at home" in out
+    assert f"40 devices with {len(kept)} interactions on the device" in out
     assert shown(found) == sorted(map(sorted, homes))
     assert (found.plan, found.scale, found.guarantee.unit) == ("catalogue", ONE, "slot")
 
@@ -118,7 +118,7 @@ def test_lists_at_home_are_as_good_as_those_of_the_same_reports_in_memory(
         own[: len(mine)] = people.item_ids.codes(pl.Series(mine, dtype=ids.dtype))
     rest = rest.where(np.isin(rest.users, known.users))  # the others have no list, and no figure
     truth = list_figures(lists, rest.users, rest.items, np.ones(60))
-    measured = re.search(r"NDCG (\S+) of lists of 20 of (\d+) people, at home", out)
+    measured = re.search(r"NDCG@20 (\S+) over (\d+) users, on the device", out)
     assert int(measured[2]) == truth.people < 99
     assert float(measured[1]) == pytest.approx(truth.ndcg, abs=2e-4)
 
@@ -152,9 +152,9 @@ def test_a_person_with_everything_and_one_with_nothing_are_there(asking, stored,
 
 def test_people_and_questions_of_other_scales_do_not_go_together(asking, stored, ask, ratings):
     seen = table(("ann", 100), ("bob", 101))
-    with pytest.raises(RequestError, match=r"asks on the scale there, .* is on 1:5:1"):
+    with pytest.raises(RequestError, match=r"the scale there, .* has 1:5:1"):
         stored(asking("sample:3", range(100, 106)), ratings)
-    with pytest.raises(RequestError, match=r"asks on the scale 1:5:1, .* is on there"):
+    with pytest.raises(RequestError, match=r"the scale 1:5:1, .* has there"):
         stored(ask("catalogue", start=1_700_000_000), seen)
 
 

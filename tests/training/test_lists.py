@@ -59,8 +59,8 @@ def test_items_that_are_not_weighed_are_found(monkeypatch):
         lambda amounts, owner, owners, bound: 3 * whole(amounts, owner, owners, bound),
     )
     found = " ".join(s for other in pairs(3) for s in replay(learnt, OWN, other, SecretReleases()))
-    assert "counts: its input moved by" in found
-    assert "pairs: its input moved by" in found
+    assert "counts: its input changed by" in found
+    assert "pairs: its input changed by" in found
 
 
 def test_a_training_that_spends_more_than_it_says_ends(monkeypatch):
@@ -69,7 +69,7 @@ def test_a_training_that_spends_more_than_it_says_ends(monkeypatch):
         Account, "allot", lambda self, shares: allot(self, {k: 1.2 * v for k, v in shares.items()})
     )
     for member in (DPEase(), DPPopularity()):
-        with pytest.raises(CertificateError, match=r"1\.2 of 1 would be spent"):
+        with pytest.raises(CertificateError, match=r"with a total of 1\.2"):
             member.fit(OWN, epsilon="30")
 
 
@@ -164,9 +164,9 @@ def test_ratings_are_interactions_whatever_their_level():
 
 def test_settings_that_tell_nothing_are_refused():
     for settings in ({"most_items": 1}, {"counts": 1.0}, {"clear": 0.0}, {"ridge": -1.0}):
-        with pytest.raises(RequestError, match="tell nothing"):
+        with pytest.raises(RequestError, match="most_items must be at least 2"):
             DPEase(**settings)
-    with pytest.raises(RequestError, match="There is no training 'ease'"):
+    with pytest.raises(RequestError, match=r"trainer must be one of .*, got 'ease'"):
         list_training("ease")
     with pytest.raises(RequestError, match="no setting 'factors'"):
         list_training("dp-ease", factors=3)

@@ -63,7 +63,7 @@ def test_a_file_without_ratings_is_read_where_everything_is_declared(tmp_path):
     assert "the data contain no rating" in said[0]
     assert DPALS(factors=2).fit(found, epsilon="2").guarantee.unit == "user"
     for name in declared:
-        with pytest.raises(DataError, match="holds no rating"):
+        with pytest.raises(DataError, match="contains no ratings"):
             read(file, **{**declared, name: None})
 
 

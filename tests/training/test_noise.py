@@ -73,7 +73,7 @@ def test_wide_gaussian_has_its_deviation():
     assert abs((draws**2).mean() - 1) < 5 * np.sqrt(2 / COUNT)
     assert abs((draws**4).mean() - 3) < 5 * np.sqrt(96 / COUNT)
     for wrong in (0, MOST_DEVIATION + 1):
-        with pytest.raises(RequestError, match="take another grid"):
+        with pytest.raises(RequestError, match="use another grid"):
             IntegerNoise().gaussian(1, wrong)
 
 

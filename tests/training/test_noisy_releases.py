@@ -39,7 +39,7 @@ def test_noise_is_rounded_up_and_never_away():
     assert laplace_scale(10, "3") == 4
     assert gaussian_deviation(10, "0.33") == 4
     for wrong in (lambda: laplace_scale(0, "1"), lambda: gaussian_deviation(1, "0")):
-        with pytest.raises(RequestError, match="has no noise"):
+        with pytest.raises(RequestError, match="must have a sensitivity"):
             wrong()
 
 
@@ -73,7 +73,10 @@ def test_an_honest_training_passes():
             lambda r, releases: [releases.public("mean", np.array([r.values.mean()]))],
             "declared public",
         ),
-        (lambda r, releases: [*levels_sum(r, releases), r.levels.sum()], "it saw the ratings"),
+        (
+            lambda r, releases: [*levels_sum(r, releases), r.levels.sum()],
+            "they depend on the ratings",
+        ),
         (lambda r, releases: levels_sum(r, releases, name=f"{r.levels[3]}"), "in one run and"),
         (
             lambda r, releases: [levels_sum(r, releases) for _ in range(1 + r.levels[3])],

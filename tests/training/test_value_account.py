@@ -27,7 +27,9 @@ def test_prices_add_up_exactly_and_no_further():
     for name in ("one", "two", "three"):
         account.laplace(name, ZEROS, sensitivity=1, epsilon="0.1")  # in floats .30000000000000004
     assert account.total == Decimal("0.3")
-    with pytest.raises(CertificateError, match=r"four costs 0\.000000001 nats after 0\.3, above"):
+    with pytest.raises(
+        CertificateError, match=r"four costs 0\.000000001 nats after 0\.3, which exceeds"
+    ):
         account.vectors("four", ZEROS[None], sensitivity=1, epsilon="0.000000001")
     assert [look.name for look in releases.spent] == ["one", "two", "three"]  # refused undrawn
     assert account.public("catalogue", 7) == 7
@@ -65,9 +67,9 @@ def test_what_has_no_price_here_is_refused():
     with pytest.raises(CertificateError, match="Gaussian"):
         account.gaussian("one", ZEROS, sensitivity=1, multiplier="9")
     for price in ("0", "-1", "NaN", "1e-3"):
-        with pytest.raises(RequestError, match="not a positive decimal"):
+        with pytest.raises(RequestError, match="epsilon must be a positive decimal"):
             account.laplace("one", ZEROS, sensitivity=1, epsilon=price)
-        with pytest.raises(RequestError, match="not a positive decimal"):
+        with pytest.raises(RequestError, match="epsilon must be a positive decimal"):
             ValueAccount(price, SecretReleases())
 
 

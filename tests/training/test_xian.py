@@ -207,9 +207,9 @@ def test_a_solve_is_a_ridge_regression():
 def test_budgets_are_split_downwards():
     assert share("1", 3) == "0.333333333333333"
     for wrong in ("0", "-1", "x", "inf"):
-        with pytest.raises(RequestError, match="is not a positive decimal"):
+        with pytest.raises(RequestError, match="must be a positive decimal"):
             share(wrong, 2)
-    with pytest.raises(RequestError, match="too small to be split"):
+    with pytest.raises(RequestError, match="too small to split"):
         share("0.000000000000001", 10)
 
 

@@ -72,18 +72,16 @@ def test_a_place_has_two_bytes_as_long_as_they_suffice(n, size):
     back = ListModel.from_bytes(model.to_bytes())
     assert back.weights_of(0) == ((n - 1,), (1.0,))
     wrong = replace(popular(n), neighbours=ItemNeighbours(1, last + last, halves))
-    with pytest.raises(RequestError, match=rf"1 neighbours of each item ask for .*{n * size}"):
+    with pytest.raises(RequestError, match=rf"1 neighbors of each item require .*{n * size}"):
         wrong.to_bytes()
 
 
 def test_what_is_too_large_is_neither_written_nor_read():
     assert len(flat(16_000, 1024).to_bytes()) < MOST_BYTES
-    with pytest.raises(
-        RequestError, match=r"has 33,[\d,]+ bytes, more than 33,554,432: keep fewer"
-    ):
+    with pytest.raises(RequestError, match=r"has 33,[\d,]+ bytes, more than 33,554,432; use fewer"):
         flat(16_400, 1024).to_bytes()
     whole = popular(3).to_bytes()
-    with pytest.raises(DataError, match="longer than its header says"):
+    with pytest.raises(DataError, match="longer than its header declares"):
         ListModel.from_bytes(whole.ljust(MOST_BYTES, b"\0"))
     with pytest.raises(DataError, match=r"33,554,433 bytes is larger than 33,554,432"):
         ListModel.from_bytes(whole.ljust(MOST_BYTES + 1, b"\0"))
@@ -114,7 +112,7 @@ def test_an_array_of_another_length_is_named_in_bytes(name):
     low = good.low_rank
     assert low is not None
     longer = {name: getattr(low, name) * 2}
-    with pytest.raises(RequestError, match=r"7 items, . factors and 2 neighbours of each item ask"):
+    with pytest.raises(RequestError, match=r"7 items, . factors and 2 neighbors of each item req"):
         replace(good, low_rank=replace(low, **longer)).to_bytes()
 
 

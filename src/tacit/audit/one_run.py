@@ -73,11 +73,11 @@ def one_run(
     `unit`: "user" or "value", the training's own. Raises `RequestError` for another, and for fewer
     canaries than ten.
     """
-    must_be(Ratings, ratings, "`Ratings`", "give the training's, before the canaries are in")
+    must_be(Ratings, ratings, "`Ratings`", "pass the trainer's ratings without the canaries")
     if unit not in ("user", "value") or canaries < 10:
         raise RequestError(
-            f"{canaries} canaries of the unit {unit} tell nothing; give 10 or more of a user or "
-            "a value."
+            f"canaries must be at least 10 and their unit user or value, got {canaries} canaries "
+            f"of the unit {unit}."
         )
     coins = np.random.default_rng(seed).random(canaries) < 0.5
     fitted = train(with_canaries(ratings, coins, unit))

@@ -109,20 +109,21 @@ class Replayer:
     def _answer(self, kind: Kind, name: str, given: Any, sensitivity: int, price: str) -> Any:
         if self.place >= len(self.looks):
             raise DivergedError(
-                f"Look {self.place}, {name}, has none to match: the runs differ in length."
+                f"Query {self.place}, {name}, has no counterpart: the runs differ in length."
             )
         look = self.looks[self.place]
         declared = (look.kind, look.name, look.sensitivity, look.price)
         if declared != (kind, name, sensitivity, price) or look.given.shape != given.shape:
             raise DivergedError(
-                f"Look {self.place} is {name} of shape {given.shape} in one run and {look.name} of "
-                f"shape {look.given.shape} in the other, or declares another sensitivity or price."
+                f"Query {self.place} is {name} of shape {given.shape} in one run and {look.name} "
+                f"of shape {look.given.shape} in the other, or declares another sensitivity or "
+                "privacy cost."
             )
         self.place += 1
         moved = distance(kind, look.given, given)
         if moved > sensitivity:
             self.findings.append(
-                f"Look {self.place - 1}, {name}: its input moved by {moved:g} steps and "
+                f"Query {self.place - 1}, {name}: its input changed by {moved:g} steps and "
                 f"{'is declared public' if kind == 'public' else f'declares {sensitivity}'}."
             )
         return look.returned
@@ -154,10 +155,12 @@ def replay(
         return [*replayer.findings, str(error)]
     if replayer.place < len(recorder.looks):
         replayer.findings.append(
-            f"The second run stopped after {replayer.place} of {len(recorder.looks)} looks."
+            f"The second run stopped after {replayer.place} of {len(recorder.looks)} queries."
         )
     if not _same(first, second):
-        replayer.findings.append("What is released at the end differs: it saw the ratings.")
+        replayer.findings.append(
+            "The final outputs differ, so they depend on the ratings without noise."
+        )
     return replayer.findings
 
 

@@ -58,7 +58,10 @@ def audit_samples(samples: Sequence[Symbols], n_symbols: int, *, alpha: float) -
     """
     half = min(map(len, samples)) // 2
     if half < 1 or len(samples) < 2:
-        raise RequestError(f"{len(samples)} rows of {2 * half} draws show nothing; draw more.")
+        raise RequestError(
+            f"samples must have at least 2 rows of at least 2 draws each, got {len(samples)} rows "
+            f"of {2 * half} draws."
+        )
     picking = np.array([np.bincount(row[:half], minlength=n_symbols) for row in samples])
     judging = np.array([np.bincount(row[half : 2 * half], minlength=n_symbols) for row in samples])
     pairs = list(permutations(range(len(samples)), 2))

@@ -42,12 +42,12 @@ def _mechanism(name: str, declared: Any) -> "type[AbstractMechanism]":
             found = getattr(import_module(module, __name__), member)
         except ModuleNotFoundError as error:  # what a device installs finds no tables by programme
             raise RequestError(
-                f"The channel {name} needs {error.name}, which is not installed; "
-                "pip install tacit-recommender, or load a compiled channel with "
+                f"The channel {name} requires {error.name}, which is not installed. Run pip "
+                "install tacit-recommender, or load a compiled channel with "
                 "tacit.wire.channel.loads."
             ) from error
     if not isinstance(found, type) or not issubclass(found, AbstractMechanism):
-        raise RequestError(f"{found!r} is no subclass of AbstractMechanism")
+        raise RequestError(f"{found!r} is not a subclass of AbstractMechanism")
     return found
 
 
@@ -80,13 +80,11 @@ def settings_of(name: str) -> "type[AbstractMechanism]":
     """
     if name == "identity":
         raise RequestError(
-            "identity is the absence of a channel: it has no table and nothing to certify; "
-            f"ask for one of {', '.join(MECHANISMS)}."
+            "identity is the absence of a channel, without a table and a certificate; choose one "
+            f"of {', '.join(MECHANISMS)}."
         )
     if name not in MECHANISMS:
-        raise RequestError(
-            f"No channel is called '{name}'; ask for one of {', '.join(MECHANISMS)}."
-        )
+        raise RequestError(f"channel must be one of {', '.join(MECHANISMS)}, got '{name}'.")
     return MECHANISMS[name]
 
 

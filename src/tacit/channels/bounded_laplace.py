@@ -1,4 +1,4 @@
-"""Bounded Laplace: Laplace noise conditioned to stay on the scale (Neera et al.)."""
+"""Bounded Laplace (Neera et al. 2021): Laplace noise conditioned on the scale."""
 
 import math
 from dataclasses import dataclass

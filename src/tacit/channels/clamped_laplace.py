@@ -1,4 +1,4 @@
-"""Clamped Laplace: Laplace noise, then moved to the nearer end of the scale (input ISGD)."""
+"""Clamped Laplace: Laplace noise clamped to the ends of the scale (input ISGD)."""
 
 import math
 from dataclasses import dataclass

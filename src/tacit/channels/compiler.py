@@ -43,7 +43,7 @@ def compile_weights(rows: Sequence[Sequence[Decimal]], *, word_bits: int, epsilo
         failed, guard = guard, max(4 * unit, 2 * guard)
         if guard > _WHOLE:
             raise RequestError(
-                f"No table of {word_bits}-bit words keeps epsilon {epsilon}; use more bits."
+                f"No table of {word_bits}-bit words has epsilon {epsilon}; use more bits."
             )
         best = attempt(guard)
     while guard - failed > 16 * unit:

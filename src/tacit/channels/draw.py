@@ -26,6 +26,6 @@ def draw(channel: Channel, row: int, words: Words = secret_word) -> int:
     Raises `RequestError` for a row that the channel does not have.
     """
     if not 0 <= row < len(channel.weights):
-        raise RequestError(f"Row {row} is no input of a channel of {len(channel.weights)} rows.")
+        raise RequestError(f"row must be from 0 to {len(channel.weights) - 1}, got {row}.")
     word = words() >> (64 - channel.word_bits)
     return sum(map(word.__ge__, channel.bounds[row]))

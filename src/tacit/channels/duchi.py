@@ -1,4 +1,4 @@
-"""Duchi's two-point mechanism: one bit, unbiased, the best of its kind at small epsilon."""
+"""Duchi's two-point mechanism (Duchi et al. 2018): one unbiased bit, best at small epsilon."""
 
 from dataclasses import dataclass
 from decimal import Decimal, localcontext

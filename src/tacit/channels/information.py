@@ -46,7 +46,7 @@ def fisher_information(
     report is of a slot that holds a rating with probability `density`, else "missing". Over the
     scale `there` no theta is left, and it is the information about that probability.
     """
-    must_be(Channel, channel, "channel", "give what `compile_channel` makes")
+    must_be(Channel, channel, "a channel", "pass what `compile_channel` returns")
     if len(channel.levels) == 1:
         return _presence_information(channel, density)
     levels = [float(level) for level in channel.levels]

@@ -1,4 +1,4 @@
-"""Laplace: unbounded noise on a public grid, its far cells merged."""
+"""Laplace mechanism (Dwork et al. 2006): unbounded noise on a public grid, its tails merged."""
 
 from dataclasses import dataclass
 from decimal import Decimal, localcontext

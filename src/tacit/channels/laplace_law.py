@@ -34,16 +34,16 @@ class AbstractLaplace(AbstractMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 2 <= self.symbols <= MOST_OUTPUTS:
-            raise RequestError(f"{self.symbols} symbols are not among 2 to {MOST_OUTPUTS}.")
+            raise RequestError(f"symbols must be from 2 to {MOST_OUTPUTS}, got {self.symbols}.")
         if not 0 < self.reach <= self.width:
             raise RequestError(
-                f"Sensitivity {self.sensitivity} is not above 0 and at most {self.width}, "
-                "the range of the scale."
+                f"sensitivity must be above 0 and at most {self.width}, the range of the scale, "
+                f"got {self.sensitivity}."
             )
         if Decimal(self.claim) > MOST_EPSILON:
             raise RequestError(
                 f"Epsilon {self.epsilon} at sensitivity {self.sensitivity} is {self.claim[:6]} "
-                f"between any two ratings, above {MOST_EPSILON}; ask for a smaller one."
+                f"nats between any two ratings, above {MOST_EPSILON}; use a smaller epsilon."
             )
 
     @property

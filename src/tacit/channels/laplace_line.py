@@ -70,8 +70,8 @@ def laplace_line(
     steps = scale.n_levels - 1
     if symbols < steps * finest + 3:
         raise RequestError(
-            f"Laplace noise on {scale} needs at least {steps * finest + 3} symbols, not {symbols}: "
-            "the grid of the levels and one beyond each end."
+            f"symbols must be at least {steps * finest + 3} for Laplace noise on {scale}, got "
+            f"{symbols}: one per grid point of the levels and one beyond each end."
         )
     fine = finest
     while steps * 2 * fine + 1 <= symbols // 2:

@@ -41,7 +41,7 @@ def slot_losses(channel: Channel) -> SlotLosses:
     """
     if not channel.missing:
         raise RequestError(
-            "This channel has no input for a slot without a rating; compile one with missing."
+            "This channel has no input for unrated slots; compile one with missing=True."
         )
     missing, levels = channel.weights[:1], channel.weights[1:]
     return SlotLosses(_loss(levels, levels), _loss(levels, missing), _loss(missing, levels))

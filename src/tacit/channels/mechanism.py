@@ -44,16 +44,16 @@ class AbstractMechanism(ABC):
         if not (self.may_tell_nothing and self.epsilon == "0"):
             check_epsilon(self.epsilon)
         if not 1 <= self.word_bits <= 64:
-            raise RequestError(f"A word of {self.word_bits} bits is not among 1 to 64; use 64.")
+            raise RequestError(f"word_bits must be from 1 to 64, got {self.word_bits}; use 64.")
         if self.scale.n_levels > MOST_LEVELS:
             raise RequestError(
-                f"The scale {self.scale} has {self.scale.n_levels} levels, above {MOST_LEVELS}; "
-                "give it a coarser step."
+                f"The scale {self.scale} has {self.scale.n_levels} levels, more than "
+                f"{MOST_LEVELS}; use a larger step."
             )
         if self.scale.has_one_level and not self.serves_one_level:
             raise RequestError(
-                f"On the scale {self.scale} presence is all there is to hide; ask for "
-                "randomized-response or optimal with missing, under the plan catalogue or sample:K."
+                f"On the scale {self.scale} only presence can be protected; use "
+                "randomized-response or optimal with missing, and the plan catalogue or sample:K."
             )
 
     @property
@@ -115,8 +115,8 @@ def check_epsilon(epsilon: object) -> None:
         )
     if not DECIMAL.fullmatch(text):
         raise RequestError(
-            f"Epsilon must be a decimal string such as '0.5', got {epsilon!r}; write at most three "
-            "digits before the point and 18 after it, without sign or exponent."
+            f"Epsilon must be a decimal string such as '0.5', got {epsilon!r}; write at most "
+            "three digits before the point and 18 after it, without sign or exponent."
         )
 
 

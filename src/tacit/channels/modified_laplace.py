@@ -1,4 +1,4 @@
-"""Modified Laplace: ratings vanish, noise takes their place, and others are made up (Zheng)."""
+"""Modified Laplace (Zheng 2022): Laplace noise, with ratings suppressed and invented."""
 
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -31,8 +31,8 @@ class ModifiedLaplace(AbstractLaplace):
         super().__post_init__()
         if not self.missing:
             raise RequestError(
-                "modified-laplace hides whether there is a rating at all, so its table always has "
-                "missing; ask for laplace where presence is public."
+                "modified-laplace protects presence, so its table always has missing; use "
+                "laplace where presence is public."
             )
 
     def table(self) -> Channel:

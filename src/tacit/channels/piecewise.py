@@ -1,4 +1,4 @@
-"""The piecewise mechanism (Wang et al. 2019): a plateau around the rating, a plain elsewhere."""
+"""Piecewise mechanism (Wang et al. 2019): high density around the rating, low elsewhere."""
 
 from dataclasses import dataclass
 from decimal import Decimal, localcontext

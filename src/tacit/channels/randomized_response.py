@@ -1,4 +1,4 @@
-"""Randomized response: the truth with one probability, any other answer with another."""
+"""k-ary randomized response (Warner 1965, Kairouz et al. 2016)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -59,6 +59,6 @@ class RandomizedResponse(AbstractMechanism):
         true = whole - (count - 1) * false
         if true < false:
             raise RequestError(
-                f"A word of {self.word_bits} bits is too short for {count} answers; use 64."
+                f"A word of {self.word_bits} bits is too short for {count} outputs; use 64."
             )
         return true, false

@@ -18,13 +18,13 @@ def solve(columns: Sequence[Column]) -> list[Fraction]:
     for step in range(count):
         pivot = next((k for k in range(step, len(rows)) if rows[k][step]), None)
         if pivot is None:
-            raise RequestError("The columns of the table depend on each other.")
+            raise RequestError("The columns of the table are linearly dependent.")
         rows[step], rows[pivot] = rows[pivot], rows[step]
         lead = [value / rows[step][step] for value in rows[step]]
         rows = [_reduced(row, lead, step) for row in rows]
         rows[step] = lead
     if any(row[count] for row in rows[count:]) or any(row[count] <= 0 for row in rows[:count]):
-        raise RequestError("The columns of the table do not add up to it.")
+        raise RequestError("The columns of the table do not sum to it.")
     return [row[count] for row in rows[:count]]
 
 

@@ -115,9 +115,7 @@ class Channel:
             return 0
         if rating not in self.levels:
             known = ", ".join(shortest(level) for level in self.levels)
-            raise RequestError(
-                f"The rating {rating} is no input of this channel; give one of {known}."
-            )
+            raise RequestError(f"rating must be an input of this channel ({known}), got {rating}.")
         return self.levels.index(rating) + self.missing
 
     @cached_property

@@ -29,8 +29,8 @@ class Threshold(AbstractMechanism):
         super().__post_init__()
         if not 0 < self.cut < self.scale.n_levels:
             raise RequestError(
-                f"A cut at level {self.cut} leaves one side empty; "
-                f"give one from 1 to {self.scale.n_levels - 1}."
+                f"cut must be from 1 to {self.scale.n_levels - 1}, got {self.cut}: neither side "
+                "may be empty."
             )
 
     def table(self) -> Channel:
@@ -59,8 +59,8 @@ def threshold_mix(
     scale.require_stars("A threshold")
     if not 0 < thresholds < scale.n_levels:
         raise RequestError(
-            f"{thresholds} thresholds do not fit {scale.n_levels} levels; "
-            f"give 1 to {scale.n_levels - 1}."
+            f"thresholds must be from 1 to {scale.n_levels - 1} on a scale of {scale.n_levels} "
+            f"levels, got {thresholds}."
         )
     cuts = [round(scale.n_levels * (k + 1) / (thresholds + 1)) for k in range(thresholds)]
     return tuple(

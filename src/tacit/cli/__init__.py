@@ -63,36 +63,36 @@ def root(
         typer.Option(
             callback=plugins.plug,
             metavar="FILE.py",
-            help="Import a file that registers channels, models, trainings or readers; repeatable.",
+            help="Import a file that registers channels, models, trainers or readers. Repeatable.",
         ),
     ] = None,
 ) -> None:
-    """Recommendations from ratings nobody had to reveal. Begin with: tacit demo"""
+    "Recommend privately, from locally randomized ratings. Start with: tacit demo"
 
 
-for verb in (
-    demo,
-    compare,
-    perturb,
-    fit,
-    recommend,
-    task,
-    collect,
-    serve,
-    choose_epsilon,
-    split_domains,
-    crossdomain,
-    simulate,
-    attack,
-    check,
-    label,
-    plan,
-    paper,
-    download,
-):
-    app.command(cls=plugins.Verb)(interruptible(verb))
-app.command("list", cls=plugins.Verb)(interruptible(members))
-app.add_typer(channel.app, name="channel")
+PANELS = {
+    "Evaluate": (
+        demo,
+        compare,
+        choose_epsilon,
+        plan,
+        split_domains,
+        crossdomain,
+        attack,
+        paper,
+        download,
+    ),
+    "Collect and publish": (task, perturb, collect, serve, simulate, label),
+    "Learn and recommend": (fit, recommend),
+    "Inspect": (check,),
+}
+"""Commands by panel of `tacit --help`, in the order in which they are shown."""
+
+for panel, verbs in PANELS.items():
+    for verb in verbs:
+        app.command(cls=plugins.Verb, rich_help_panel=panel)(interruptible(verb))
+app.command("list", cls=plugins.Verb, rich_help_panel="Inspect")(interruptible(members))
+app.add_typer(channel.app, name="channel", rich_help_panel="Inspect")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -20,18 +20,22 @@ if TYPE_CHECKING:
 def attack(
     data: Data,
     attack: Annotated[
-        str | None, typer.Option("--attack", help="Attacks, by commas. [all of them]")
+        str | None, typer.Option("--attack", help="Attacks, comma-separated. [all]")
     ] = None,
     plan: Annotated[
-        str, typer.Option(help="Plans, by commas: rated, catalogue, sample:K.")
+        str, typer.Option(help="Plans, comma-separated: rated, catalogue, sample:K.")
     ] = "rated,catalogue",
     channel: Annotated[
-        str, typer.Option(help="Channels, by commas.", autocompletion=plugins.CHANNEL)
+        str, typer.Option(help="Channels, comma-separated.", autocompletion=plugins.CHANNEL)
     ] = "auto",
-    epsilon: Annotated[str, typer.Option(help="Nats per value or slot, by commas.")] = "1,2,4",
-    seeds: Annotated[int, typer.Option(help="Repeat with draws 0, 1, ..")] = 1,
-    json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
+    epsilon: Annotated[
+        str, typer.Option(help="Epsilons in nats per value or slot, comma-separated.")
+    ] = "1,2,4",
+    seeds: Annotated[int, typer.Option(help="Number of repetitions, with seeds 0, 1, ..")] = 1,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the result rows to this file (JSON).")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
@@ -39,12 +43,13 @@ def attack(
     catalogue: options.CatalogueFile = None,
     people: options.PeopleFile = None,
 ) -> None:
-    """Play attackers against what leaves, on data whose true ratings are known.
+    """Run privacy attacks on reports of known true ratings.
 
-    Each knows the channel's table and what its description says, and stands beside a guess. With
-    --people, a table of people, its columns are told from their reports, too. Figures are as
-    private as the ratings: do not publish those of people who are protected. With --json an
-    interrupted run goes on where it stopped when it is started again.
+    Every attacker knows the channel's table and its stated background knowledge, and is compared
+    with guessing. With --people, a table of users and their attributes, the attributes are
+    predicted from the reports as well. The results are as private as the ratings: do not publish
+    results about people who are to be protected. With --json, an interrupted run resumes when the
+    command is run again.
 
     Examples:
 

@@ -12,7 +12,9 @@ from tacit.errors import CertificateError, DataError
 if TYPE_CHECKING:
     from tacit.channels.table import Channel
 
-app = typer.Typer(no_args_is_help=True, help="Show a channel's table, or verify one.")
+app = typer.Typer(
+    no_args_is_help=True, help="Show the table of a channel, or verify a channel file."
+)
 
 
 @app.command()
@@ -20,20 +22,31 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            help="A channel, such as randomized-response, or auto.", autocompletion=plugins.CHANNEL
+            help="The channel, such as randomized-response, or auto.",
+            autocompletion=plugins.CHANNEL,
         ),
     ],
     epsilon: Annotated[
-        str | None, typer.Option(help="Nats per rating value, a decimal; needed.")
+        str | None,
+        typer.Option(
+            help="Epsilon in nats per value, or per slot with --missing; a decimal. Required."
+        ),
     ] = None,
     scale: Annotated[
-        str, typer.Option(help="The public rating scale, low:high:step, or there.")
+        str,
+        typer.Option(
+            help="The public rating scale, low:high:step, or `there` for implicit feedback."
+        ),
     ] = "1:5:1",
-    missing: Annotated[bool, typer.Option(help="Protect presence too.")] = False,
-    symbols: Annotated[int | None, typer.Option(help="Output symbols (Laplace family).")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the channel as JSON.")] = False,
+    missing: Annotated[bool, typer.Option(help="Also protect whether an item was rated.")] = False,
+    symbols: Annotated[
+        int | None, typer.Option(help="Number of output symbols (Laplace family only).")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the channel as JSON instead of a table.")
+    ] = False,
 ) -> None:
-    """The table of a channel, the epsilon it really has, and what a report tells.
+    """Show a channel's table, its actual epsilon, and the information in a report.
 
     Example: tacit channel show optimal --epsilon 1 --scale 1:5:1
     """
@@ -44,7 +57,7 @@ def show(
     if name != "auto":
         settings_of(name)
     if epsilon is None:
-        raise typer.BadParameter("a channel needs one, such as 1.", param_hint="--epsilon")
+        raise typer.BadParameter("a value is required, such as 1.", param_hint="--epsilon")
     public = RatingScale.parse(scale)
     options = {} if symbols is None else {"symbols": symbols}
     if name == "auto":
@@ -56,10 +69,14 @@ def show(
 
 @app.command()
 def verify(
-    file: Annotated[Path, typer.Argument(help="A channel as JSON.")],
-    max_epsilon: Annotated[str | None, typer.Option(help="Refuse a larger epsilon.")] = None,
+    file: Annotated[Path, typer.Argument(help="The channel file (JSON).")],
+    max_epsilon: Annotated[
+        str | None, typer.Option(help="Reject a channel with a larger epsilon (nats).")
+    ] = None,
 ) -> None:
-    """Check a channel's id and its certificate in integers; exit 1 where it does not hold.
+    """Verify the id and the certificate of a channel in integer arithmetic.
+
+    Exits with status 1 if either does not hold.
 
     Example: tacit channel verify channel.json --max-epsilon 1
     """
@@ -75,11 +92,11 @@ def verify(
         check_epsilon(max_epsilon)
         if Decimal(channel.epsilon) > Decimal(max_epsilon):
             raise CertificateError(
-                f"{file} claims epsilon {channel.epsilon}, above {max_epsilon}: "
-                "refuse it, or allow more."
+                f"{file} claims epsilon {channel.epsilon}, above --max-epsilon {max_epsilon}; "
+                "reject the channel or allow a larger epsilon."
             )
     unit = "slot" if channel.missing else "value"
-    typer.echo(f"{file} holds: epsilon {channel.epsilon} per {unit}, id {channel.id}.")
+    typer.echo(f"{file} is verified: epsilon {channel.epsilon} per {unit}, id {channel.id}.")
 
 
 def described(name: str, channel: "Channel") -> str:
@@ -92,13 +109,13 @@ def described(name: str, channel: "Channel") -> str:
     known = range(int(channel.missing), len(inputs))
     told, mean = "the rating", "its mean"
     if len(channel.levels) == 1:
-        told, mean = ("a slot", "the share of slots that hold something")
+        told, mean = ("a slot", "the share of slots with an item")
     return "\n".join(
         (
             f"{name}: epsilon {channel.epsilon} per {'slot' if channel.missing else 'value'}, "
             f"{channel.exact_epsilon:.15g} read off the table",
             f"id {channel.id}",
-            _line("symbol", "stands for", inputs),
+            _line("symbol", "output", inputs),
             *(
                 _line(str(y), MISSING if output is None else shortest(output), shares)
                 for y, (output, shares) in enumerate(
@@ -111,7 +128,7 @@ def described(name: str, channel: "Channel") -> str:
                 [""] * channel.missing + [f"{float(channel.bias(x)):.3f}" for x in known],
             ),
             _line("", "sd", [""] * channel.missing + [f"{_sd(channel, x):.3f}" for x in known]),
-            f"a report tells {channel.information():.4g} nats about {told} (uniform prior), "
+            f"a report carries {channel.information():.4g} nats about {told} (uniform prior), "
             f"Fisher information {fisher_information(channel):.4g} about {mean}",
         )
     )

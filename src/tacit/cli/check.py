@@ -14,13 +14,17 @@ from tacit.errors import RequestError
 
 def check(
     member: Annotated[
-        str, typer.Argument(help="MODULE:NAME, or FILE.py:NAME.", metavar="MODULE:NAME")
+        str,
+        typer.Argument(
+            help="The object to check, as MODULE:NAME or FILE.py:NAME.", metavar="MODULE:NAME"
+        ),
     ],
 ) -> None:
-    """Run the shipped claims about a channel, model, training or attack of your own.
+    """Test your own channel, model, trainer or attack.
 
-    A line a claim: what holds, and why what does not fails. Exits 1 where one fails. What no
-    battery shows is said, too. MODULE is imported, which runs its code.
+    The tests ship with Tacit. Prints one line per claim: it holds, or it fails and why. Then prints
+    what no test can show. Exits with status 1 if a claim fails. MODULE is imported, which runs its
+    code.
 
     Examples:
 
@@ -39,7 +43,7 @@ def check(
             typer.echo(f"       {verdict.fault}")
     count = len(battery.claims)
     typer.echo(f"{member}, a {battery.kind}: {count - failed} of {count} claims hold.")
-    typer.echo(f"Not shown: {UNPROVED[battery.kind]}.")
+    typer.echo(f"Not tested: {UNPROVED[battery.kind]}.")
     if failed:
         sys.exit(1)
 
@@ -48,16 +52,22 @@ def _named(member: str) -> Any:
     """The object of that name; raises `RequestError` where there is none."""
     place, colon, name = member.rpartition(":")
     if not colon or not place or not name:
-        raise RequestError(f"'{member}' is no MODULE:NAME; write it as my_package:MyChannel.")
+        raise RequestError(
+            f"The object must be MODULE:NAME, as in my_package:MyChannel, got '{member}'."
+        )
     try:
         found = _file(Path(place)) if place.endswith(".py") else _module(place)
     except RequestError:
         raise
     except (Exception, SystemExit) as error:  # what is from outside may raise anything
-        raise RequestError(f"{place} does not load ({plugins.cause(error)}); mend it.") from error
+        raise RequestError(
+            f"{place} cannot be imported ({plugins.cause(error)}); correct it."
+        ) from error
     if not hasattr(found, name):
         own = sorted(key for key in vars(found) if not key.startswith("_"))
-        raise RequestError(f"{place} holds no '{name}'; it has {', '.join(own) or 'nothing'}.")
+        raise RequestError(
+            f"{place} does not define '{name}'; it has {', '.join(own) or 'nothing'}."
+        )
     return getattr(found, name)
 
 
@@ -68,12 +78,12 @@ def _module(name: str) -> ModuleType:
         return import_module(name)
     except ModuleNotFoundError as error:
         raise RequestError(
-            f"There is no module {error.name}; install it, or give the path of a file, as in "
+            f"Module {error.name} does not exist; install it, or name a file, as in "
             "attempt.py:MyModel."
         ) from error
 
 
 def _file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise RequestError(f"There is no file {path}; give one that declares the member.")
+        raise RequestError(f"File {path} does not exist; name a file that defines the object.")
     return plugins.module(path, path.stem)

@@ -21,45 +21,61 @@ GRID = "0.1,0.2,0.5,1,2,3,4,6,8"
 
 def choose_epsilon(
     data: Annotated[
-        Path | None, typer.Argument(help="Public ratings like yours; made up unless you say.")
+        Path | None, typer.Argument(help="Public ratings similar to yours. [synthetic ratings]")
     ] = None,
     channel: Annotated[
         str,
-        typer.Option(help="The channel; of no use to a training.", autocompletion=plugins.CHANNEL),
+        typer.Option(help="The channel. Trainers do not use one.", autocompletion=plugins.CHANNEL),
     ] = "auto",
     model: Annotated[
-        str, typer.Option(help="The model or training.", autocompletion=plugins.MODEL)
+        str, typer.Option(help="The model or trainer.", autocompletion=plugins.MODEL)
     ] = "channel-mf",
     where: Annotated[
         str | None,
-        typer.Option(help="provider, device or curator. [the model's last; provider if private]"),
+        typer.Option(
+            help="Where predictions are made: provider, device or curator. [the last that the "
+            "model supports; provider with --private]"
+        ),
     ] = None,
-    epsilon: Annotated[str, typer.Option(help="The epsilons to choose from, by commas.")] = GRID,
+    epsilon: Annotated[
+        str, typer.Option(help="Candidate epsilons in nats, comma-separated.")
+    ] = GRID,
     weight: Annotated[
-        float, typer.Option(min=0, max=1, help="How much strength counts beside accuracy.")
+        float,
+        typer.Option(
+            min=0, max=1, help="Weight of privacy strength P; accuracy loss A gets the rest."
+        ),
     ] = 0.5,
     most_loss: Annotated[
-        float, typer.Option(min=0, max=1, help="The largest acceptable loss A.")
+        float, typer.Option(min=0, max=1, help="Largest acceptable accuracy loss A.")
     ] = 0.5,
     least_strength: Annotated[
-        float, typer.Option(min=0, max=1, help="The least acceptable strength P.")
+        float, typer.Option(min=0, max=1, help="Smallest acceptable privacy strength P.")
     ] = 0.1,
-    seeds: Annotated[int, typer.Option(help="Repeat with splits 0, 1, ..")] = 1,
+    seeds: Annotated[int, typer.Option(help="Number of repetitions, with splits 0, 1, ..")] = 1,
     private: Annotated[
-        bool, typer.Option("--private", help="DATA is to be protected: charge for looking.")
+        bool,
+        typer.Option(
+            "--private",
+            help="DATA is private: add noise to every query and report the privacy cost.",
+        ),
     ] = False,
-    figure: Annotated[Path | None, typer.Option(help="Draw the trade-off (SVG).")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the trade-off to this file (SVG).")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
     rounding: Rounding = None,
 ) -> None:
-    """Weigh strength P = 2 / (1 + e^epsilon) against the loss of accuracy A, and say an interval.
+    """Choose epsilon: trade privacy strength for accuracy.
 
-    The data are looked at without any privacy, so they have to be public or made up: the built-in
-    ones unless you name some. With --private every look is noisy and its price is printed; errors
-    are then seen from the provider, and the scale has to be given by --scale.
+    Privacy strength is P = 2 / (1 + e^epsilon), A is the accuracy loss. Prints an acceptable
+    interval of epsilon. The data are evaluated without any privacy, so they must be public or
+    synthetic. Without DATA the built-in synthetic ratings are used. With --private, every query
+    of the data is noisy and its privacy cost is printed. Predictions are then made at the
+    provider, and --scale is required.
 
     Examples:
 
@@ -68,11 +84,14 @@ def choose_epsilon(
         tacit choose-epsilon ml-100k.zip --most-loss 0.4 --least-strength 0.05
     """
     if private and data is None:
-        raise RequestError("There is nothing private in made-up data; name your own, or leave it.")
+        raise RequestError(
+            "--private requires DATA: the built-in data are synthetic. Name your data, or leave "
+            "out --private."
+        )
     if private and scale is None:
         raise RequestError(
-            "A scale taken from the ratings is a look at them that no price covers; with "
-            "--private give it, as in --scale 1:5:1."
+            "--private requires --scale, as in --scale 1:5:1: inferring the scale from the "
+            "ratings would query them without paying a privacy cost."
         )
     from tacit.evaluation.outputs import writable
 
@@ -90,11 +109,14 @@ def choose_epsilon(
     require_several(grid)
     tools.check([channel], [model], "rated")
     if not tools.rates(model):
-        raise RequestError(f"{model} makes lists, and an epsilon is chosen by RMSE; use compare.")
+        raise RequestError(
+            f"{model} recommends lists and predicts no ratings, and epsilon is chosen by RMSE. "
+            "Use `tacit compare`."
+        )
     if private:
         check_place(model, tools.where(model), where or PROVIDER)
     elif data is not None:
-        options.notice(f"The true ratings in {data} are looked at, without any privacy.")
+        options.notice(f"The true ratings in {data} are evaluated without any privacy.")
     ratings = options.load(data, format, scale, columns, rounding) if data else synthetic()
     if private:
         found = _private(
@@ -125,7 +147,7 @@ def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
         found = choice.tradeoff(
             ratings, tools.tools(), advance=lambda done: progress("", done, choice.looks)
         )
-    options.notice(f"What choosing has cost: {choice.guarantee.sentence}")
+    options.notice(f"Privacy cost of choosing epsilon: {choice.guarantee.sentence}")
     return found
 
 

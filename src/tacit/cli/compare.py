@@ -21,47 +21,58 @@ def compare(
     context: typer.Context,
     data: Data,
     channel: Annotated[
-        str, typer.Option(help="Channels, separated by commas.", autocompletion=plugins.CHANNEL)
+        str, typer.Option(help="Channels, comma-separated.", autocompletion=plugins.CHANNEL)
     ] = "auto",
     model: Annotated[
         str | None,
         typer.Option(
-            help="Models, by commas. [channel-mf; on the scale there ease]",
+            help="Models or trainers, comma-separated. [channel-mf; ease on the scale `there`]",
             autocompletion=plugins.MODEL,
         ),
     ] = None,
     epsilon: Annotated[
-        str, typer.Option(help="Nats per value, slot or user, by commas.")
+        str, typer.Option(help="Epsilons in nats per value, slot or user, comma-separated.")
     ] = "0.5,1,3",
     person_epsilon: Annotated[
         str | None,
-        typer.Option(help="Nats per person at --delta, by commas: all systems on that one axis."),
+        typer.Option(
+            help="Epsilons in nats per user at --delta, comma-separated. All systems are "
+            "compared at the same epsilon per user."
+        ),
     ] = None,
-    folds: Annotated[int | None, typer.Option(help="Cross-validate in so many folds.")] = None,
-    test_share: Annotated[float | None, typer.Option(help="Hold out this share. [0.1]")] = None,
-    seeds: Annotated[int, typer.Option(help="Repeat with splits 0, 1, ..")] = 1,
-    plan: Annotated[
-        str | None,
-        typer.Option(help="rated, catalogue or sample:K. [rated; catalogue on the scale there]"),
+    folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds.")] = None,
+    test_share: Annotated[
+        float | None, typer.Option(help="Share of the ratings to hold out. [0.1]")
     ] = None,
-    cap: Annotated[int | None, typer.Option(help="At most so many ratings a person.")] = None,
-    mode: Annotated[str, typer.Option(help="strict, faithful or both.")] = "strict",
+    seeds: Annotated[int, typer.Option(help="Number of repetitions, with splits 0, 1, ..")] = 1,
+    plan: options.PlanOfScale = None,
+    cap: Annotated[int | None, typer.Option(help="Maximum number of ratings per user.")] = None,
+    mode: Annotated[
+        str, typer.Option(help="Mode of the trainers: strict, faithful or both.")
+    ] = "strict",
     delta: Annotated[
-        float, typer.Option(help="Delta of tight_epsilon, and of trainings that need one.")
+        float, typer.Option(help="Delta of tight_epsilon and of trainers that require one.")
     ] = 1e-6,
     split: Annotated[
         str,
         typer.Option(
-            help="Hold out: random, time (the latest), last (each person's), column:NAME."
+            help="How to hold out ratings: random, time (the latest), last (the last per user) or "
+            "column:NAME."
         ),
     ] = "random",
-    relevant: Annotated[float | None, typer.Option(help="Relevant from this rating on.")] = None,
+    relevant: Annotated[
+        float | None, typer.Option(help="Smallest rating that counts as relevant in top-N metrics.")
+    ] = None,
     slices: Annotated[
-        bool, typer.Option("--slices", help="RMSE by decile of people and items, too.")
+        bool, typer.Option("--slices", help="Also report RMSE by decile of users and of items.")
     ] = False,
-    factors: Annotated[int | None, typer.Option(help="Factors of models that have them.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
+    factors: Annotated[
+        int | None, typer.Option(help="Number of factors of the models that have factors.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the result rows to this file (JSON).")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
@@ -73,13 +84,13 @@ def compare(
     engine: options.Engine = "local",
     master: options.Master = None,
 ) -> None:
-    """Compare channels and models at several epsilons, beside no privacy at all.
+    """Compare channels and models against a non-private baseline.
 
-    Every rating goes through each channel; models learn from the reports; errors are measured on
-    true ratings held out, and lists of 20 beside random ones and popular items. A training (pg-mf)
-    asks devices itself, through no channel. With --json
-    an interrupted run goes on where it stopped when it is started again, and what was run is
-    written beside the result, as a file that runs it again in the place of DATA.
+    Every rating is perturbed by each channel at several privacy levels, and the models are fitted
+    to the reports. Prediction errors are measured on true held-out ratings, and top-20 lists are
+    compared with random and popular items. A trainer (pg-mf) queries the devices itself, without a
+    channel. With --json, an interrupted run resumes when the command is run again. The experiment
+    is also written next to the result, as a file that repeats it when passed as DATA.
 
     Examples:
 
@@ -102,11 +113,15 @@ def compare(
     if data.suffix == experiment.SUFFIX:
         experiment.again(context, data)
     if folds is not None and test_share is not None:
-        raise typer.BadParameter("give --folds or --test-share, not both")
+        raise typer.BadParameter("--folds and --test-share exclude each other; leave out one")
     if mode not in ("strict", "faithful", "both"):
-        raise typer.BadParameter(f"'{mode}' is not strict, faithful or both", param_hint="--mode")
+        raise typer.BadParameter(
+            f"must be strict, faithful or both, got '{mode}'", param_hint="--mode"
+        )
     if person_epsilon is not None and (plan is not None or cap is not None):
-        raise typer.BadParameter("--person-epsilon chooses plan, cap and epsilon; leave them out")
+        raise typer.BadParameter(
+            "--person-epsilon sets plan, cap and epsilon; leave out --plan and --cap"
+        )
     place = options.spark_master(engine, master)
     from tacit.evaluation.outputs import ROWS, writable
 
@@ -124,7 +139,9 @@ def compare(
     from tacit.readers import item_table
 
     if mode != "strict":
-        options.notice("Models that learn from reports have one mode, strict; they run once.")
+        options.notice(
+            "--mode applies to trainers only. Models fitted to reports run once, in strict mode."
+        )
     request = asked(
         channels=channel,
         models=model,

@@ -7,12 +7,17 @@ import typer
 
 
 def demo(
-    report: Annotated[Path, typer.Option(help="The report to write.")] = Path("report.html"),
-    json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
+    report: Annotated[Path, typer.Option(help="Write the report to this file (HTML).")] = Path(
+        "report.html"
+    ),
+    json: Annotated[
+        Path | None, typer.Option(help="Write the result rows to this file (JSON).")
+    ] = None,
 ) -> None:
-    """Compare two channels and three models on built-in made-up data; takes about a minute.
+    """Compare channels and models on synthetic data.
 
-    Nothing is downloaded: 100,000 ratings by 943 people of 1,682 items, 1 to 5 stars, are made up.
+    Takes about a minute. Two channels and three models are compared on 100,000 synthetic ratings by
+    943 users of 1,682 items, from 1 to 5 stars. Nothing is downloaded.
 
     Example: tacit demo --report report.html
     """

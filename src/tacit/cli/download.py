@@ -14,16 +14,16 @@ def download(
     name: Annotated[
         str,
         typer.Argument(
-            help="ml-100k, ml-1m, ml-10m, ml-20m, ml-25m, ml-32m, ml-latest-small, ml-latest or "
-            "jester."
+            help="The data set: ml-100k, ml-1m, ml-10m, ml-20m, ml-25m, ml-32m, ml-latest-small, "
+            "ml-latest or jester."
         ),
     ],
-    folder: Annotated[Path, typer.Option(help="Where to put the archive.")] = Path("data"),
+    folder: Annotated[Path, typer.Option(help="Folder to save the archive in.")] = Path("data"),
 ) -> None:
-    """Fetch a data set, check it, and say what its owners ask of those who use it.
+    """Download and verify a public data set.
 
-    What was fetched before an interruption is kept: the same command goes on from there. Archives
-    are read as they are, so there is nothing to unpack.
+    Prints what its owners ask of users. An interrupted download is kept: run the same command again
+    to resume it. Archives are read as they are, without unpacking.
 
     Example: tacit download ml-100k && tacit compare data/ml-100k.zip
     """
@@ -35,7 +35,7 @@ def download(
         with _bar(name) as progress:
             path = fetched(wanted, folder, progress)
     except KeyboardInterrupt:
-        options.notice("Interrupted; the same command goes on from what has come.")
+        options.notice("Interrupted. Run the same command again to resume the download.")
         raise typer.Exit(options.INTERRUPTED) from None
     options.notice(f"{wanted.licence} {wanted.note}".strip())
     typer.echo(path)

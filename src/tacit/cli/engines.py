@@ -43,11 +43,12 @@ def learning(
 
     if not learns_elsewhere(model):
         raise RequestError(
-            f"{model} learns in this process and memory alone; leave out --engine and --state."
+            f"{model} is fitted in this process and in memory only; leave out --engine and --state."
         )
     if state is None and not str(asked).startswith("local["):
         raise RequestError(
-            f"The workers of {asked} need a folder that all of them reach; give it by --state."
+            f"--state is required for the Spark cluster {asked}: name a folder that all workers "
+            "can reach."
         )
     with ExitStack() as at_the_end:
         folder = state or Path(at_the_end.enter_context(TemporaryDirectory(prefix="tacit-")))

@@ -32,7 +32,10 @@ def again(context: typer.Context, path: Path) -> NoReturn:
     ]
     if given:
         shown = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise RequestError(f"{path} says all of the experiment; write {shown} into it.")
+        raise RequestError(
+            f"{path} defines the whole experiment, so {shown} cannot be given with it. Write "
+            "these options into the file."
+        )
     from tacit.evaluation.experiment_file import read
     from tacit.evaluation.outputs import ROWS, writable
 

@@ -23,48 +23,43 @@ Settings = dict[str, Any]
 
 
 def fit(
-    output: Annotated[Path, typer.Option("-o", "--output", help="The model to write.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
     data: Annotated[
         Path | None, typer.Argument(help="Reports that `tacit perturb` wrote, or ratings.")
     ] = None,
     db: Annotated[
         str | None,
-        typer.Option(help="Reports that `tacit collect` keeps.", rich_help_panel="Store"),
+        typer.Option(help="The reports that `tacit collect` stores.", rich_help_panel="Store"),
     ] = None,
     task: Annotated[
         str | None,
-        typer.Option(help="The task's address; the latest by default.", rich_help_panel="Store"),
+        typer.Option(help="Address of the task. [the latest]", rich_help_panel="Store"),
     ] = None,
     publish: Annotated[
         Path | None,
-        typer.Option(
-            help="Put the item model where a collector serves it.", rich_help_panel="Store"
-        ),
+        typer.Option(help="Folder of a collector's published models.", rich_help_panel="Store"),
     ] = None,
-    least: Annotated[
-        int, typer.Option(min=1, help="Minimum number of reports for --publish.")
-    ] = 100,
+    least: Annotated[int, typer.Option(min=1, help="Minimum reports for --publish.")] = 100,
     model: Annotated[
         str | None,
         typer.Option(
-            help="The model to fit. [channel-mf; on the scale there ease]",
+            help="The model or trainer to fit. [channel-mf; ease on the scale `there`]",
             autocompletion=plugins.MODEL,
         ),
     ] = None,
     epsilon: Annotated[
-        str | None, typer.Option(help="Send ratings through a channel, or train, at this epsilon.")
+        str | None, typer.Option(help="Epsilon in nats of the channel or the trainer.")
     ] = None,
     channel: Annotated[
-        str, typer.Option(help="Which channel, for ratings.", autocompletion=plugins.CHANNEL)
+        str, typer.Option(help="The channel that perturbs ratings.", autocompletion=plugins.CHANNEL)
     ] = "auto",
-    plan: Annotated[
-        str | None,
-        typer.Option(help="rated, catalogue or sample:K. [rated; catalogue on the scale there]"),
+    plan: options.PlanOfScale = None,
+    factors: Annotated[
+        int | None, typer.Option(help="Number of factors, if the model has factors.")
     ] = None,
-    factors: Annotated[int | None, typer.Option(help="Factors, where the model has them.")] = None,
-    mode: Annotated[str, typer.Option(help="strict or faithful, of a training.")] = "strict",
-    delta: Annotated[float, typer.Option(help="Delta, of a training that needs one.")] = 1e-6,
-    seed: Annotated[int, typer.Option(help="Start of the model.")] = 0,
+    mode: Annotated[str, typer.Option(help="Mode of a trainer: strict or faithful.")] = "strict",
+    delta: Annotated[float, typer.Option(help="Delta of a trainer that requires one.")] = 1e-6,
+    seed: Annotated[int, typer.Option(help="Seed of the model's random start.")] = 0,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
@@ -79,8 +74,8 @@ def fit(
 ) -> None:
     """Fit a model and write it to a file, with its guarantee.
 
-    Ratings without --epsilon are learnt from as they are: no privacy. A training (pg-mf) takes
-    ratings and --epsilon, and asks devices itself.
+    Without --epsilon, ratings are used as they are: no privacy. A trainer (pg-mf) requires ratings
+    and --epsilon, and queries the devices itself.
 
     Examples:
 
@@ -142,7 +137,7 @@ def _check_names(model: str | None, channel: str, plan: str | None, items: Path 
 
     tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN, items=items is not None)
     if model == RANDOM:
-        raise RequestError("Random lists are learnt from nothing; choose another model to fit.")
+        raise RequestError("Random lists are not fitted to data. Choose another --model.")
 
 
 def _one_epsilon(epsilon: str | None) -> str | None:
@@ -217,11 +212,13 @@ def _write(fitted: "Fitted | FittedLists", output: Path) -> None:
 def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str) -> None:
     """Refuse what makes no sense together, before anything is read."""
     if (data is None) == (db is None):
-        raise RequestError("Give reports or ratings, or a store of reports by --db: one of them.")
+        raise RequestError(
+            "Exactly one of DATA (reports or ratings) and --db (a store of reports) is required."
+        )
     if publish is not None and db is None:
-        raise RequestError("Only what a store's reports taught is published: give --db.")
+        raise RequestError("--publish requires --db.")
     if mode not in ("strict", "faithful"):
-        raise typer.BadParameter(f"'{mode}' is not strict or faithful", param_hint="--mode")
+        raise typer.BadParameter(f"must be strict or faithful, got '{mode}'", param_hint="--mode")
 
 
 def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
@@ -229,15 +226,17 @@ def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
     epsilon again."""
     if state is not None and epsilon is not None:
         raise RequestError(
-            "Reports drawn anew are not those that learning would go on with; write them by `tacit "
-            "perturb`, and fit the file with --state."
+            "Resuming with --state needs the same reports, and --epsilon randomizes them again. "
+            "Write the reports with `tacit perturb` and fit that file with --state."
         )
 
 
 def _without_vocabularies(catalogue: Path | None, people: Path | None) -> None:
     """Refuse vocabularies beside reports."""
     if catalogue is not None or people is not None:
-        raise RequestError("Reports have their catalogue and people; leave these options out.")
+        raise RequestError(
+            "Reports have their own catalogue and users; leave out --catalogue and --people."
+        )
 
 
 def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
@@ -247,9 +246,9 @@ def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
 
     trained = model in names() or model in LIST_TRAININGS
     if trained and from_reports:
-        raise RequestError(f"{model} looks at ratings itself: give it ratings, not reports.")
+        raise RequestError(f"{model} is a trainer and requires ratings, not reports.")
     if trained and epsilon is None:
-        raise RequestError(f"{model} keeps an epsilon of its own: say which, as in --epsilon 8.")
+        raise RequestError(f"{model} is a trainer and requires --epsilon, as in --epsilon 8.")
     return trained
 
 
@@ -269,7 +268,7 @@ def _require_reports(reports: Any, least: int) -> None:
     """Raise `RequestError` for a model of fewer than `least` reports."""
     if len(reports) < least:
         raise RequestError(
-            f"--publish requires at least {least:,} reports, got {len(reports):,}; the model was "
+            f"--publish requires at least {least:,} reports, got {len(reports):,}. The model was "
             f"saved and not published. Collect more reports or set --least {max(1, len(reports))}."
         )
 

@@ -18,17 +18,21 @@ def label(
         typer.Argument(help="A task, a model, or the JSON that `tacit compare` wrote."),
     ],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="The page to write; its JSON goes beside it.")
+        Path,
+        typer.Option(
+            "-o", "--output", help="The page to write (HTML). Its JSON is written next to it."
+        ),
     ] = Path("label.html"),
     delta: Annotated[
-        str, typer.Option(help="Of a whole person's epsilon, in a task; above 0, as in 1e-6.")
+        str,
+        typer.Option(help="Delta of the epsilon per user of a task, between 0 and 1, as in 1e-6."),
     ] = "1e-6",
 ) -> None:
-    """Write the label of a task, a model or a comparison: no field of it is typed by hand.
+    """Write the privacy label of a task, a model or a comparison.
 
-    Who is trusted, what leaves, epsilon per value or slot and per person, what is public, and for
-    how long. For a task, attacks are played on made-up people of its shape; figures of people who
-    are protected would be a release of their own.
+    All fields are computed: who is trusted, what leaves the device, epsilon per value or slot and
+    per user, what is public, and for how long. For a task, attacks are simulated on synthetic users
+    of the same shape, because results on protected users would be a release in themselves.
 
     Examples:
 
@@ -67,5 +71,5 @@ def _label(about: Path, delta: str) -> "Label":
     if start == b"[":
         return of_result(about)
     if not start:
-        raise RequestError(f"{about} is empty: it is no task, no model and no result file.")
+        raise RequestError(f"{about} is empty; expected a task, a model or a result file.")
     return of_model(about)

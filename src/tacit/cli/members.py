@@ -22,14 +22,15 @@ def members(
     kind: Annotated[
         str,
         typer.Argument(
-            help="channels, models, trainings, readers or datasets.",
+            help="`channels`, `models`, `trainings`, `readers` or `datasets`.",
             autocompletion=lambda: list(KINDS),
         ),
     ],
 ) -> None:
-    """List what there is, a name and a line each; other options take these names.
+    """List channels, models, trainers, readers or data sets.
 
-    Last is what plug-ins have of it, from where, and why it does not load or is refused.
+    Other options accept these names. Entries of plug-ins come last, with their origin, or the
+    reason why they cannot be loaded or are rejected.
 
     Examples:
 
@@ -38,7 +39,7 @@ def members(
         tacit list models
     """
     if kind not in KINDS:
-        raise RequestError(f"There is no list of '{kind}'; choose from {', '.join(KINDS)}.")
+        raise RequestError(f"The list must be one of {', '.join(KINDS)}, got '{kind}'.")
     lines = [*KINDS[kind](), *chain(*map(_plugged, ALSO.get(kind, ())))]
     width = max(len(name) for name, _ in lines)
     for name, sentence in lines:
@@ -97,7 +98,7 @@ def _plugged(kind: str) -> Iterable[Line]:
         except RequestError as refusal:
             yield name, str(refusal)
         else:
-            said = _recognised(member) if kind == "readers" else getdoc(member) or "undescribed"
+            said = _recognised(member) if kind == "readers" else getdoc(member) or "no description"
             said = said.partition("\n")[0].rstrip(".")
             yield name, f"{said}; of {found[0].plugin}"
 

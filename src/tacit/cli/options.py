@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 Number = TypeVar("Number", int, float)
 Data = Annotated[
-    Path, typer.Argument(help="Ratings: a file, a folder or an archive of any known format.")
+    Path, typer.Argument(help="Ratings: a file, a folder or an archive in a known format.")
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="Do not detect: movielens-100k, movielens-1m, movielens-csv, netflix, jester, "
-        "libimseti or table.",
+        help="Format of the ratings: movielens-100k, movielens-1m, movielens-csv, netflix, "
+        "jester, libimseti or table. [detected]",
         autocompletion=plugins.FORMAT,
         rich_help_panel="Data",
     ),
@@ -32,7 +32,7 @@ Format = Annotated[
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="The public rating scale, low:high:step; there for interactions.",
+        help="The public rating scale, low:high:step, or `there` for implicit feedback.",
         rich_help_panel="Data",
     ),
 ]
@@ -40,39 +40,45 @@ PlanName = Annotated[
     str,
     typer.Option(
         "--plan",
-        help="What is answered for: rated (who rated what is public), catalogue (every slot), or "
-        "sample:K (K public slots a person).",
+        help="The plan: rated (which items a user rated is public), catalogue (one report per "
+        "item of the catalogue) or sample:K (K public slots per user).",
+    ),
+]
+PlanOfScale = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        help="The plan: rated, catalogue or sample:K. [rated; catalogue on the scale `there`]",
     ),
 ]
 Engine = Annotated[
-    str, typer.Option(help="Where it runs: local, or spark.", rich_help_panel="Machines")
+    str, typer.Option(help="Where to compute: local or spark.", rich_help_panel="Machines")
 ]
 Master = Annotated[
     str | None,
     typer.Option(
-        help="Spark's master, such as spark://host:7077; the cores of this machine by default.",
+        help="The Spark master, such as spark://host:7077. [all cores of this machine]",
         rich_help_panel="Machines",
     ),
 ]
 State = Annotated[
     Path | None,
     typer.Option(
-        help="A folder, reached by every machine, that keeps how far learning got: a fit that was "
-        "stopped goes on from there.",
+        help="Checkpoint folder that every machine can reach. A stopped fit resumes from it.",
         rich_help_panel="Machines",
     ),
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
-        help="Names of a table's columns, as in user=member,item=film.", rich_help_panel="Data"
+        help="Column names of a table, as in user=member,item=film.", rich_help_panel="Data"
     ),
 ]
 Rounding = Annotated[
     str | None,
     typer.Option(
-        help="Ratings between two levels: nearest or stochastic (Jester: nearest; elsewhere "
-        "they are refused).",
+        help="Rounding of ratings between two levels: nearest or stochastic. [nearest for Jester; "
+        "otherwise such ratings are rejected]",
         rich_help_panel="Data",
     ),
 ]
@@ -81,7 +87,8 @@ CatalogueFile = Annotated[
     Path | None,
     typer.Option(
         "--catalogue",
-        help="All items there are (a table with item, and title), so that none shows who rated it.",
+        help="The complete public catalogue (a table with item, and title). The set of items then "
+        "does not reveal which items were rated.",
         rich_help_panel="Data",
     ),
 ]
@@ -89,8 +96,8 @@ ItemsFile = Annotated[
     Path | None,
     typer.Option(
         "--items",
-        help="What everybody knows of the items (a table with item, and genres, title, year ..), "
-        "for models that learn from it: channel-mf.",
+        help="Public item features (a table with item, and genres, title, year ..) for models "
+        "that use them: channel-mf.",
         rich_help_panel="Data",
     ),
 ]
@@ -98,7 +105,7 @@ PeopleFile = Annotated[
     Path | None,
     typer.Option(
         "--people",
-        help="Everybody who takes part (a table with user), whether they rated or not.",
+        help="All participating users (a table with user), whether they rated or not.",
         rich_help_panel="Data",
     ),
 ]
@@ -107,7 +114,7 @@ PositiveOnly = Annotated[
     bool,
     typer.Option(
         "--positive-only",
-        help="Drop interactions whose weight is 0 or below, which are rejected otherwise.",
+        help="Drop interactions whose weight is 0 or below. They are rejected otherwise.",
         rich_help_panel="Data",
     ),
 ]
@@ -149,16 +156,18 @@ def pairs(text: str | None) -> dict[str, str] | None:
         return None
     parts = [part.partition("=") for part in text.split(",")]
     if not all(name and equals and value for name, equals, value in parts):
-        raise RequestError(f"'{text}' names no columns; write it as in user=member,item=film.")
+        raise RequestError(
+            f"--columns must be NAME=COLUMN pairs such as user=member,item=film, got '{text}'."
+        )
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
 def spark_master(engine: str, master: str | None) -> str | None:
     """The master where the engine is Spark, None where it is local; raises `RequestError`."""
     if engine not in ("local", "spark"):
-        raise RequestError(f"There is no engine '{engine}'; choose local or spark.")
+        raise RequestError(f"--engine must be local or spark, got '{engine}'.")
     if engine == "local" and master is not None:
-        raise RequestError(f"The master {master} is Spark's; ask for --engine spark with it.")
+        raise RequestError(f"--master {master} requires --engine spark.")
     return (master or "local[*]") if engine == "spark" else None
 
 
@@ -172,7 +181,9 @@ def numbers(text: str, kind: type[Number], example: str) -> tuple[Number, ...]:
     try:
         return tuple(dict.fromkeys(kind(part) for part in text.split(",")))
     except ValueError:
-        raise RequestError(f"'{text}' is no list of numbers; write it as in {example}.") from None
+        raise RequestError(
+            f"'{text}' is not a comma-separated list of numbers; write it as in {example}."
+        ) from None
 
 
 def typed() -> str:
@@ -193,7 +204,7 @@ def interruptible(verb: Callable[..., None]) -> Callable[..., None]:
         try:
             verb(*given, **named)
         except KeyboardInterrupt:
-            notice("Interrupted; nothing was written.")
+            notice("Interrupted. Nothing was written.")
             raise typer.Exit(INTERRUPTED) from None
 
     return guarded

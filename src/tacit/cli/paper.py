@@ -17,28 +17,34 @@ if TYPE_CHECKING:
 
 
 def paper(
-    name: Annotated[str, typer.Argument(help="zheng, neera, xian or x-map.")],
+    name: Annotated[str, typer.Argument(help="The paper: zheng, neera, xian or x-map.")],
     data: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="[DATA]...",
-            help="Ratings; of two domains, the target last, for x-map. [made up]",
+            help="Ratings. For x-map, the ratings of two domains, target last. [synthetic ratings]",
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer cases: a minute or two.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run fewer cases. Takes a minute or two.")
+    ] = False,
     only: Annotated[
-        str | None, typer.Option(help="Figures, tables or theorems by name, by commas. [all]")
+        str | None,
+        typer.Option(help="Names of figures, tables or theorems to run, comma-separated. [all]"),
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change a study's setting; repeatable."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change a setting of a study. Repeatable."
+        ),
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write one page to open (HTML).")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
     figures: Annotated[
-        Path | None, typer.Option(help="Folder to write each figure into (SVG).")
+        Path | None, typer.Option(help="Folder to write each figure to (SVG).")
     ] = None,
     rows: Annotated[
-        Path | None, typer.Option(help="Folder that keeps what is measured, to go on from there.")
+        Path | None,
+        typer.Option(help="Folder that stores the measured rows, to resume an interrupted run."),
     ] = None,
     items: options.ItemsFile = None,
     format: Format = None,
@@ -46,11 +52,12 @@ def paper(
     columns: Columns = None,
     rounding: Rounding = None,
 ) -> None:
-    """Measure a paper's figures, tables and theorems again, beside what it says of them.
+    """Reproduce a paper's results and test its claims.
 
-    Every claim gets a verdict: it holds, in part, or not. Ratings are made up where none are given;
-    x-map cuts one set in two by the genres of its items. Interrupted, the same command with --rows
-    goes on where it stopped.
+    Figures, tables and theorems are computed again and compared with the paper. Every claim gets a
+    verdict: it holds, holds in part, or does not hold. Without DATA, synthetic ratings are used.
+    x-map splits a single data set in two by the genres of its items. With --rows, an interrupted
+    run resumes when the command is run again.
 
     Examples:
 
@@ -79,7 +86,7 @@ def paper(
             parts.append(part)
             _print(part)
     except KeyboardInterrupt:
-        kept = f"; the same command goes on from what is in {rows}" if rows else ""
+        kept = f". Run the same command again to resume from {rows}" if rows else ""
         options.notice(f"Interrupted after {len(parts)} of {len(studies)} studies{kept}.")
         raise typer.Exit(options.INTERRUPTED) from None
     finally:
@@ -90,7 +97,9 @@ def _settings(given: Sequence[str]) -> dict[str, str]:
     parts = [text.partition("=") for text in given]
     for text, (name, equals, value) in zip(given, parts, strict=True):
         if not (name and equals and value):
-            raise RequestError(f"'{text}' is no setting; write it as in --set epsilons=0.3,1.")
+            raise RequestError(
+                f"--set must be NAME=VALUE, as in --set epsilons=0.3,1, got '{text}'."
+            )
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
@@ -106,7 +115,9 @@ def _data(
 
     if not given:
         made = paper.made_up(quick)
-        options.notice(f"No ratings were given: {len(ratings_of(made)):,} are made up.")
+        options.notice(
+            f"No ratings were given. {len(ratings_of(made)):,} synthetic ratings are used."
+        )
         return made
     from tacit.readers import items as catalogue
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STARS_MODELS, LIST_MODELS = "channel-mf,pg-mf,dpals,dp-covariance", "ease,dp-ease"
 """What stands on the axis where no model is named."""
-SHOWN = {"rmse": "RMSE", "ndcg_at_20": "NDCG of lists of 20"}
+SHOWN = {"rmse": "RMSE", "ndcg_at_20": "NDCG@20"}
 
 
 def every(ratings: "Ratings", asked: "Comparison", models: str | None) -> "Comparison":

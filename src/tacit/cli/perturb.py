@@ -11,14 +11,14 @@ from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 
 def perturb(
     data: Data,
-    epsilon: Annotated[str, typer.Option(help="Nats per value, or per slot; a decimal.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Parquet file to write.")],
+    epsilon: Annotated[str, typer.Option(help="Epsilon in nats per value or per slot, a decimal.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
     channel: Annotated[
         str,
-        typer.Option(help="A channel, such as optimal, or auto.", autocompletion=plugins.CHANNEL),
+        typer.Option(help="The channel, such as optimal, or auto.", autocompletion=plugins.CHANNEL),
     ] = "auto",
     plan: options.PlanName = "rated",
-    cap: Annotated[int | None, typer.Option(help="At most so many ratings a person.")] = None,
+    cap: Annotated[int | None, typer.Option(help="Maximum number of ratings per user.")] = None,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
@@ -29,11 +29,11 @@ def perturb(
     engine: options.Engine = "local",
     master: options.Master = None,
 ) -> None:
-    """Send every rating, or every slot, through a channel and keep only the reports.
+    """Randomize every rating or slot and write the reports.
 
-    The noise comes from the operating system: a second run gives other reports. A catalogue is
-    written block by block, so that it needs no more memory than a block. Spark draws on its
-    workers, people by people, and leaves the same kind of file.
+    Only the reports are written. The noise comes from the operating system: a second run gives
+    different reports. With the plan catalogue, reports are written block by block, in the memory of
+    one block. Spark randomizes on its workers, user by user, and writes the same kind of file.
 
     Examples:
 

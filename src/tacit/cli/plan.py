@@ -15,19 +15,24 @@ if TYPE_CHECKING:
 
 
 def plan(
-    people: Annotated[str, typer.Option(help="How many will take part, as in 1e6.")],
-    items: Annotated[str, typer.Option(help="How many items there will be.")],
-    ratings_each: Annotated[str, typer.Option(help="Ratings of one person, on average.")],
-    person_epsilon: Annotated[str, typer.Option(help="Nats per person at --delta.")],
+    people: Annotated[str, typer.Option(help="Number of users, as in 1e6.")],
+    items: Annotated[str, typer.Option(help="Number of items.")],
+    ratings_each: Annotated[str, typer.Option(help="Average number of ratings per user.")],
+    person_epsilon: Annotated[str, typer.Option(help="Epsilon in nats per user at --delta.")],
     scale: Annotated[str, typer.Option(help="The rating scale, low:high:step.")] = "1:5:1",
-    delta: Annotated[float, typer.Option(help="The delta of --person-epsilon.")] = 1e-6,
-    seed: Annotated[int, typer.Option(help="Of made-up people; noise is never seeded.")] = 0,
-    json: Annotated[Path | None, typer.Option(help="Write the rows.")] = None,
+    delta: Annotated[float, typer.Option(help="Delta of --person-epsilon.")] = 1e-6,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the synthetic users. The privacy noise is never seeded.")
+    ] = 0,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the result rows to this file (JSON).")
+    ] = None,
 ) -> None:
-    """Predict the error and the traffic of each way to learn, from made-up people alone.
+    """Predict error and traffic before any data are collected.
 
-    All ways give a person the same epsilon, as under compare --person-epsilon. No data are read:
-    people are made up, and where there are too many, fewer stand for all; the table says where.
+    All methods give a user the same epsilon, as compare --person-epsilon does. No data are read:
+    the users are synthetic. Large populations are simulated by a smaller sample, and the table
+    marks where.
 
     Examples:
 
@@ -64,8 +69,8 @@ def _print(rows: "Sequence[PlanRow]", asked: "Deployment") -> None:
 
     people = asked.population
     words = (
-        f"{people.people:,} people, {people.items:,} items, {people.ratings_each} ratings each; "
-        f"epsilon {asked.epsilon} per person, delta {asked.delta}"
+        f"{people.people:,} users, {people.items:,} items, {people.ratings_each} ratings per "
+        f"user; epsilon {asked.epsilon} per user, delta {asked.delta}"
     )
     for table in (expected(rows, words), asked_table(rows)):
         typer.echo(text(table) + "\n")
@@ -79,5 +84,5 @@ def _whole(given: str, option: str) -> int:
     except InvalidOperation:
         number = Decimal("nan")
     if not number.is_finite() or number != int(number) or not 0 < number < 10**12:
-        raise RequestError(f"{option} {given} is no whole number above 0; write it as in 1e6.")
+        raise RequestError(f"{option} must be an integer of at least 1, as in 1e6, got {given}.")
     return int(number)

@@ -38,7 +38,7 @@ class Resumable(Generic[Rows]):
 
         journal = Journal(beside(self.json or report), self.kind)
         if done := self.finished(journal):
-            options.notice(f"{len(done)} rows of an earlier run are kept; going on from there.")
+            options.notice(f"{len(done)} rows of an earlier run were found. Resuming.")
         try:
             with bar(self.title) as progress:
                 rows = self.run(journal, progress)
@@ -54,8 +54,10 @@ class Resumable(Generic[Rows]):
     def _interrupted(self, rows: Sequence[Rows]) -> NoReturn:
         self._save(rows)
         self.show(rows)
-        kept = f", written to {self.json}; the same command goes on from there" if self.json else ""
-        options.notice(f"Interrupted with {len(rows)} rows finished{kept}.")
+        kept = (
+            f", written to {self.json}. Run the same command again to resume" if self.json else ""
+        )
+        options.notice(f"Interrupted after {len(rows)} rows{kept}.")
         raise typer.Exit(options.INTERRUPTED)
 
     def _save(self, rows: Sequence[Rows]) -> None:

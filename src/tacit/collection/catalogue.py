@@ -74,7 +74,7 @@ def slot_channels(channels: Channel | Sequence[Channel], cap: int | None) -> tup
     several = checked(channels, cap)
     if not all(channel.missing for channel in several):
         raise RequestError(
-            "This channel has no answer for a slot without a rating; ask for one with missing: "
-            "randomized-response, optimal or modified-laplace, or auto."
+            "This channel has no input for unrated slots; use one with missing "
+            "(randomized-response, optimal or modified-laplace) or auto."
         )
     return several

@@ -38,7 +38,7 @@ def tight_epsilon(
     Raises `RequestError` for a delta outside (0, 1).
     """
     if not 0 < delta < 1:
-        raise RequestError(f"A delta of {delta:g} is not between 0 and 1; give one such as 1e-6.")
+        raise RequestError(f"delta must be between 0 and 1, such as 1e-6, got {delta:g}.")
     if not find_spec("dp_accounting"):
         return None
     rows = np.asarray(table, np.float64)

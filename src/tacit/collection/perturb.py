@@ -57,12 +57,12 @@ def on_scale_of(plan: Plan, ratings: object) -> Ratings:
     Raises `RequestError` for `Ratings` on another scale, and for what is no plan.
     """
     if not hasattr(plan, "asked_slots"):
-        raise RequestError(f"{plan!r} is no plan; give one such as Rated(channel).")
+        raise RequestError(f"plan must be a plan such as Rated(channel), got {plan!r}.")
     if not isinstance(ratings, Ratings):
         return as_ratings(ratings, scale=_scale(plan.channels[0]))
     ratings.require_distinct_pairs()  # one report per slot
     if plan.channels[0].levels != ratings.scale.levels:
-        raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
+        raise RequestError(f"The plan's channels must be on the ratings' scale {ratings.scale}.")
     return ratings
 
 
@@ -115,7 +115,7 @@ def _channel_of(
         return ((halves * np.uint64(len(plan.channels))) >> np.uint64(32)).astype(np.uint8)
     if len(of_person) != ratings.n_users or of_person.max(initial=0) >= len(plan.channels):
         raise RequestError(
-            f"channel_of_person needs one of 0 to {len(plan.channels) - 1} "
-            f"for each of {ratings.n_users} people."
+            f"channel_of_person must have one channel index, from 0 to {len(plan.channels) - 1}, "
+            f"for each of the {ratings.n_users} users."
         )
     return of_person[ratings.users].astype(np.uint8)

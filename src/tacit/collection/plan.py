@@ -61,7 +61,7 @@ class Plan(Protocol):
         ...
 
 
-MADE = "give what `compile_channel` makes"
+MADE = "pass what `compile_channel` returns"
 
 
 def checked(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Channel, ...]:
@@ -70,13 +70,13 @@ def checked(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Cha
     Raises `CertificateError` for a table that does not hold, and `RequestError` for no channel, for
     channels over several scales and for a cap below 1.
     """
-    several = tuple(must_be(Channel, one, "channel", MADE) for one in _each(channels))
+    several = tuple(must_be(Channel, one, "a channel", MADE) for one in _each(channels))
     if not 0 < len(several) <= 256:
-        raise RequestError(f"A plan of {len(several)} channels is not among 1 to 256.")
+        raise RequestError(f"A plan must have 1 to 256 channels, got {len(several)}.")
     if len({channel.levels for channel in several}) != 1:
-        raise RequestError("The channels of one plan must have one rating scale.")
+        raise RequestError("All channels of a plan must have the same rating scale.")
     if cap is not None and whole("cap", cap) < 1:
-        raise RequestError(f"A cap of {cap} ratings a person keeps nothing; give 1 or more.")
+        raise RequestError(f"cap must be an integer of at least 1, got {cap}.")
     for channel in several:
         certify(channel)
     return several

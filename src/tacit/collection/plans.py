@@ -20,8 +20,8 @@ def protects_presence(name: str) -> bool:
     if name in ("rated", "catalogue"):
         return name == "catalogue"
     raise RequestError(
-        f"There is no plan '{name}'; choose rated, catalogue, or sample:K with K slots a person, "
-        "as in sample:200."
+        "plan must be rated, catalogue or sample:K with K slots per user, as in sample:200, got "
+        f"'{name}'."
     )
 
 

@@ -35,13 +35,13 @@ class Rated:
         object.__setattr__(self, "cap", cap)
         if any(len(channel.levels) == 1 for channel in self.channels):
             raise RequestError(
-                f"On the scale {THERE} the plan rated shows all that there is to hide; ask for the "
-                "plan catalogue or sample:K, and a channel with missing."
+                f"On the scale {THERE}, the plan rated reveals all that there is to protect; use "
+                "the plan catalogue or sample:K, and a channel with missing."
             )
         if any(channel.missing for channel in self.channels):
             raise RequestError(
-                "This channel spends its epsilon on hiding what was rated, which the plan rated "
-                "shows; ask for the plan catalogue, or for a channel without missing."
+                "This channel spends epsilon on protecting presence, which the plan rated "
+                "reveals; use the plan catalogue, or a channel without missing."
             )
 
     @cached_property

@@ -112,7 +112,9 @@ def read_reports(path: str | Path) -> Reports:
     try:
         return _reports(frame, header, path)
     except MALFORMED as error:
-        raise DataError(f"{path} is damaged ({reason(error)}); perturb again.") from None
+        raise DataError(
+            f"{path} is damaged ({reason(error)}); run `tacit perturb` again."
+        ) from None
 
 
 def _reports(frame: pl.DataFrame, header: dict[str, Any], path: str | Path) -> Reports:
@@ -233,7 +235,10 @@ def _codes(raw: pl.Series, ids: list[Any], path: str | Path) -> tuple[Vocabulary
     vocabulary = Vocabulary(pl.Series("id", ids))
     codes = vocabulary.codes(raw)
     if (codes < 0).any():
-        raise DataError(f"{path} holds reports of somebody or something that it does not list.")
+        raise DataError(
+            f"{path} contains reports of a user or an item that it does not list; run `tacit "
+            "perturb` again."
+        )
     return vocabulary, codes
 
 
@@ -244,4 +249,4 @@ def _header(text: str, path: str | Path) -> dict[str, Any]:
             return header
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    raise DataError(f"{path} holds no reports: its metadata lack the header {FORMAT}.")
+    raise DataError(f"{path} contains no reports: its metadata have no header {FORMAT}.")

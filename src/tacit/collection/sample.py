@@ -33,8 +33,8 @@ class Sample:
         object.__setattr__(self, "channels", slot_channels(channels, cap))
         object.__setattr__(self, "slots", slots)
         object.__setattr__(self, "cap", cap)
-        if whole("number of slots", slots) < 1:
-            raise RequestError(f"A sample of {slots} slots asks nothing; give 1 or more.")
+        if whole("slots", slots) < 1:
+            raise RequestError(f"slots must be an integer of at least 1, got {slots}.")
 
     @property
     def name(self) -> str:

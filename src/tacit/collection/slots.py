@@ -77,7 +77,7 @@ def _channels_of_people(
     ratings: Ratings, plan: Plan, of_person: NDArray[np.uint8] | None
 ) -> NDArray[np.uint8]:
     if plan.channels[0].levels != ratings.scale.levels:
-        raise RequestError(f"The plan's channels are not on the ratings' scale {ratings.scale}.")
+        raise RequestError(f"The plan's channels must be on the ratings' scale {ratings.scale}.")
     if of_person is None and len(plan.channels) == 1:
         return np.zeros(ratings.n_users, np.uint8)
     if (
@@ -86,8 +86,8 @@ def _channels_of_people(
         or of_person.max(initial=0) >= len(plan.channels)
     ):
         raise RequestError(
-            f"channel_of_person needs one of 0 to {len(plan.channels) - 1} "
-            f"for each of {ratings.n_users} people: all slots of a person go through one channel."
+            f"channel_of_person must have one channel index, from 0 to {len(plan.channels) - 1}, "
+            f"for each of the {ratings.n_users} users: all slots of a user go through one channel."
         )
     return of_person.astype(np.uint8)
 
@@ -95,7 +95,7 @@ def _channels_of_people(
 def _slots(ratings: Ratings, plan: Plan) -> int:
     slots = plan.asked_slots(ratings.n_items)
     if slots is None:
-        raise RequestError(f"The plan {plan.name} asks for no slots; use `perturb`.")
+        raise RequestError(f"The plan {plan.name} has no slots; use `perturb`.")
     return slots
 
 

@@ -59,7 +59,7 @@ def systems(name: str, mode: str = "strict") -> tuple[System, ...]:
     """
     members = registry.named(SYSTEMS, name, "system")
     if mode not in MODES:
-        raise RequestError(f"There is no mode '{mode}'; choose from {', '.join(MODES)}.")
+        raise RequestError(f"mode must be one of {', '.join(MODES)}, got '{mode}'.")
     return tuple(m for m in members if m.mode in ("none", mode) or mode == "both")
 
 

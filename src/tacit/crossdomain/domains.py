@@ -90,34 +90,36 @@ class Domains:
     def sentence(self) -> str:
         """Row counts, and how much the domains share."""
         counts = "; ".join(
-            f"{name} {self.members(d).sum():,} people, {high - low:,} items, "
+            f"{name} {self.members(d).sum():,} users, {high - low:,} items, "
             f"{self.rows(d).sum():,} ratings"
             for d, (name, low, high) in enumerate(
                 zip(self.names, self.bounds, self.bounds[1:], strict=False)
             )
         )
         several = sum(self.members(d).astype(np.int64) for d in range(len(self.names))) > 1
-        return f"{counts}; {np.count_nonzero(several):,} people rated in more than one."
+        return f"{counts}; {np.count_nonzero(several):,} users rated in more than one."
 
 
 def _joinable(parts: Sequence[Ratings]) -> None:
     if len(parts) < 2:
-        raise RequestError(f"{len(parts)} domain cannot be joined; give a source and a target.")
+        raise RequestError(
+            f"At least 2 domains are required, a source and a target, got {len(parts)}."
+        )
     for part in parts:
         if len(part) == 0:
-            raise RequestError(f"The domain {part.name} holds no ratings; give one that does.")
+            raise RequestError(f"The domain {part.name} contains no ratings; use one that does.")
         if part.scale != parts[0].scale:
             raise RequestError(
-                f"{parts[0].name} is rated on {parts[0].scale} and {part.name} on {part.scale}; "
-                "give both on one scale."
+                f"All domains must have the same scale: {parts[0].name} has {parts[0].scale}, "
+                f"{part.name} has {part.scale}."
             )
     names = [part.name for part in parts]
     if again := [name for name in names if names.count(name) > 1]:
-        raise RequestError(f"Two domains are named {again[0]}; give each its own name.")
+        raise RequestError(f"Domain names must be unique, got {again[0]} twice; rename one.")
     if len({part.user_ids.ids.dtype.is_integer() for part in parts}) > 1:
         raise RequestError(
-            "People have numbers for ids in one domain and words in another, so nobody can be "
-            "found in both; write the ids alike."
+            "User ids must have one type in all domains, got integers in one and strings in "
+            "another, so that no user occurs in both. Use the same ids."
         )
 
 

@@ -33,8 +33,7 @@ class GenreSplit:
         counts = self._pairs.group_by("genre").agg(items=pl.len())
         if len(counts) < 2:
             raise DataError(
-                f"The catalogue has {len(counts)} genres, which make no two sides; give one of "
-                "two genres or more."
+                f"The catalogue must have at least 2 genres to form two sides, got {len(counts)}."
             )
         ordered = counts.sort("items", "genre", descending=[True, False])
         return ordered.with_columns(side=pl.int_range(pl.len()) % 2)
@@ -80,8 +79,8 @@ class Halves:
         for name, half in zip(SIDES, (source, target), strict=True):
             if len(half) == 0:
                 raise DataError(
-                    f"No rating of {ratings.name} is on the {name}'s side; give the items and "
-                    "genres of these ratings, as in --items movies.dat."
+                    f"{ratings.name} has no rating on the {name} side; name the items and genres "
+                    "of these ratings, as in --items movies.dat."
                 )
         stray = side == NEITHER
         return cls(source, target, (len(np.unique(ratings.items[stray])), int(stray.sum())))
@@ -90,12 +89,12 @@ class Halves:
     def sentences(self) -> list[str]:
         """Row counts of each side, and who is on both."""
         counts = [
-            f"{name}: {len(np.unique(half.items)):,} items, {rated(half).sum():,} people, "
+            f"{name}: {len(np.unique(half.items)):,} items, {rated(half).sum():,} users, "
             f"{len(half):,} ratings"
             for name, half in zip(SIDES, (self.source, self.target), strict=True)
         ]
         both = int((rated(self.source) & rated(self.target)).sum())
-        return [*counts, f"{both:,} people rated on both sides"]
+        return [*counts, f"{both:,} users rated on both sides"]
 
 
 def rated(ratings: Ratings) -> Mask:

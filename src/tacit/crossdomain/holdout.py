@@ -52,11 +52,11 @@ class Holdout:
 
     def __post_init__(self) -> None:
         if not 0 < self.test_share < 1:
-            raise RequestError(f"The test share {self.test_share:g} is not between 0 and 1.")
+            raise RequestError(f"test_share must be between 0 and 1, got {self.test_share:g}.")
         if not 0 <= self.overlap <= 1:
-            raise RequestError(f"The overlap {self.overlap:g} is no share; give one of 0 to 1.")
+            raise RequestError(f"overlap must be a share from 0 to 1, got {self.overlap:g}.")
         if self.keep < 0:
-            raise RequestError(f"Nobody can keep {self.keep} ratings; give 0 or more.")
+            raise RequestError(f"keep must be 0 or more, got {self.keep}.")
 
     @property
     def words(self) -> str:
@@ -75,8 +75,8 @@ class Holdout:
         asked[_lowest(domains, asked, order, self.keep)] = False
         if not asked.any():
             raise RequestError(
-                f"Nobody among {len(tested)} tested people has more than {self.keep} ratings of "
-                f"{domains.names[target]}, so nothing is hidden; let them keep fewer."
+                f"None of the {len(tested)} test users has more than {self.keep} ratings in "
+                f"{domains.names[target]}, so nothing is held out; use a smaller keep."
             )
         ratings = domains.ratings
         known = _parted(domains.where(~asked), target, cut)
@@ -92,8 +92,8 @@ class Holdout:
         if not len(shared):
             others = " or ".join(n for d, n in enumerate(domains.names) if d != target)
             raise RequestError(
-                f"Nobody rated in {domains.names[target]} and in {others}, so nothing links them; "
-                "give domains that share people, under the same ids."
+                f"No user rated both in {domains.names[target]} and in {others}, so nothing links "
+                "the domains; use domains that share users, under the same ids."
             )
         chance = np.random.default_rng(seed)
         shuffled = chance.permutation(shared)

@@ -39,4 +39,4 @@ def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale)
 def require_finite(predicted: Predicted) -> None:
     """Raise `RequestError` where a prediction is infinite or nan."""
     if not np.isfinite(predicted.values).all():
-        raise RequestError("A system predicted a rating that is not finite.")
+        raise RequestError("The system predicted a rating that is not finite.")

@@ -75,14 +75,21 @@ class Client:
         words: Words = secret_word,
         chance: Chance = some_share,
     ) -> None:
-        must_be(str, url, "address", "write it as text, as in 'https://films.example'")
-        must_be(str, task or "", "address of a task", "write it as text: 64 hexadecimal digits")
+        must_be(str, url, "a URL", "write it as a string, as in 'https://films.example'")
+        must_be(
+            str,
+            task or "",
+            "the address of a task",
+            "write it as a string of 64 hexadecimal digits",
+        )
         for epsilon in (most_epsilon, lifetime):
-            must_be(str, epsilon, "epsilon of a device", "write it as text, as in '0.5'")
+            must_be(str, epsilon, "an epsilon", "write it as a string, as in '0.5'")
             if not _AMOUNT.fullmatch(epsilon):
                 raise RequestError(f"Epsilon '{epsilon}' is not a plain decimal such as 0.5.")
         if task is not None and not is_address(task):
-            raise RequestError(f"'{task[:64]}' is no address of a task: 64 hexadecimal digits.")
+            raise RequestError(
+                f"task must be an address of 64 hexadecimal digits, got '{task[:64]}'."
+            )
         self._most, self._pinned = most_epsilon, task
         self._clock, self._words, self._chance = clock, words, chance
         self._open = ExitStack()
@@ -255,7 +262,9 @@ class Client:
     def _task(self) -> tuple[Task, int, dict[str, int]]:
         """The task, its number in the store, and the place of each item id as text."""
         if self._known is None:
-            raise RequestError("No task is known yet; sync when the collector can be reached.")
+            raise RequestError(
+                "No task has been received yet; sync when the collector can be reached."
+            )
         return self._known
 
 

@@ -13,7 +13,7 @@ from tacit.errors import RequestError
 from tacit.given import must_be, whole
 from tacit.wire.list_model import ListModel, LowRank
 
-GIVE_IDS = "give ids, as in [3, 7]"
+GIVE_IDS = "pass ids, as in [3, 7]"
 
 
 class ListProfile:
@@ -26,10 +26,14 @@ class ListProfile:
     """
 
     def __init__(self, model: ListModel, own_items: Iterable[Item]) -> None:
-        must_be(ListModel, model, "list model", "give what `list_model` makes, which is published")
-        must_be(Iterable, own_items, "list of items", GIVE_IDS)
+        must_be(
+            ListModel, model, "a list model", "pass the published model, as `list_model` returns it"
+        )
+        must_be(Iterable, own_items, "a list of item ids", GIVE_IDS)
         if isinstance(own_items, str | bytes):  # letters are no ids
-            raise RequestError(f"A {type(own_items).__name__} is no list of items; {GIVE_IDS}.")
+            raise RequestError(
+                f"Expected a list of item ids, got {type(own_items).__name__}; {GIVE_IDS}."
+            )
         places = index_by_id(model.items)
         had = [str(item) for item in own_items]
         self._items = model.items
@@ -50,7 +54,7 @@ class ListProfile:
         far up the scale that is: what they would meet *and* like. Raises `RequestError` for an n
         that is no whole number, or below 0.
         """
-        n = whole("number of items", n, 0)
+        n = whole("n", n, 0)
         if not self._own and not any(self.scores):
             return []
         own = set(self._own)

@@ -42,8 +42,13 @@ class Profile:
     """
 
     def __init__(self, model: ItemModel, ratings: Mapping[Item, float]) -> None:
-        must_be(ItemModel, model, "item model", "give what `item_model` makes, which is published")
-        must_be(Mapping, ratings, "mapping", "give ratings by their items, as in {1: 5}")
+        must_be(
+            ItemModel,
+            model,
+            "an item model",
+            "pass the published model, as `item_model` returns it",
+        )
+        must_be(Mapping, ratings, "a mapping", "pass ratings by item id, as in {1: 5}")
         self._levels = model.scale.values
         if any(rating not in self._levels for rating in ratings.values()):
             # Neither the rating nor the item: the sentence may end up in a log.
@@ -77,7 +82,7 @@ class Profile:
 
         Raises `RequestError` for an n that is no whole number, or below 0.
         """
-        n = whole("number of items", n, 0)
+        n = whole("n", n, 0)
         mine = {place for place, _ in self._known}
         scores = [(-self._predict(i), i) for i in range(len(self._model.items)) if i not in mine]
         return [(self._model.items[i], -score) for score, i in sorted(scores)[:n]]

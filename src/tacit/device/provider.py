@@ -110,8 +110,9 @@ class Provider:
         elsewhere = "SELECT 1 FROM task WHERE named = ? AND origin <> ?"
         if self._one(elsewhere, task.address, self.origin):
             raise RequestError(
-                "This task names no provider, and another one asked it before: both would be given "
-                "the same name. Use another store, or have it asked as tacit-task-2."
+                "This task names no provider, and another provider has sent it before, so both "
+                "would receive the same pseudonym. Use another store, or have the task sent as "
+                "tacit-task-2."
             )
 
     @property

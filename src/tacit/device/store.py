@@ -223,10 +223,12 @@ def _text(data: bytes) -> str:
 def _sentence(error: sqlite3.Error, name: str) -> DataError | RequestError:
     text = str(error)
     if "locked" in text:
-        return RequestError(f"{name} is in use by another process; a store has one at a time.")
+        return RequestError(
+            f"{name} is in use by another process; only one process can use a store at a time."
+        )
     if isinstance(error, sqlite3.OperationalError):
         return DataError(UNWRITTEN.format(name, text))
     return DataError(
-        f"{name} is damaged or no store of this version ({text}); restore a backup, or name "
+        f"{name} is damaged or not a store of this version ({text}); restore a backup, or name "
         "another file."
     )

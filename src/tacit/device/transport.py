@@ -51,13 +51,13 @@ class Http:
     def __init__(self, url: str, token: str | None = None, *, insecure: bool = False) -> None:
         private = is_private(origin_of(url))
         if token is not None and not _TOKEN.fullmatch(token):
-            raise RequestError("This token is not one line of plain characters.")
+            raise RequestError("The token must be one line of plain characters.")
         if token is not None and not private:
-            raise RequestError("A token goes over https only; ask for the collector's https URL.")
+            raise RequestError("A token is sent over https only; use the collector's https URL.")
         if not private and not insecure:
             raise RequestError(
-                "http to another machine is for everybody on the way to read and change: ask for "
-                "the collector's https URL, or say insecure=True."
+                "Anyone on the network can read and change http traffic to another machine; use "
+                "the collector's https URL, or set insecure=True."
             )
         parts = urlsplit(url)
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection

@@ -42,8 +42,8 @@ def named(what: Any) -> tuple[str, str]:
     module, name = getattr(what, "__module__", ""), getattr(what, "__qualname__", str(what))
     if module == "__main__" or not name.isidentifier() or not module:
         raise RequestError(
-            f"Another process finds what it runs by module and name, and {name} of {module} "
-            "cannot be found so; define it with a name at the top of a module that is imported."
+            f"Another process finds functions by module and name, and cannot find {name} of "
+            f"{module}; define it with a name at the top level of an importable module."
         )
     return module, name
 
@@ -64,15 +64,15 @@ def _described(value: Any, arrays: list[Array]) -> Any:
     if plain is None or isinstance(plain, bool | int | float | str):
         return plain
     raise RequestError(
-        f"A block holds {array!r}, a {type(array).__name__}; give arrays of numbers, numbers, "
-        "texts or tuples of these."
+        "A block must contain arrays of numbers, numbers, strings or tuples of these, got "
+        f"{array!r}, a {type(array).__name__}."
     )
 
 
 def _laid(array: Array, arrays: list[Array]) -> Any:
     if array.dtype.kind not in KINDS:
         raise RequestError(
-            f"A block holds an array of {array.dtype}; give one of numbers or truth values."
+            f"A block must contain arrays of numbers or booleans, got {array.dtype}."
         )
     columns_first = array.flags.f_contiguous and not array.flags.c_contiguous
     arrays.append(np.ascontiguousarray(array.T if columns_first else array))

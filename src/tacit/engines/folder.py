@@ -40,8 +40,9 @@ class InFolder:
                 partial.write_text(said)
         elif whose.read_bytes() != said.encode():
             raise RequestError(
-                f"{folder} holds the state of a fit of other reports or settings, or by another "
-                "version of Tacit; give an empty folder, or what that fit had to go on with it."
+                f"{folder} contains the state of a fit of other reports or settings, or of "
+                "another version of Tacit. Use an empty folder, or the reports and settings of "
+                "that fit to resume it."
             )
         return cls(folder)
 

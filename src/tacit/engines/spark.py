@@ -36,7 +36,7 @@ class Spark:
 
     def __init__(self, master: str = "local[2]", blocks: int = 8, memory: str = "4g") -> None:
         if blocks < 1:
-            raise RequestError(f"{blocks} blocks hold nothing; give 1 or more.")
+            raise RequestError(f"blocks must be at least 1, got {blocks}.")
         self.master, self.blocks, self.memory = master, blocks, memory
         self._open = ExitStack()
         self._session: Any = None
@@ -157,8 +157,8 @@ class _Task:
 def _fitting(packed: bytes) -> bytes:
     if len(packed) > LARGEST:
         raise RequestError(
-            f"A block of {len(packed):,} bytes does not fit a row of Spark's, {LARGEST:,}; ask for "
-            "more blocks."
+            f"A block has {len(packed):,} bytes, more than a Spark row can hold ({LARGEST:,}); "
+            "use more blocks."
         )
     return packed
 

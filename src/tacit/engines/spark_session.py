@@ -40,7 +40,7 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
     """
     if not MASTER.fullmatch(master):
         raise RequestError(
-            f"'{master}' is no master of Spark's; give local[2], spark://host:7077 or the like."
+            f"master must be a Spark master such as local[2] or spark://host:7077, got '{master}'."
         )
     _pyspark()
     from pyspark.sql import SparkSession
@@ -52,8 +52,8 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
     try:
         if spark.sparkContext.master != master:
             raise RequestError(
-                f"Spark already runs here for {spark.sparkContext.master}; ask for that master, or "
-                f"stop it before asking for {master}."
+                f"Spark already runs here for {spark.sparkContext.master}; use that master, or "
+                f"stop it before you use {master}."
             )
         yield _of_its_own(spark)
     finally:
@@ -97,8 +97,8 @@ def losing_nobody(master: str) -> Generator[None]:
         if not LOST.search(str(error)):
             raise
         raise RequestError(
-            f"A worker of {master} died at its block, and Spark tries a block no further; start "
-            "again (a fit with a state goes on), or on one machine let Spark try four times, as in "
+            f"A worker of {master} died repeatedly on its block, and Spark gave up. Start again "
+            "(a fit with a state resumes). On one machine, allow Spark four attempts, as in "
             "local[2,4]."
         ) from None
 
@@ -106,7 +106,7 @@ def losing_nobody(master: str) -> Generator[None]:
 def _pyspark() -> None:
     if find_spec("pyspark") is None or find_spec("pyarrow") is None:
         raise RequestError(
-            "Spark needs PySpark and PyArrow; pip install 'tacit-recommender[spark]'."
+            "Spark requires PySpark and PyArrow. Run pip install 'tacit-recommender[spark]'."
         )
 
 
@@ -115,13 +115,14 @@ def _java() -> None:
     home = os.environ.get("JAVA_HOME")
     if home and not shutil.which("java", path=Path(home) / "bin"):
         raise RequestError(
-            f"Spark needs Java, and JAVA_HOME={home} holds no bin/java; let JAVA_HOME name a Java "
-            "of version 17 or later, or unset it where java is on the path."
+            f"Spark requires Java, and JAVA_HOME={home} contains no bin/java; set JAVA_HOME to "
+            "Java 17 or later, or unset it if java is on the path."
         )
     if not home and not shutil.which("java"):
         raise RequestError(
-            "Spark needs Java, and none was found: JAVA_HOME is not set, and no java is on the "
-            "path; install version 17 or later (Debian: apt-get install default-jre-headless)."
+            "Spark requires Java, and none was found: JAVA_HOME is not set, and java is not on "
+            "the path. Install version 17 or later (Debian: apt-get install "
+            "default-jre-headless)."
         )
 
 
@@ -142,7 +143,7 @@ def _started(master: str, memory: str) -> "SparkSession":
     except (py4j.Py4JError, PySparkException) as error:
         reason = str(getattr(error, "java_exception", error)).splitlines()[0]
         raise RequestError(
-            f"Spark does not start for the master {master}, which needs Java 17 or later: {reason}"
+            f"Spark cannot start for the master {master}, which requires Java 17 or later: {reason}"
         ) from None
     finally:
         # PySpark's own answer to an interrupt talks to a Java that is in the middle of a sentence.

@@ -40,8 +40,9 @@ class Recorded:
         found = fingerprint(ratings)
         if self.digest not in (None, found):
             raise DataError(
-                f"{path} has other ratings than the experiment was run on: their checksum is "
-                f"{found}, not {self.digest}. Give it the ratings of then, or delete its digest."
+                f"{path} has other ratings than the experiment: their checksum is {found}, not "
+                f"{self.digest}. Use the original ratings, or delete the digest from the "
+                "experiment file."
             )
 
 
@@ -109,20 +110,22 @@ def read(path: Path) -> tuple[dict[str, Any], Recorded]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise RequestError(f"{path} is no experiment: {error}.") from None
+        raise RequestError(f"{path} is not an experiment file: {error}.") from None
     if unnamed := table.get("unnamed"):
         raise RequestError(
-            f"{path} compares {', '.join(unnamed)}, which a command line has no name for; run it "
+            f"{path} compares {', '.join(unnamed)}, which the command line cannot name; run it "
             "from Python, with tacit.compare."
         )
     said: dict[str, Any] = table.get("compare", {})
     if "data" not in said and table.get("data") == IN_MEMORY:
         raise RequestError(
-            f"{path} was run on ratings in memory; write them to a file, and say where it is as "
-            f"{WHERE_DATA_ARE}."
+            f"{path} was run on ratings in memory; write them to a file, and name it in the "
+            f"experiment as {WHERE_DATA_ARE}."
         )
     if "data" not in said:
-        raise RequestError(f"{path} is no experiment: it has no table [compare] with data.")
+        raise RequestError(
+            f"{path} is not an experiment file: it has no table [compare] with data."
+        )
     paths = {name: str(path.parent / said[name]) for name in PATHS if name in said}
     return {**said, **paths}, Recorded(table.get("auto", {}), table.get("digest"))
 

@@ -22,6 +22,6 @@ def writable(*paths: Path | None, read: Sequence[object] = (), beside: Sequence[
         for target in (path, *map(path.with_suffix, beside)):
             if target.resolve() in sources:
                 raise RequestError(
-                    f"{target} is what is to be read, and would be written over; give the result "
-                    "another name."
+                    f"{target} is an input and would be overwritten; choose another name for the "
+                    "result."
                 )

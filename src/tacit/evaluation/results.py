@@ -142,12 +142,14 @@ def checked(kind: type[Any], values: Mapping[str, Any], metrics: Sequence[str]) 
     """
     odd = sorted(set(values) ^ {field.name for field in fields(kind)})
     if odd:
-        raise DataError(f"A result row has or lacks the key '{odd[0]}'; run the comparison again.")
+        raise DataError(
+            f"The key '{odd[0]}' of a result row is missing or unknown; run the comparison again."
+        )
     for field in fields(kind):
         if not _is_of(field.type, values[field.name]):
             raise DataError(
-                f"A result row has {brief(values[field.name])!r} as '{field.name}'; run the "
-                "comparison again."
+                f"A result row has {brief(values[field.name])!r} as '{field.name}', which is of "
+                "another type; run the comparison again."
             )
     absent = {key: float("nan") for key in metrics if values[key] is None}
     return {**values, **absent}
@@ -217,7 +219,9 @@ def load(path: Path) -> list[ResultRow]:
     try:
         rows = json.loads(path.read_text())
         if not isinstance(rows, list):
-            raise TypeError("it is no list of rows")
+            raise TypeError("it is not a list of rows")
         return [ResultRow.from_dict(values) for values in cast("list[Any]", rows)]
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(f"{path} is no result file ({error}); run the comparison again.") from error
+        raise DataError(
+            f"{path} is not a result file ({error}); run the comparison again."
+        ) from error

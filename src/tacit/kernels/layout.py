@@ -58,8 +58,8 @@ def by_user(users: Ints, items: Ints, n_users: int, n_items: int) -> tuple[Side,
     """
     if len(users) > MOST_CELLS:
         raise RequestError(
-            f"{len(users):,} ratings or reports are more than the {MOST_CELLS:,} that one table "
-            "holds; leave out people."
+            f"A table holds at most {MOST_CELLS:,} ratings or reports, got {len(users):,}; leave "
+            "out users."
         )
     each = np.arange(len(users), dtype=np.int32)
     by_item = _dealt(items, each, starts(counted(items, n_items)))

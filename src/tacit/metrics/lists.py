@@ -70,11 +70,11 @@ def list_figures(
     nobody's list.
     """
     if length < 1:
-        raise RequestError(f"A list of {length} items is none; ask for 1 or more.")
+        raise RequestError(f"length must be an integer of at least 1, got {length}.")
     if len(users) and int(users.max()) >= len(lists):
         raise RequestError(
-            f"A test row is of person {int(users.max())}, and there are {len(lists)} lists; give "
-            "one for everybody."
+            f"lists must contain one list per user: user {int(users.max())} has test rows, got "
+            f"{len(lists)} lists."
         )
     wanted = np.bincount(users, minlength=len(lists))
     found = _Found.of(lists, users, items, len(counts), length)

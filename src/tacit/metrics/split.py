@@ -33,23 +33,23 @@ class SplitProtocol:
     def __post_init__(self) -> None:
         if self.kind not in (*DRAWN, "last") and not self.column:
             raise RequestError(
-                f"There is no split '{self.kind}'; choose random, time, last or column:NAME."
+                f"split must be random, time, last or column:NAME, got '{self.kind}'."
             )
         if self.share is not None and self.kind not in DRAWN:
             raise RequestError(
-                f"The split {self.kind} says itself what is held out; leave out --test-share or "
-                f"--split {self.kind}."
+                f"test_share cannot be set for the split {self.kind}, which defines what is held "
+                f"out; leave out --test-share or --split {self.kind}."
             )
         if self.share is not None and not 0 < self.share < 1:
-            raise RequestError(f"The test share {self.share:g} is not between 0 and 1.")
+            raise RequestError(f"test_share must be between 0 and 1, got {self.share:g}.")
         if self.seeds < 1 or (self.folds is not None and self.folds < 2):
             raise RequestError(
-                f"{self.seeds} seeds and {self.folds} folds cannot be run; give at least one "
-                f"seed and two folds."
+                f"seeds must be at least 1 and folds at least 2, got {self.seeds} seeds and "
+                f"{self.folds} folds."
             )
         if self.kind != "random" and self.folds is not None:
             raise RequestError(
-                f"Folds are drawn at random; leave out --folds or --split {self.kind}."
+                f"folds are drawn at random; leave out --folds or --split {self.kind}."
             )
 
     @property
@@ -91,8 +91,9 @@ class SplitProtocol:
             mask = fold_of(len(ratings), self.folds, seed) == fold
         if mask.all() or not mask.any():
             raise RequestError(
-                f"Of {len(ratings)} ratings {int(mask.sum())} would be held out, and training "
-                "and test both need some; give more ratings or another share or split."
+                f"The split would hold out {int(mask.sum())} of {len(ratings)} ratings, and "
+                "neither training nor test data may be empty. Use more ratings, another share or "
+                "another split."
             )
         return mask
 
@@ -142,13 +143,16 @@ def published(ratings: Ratings, column: str) -> Mask:
     """
     if ratings.held_out is None:
         raise RequestError(
-            f"{ratings.name} was read without the column {column} that says what is held out; "
-            f"read it with held_out='{column}'."
+            f"{ratings.name} was read without the column {column}, which defines the held-out "
+            f"ratings; read it with held_out='{column}'."
         )
     return ratings.held_out.copy()
 
 
 def _times(ratings: Ratings, kind: str) -> NDArray[np.int64]:
     if ratings.times is None:
-        raise RequestError(f"{ratings.name} has no times to split by; leave out --split {kind}.")
+        raise RequestError(
+            f"The split {kind} requires times, and {ratings.name} has none; leave out --split "
+            f"{kind}."
+        )
     return ratings.times

@@ -137,5 +137,7 @@ def fit(
 
 def _on(scale: RatingScale | str | None, reports: Reports) -> Reports:
     if scale is not None and str(scale) != str(reports.scale):
-        raise RequestError(f"These reports are on the scale {reports.scale}; leave out {scale}.")
+        raise RequestError(
+            f"scale must be that of the reports, {reports.scale}, got {scale}; leave it out."
+        )
     return reports

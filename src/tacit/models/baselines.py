@@ -1,4 +1,4 @@
-"""The floors every model must beat: global mean, item means, item and person biases.
+"""Baselines: global mean, item means, and item and user biases.
 
 All three read *debiased* reports and shrink by what they know: the channel's noise, and a spread
 of the levels estimated from the reports themselves (empirical Bayes).

@@ -45,8 +45,8 @@ def fit_tables(model: LearnsOnEngine, rng: int, *learnt_from: Array) -> Tables:
         return InFolder.of(model.state, _told(model) | {"rng": rng, "data": _digest(learnt_from)})
     if model.engine is not None:
         raise RequestError(
-            "Workers of an engine do not see this process's memory; give `state`, a folder that "
-            "all of them reach."
+            "state is required: workers of an engine cannot access the memory of this process. "
+            "Name a folder that all workers can reach."
         )
     return InMemory()
 

@@ -159,7 +159,8 @@ class Fitted:
         """
         if len(users) != len(items):
             raise RequestError(
-                f"{len(users)} people and {len(items)} items are no pairs; give as many of each."
+                f"users and items must have the same length, got {len(users)} users and "
+                f"{len(items)} items."
             )
         who, what = np.asarray(users, np.int32), np.asarray(items, np.int32)
         return predict(who, what, self.mu, self.people, self.items, self.levels, self.sigma)
@@ -211,7 +212,7 @@ class Fitted:
         one = is_id(user)
         whose = raw_ids([user] if one else user)
         people = self.user_ids.codes(whose)
-        say_unknown(whose, people, "to them go the average person's items", notify)
+        say_unknown(whose, people, "they get the recommendations of an average user", notify)
         lists = [ranked(self.item_ids, self._ratings_by(code), n, exclude) for code in people]
         if one:
             return lists[0]

@@ -14,7 +14,7 @@ def item_model(fitted: Fitted) -> ItemModel:
 
     Raises `RequestError` for what predicts no ratings, such as a model of lists.
     """
-    must_be(Fitted, fitted, "model of ratings", "give what `fit` returns, or take `list_model`")
+    must_be(Fitted, fitted, "a rating model", "pass what `fit` returns, or use `list_model`")
     fitted = fitted.on_devices()
     return ItemModel(
         scale=fitted.scale,

@@ -59,7 +59,7 @@ def checked(arrays: Arrays, levels: tuple[float, ...], sigma: Any) -> float:
     for names, is_valid in ((POSITIVE, np.greater), (NON_NEGATIVE, np.greater_equal)):
         for name in names:
             if name in arrays and not is_valid(arrays[name], 0).all():
-                raise DataError(f"{name} has the value {arrays[name].min():g}")
+                raise DataError(f"{name} has the invalid value {arrays[name].min():g}")
     return _sigma(sigma, levels)
 
 

@@ -88,7 +88,7 @@ def read(path: Path | str) -> dict[str, Any]:
     except DAMAGED:
         raise RequestError(f"{path} is not a saved model; make one with `tacit fit`.") from None
     raise RequestError(
-        f"{path} has format {str(header['format'])[:40]}, not {FORMAT}: fit it again."
+        f"{path} has format {str(header['format'])[:40]}, not {FORMAT}; fit the model again."
     )
 
 

@@ -37,7 +37,7 @@ def ranked(
     `RequestError` for an n that is no whole number above 0.
     """
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-        raise RequestError(f"{n!r} items cannot be recommended; ask for 1 or more.")
+        raise RequestError(f"n must be an integer of at least 1, got {n!r}.")
     left = np.ones(len(items), np.bool_)
     if exclude is not None:
         known = items.codes(raw_ids(exclude))
@@ -54,7 +54,7 @@ def say_unknown(people: pl.Series, codes: Codes, what_now: str, notify: Notify |
         (notify or tell)(f"'{unknown[0]}' sent no report; {what_now}.")
     elif len(unknown):
         (notify or tell)(
-            f"{len(unknown)} of {len(people)} people sent no report, '{unknown[0]}' first; "
+            f"{len(unknown)} of {len(people)} users sent no report (the first is '{unknown[0]}'); "
             f"{what_now}."
         )
 
@@ -81,8 +81,8 @@ def with_titles(found: pl.DataFrame, titles: object) -> pl.DataFrame:
     given: Any = titles_of(titles) if isinstance(titles, str | Path) else titles
     if not {"item", "title"} <= set(getattr(given, "columns", ())):
         raise RequestError(
-            f"A {type(given).__name__} has no titles; give a frame with the columns item and "
-            "title, or a file such as movies.csv."
+            "titles must be a frame with the columns item and title, or a file such as "
+            f"movies.csv, got {type(given).__name__}."
         )
     kind = found.schema["item"]
     known = as_lazy(given).select(pl.col("item").cast(kind, strict=False), "title").collect()

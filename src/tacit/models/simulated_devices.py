@@ -81,12 +81,12 @@ def device_lists(fitted: Fitted, own: Ratings, whose: Codes, length: int, engine
 
 
 def _downloaded(fitted: Fitted) -> Downloaded:
-    must_be(Fitted, fitted, "model of ratings", "give what `fit` returns")
+    must_be(Fitted, fitted, "a rating model", "pass what `fit` returns")
     return Downloaded.of(fitted)
 
 
 def _everybody(fitted: Fitted, own: Ratings) -> tuple[Side, Doubles]:
-    must_be(Ratings, own, "`Ratings`", "give those of the model's people")
+    must_be(Ratings, own, "`Ratings`", "pass the ratings of the model's users")
     if str(own.scale) != str(fitted.scale):
         raise RequestError(
             f"{own.name} must be on the model's scale {fitted.scale}, got {own.scale}; read the "

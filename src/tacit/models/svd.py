@@ -1,4 +1,4 @@
-"""SVD and SVD++ by stochastic gradient descent: the naive reading, as Koren (2008) has it.
+"""SVD and SVD++ (Koren 2008) by stochastic gradient descent, ignoring the channel.
 
     r^_ui = mu + b_u + b_i + q_i . (p_u + z_u)        z_u = |N(u)|^-1/2 sum over j in N(u) of y_j
 

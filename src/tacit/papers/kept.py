@@ -32,7 +32,7 @@ class Measured:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """What `to_dict` gave; raises `DataError` for what is no number."""
         if not all(isinstance(value, int | float) for value in values.values()):
-            raise DataError(f"{values} are no figures; measure them again.")
+            raise DataError(f"{values} are not numbers; measure them again.")
         return cls(dict(values))
 
 

@@ -61,7 +61,7 @@ class Paper:
         for name in only or ():
             if name not in names:
                 raise RequestError(
-                    f"There is no study '{name}' of {self.name}; choose from {', '.join(names)}."
+                    f"A study of {self.name} must be one of {', '.join(names)}, got '{name}'."
                 )
         chosen = [study for study in every if not only or study.name in only]
         return with_settings(chosen, settings or {})
@@ -86,8 +86,7 @@ def one_set(name: str) -> Callable[[Sequence[Ratings], Any], Ratings]:
     def taken(given: Sequence[Ratings], items: Any) -> Ratings:
         if len(given) != 1:
             raise RequestError(
-                f"{len(given)} sets of ratings were given for the paper {name}, which is about "
-                "one; run it once for each."
+                f"The paper {name} uses one set of ratings, got {len(given)}; run it once for each."
             )
         return given[0]
 

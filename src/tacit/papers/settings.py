@@ -18,7 +18,8 @@ def with_settings(studies: Sequence[Any], given: Mapping[str, str]) -> tuple[Any
     for name in given:
         if name not in known:
             raise RequestError(
-                f"No study here has the setting '{name}'; there are {', '.join(sorted(known))}."
+                f"No selected study has the setting '{name}'; the settings are "
+                f"{', '.join(sorted(known))}."
             )
     return tuple(_changed(study, given) for study in studies)
 
@@ -38,6 +39,6 @@ def _read(name: str, text: str, kind: Any) -> Any:
         return tuple(read(part) for part in text.split(",")) if several else read(text)
     except (ValueError, TypeError):
         raise RequestError(
-            f"'{text}' is no value of the setting {name}; give {read.__name__}"
-            f"{' values, separated by commas' if several else ''}."
+            f"{name} must be {'comma-separated values' if several else 'a value'} of type "
+            f"{read.__name__}, got '{text}'."
         ) from None

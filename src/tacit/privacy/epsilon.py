@@ -28,7 +28,7 @@ def epsilon_text(epsilon: object) -> str:
         positive = False
     if not positive:
         shown = repr(epsilon) if isinstance(epsilon, str) else str(epsilon)
-        raise RequestError(f"{shown[:60]} is not an epsilon; give a positive decimal, as in 0.5.")
+        raise RequestError(f"epsilon must be a positive decimal, as in 0.5, got {shown[:60]}.")
     return text
 
 

@@ -55,7 +55,7 @@ class Guarantee:
         for what, given, known in (("unit", self.unit, Unit), ("trust", self.trust, Trust)):
             if given not in get_args(known):
                 choices = ", ".join(get_args(known))
-                raise RequestError(f"There is no {what} '{given}'; choose from {choices}.")
+                raise RequestError(f"{what} must be one of {choices}, got '{given}'.")
 
     @property
     def sentence(self) -> str:
@@ -117,14 +117,14 @@ class Guarantee:
 
         Raises `RequestError` for a key that is missing or not known, and for what has no keys.
         """
-        must_be(Mapping, written, "guarantee", "give what `to_dict` made")
+        must_be(Mapping, written, "a guarantee", "pass what `to_dict` returns")
         every = {field.name: field.default for field in fields(cls)}
         missing = [
             name for name, usual in every.items() if usual is MISSING and name not in written
         ]
         for name in (*missing, *(name for name in written if name not in every)):
             has = "has no" if name in missing else "has an unknown"
-            raise RequestError(f"This guarantee {has} '{name}'; give what `to_dict` made.")
+            raise RequestError(f"This guarantee {has} '{name}'; pass what `to_dict` returns.")
         known: dict[str, Any] = dict(written)
         for name in ("public", "assumptions", "uncovered"):
             known[name] = tuple(known.get(name, ()))

@@ -23,7 +23,7 @@ def nano(epsilon: str) -> int:
     """
     whole = Decimal(epsilon) * NANO
     if not whole.is_finite() or whole < 0:
-        raise RequestError(f"Epsilon {epsilon} is no amount; give a decimal such as 0.5.")
+        raise RequestError(f"Epsilon must be a decimal of at least 0 such as 0.5, got {epsilon}.")
     return int(whole.to_integral_value(ROUND_CEILING))
 
 
@@ -58,7 +58,7 @@ class Ledger:
         """The ledger after a debit; raises `BudgetError` with the amount left when it is too much,
         and `RequestError` for an amount below 0."""
         if amount < 0:
-            raise RequestError(f"A debit of {amount} nano-epsilon is no debit.")
+            raise RequestError(f"A debit must be at least 0 nano-epsilon, got {amount}.")
         if not self.affords(amount):
             raise BudgetError(
                 f"This answer costs epsilon = {nats(amount)} and {nats(self.left)} of "

@@ -58,10 +58,10 @@ def as_ratings(
     given = {option: value for option, value in asked.items() if value not in (None, False)}
     if isinstance(data, str | Path):
         if not Path(data).exists():
-            raise DataError(f"There is no file or folder {data}; give {KINDS}.")
+            raise DataError(f"The path {data} does not exist; pass {KINDS}.")
         return read(data, format=format, notify=notify, **given)
     if format is not None:
-        raise RequestError(f"The format {format} is one of files; leave it out.")
+        raise RequestError(f"format applies to files only, got {format}; leave it out.")
     return from_frame(_frame(data), name=name, notify=notify, **given)
 
 
@@ -75,7 +75,7 @@ def _as_they_are(ratings: Ratings, asked: Mapping[str, Any]) -> Ratings:
     ]
     if given:
         raise RequestError(
-            f"These are Ratings already, on the scale {ratings.scale}; leave out {given[0]}."
+            f"data is already Ratings, on the scale {ratings.scale}; leave out {given[0]}."
         )
     return ratings
 
@@ -91,8 +91,8 @@ def _frame(data: Any) -> Any:
             return pl.DataFrame(data)  # pyright: ignore[reportUnknownArgumentType]
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         reason = str(error).partition("\n")[0][:120]
-        raise DataError(f"The columns cannot be read ({reason}); give {KINDS}.") from error
-    raise RequestError(f"A {type(data).__name__} holds no ratings; give {KINDS}.")
+        raise DataError(f"The columns cannot be read ({reason}); pass {KINDS}.") from error
+    raise RequestError(f"data must be {KINDS}, got {type(data).__name__}.")
 
 
 def _of_arrays(columns: Sequence[Any]) -> pl.DataFrame:
@@ -109,5 +109,5 @@ def _of_arrays(columns: Sequence[Any]) -> pl.DataFrame:
     ]
     if len({len(one) for one in series}) > 1:
         lengths = ", ".join(f"{len(one)} of {one.name}" for one in series)
-        raise RequestError(f"The columns are of different lengths ({lengths}); give equal ones.")
+        raise RequestError(f"The columns must have the same length, got {lengths}.")
     return pl.DataFrame(series)

@@ -42,9 +42,9 @@ def declare(
         found = found.with_people(_ids(people, "user"))
     if dropped := len(ratings) - len(found):
         notify(
-            f"{ratings.name}: {dropped:,} ratings of or by what was not declared were dropped (a "
+            f"{ratings.name}: {dropped:,} ratings of undeclared users or items were dropped (a "
             "count of true ratings, which no guarantee covers)."
-            + ("" if len(found) else " None is left; check that ids are spelled alike.")
+            + ("" if len(found) else " None is left; use the same ids in both.")
         )
     return found
 
@@ -89,11 +89,11 @@ def listed(path: Path, name: str) -> pl.DataFrame:
     of ratings, a row without an id, and for no table."""
     table = _table(path)
     if name not in table.columns:
-        raise DataError(f"{path} has no column named {name}; its first line should name it.")
+        raise DataError(f"{path} has no column named {name}; name it in the first line.")
     if odd := [column for column in RATED[name] if column in table.columns]:
         raise DataError(
-            f"{path} has a column {odd[0]}, so it holds ratings: what is read off them is not "
-            f"declared. Give a table of every {name} there is."
+            f"{path} has a column {odd[0]}, so it contains ratings, and a list inferred from "
+            f"ratings is not a declaration. Use a table of every {name}."
         )
     if gaps := int((absent := missing(table[name])).sum()):
         row = int(absent.arg_max() or 0) + 1
@@ -116,7 +116,7 @@ def _typed(table: pl.DataFrame) -> pl.DataFrame:
     for name in set(RATED) & set(table.columns):
         if not (table.schema[name].is_integer() or isinstance(table.schema[name], pl.String)):
             raise DataError(
-                f"column '{name}' is {table.schema[name]}; it needs to be whole numbers or text."
+                f"column '{name}' must contain integers or text, got {table.schema[name]}"
             )
     return table.with_columns(typed_ids(table[name]) for name in RATED if name in table.columns)
 
@@ -128,5 +128,5 @@ def _table(path: Path) -> pl.DataFrame:
         return _typed(_text_table(path))
     except BROKEN as error:
         raise DataError(
-            f"{path} is no table ({reason(error)}); give a csv with a header."
+            f"{path} is not a table ({reason(error)}); use a csv with a header."
         ) from None

@@ -107,11 +107,11 @@ class Delimited:
         if name == "rating":
             return rating_fault(value.replace(",", ".") if self.decimal_comma else value, self.grid)
         if name == "timestamp" and self.iso_times and not is_iso(value):
-            return f"timestamp {shown(value)} is no date such as {EXAMPLES}; correct the line"
+            return f"timestamp {shown(value)} is not a date such as {EXAMPLES}; correct the line"
         if name == "held_out" and value.lower() not in HELD_OUT:
-            return f"{shown(value)} does not say whether the row is held out; write 0 or 1"
+            return f"the held-out flag {shown(value)} must be 0 or 1; correct the line"
         if self._type(name) == pl.Int64 and not whole(value):
-            return f"{name} {shown(value)} is not a whole number; correct or remove the line"
+            return f"{name} {shown(value)} is not an integer; correct or remove the line"
         return None
 
 
@@ -120,5 +120,5 @@ def _with_split(frame: pl.DataFrame) -> pl.DataFrame:
     said = frame["held_out"].str.strip_chars().str.to_lowercase()
     held = said.replace_strict(HELD_OUT, default=None, return_dtype=pl.Boolean)
     if held.null_count():
-        raise UnsoundError("a row does not say whether it is held out")
+        raise UnsoundError("a row has no valid held-out flag")
     return frame.with_columns(held)

@@ -24,9 +24,9 @@ _BUILT_IN = {f.name: f for f in (ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMS
 
 def _format(name: str, declared: Any) -> Format:
     if not isinstance(declared, Format):
-        raise RequestError(f"{declared!r} is no Format")
+        raise RequestError(f"{declared!r} is not a Format")
     if declared.name != name:
-        raise RequestError(f"it calls itself '{declared.name}'")
+        raise RequestError(f"its name attribute is '{declared.name}'")
     return declared
 
 
@@ -57,15 +57,15 @@ def detect(path: Path, format: str | None, request: Request) -> Candidate:
         candidates = _candidates(sources, list(_plugged()), request)
     if len(candidates) > 1:
         names = " and ".join(_label(candidate) for candidate in candidates)
-        raise DataError(f"{path} holds more than one data set, {names}; give one of them.")
+        raise DataError(f"{path} contains more than one data set, {names}; name one of them.")
     if not candidates:
-        raise DataError(f"{path} holds no ratings in a known format; give the file itself.")
+        raise DataError(f"{path} contains no ratings in a known format; name the file itself.")
     return candidates[0]
 
 
 def _named(format: str) -> Format:
     if format not in FORMATS:
-        raise RequestError(f"There is no format '{format}'; choose from {', '.join(FORMATS)}.")
+        raise RequestError(f"format must be one of {', '.join(FORMATS)}, got '{format}'.")
     return FORMATS[format]
 
 
@@ -79,7 +79,7 @@ def _plugged() -> Iterator[Format]:
 
 def _of_file(source: Source, formats: Sequence[Format], request: Request) -> Format:
     if not source.head.strip():
-        raise DataError(f"{source} is empty; give a file with ratings.")
+        raise DataError(f"{source} is empty; name a file with ratings.")
     if len(formats) == 1:
         return formats[0]
     called = [format for format in formats if format.named(source)]
@@ -87,7 +87,7 @@ def _of_file(source: Source, formats: Sequence[Format], request: Request) -> For
     if found:
         return found[0]
     raise DataError(
-        f"{source} is in no known format; name its format, one of {', '.join(FORMATS)}."
+        f"{source} has an unknown format; name its format, one of {', '.join(FORMATS)}."
     )
 
 

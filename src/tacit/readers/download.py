@@ -23,7 +23,7 @@ Progress = Callable[[int, int | None], None]
 def archive(name: str) -> Archive:
     """The archive of that name; raises `RequestError` when there is none."""
     if name not in DATASETS:
-        raise RequestError(f"There is no data set '{name}'; choose from {', '.join(DATASETS)}.")
+        raise RequestError(f"The data set must be one of {', '.join(DATASETS)}, got '{name}'.")
     return DATASETS[name]
 
 
@@ -45,8 +45,8 @@ def download(wanted: Archive, folder: Path, progress: Progress = lambda done, to
     if found != checksum:
         part.unlink()
         raise DataError(
-            f"{wanted.url} has checksum {found} instead of {checksum}; it was removed, fetch it "
-            f"again or from elsewhere."
+            f"{wanted.url} has checksum {found} instead of {checksum}. The file was removed; "
+            "download it again or from elsewhere."
         )
     part.replace(target)
     return target
@@ -60,7 +60,7 @@ def published(url: str) -> str:
     with _opened(urllib.request.Request(url + ".md5"), url + ".md5") as answer:
         found = HEXADECIMAL.search(answer.read(CHUNK))
     if found is None:
-        raise DataError(f"{url}.md5 holds no MD5; try again later.")
+        raise DataError(f"{url}.md5 contains no MD5 checksum; try again later.")
     return f"md5:{found.group().decode().lower()}"
 
 
@@ -87,7 +87,7 @@ def fetch(url: str, part: Path, progress: Progress) -> None:
                 progress(done, total)
     if total is not None and done < total:
         raise DataError(
-            f"{url} broke off after {done:,} of {total:,} bytes; run the same command to go on."
+            f"{url} stopped after {done:,} of {total:,} bytes; run the same command to resume."
         )
 
 
@@ -111,11 +111,13 @@ def _opened(request: urllib.request.Request, url: str) -> Any:
         error.close()
         if error.code == RANGE_NOT_SATISFIABLE:
             raise _PastTheEndError from error
-        raise DataError(f"{url} answered {error.code} {error.reason}; try again later.") from error
+        raise DataError(
+            f"{url} responded with {error.code} {error.reason}; try again later."
+        ) from error
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise DataError(
-            f"{url} cannot be reached ({reason}); check the connection and run it again."
+            f"{url} cannot be reached ({reason}); check the connection and run the command again."
         ) from error
 
 
@@ -124,7 +126,9 @@ def _chunks(answer: Any, url: str) -> Any:
         try:
             chunk = answer.read(CHUNK)
         except (OSError, http.client.HTTPException) as error:
-            raise DataError(f"{url} broke off ({error}); run the same command to go on.") from error
+            raise DataError(
+                f"The download of {url} stopped ({error}); run the same command to resume."
+            ) from error
         if not chunk:
             return
         yield chunk

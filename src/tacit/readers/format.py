@@ -30,17 +30,17 @@ class Columns:
     def of(cls, names: Mapping[str, str] | None) -> "Columns":
         """From `{"user": "member", ..}`; raises `RequestError` for a key that is no column, for a
         name that is no text, and for one column under two names."""
-        must_be(Mapping, names or {}, "mapping", "name columns as in {'user': 'member'}")
+        must_be(Mapping, names or {}, "a mapping", "name columns as in {'user': 'member'}")
         for name, theirs in (names or {}).items():
             if name not in NAMES:
-                raise RequestError(f"There is no column '{name}' to name; choose from {NAMES}.")
-            must_be(str, theirs, "name", f"say in text which column holds the {name}")
+                raise RequestError(f"The name of a column must be one of {NAMES}, got '{name}'.")
+            must_be(str, theirs, "a column name", f"name the column of {name} as a string")
         found = cls(**(names or {}))
         used = [getattr(found, name) for name in NAMES]
         if twice := [name for name in used if used.count(name) > 1]:
             raise RequestError(
-                f"The column '{twice[0]}' cannot be two of {', '.join(NAMES)}; name another for "
-                "one of them."
+                f"The column '{twice[0]}' cannot be two of {', '.join(NAMES)}; name another "
+                "column for one of them."
             )
         return found
 
@@ -81,11 +81,11 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.held_out is not None:
-            must_be(str, self.held_out, "name", "say in text which column is held out")
+            must_be(str, self.held_out, "a column name", "name the held-out column as a string")
         if self.held_out is not None and (what := self.columns.renaming([self.held_out])):
             raise RequestError(
-                f"The column '{self.held_out}' holds the {what[self.held_out]}, and cannot say "
-                "what is held out; name another."
+                f"The column '{self.held_out}' contains the {what[self.held_out]} and cannot "
+                "define what is held out; name another column."
             )
 
     def renaming(self, present: Sequence[str]) -> dict[str, str]:

@@ -55,22 +55,24 @@ def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType
         return pl.String()
     needs = {
         "rating": "numbers",
-        "timestamp": "whole Unix seconds, dates or times",
+        "timestamp": "integer Unix seconds, dates or times",
         "held_out": "0 and 1, or true and false",
-    }.get(ours, "whole numbers or text")
-    raise DataError(f"{where}: column '{theirs}' is {dtype}; it needs to be {needs}.")
+    }.get(ours, "integers or text")
+    raise DataError(f"{where}: column '{theirs}' must contain {needs}, got {dtype}.")
 
 
 def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None) -> None:
     for name in frame.columns:
         if (absent := missing(frame[name])).any():
             place = row + int(absent.arg_max() or 0)
-            fault = f"missing, or no date such as {EXAMPLES}" if name == "timestamp" else "missing"
+            fault = (
+                f"missing, or not a date such as {EXAMPLES}" if name == "timestamp" else "missing"
+            )
             raise DataError(f"{where}, row {place}: the {name} is {fault}; fill or drop the row.")
     if "held_out" in frame.columns and not (held := frame["held_out"].is_between(0, 1)).all():
         raise DataError(
-            f"{where}, row {row + int(held.arg_min() or 0)}: the column of the split holds another "
-            "value than 0 and 1; correct the row."
+            f"{where}, row {row + int(held.arg_min() or 0)}: the held-out column must contain 0 "
+            "or 1; correct the row."
         )
     if "rating" not in frame.columns:
         return
@@ -87,21 +89,21 @@ def require(where: object, names: list[str], request: Request) -> None:
     """Raises `DataError` unless a table with these names has the columns, each once."""
     if twice := [name for name in request.renaming(names) if names.count(name) > 1]:
         raise DataError(
-            f"{where}, line 1: there are {names.count(twice[0])} columns {shown(twice[0])}; rename "
-            "all but one."
+            f"{where}, line 1: column {shown(twice[0])} occurs {names.count(twice[0])} times; "
+            "rename the others."
         )
     if missing := request.missing(names):
         absent = ", ".join(map(shown, missing))
         raise DataError(
-            f"{where}, line 1: there {'is no column' if len(missing) == 1 else 'are no columns'} "
-            f"{absent} among {shown(', '.join(names))}; {_remedy(missing, request)}."
+            f"{where}, line 1: {'column' if len(missing) == 1 else 'columns'} {absent} must be "
+            f"among {shown(', '.join(names))}; {_remedy(missing, request)}."
         )
 
 
 def _remedy(missing: Sequence[str], request: Request) -> str:
     """What to name, all of it at once."""
     ours = request.columns.renaming(missing).values()
-    parts = ["name the one that says what is held out"] if request.held_out in missing else []
+    parts = ["name the held-out column"] if request.held_out in missing else []
     if ours:
         parts.append(f"name the columns, as in {','.join(f'{name}=NAME' for name in ours)}")
     if "rating" in ours:
@@ -118,8 +120,8 @@ def as_lazy(frame: Any) -> pl.LazyFrame:
         return frame
     if not hasattr(frame, "columns"):
         raise RequestError(
-            f"A {type(frame).__name__} is no frame; give one of polars or pandas, or see "
-            "`tacit.as_ratings`, which takes paths and arrays, too."
+            f"Expected a polars or pandas frame, got {type(frame).__name__}; `tacit.as_ratings` "
+            "also takes paths and arrays."
         )
     if isinstance(frame, pl.DataFrame):
         return frame.lazy()
@@ -136,5 +138,5 @@ def _series(name: str, values: Any) -> pl.Series:
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         kinds = ", ".join(sorted({type(one).__name__ for one in given}))
         raise DataError(
-            f"frame: column {name!r} mixes types ({kinds}); convert it to one type."
+            f"frame: column {name!r} has mixed types ({kinds}); convert it to one type."
         ) from error

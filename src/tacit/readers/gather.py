@@ -114,7 +114,7 @@ def gather(
     first, frames = _some(coalesced(frames))
     if first is None:
         if not may_be_empty or grid is None:
-            raise DataError(f"{where} holds no rating; give a file with at least one row.")
+            raise DataError(f"{where} contains no ratings; name a file with at least one row.")
         notify(f"{where}: the data contain no rating; only user-level trainers accept them.")
         return _no_ratings(grid.scale, name)
     grid = _of_interactions(first, grid, where, notify)
@@ -138,7 +138,8 @@ def gather(
         undeclared.add("scale")
         grid = DeclaredScale(infer(np.array(sorted(distinct)), where))
         notify(
-            f"{where}: the scale {grid.scale} was inferred from the ratings; declare it to be sure."
+            f"{where}: the scale {grid.scale} was inferred from the ratings; declare it to be "
+            "certain."
         )
     chance = np.random.default_rng(rng)
     levels = np.concatenate([grid.levels(part.astype(np.float64), chance) for part in numbers])
@@ -179,10 +180,12 @@ def _of_interactions(
 ) -> DeclaredScale | None:
     """The scale `there` for rows without ratings, which nobody needs to declare; else `grid`."""
     if "rating" not in first.columns and grid is None:
-        notify(f"{where}: no column holds ratings, so rows are interactions (scale {THERE}).")
+        notify(
+            f"{where}: no rating column was found, so each row is an interaction (scale {THERE})."
+        )
         return DeclaredScale(RatingScale.parse(THERE))
     if "rating" in first.columns and grid is not None and grid.scale.has_one_level:
-        notify(f"{where}: ratings or weights are ignored, for the scale {THERE} has one level.")
+        notify(f"{where}: ratings or weights are ignored, because the scale {THERE} has one level.")
     return grid
 
 
@@ -211,8 +214,8 @@ def _distinct(part: NDArray[np.float32], seen: set[float], where: str) -> set[fl
     fresh = {float(value) for value in np.unique(part)}
     if len(seen | fresh) > MOST_DISTINCT:
         raise DataError(
-            f"{where}: no scale can be inferred (over {MOST_DISTINCT} distinct ratings); declare "
-            f"it, as in --scale -10:10:1 with --rounding nearest."
+            f"{where}: no scale can be inferred (more than {MOST_DISTINCT} distinct ratings); "
+            "declare it, as in --scale -10:10:1 with --rounding nearest."
         )
     return fresh
 
@@ -223,7 +226,7 @@ def _without_repeats(ratings: Ratings, where: str, notify: Notify) -> Ratings:
         return ratings
     dropped = len(ratings) - int(keep.sum())
     kept = "the latest of each" if ratings.times is not None else "the last row of each"
-    notify(f"{where}: {dropped:,} repeated (user, item) rows were dropped, {kept} kept.")
+    notify(f"{where}: {dropped:,} repeated (user, item) rows were dropped; {kept} was kept.")
     return ratings.where(keep)
 
 

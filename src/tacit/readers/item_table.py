@@ -22,7 +22,7 @@ def item_table(path: str | Path) -> pl.DataFrame:
     table = items(place) if own else listed(place, "item")
     if table.width < 2:
         raise DataError(
-            f"{place} lists items and says nothing of them; give a table with columns beside item, "
-            "such as genres, title or year."
+            f"{place} has an item column only; add columns that describe the items, such as "
+            "genres, title or year."
         )
     return table

@@ -73,7 +73,7 @@ def items(path: str | Path) -> pl.DataFrame:
         if source.name == STORED:
             return _stored(source)
     names = ", ".join((*LAYOUTS, STORED))
-    raise DataError(f"{path}: there is no {names} that says what items are; name one.")
+    raise DataError(f"{path}: no {names} was found to describe the items; name one.")
 
 
 def titles(path: str | Path) -> pl.DataFrame:
@@ -117,7 +117,7 @@ def _stored(source: Source) -> pl.DataFrame:
         )
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, KeyError) as error:
         raise DataError(
-            f"{source} is no table of item, title and genres ({reason(error)}); write it again."
+            f"{source} is not a table of item, title and genres ({reason(error)}); write it again."
         ) from error
 
 

@@ -76,7 +76,7 @@ def infer(distinct: Floats, where: str) -> RatingScale:
     if low == high:
         odd, more = f"all ratings are {low:g}", f", or --scale {THERE} for interactions"
     else:
-        odd, more = f"ratings such as {distinct[1]:g} fit none", ""
+        odd, more = f"ratings such as {distinct[1]:g} fit no common step", ""
     raise DataError(
         f"{where}: no scale can be inferred ({odd}); declare it, as in --scale 1:5:1{more}."
     )

@@ -29,6 +29,6 @@ def made_up_titles(count: int) -> list[str]:
     """
     most = len(QUALITIES) * len(THINGS)
     if count > most:
-        raise RequestError(f"There are {most} made-up titles, not {count}.")
+        raise RequestError(f"count must be at most {most} titles, got {count}.")
     # Both lists at a step a time: their lengths have no common divisor, so no pair comes twice.
     return [f"The {QUALITIES[k % len(QUALITIES)]} {THINGS[k % len(THINGS)]}" for k in range(count)]

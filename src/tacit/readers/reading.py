@@ -76,8 +76,8 @@ def read(
     )
     if held_out is not None and ratings.held_out is None:
         raise DataError(
-            f"{place} is read as {found.format.name}, which has no column {held_out} that says "
-            "what is held out; give a table with a header, or another split."
+            f"{place} is read as {found.format.name}, which has no held-out column {held_out}; "
+            "use a table with a header, or another split."
         )
     return declare(ratings, catalogue, people, warn)
 
@@ -117,7 +117,7 @@ def from_frame(
 
 def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> DeclaredScale | None:
     if rounding is not None and rounding not in ROUNDINGS:
-        raise RequestError(f"There is no rounding '{rounding}'; choose from {ROUNDINGS}.")
+        raise RequestError(f"rounding must be one of {', '.join(ROUNDINGS)}, got '{rounding}'.")
     if scale is None:
         return None
     grid = scale if isinstance(scale, RatingScale) else RatingScale.parse(scale)

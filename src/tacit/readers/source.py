@@ -65,7 +65,7 @@ class Source:
                     yield raw
         except BROKEN as broken:
             raise DataError(
-                f"{self} cannot be read ({_reason(broken)}); fetch or pack the file again."
+                f"{self} cannot be read ({_reason(broken)}); download or pack the file again."
             ) from broken
 
     @cached_property
@@ -91,8 +91,8 @@ class Source:
                 rest = text[cut:]
                 if len(rest) > LONGEST_LINE:
                     raise DataError(
-                        f"{self}, line {line}: it has over {LONGEST_LINE:,} bytes, so this is no "
-                        "table of ratings; name another file."
+                        f"{self}, line {line}: it has more than {LONGEST_LINE:,} bytes, so this "
+                        "is not a table of ratings; name another file."
                     )
         if rest.strip():
             yield Block(line, rest)
@@ -111,16 +111,15 @@ class Source:
             return file.read(size)
         except BROKEN as broken:
             raise DataError(
-                f"{self} breaks off after line {line} ({_reason(broken)}); fetch the file again."
+                f"{self} is truncated after line {line} ({_reason(broken)}); download the file "
+                "again."
             ) from broken
 
     def _unmarked(self, start: bytes) -> bytes:
         if start.startswith(UTF16_MARKS):
             raise DataError(f"{self}, line 1: the text is UTF-16; save the file as UTF-8.")
         if b"\r" in start.rstrip(b"\r") and b"\n" not in start:
-            raise DataError(
-                f"{self}, line 1: lines end in CR alone; save the file with LF or CRLF."
-            )
+            raise DataError(f"{self}, line 1: lines end in CR only; save the file with LF or CRLF.")
         return start.removeprefix(UTF8_MARK)
 
 
@@ -156,6 +155,6 @@ def _members(path: Path) -> list[Source]:
             names = sorted(name for name in archive.namelist() if not name.endswith("/"))
     except UNSOUND as error:
         raise DataError(
-            f"{path} is not a whole zip archive ({_reason(error)}); fetch it again."
+            f"{path} is not a complete zip archive ({_reason(error)}); download it again."
         ) from error
     return [Source(path, name) for name in names if not name.startswith("__MACOSX")]

@@ -66,16 +66,16 @@ def synthetic(
     >>> len(ratings), ratings.n_users, ratings.n_items
     (1500, 50, 80)
     """
-    if whole("fewest ratings a person", fewest) < 1:
-        raise RequestError(f"People with {fewest} ratings are not in a world; give 1 or more.")
+    if whole("fewest", fewest) < 1:
+        raise RequestError(f"fewest must be an integer of at least 1, got {fewest}.")
     whole("rng", rng, 0)
-    sizes = {"people": n_users, "items": n_items, "ratings": n_ratings}
-    n_users, n_items, n_ratings = (whole(f"number of {w}", n, 1) for w, n in sizes.items())
+    sizes = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
+    n_users, n_items, n_ratings = (whole(name, n, 1) for name, n in sizes.items())
     most = int(n_items * MOST_OF_CATALOGUE)
     if not n_users * fewest <= n_ratings <= n_users * most:
         raise RequestError(
-            f"{n_users} people cannot give {n_ratings} ratings with {fewest} to {most} each; "
-            f"choose from {n_users * fewest} to {n_users * most}."
+            f"n_ratings must be from {n_users * fewest} to {n_users * most} for {n_users} users "
+            f"with {fewest} to {most} ratings each, got {n_ratings}."
         )
     grid = scale if isinstance(scale, RatingScale) else RatingScale.parse(scale)
     chance = np.random.default_rng(rng)

@@ -56,7 +56,7 @@ def _headless(block: Block, skip_lines: int) -> Block:
 
 def _parsed(source: Source, block: Block, parser: Parser) -> pl.DataFrame:
     if block.data.startswith(PACKED):
-        raise DataError(f"{source} is packed inside of its packing; unpack it once more.")
+        raise DataError(f"{source} is compressed twice; decompress it once.")
     try:
         return parser.parse(block.data)
     except (UnsoundError, pl.exceptions.PolarsError):

@@ -190,10 +190,13 @@ class Fleet:
                 raise RequestError(self._unreached() or str(error)) from None
         if task.scale != ratings.scale:
             raise RequestError(
-                f"The task asks on the scale {task.scale}, {ratings.name} is on {ratings.scale}."
+                f"The task has the scale {task.scale}, and {ratings.name} has {ratings.scale}; "
+                "use ratings on the scale of the task."
             )
         if not {str(item) for item in task.items} & {str(item) for item in ratings.item_ids.ids}:
-            raise RequestError(f"No item of {ratings.name} is in the task's catalogue.")
+            raise RequestError(
+                f"No item of {ratings.name} is in the task's catalogue; use the same ids."
+            )
 
     def _unreached(self) -> str | None:
         """Why the collector does not answer; None where it does."""

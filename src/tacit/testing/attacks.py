@@ -56,19 +56,24 @@ def replayed(attack: AbstractAttack) -> list[tuple[World, list[Finding]]]:
 
 
 def says_what_it_knows(attack: AbstractAttack) -> None:
-    """Its assumptions are a sentence about the attacker, and its baseline has a name."""
+    """The attack states its assumptions about the attacker and names its baseline."""
     sentence = re.fullmatch(r"The attacker .{30,}\.", attack.knows, re.DOTALL)
     if not sentence or not attack.baseline or attack.needs not in NEEDS:
-        raise AssertionError(f"It says '{attack.knows}', beside '{attack.baseline}'.")
+        raise AssertionError(
+            "`knows` must be a sentence about the attacker and `baseline` a name, got "
+            f"'{attack.knows}' and '{attack.baseline}'."
+        )
 
 
 def finds_shares(attack: AbstractAttack) -> None:
-    """Every figure, its baseline and its bound are from 0 to 1, or stars of the scale."""
+    """All values, baselines and bounds are from 0 to 1, or within the scale for stars."""
     for world, findings in played(attack):
         if not findings:
-            raise AssertionError(f"It finds nothing under {world.plan}.")
+            raise AssertionError(f"The attack has no findings under the plan {world.plan}.")
         if len({(found.setting, found.figure) for found in findings}) < len(findings):
-            raise AssertionError(f"Under {world.plan} two figures have one name.")
+            raise AssertionError(
+                f"Two findings under the plan {world.plan} have the same setting and figure."
+            )
         for found in findings:
             bound = 0.0 if found.bound is None else found.bound
             figures = (found.value, found.baseline, bound)
@@ -76,23 +81,25 @@ def finds_shares(attack: AbstractAttack) -> None:
             most = values[-1] - values[0] if found.figure.endswith("stars") else 1
             least = -most if found.figure.endswith("stars") else 0
             if not all(least <= figure <= most for figure in figures) or found.count < 1:
-                raise AssertionError(f"{found} is no share of anybody.")
+                raise AssertionError(
+                    f"{found} has a value, baseline or bound outside its range, or a count below 1."
+                )
             if not 0 <= found.error <= 1 or math.isnan(found.error):
-                raise AssertionError(f"{found} has no standard error.")
+                raise AssertionError(f"{found} has no valid standard error.")
 
 
 def repeats_itself(attack: AbstractAttack) -> None:
-    """The same world gives the same findings."""
+    """The same scenario gives the same findings."""
     first = [found for _, found in played(attack)]
     if first != [found for _, found in replayed(attack)]:
-        raise AssertionError("A second run of the same seed finds something else.")
+        raise AssertionError("A second run with the same seed has other findings.")
 
 
 def accuses_nobody(attack: AbstractAttack) -> None:
-    """What is as it should be does not leak, by its own bounds."""
+    """Reports of a correct channel do not exceed the bounds of the attack."""
     leaks = [found for _, findings in played(attack) for found in findings if found.leaks]
     if leaks:
-        raise AssertionError(f"Clean reports leak: {leaks[0]}.")
+        raise AssertionError(f"Reports of a correct channel are found to leak: {leaks[0]}.")
 
 
 ATTACK_CLAIMS: tuple[Claim, ...] = (

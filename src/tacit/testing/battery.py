@@ -17,13 +17,14 @@ from tacit.testing.trainings import DELTA, LIST_TRAINING_CLAIMS, TRAINING_CLAIMS
 
 SCALE = RatingScale.parse("1:5:1")
 UNPROVED = {
-    "channel": "that the table is the law you meant, nor that who draws has secret words",
+    "channel": "that the table is the intended distribution, and that the random words of a draw "
+    "are secret",
     "model": "how well it predicts real ratings",
-    "training": "that its sensitivity is right for ratings other than those of the battery, nor "
-    "anything of noise that does not go through NoisyReleases",
-    "training of lists": "that its sensitivity is right for people other than those of the "
-    "battery, nor anything of noise that does not go through NoisyReleases",
-    "attack": "that a better attacker finds no more",
+    "trainer": "that its sensitivity is correct for other ratings than those of the tests, and "
+    "anything about noise that bypasses NoisyReleases",
+    "list trainer": "that its sensitivity is correct for other users than those of the tests, and "
+    "anything about noise that bypasses NoisyReleases",
+    "attack": "that a better attacker finds nothing more",
 }
 """What no battery shows, by kind."""
 
@@ -56,14 +57,14 @@ class Battery:
         asked = signature(found.fit).parameters if hasattr(found, "fit") else None
         if asked is None:
             raise RequestError(
-                f"{found!r} is no channel, model, training or attack: it is no subclass of "
+                f"{found!r} is not a channel, model, trainer or attack: it is not a subclass of "
                 "AbstractMechanism, and has neither fit nor run."
             )
         if "epsilon" not in asked:
             return cls(kind="model", subject=found, claims=MODEL_CLAIMS)
         if _lists(found):
-            return cls(kind="training of lists", subject=found, claims=LIST_TRAINING_CLAIMS)
-        return cls(kind="training", subject=found, claims=TRAINING_CLAIMS)
+            return cls(kind="list trainer", subject=found, claims=LIST_TRAINING_CLAIMS)
+        return cls(kind="trainer", subject=found, claims=TRAINING_CLAIMS)
 
     def verdicts(self) -> Iterator[Verdict]:
         """Each claim as it is run; one that raises anything does not hold."""

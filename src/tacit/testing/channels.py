@@ -43,52 +43,57 @@ def is_certified(build: Build) -> None:
 
 
 def spends_its_epsilon(build: Build) -> None:
-    """The exact loss of the table is its epsilon, to 1e-12 nats: no utility is given away."""
+    """The exact loss of the table equals its epsilon to 1e-12 nats, so no utility is wasted."""
     for epsilon in EPSILONS:
         short = audit_table(build(epsilon)).loss
         if not 0 <= short <= SLACK:
-            raise AssertionError(f"At epsilon {epsilon} the table is {short} nats below its claim.")
+            raise AssertionError(
+                f"At epsilon {epsilon} the loss of the table is {short} nats below its claim."
+            )
 
 
 def refuses_a_smaller_claim(build: Build) -> None:
-    """The same table with a claim below its loss is refused, for that and nothing else."""
+    """The same table with a claim below its loss is rejected for that reason."""
     try:
         certify(replace(build("1"), epsilon="0.999999999999"))
     except CertificateError as refusal:
         if "claim a larger epsilon" in str(refusal):
             return
-        raise AssertionError(f"It was refused for something else: {refusal}") from refusal
+        raise AssertionError(f"The table was rejected for another reason: {refusal}") from refusal
     raise AssertionError("A table of epsilon 1 was certified for 0.999999999999.")
 
 
 def describes_itself(build: Build) -> None:
-    """Outputs are distinct, the claim is the epsilon asked for, and the id is always the same."""
+    """Outputs are distinct, the claim is the requested epsilon, and the id is reproducible."""
     one, again = build("1"), build("1")
     if len(set(one.outputs)) != len(one.outputs):
-        raise AssertionError(f"Outputs {one.outputs} are not distinct.")
+        raise AssertionError(f"The outputs {one.outputs} are not distinct.")
     if one.epsilon != "1" or one.id != again.id:
-        raise AssertionError(f"Built twice at epsilon 1 it is {one.id} and {again.id}.")
+        raise AssertionError(
+            f"Two builds at epsilon 1 have epsilon {one.epsilon} and the ids {one.id} and "
+            f"{again.id}."
+        )
 
 
 def reveals_more_for_more(build: Build) -> None:
     """Fisher information about the rating grows with epsilon, and is above 0."""
     found = [fisher_information(build(epsilon)) for epsilon in EPSILONS]
     if found[0] <= 0 or any(later < before for before, later in pairwise(found)):
-        raise AssertionError(f"At epsilon {', '.join(EPSILONS)} the information is {found}.")
+        raise AssertionError(f"At epsilon {', '.join(EPSILONS)} the Fisher information is {found}.")
 
 
 def draws_what_its_table_says(build: Build) -> None:
-    """Of all words of 12 bits, each symbol has exactly as many as its weight says."""
+    """Over all 12-bit words, each symbol occurs exactly as often as its weight."""
     channel = build("1", word_bits=FEW_BITS)
     step = 1 << (64 - FEW_BITS)
     for row, weights in enumerate(channel.weights):
         drawn = (draw(channel, row, lambda w=word: w) for word in range(step - 1, 1 << 64, step))
         if Counter(drawn) != Counter(dict(enumerate(weights))):
-            raise AssertionError(f"Row {row} draws symbols at other rates than {weights}.")
+            raise AssertionError(f"Row {row} draws symbols at other frequencies than {weights}.")
 
 
 def draws_alike_in_bulk(build: Build) -> None:
-    """In bulk every word gives the symbol that it gives to one device, at the bounds as well."""
+    """Bulk sampling maps every word to the same symbol as a device, also at the bounds."""
     channel, chance = build("1"), np.random.default_rng(5)
     for row, bounds in enumerate(channel.bounds):
         near = [bound + shift for bound in bounds for shift in (-1, 0, 1)]
@@ -97,7 +102,7 @@ def draws_alike_in_bulk(build: Build) -> None:
         rows = np.full(len(words), row, np.uint8)
         bulk = BulkSampler((channel,), _KnownWords(words.copy())).draw(rows).tolist()
         if bulk != [draw(channel, row, lambda w=word: int(w)) for word in words]:
-            raise AssertionError(f"Row {row} is drawn otherwise in bulk than on a device.")
+            raise AssertionError(f"Row {row} has other symbols in bulk than on a device.")
 
 
 CHANNEL_CLAIMS: tuple[Claim, ...] = (

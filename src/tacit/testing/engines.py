@@ -56,13 +56,13 @@ def products(rows: MatrixRows, columns: MatrixRows, shared: Scale) -> Product:
 def refuses(block: MatrixRows, shared: Scale) -> Product:
     """Raises `RequestError`: a request that cannot be met, found out at work."""
     if block.rows.max() > 5:
-        raise RequestError(f"{block.rows.max():g} is above 5; give less.")
+        raise RequestError(f"{block.rows.max():g} is above 5.")
     return scaled(block, shared)
 
 
 def distrusts(rows: MatrixRows, columns: MatrixRows, shared: Scale) -> Product:
     """Raises `DataError`: data that are wrong, found out at work."""
-    raise DataError(f"Row {rows.rows[0, 0]:g} holds nothing.")
+    raise DataError(f"Row {rows.rows[0, 0]:g} is empty.")
 
 
 def writes(block: MatrixRows, shared: Scale) -> MatrixRows:
@@ -93,7 +93,9 @@ def runs_every_block_in_order(engine: Engine) -> None:
     blocks = matrices(11, engine.blocks)
     found, wanted = engine.over(scaled, blocks, SHARED), [scaled(one, SHARED) for one in blocks]
     if len(found) != len(wanted) or not all(map(same, found, wanted)):
-        raise AssertionError(f"Over {len(blocks)} blocks the results are not those of the kernel.")
+        raise AssertionError(
+            f"Over {len(blocks)} blocks the results differ from those of the kernel."
+        )
 
 
 def pairs_every_row_with_every_column(engine: Engine) -> None:
@@ -102,10 +104,12 @@ def pairs_every_row_with_every_column(engine: Engine) -> None:
     rows, columns = matrices(11, engine.blocks), matrices(13, engine.blocks + 1)
     found = engine.across(products, rows, columns, SHARED)
     if [len(row) for row in found] != [len(columns)] * len(rows):
-        raise AssertionError(f"{len(rows)} by {len(columns)} blocks give {len(found)} rows.")
+        raise AssertionError(f"{len(rows)} by {len(columns)} blocks return {len(found)} rows.")
     for (i, row), (j, column) in product(enumerate(rows), enumerate(columns)):
         if not same(found[i][j], products(row, column, SHARED)):
-            raise AssertionError(f"Row {i} and column {j} give another pair's result, or no one's.")
+            raise AssertionError(
+                f"Row {i} and column {j} have the result of another pair, or none."
+            )
 
 
 def has_the_same_digits_in_any_blocks(engine: Engine) -> None:
@@ -115,7 +119,7 @@ def has_the_same_digits_in_any_blocks(engine: Engine) -> None:
         found = engine.over(scaled, matrices(11, pieces), SHARED)
         cells = np.concatenate([part.cells for part in found])
         if cells.tobytes() != np.ascontiguousarray(whole.cells).tobytes():
-            raise AssertionError(f"In {pieces} blocks the digits are others than in one.")
+            raise AssertionError(f"In {pieces} blocks the result differs from that of one block.")
 
 
 def takes_empty_blocks_and_none(engine: Engine) -> None:
@@ -125,7 +129,7 @@ def takes_empty_blocks_and_none(engine: Engine) -> None:
     none = [engine.over(scaled, [], SHARED), engine.across(products, [], two, SHARED)]
     none += engine.across(products, two, [], SHARED)
     if empty != [(0, 3)] or none != [[]] * 4:
-        raise AssertionError(f"An empty block gives {empty}, no blocks give {none}.")
+        raise AssertionError(f"An empty block returns {empty}, and no blocks return {none}.")
 
 
 def raises_what_a_kernel_raises(engine: Engine) -> None:
@@ -133,9 +137,9 @@ def raises_what_a_kernel_raises(engine: Engine) -> None:
     blocks = [MatrixRows(np.full((1, 3), float(value))) for value in (1, 9, 2, 7)]
     refused = raised(lambda: engine.over(refuses, blocks, SHARED))
     wrong = raised(lambda: engine.across(distrusts, blocks[1:], blocks, SHARED))
-    wanted = (RequestError, "9 is above 5; give less."), (DataError, "Row 9 holds nothing.")
+    wanted = (RequestError, "9 is above 5."), (DataError, "Row 9 is empty.")
     if (refused, wrong) != wanted:
-        raise AssertionError(f"Kernels raised {wanted}, and stages {refused} and {wrong}.")
+        raise AssertionError(f"Kernels raised {wanted}, and stages raised {refused} and {wrong}.")
 
 
 def raised(stage: Callable[[], object]) -> tuple[type[TacitError], str] | None:
@@ -157,16 +161,16 @@ def keeps_nothing_between_stages(engine: Engine) -> None:
     for some, shared in stages:
         found = engine.over(scaled, some, shared)
         if not all(map(same, found, (scaled(one, shared) for one in some))):
-            raise AssertionError("A stage gives what another stage should have given.")
+            raise AssertionError("A stage returned the result of another stage.")
     if not all(map(same, first, (scaled(one, SHARED) for one in blocks))):
-        raise AssertionError("A later stage wrote over the results of an earlier one.")
+        raise AssertionError("A later stage overwrote the results of an earlier one.")
 
 
 def lets_a_kernel_write_to_its_block(engine: Engine) -> None:
     """A block is the kernel's own to write to."""
     (found,) = engine.over(writes, [MatrixRows(np.ones((2, 3)))], SHARED)
     if not (found.rows == -1).all():
-        raise AssertionError(f"A kernel that turns its block around gives {found.rows}.")
+        raise AssertionError(f"A kernel that reverses its block returns {found.rows}.")
 
 
 ENGINE_CLAIMS: tuple[Claim, ...] = (

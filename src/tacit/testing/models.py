@@ -49,7 +49,7 @@ _fitted_once = lru_cache(maxsize=32)(_fit)
 
 
 def learns_from_reports(model: AbstractModel) -> None:
-    """Held-out true ratings are predicted no worse than by the mean report; better at home."""
+    """Held-out true ratings are predicted as well as by the mean report, better on the device."""
     known, test, reports = made_up()
     found = fitted(model)
     pairs = test.users, test.items
@@ -64,11 +64,14 @@ def learns_from_reports(model: AbstractModel) -> None:
             f"{constant:.3f}."
         )
     if found.guarantee != reports.guarantee:
-        raise AssertionError("Learning is post-processing: the guarantee is that of the reports.")
+        raise AssertionError(
+            "The guarantee of the model must be that of the reports, because fitting is "
+            "post-processing."
+        )
 
 
 def is_the_same_in_any_order(model: AbstractModel) -> None:
-    """The same seed gives the same bytes in whatever order reports came."""
+    """The same seed gives the same bytes for any order of the reports."""
     reports = made_up()[2]
     mixed = np.random.default_rng(1).permutation(len(reports))
     other = replace(
@@ -80,16 +83,16 @@ def is_the_same_in_any_order(model: AbstractModel) -> None:
     )
     one, two = fitted(model), model.fit(evidence(other), rng=0)
     if one.people.tobytes() != two.people.tobytes() or one.items.tobytes() != two.items.tobytes():
-        raise AssertionError("Another order of the reports gives other digits.")
+        raise AssertionError("Another order of the reports changes the model.")
 
 
 def leaves_its_evidence(model: AbstractModel) -> None:
-    """The evidence is as it was once it was learnt from, for the model that learns from it next."""
+    """Fitting leaves the evidence unchanged."""
     data = evidence(made_up()[2])
     kept = [column.copy() for column in _columns(data)]
     model.fit(data, rng=0)
     if not all(map(np.array_equal, kept, _columns(data))):
-        raise AssertionError("It changes the evidence that it learns from.")
+        raise AssertionError("The model changed the evidence that it was fitted to.")
 
 
 def _columns(data: Evidence) -> list[np.ndarray]:
@@ -97,7 +100,7 @@ def _columns(data: Evidence) -> list[np.ndarray]:
 
 
 def knows_what_it_does_not_know(model: AbstractModel) -> None:
-    """Strangers and unknown items get predictions on the scale; a stranger gets a list."""
+    """Unknown users and items get predictions on the scale, and an unknown user gets a list."""
     found = fitted(model)
     person, item = found.user_ids.ids[4], found.item_ids.ids[3]
     asked = pl.Series([STRANGER, person, STRANGER]), pl.Series([item, STRANGER, STRANGER])
@@ -106,11 +109,14 @@ def knows_what_it_does_not_know(model: AbstractModel) -> None:
     said: list[str] = []
     shown = found.recommend(STRANGER, 5, notify=said.append)
     if not all(low <= value <= high for value in values) or len(shown) != 5 or len(said) != 1:
-        raise AssertionError(f"Strangers get {values} and {shown}, and are told of as {said}.")
+        raise AssertionError(
+            f"Unknown users get the predictions {values} and the list {shown}, and the notices "
+            f"are {said}."
+        )
 
 
 def recommends_its_best_predictions(model: AbstractModel) -> None:
-    """A list is the highest predictions of what the person has not rated, ties by item id."""
+    """A list has the highest predictions of unrated items, ties by item id."""
     known, found = made_up()[0], fitted(model)
     person, ids = known.user_ids.ids[0], known.item_ids.ids
     rated = known.item_ids.take(known.items[known.users == 0])
@@ -119,32 +125,32 @@ def recommends_its_best_predictions(model: AbstractModel) -> None:
         del left[item]
     best = sorted(left.items(), key=lambda pair: (-pair[1], pair[0]))[:7]
     if found.recommend(person, 7, exclude=rated) != best:
-        raise AssertionError(f"The list is not the best predictions, {best}.")
+        raise AssertionError(f"The list is not the highest predictions, {best}.")
 
 
 def is_the_same_once_saved(model: AbstractModel) -> None:
-    """Saved and loaded it predicts to the same bit, at home too, with the same guarantee."""
+    """A loaded model has the same guarantee and predicts the same bits, also on the device."""
     known, found = made_up()[0], fitted(model)
     with tempfile.TemporaryDirectory() as folder:
         found.save(Path(folder) / "model")
         again = Fitted.load(Path(folder) / "model")
     pairs = known.users[:50], known.items[:50]
     if again.predict_codes(*pairs).tobytes() != found.predict_codes(*pairs).tobytes():
-        raise AssertionError("Saved and loaded it predicts other ratings.")
+        raise AssertionError("The loaded model predicts other ratings than the saved one.")
     if at_home(again, known).people.tobytes() != at_home(found, known).people.tobytes():
-        raise AssertionError("Saved and loaded it solves other rows on devices.")
+        raise AssertionError("The loaded model solves other rows on devices than the saved one.")
     if again.guarantee != found.guarantee:
-        raise AssertionError(f"Saved and loaded its guarantee is {again.guarantee}.")
+        raise AssertionError(f"The guarantee of the loaded model is {again.guarantee}.")
 
 
 def refuses_nothing_to_learn_from(model: AbstractModel) -> None:
-    """No reports are refused with a `RequestError`."""
+    """Data without reports raise `RequestError`."""
     known = made_up()[0]
     try:
         model.fit(evidence(known.where(np.zeros(len(known), bool))), rng=0)
     except RequestError:
         return
-    raise AssertionError("It was fitted to no rows at all.")
+    raise AssertionError("The model was fitted to data without rows.")
 
 
 MODEL_CLAIMS: tuple[Claim, ...] = (

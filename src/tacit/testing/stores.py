@@ -45,7 +45,7 @@ def scanned(opens: StoreOpeners, task: int = 1) -> list[StoredReport]:
 def demand(found: object, wanted: object, what: str) -> None:
     """Raise `AssertionError` unless both are equal."""
     if found != wanted:
-        raise AssertionError(f"{what}: {found!r}, and not {wanted!r}.")
+        raise AssertionError(f"{what} {found!r}, expected {wanted!r}.")
 
 
 def keeps_the_first_report_of_an_id(opens: StoreOpeners) -> None:

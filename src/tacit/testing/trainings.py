@@ -34,25 +34,28 @@ def made_up() -> tuple[Ratings, Ratings]:
 
 
 def promises_what_it_was_asked(training: AnyTraining) -> None:
-    """The guarantee names the epsilon that was asked, its unit, and whom to trust."""
+    """The guarantee has the requested epsilon, its unit, and who is trusted."""
     for epsilon in ("0.5", "3"):
         found = training.fit(made_up()[0], epsilon=epsilon, delta=DELTA).guarantee
         if found.epsilon != epsilon or found.delta not in ("0", DELTA) or found.fails:
-            raise AssertionError(f"Asked for {epsilon} at delta {DELTA}, it promises {found}.")
+            raise AssertionError(
+                f"Requested epsilon {epsilon} at delta {DELTA}, the guarantee is {found}."
+            )
         if getattr(training, "unit", found.unit) != found.unit:
             raise AssertionError(
-                f"Its unit is {training.unit}, and its guarantee's is {found.unit}."
+                f"The unit of the trainer is {training.unit}, and that of its guarantee is "
+                f"{found.unit}."
             )
 
 
 def refuses_what_promises_nothing(training: AnyTraining) -> None:
-    """Epsilons that are no positive decimals end with a `RequestError`."""
+    """An epsilon that is not a positive decimal raises `RequestError`."""
     for epsilon in ("0", "-1", "NaN"):
         try:
             training.fit(made_up()[0], epsilon=epsilon, delta=DELTA)
         except RequestError:
             continue
-        raise AssertionError(f"It was fitted at epsilon {epsilon}.")
+        raise AssertionError(f"The trainer accepted epsilon {epsilon}.")
 
 
 def answers_without_ratings(training: AnyTraining) -> None:
@@ -66,10 +69,12 @@ def answers_without_ratings(training: AnyTraining) -> None:
             unit = training.fit(none, epsilon="1", delta=DELTA).guarantee.unit
         except RequestError as error:
             if getattr(training, "unit", None) == "user":
-                raise AssertionError(f"It raised without ratings: {error}") from None
+                raise AssertionError(
+                    f"The trainer failed on data without ratings: {error}"
+                ) from None
             continue
         if unit != "user":
-            raise AssertionError(f"It accepted data without ratings at the unit {unit}.")
+            raise AssertionError(f"The trainer accepted data without ratings at the unit {unit}.")
 
 
 def without_ratings() -> Iterator[Ratings]:
@@ -83,7 +88,7 @@ def without_ratings() -> Iterator[Ratings]:
 
 
 def learns_where_it_may(training: AbstractTraining) -> None:
-    """At a large epsilon devices predict held-out ratings better than the mean rating would."""
+    """At a large epsilon, devices predict held-out ratings better than the mean rating does."""
     known, test = made_up()
     home = at_home(training.fit(known, epsilon=RICH, delta=DELTA), known)
     error = np.sqrt(np.mean((home.predict_codes(test.users, test.items) - test.values) ** 2))
@@ -93,7 +98,7 @@ def learns_where_it_may(training: AbstractTraining) -> None:
 
 
 def lists_what_people_have(training: AbstractListTraining) -> None:
-    """At a large epsilon lists made at home hit more often than random ones would.
+    """At a large epsilon, lists made on the device have more hits than random lists.
 
     Of 60 items people have some 27 and are wanted to find some 3 of the rest.
     """
@@ -103,11 +108,12 @@ def lists_what_people_have(training: AbstractListTraining) -> None:
     found = list_figures(lists, test.users, test.items, counts).recall
     chance = 10 / (known.n_items - len(known) / known.n_users)
     if found < 1.2 * chance:
-        raise AssertionError(f"Recall of 10 is {found:.3f}; random lists have {chance:.3f}.")
+        raise AssertionError(f"Recall@10 is {found:.3f}; random lists have {chance:.3f}.")
 
 
 def releases_what_it_declares(training: AnyTraining) -> None:
-    """Replayed on neighbours, no release moves by more than it declares, and nothing else leaves.
+    """Replayed on neighboring data sets, releases change by at most their declared sensitivity,
+    and nothing else is released.
 
     A training whose guarantee trusts a curator takes `releases`, so that it can be replayed.
     """
@@ -116,7 +122,9 @@ def releases_what_it_declares(training: AnyTraining) -> None:
     if guarantee.trust != "curator":
         return
     if "releases" not in signature(training.fit).parameters:
-        raise AssertionError("It trusts a curator and takes no `releases`: it cannot be audited.")
+        raise AssertionError(
+            "The trainer trusts a curator and has no argument `releases`, so it cannot be audited."
+        )
     for neighbour in neighbours(known, guarantee.unit):
         found = replay(trained(training), known, neighbour, SecretReleases())
         if found:

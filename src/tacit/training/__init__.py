@@ -109,11 +109,11 @@ def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraini
     exist in it.
     """
     if mode not in ("strict", "faithful"):
-        raise RequestError(f"There is no mode '{mode}'; choose strict or faithful.")
+        raise RequestError(f"mode must be strict or faithful, got '{mode}'.")
     faithful = {known: member for (known, its), member in TRAININGS.items() if its == mode}
     members = STRICT_TRAININGS if mode == "strict" else faithful
-    known = registry.named(members, name, "training")
-    return registry.changed(known, name, "training", settings)
+    known = registry.named(members, name, "trainer")
+    return registry.changed(known, name, "trainer", settings)
 
 
 def list_training(name: str, **settings: Any) -> AbstractListTraining:
@@ -121,8 +121,8 @@ def list_training(name: str, **settings: Any) -> AbstractListTraining:
 
     Raises `RequestError` for a name or a setting that does not exist.
     """
-    known = registry.named(LIST_TRAININGS, name, "training")
-    return registry.changed(known, name, "training", settings)
+    known = registry.named(LIST_TRAININGS, name, "trainer")
+    return registry.changed(known, name, "trainer", settings)
 
 
 @overload

@@ -35,7 +35,7 @@ def joined(magic: bytes, header: dict[str, Any], parts: Iterable[Floats | Bytes]
 def parted(magic: bytes, data: bytes, what: str) -> tuple[bytes, "Numbers"]:
     """The header's JSON and the block of `what`; raises `DataError` for something else."""
     if not data.startswith(magic):
-        raise DataError(f"This is no {what}: it begins with {data[: len(magic) - 1]!r}.")
+        raise DataError(f"This is not a valid {what}: it begins with {data[: len(magic) - 1]!r}.")
     at = len(magic) + 4
     end = at + int.from_bytes(data[len(magic) : at], "little")
     if len(data) < end:
@@ -54,7 +54,9 @@ class Numbers:
         if len(self._block) < size:
             raise _cut(self._what)
         if len(self._block) > size:
-            raise DataError(f"This {self._what} is longer than its header says; download it again.")
+            raise DataError(
+                f"This {self._what} is longer than its header declares; download it again."
+            )
 
     def take(self, size: int) -> memoryview:
         """The next so many bytes, which are not copied."""

@@ -61,8 +61,8 @@ def of_json(value: Any) -> Channel:
     channel = _channel(fields)
     if fields["id"] != channel.id:
         raise CertificateError(
-            f"The channel says id {strict.brief(fields['id'], 64)}, its table has {channel.id}: "
-            "it was changed on the way; fetch it again."
+            f"The channel declares id {strict.brief(fields['id'], 64)}, "
+            f"its table has {channel.id}: it was changed on the way; fetch it again."
         )
     certify(channel)
     return channel

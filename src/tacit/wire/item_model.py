@@ -95,7 +95,7 @@ class ItemModel:
     def from_bytes(cls, data: bytes) -> Self:
         """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else, and
         `RequestError` for what are no bytes."""
-        must_be(bytes, data, "item model's bytes", "give what `to_bytes` makes")
+        must_be(bytes, data, "the bytes of an item model", "pass what `to_bytes` returns")
         shrinking = data.startswith(SHRINKING)
         text, numbers = binary.parted(SHRINKING if shrinking else MAGIC, data, "item model")
         header = item_model_header.loads(text)

@@ -91,9 +91,9 @@ class ListModel:
         lengths = tuple(memoryview(part).nbytes for part in parts)
         if lengths != header.sizes:
             raise RequestError(
-                f"The arrays of this list model have {lengths} bytes; {len(header.items)} items, "
-                f"{header.factors} factors and {header.neighbours} neighbours of each item ask for "
-                f"{header.sizes}."
+                f"The arrays of this list model have {lengths} bytes, and {len(header.items)} "
+                f"items, {header.factors} factors and {header.neighbours} neighbors of each item "
+                f"require {header.sizes}."
             )
         fields = {
             "items": list(header.items),
@@ -104,8 +104,8 @@ class ListModel:
         data = binary.joined(MAGIC, fields, parts)
         if len(data) > MOST_BYTES:
             raise RequestError(
-                f"This list model has {len(data):,} bytes, more than {MOST_BYTES:,}: keep fewer "
-                "factors, or fewer neighbours of each item."
+                f"This list model has {len(data):,} bytes, more than {MOST_BYTES:,}; use fewer "
+                "factors, or fewer neighbors of each item."
             )
         ListModel.from_bytes(data)  # what a device would refuse is not published
         return data
@@ -114,7 +114,7 @@ class ListModel:
     def from_bytes(cls, data: bytes) -> Self:
         """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else, and
         `RequestError` for what are no bytes."""
-        must_be(bytes, data, f"{WHAT}'s bytes", "give what `to_bytes` makes")
+        must_be(bytes, data, f"the bytes of a {WHAT}", "pass what `to_bytes` returns")
         if len(data) > MOST_BYTES:
             raise DataError(f"A list model of {len(data):,} bytes is larger than {MOST_BYTES:,}.")
         text, numbers = binary.parted(MAGIC, data, WHAT)

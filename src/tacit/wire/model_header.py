@@ -60,5 +60,5 @@ def guarantee(value: Any, what: str) -> Guarantee:
     if known["unit"] not in get_args(Unit) or known["trust"] not in get_args(Trust):
         raise DataError(f"{what}'s guarantee has another unit or trust than there are.")
     if type(known.get("exact", False)) is not bool:
-        raise DataError(f"{what}'s guarantee says neither that it is exact nor that it is not.")
+        raise DataError(f"{what}'s guarantee must state whether it is exact.")
     return Guarantee.from_dict(known)

@@ -61,5 +61,5 @@ def test_the_likeliest_row_by_hand(people):
 
 
 def test_no_sync_is_refused():
-    with pytest.raises(RequestError, match="0 syncs about 5 slots"):
+    with pytest.raises(RequestError, match="got 0 syncs and 5 slots"):
         Averaging(syncs=0, slots=5)

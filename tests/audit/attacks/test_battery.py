@@ -19,7 +19,7 @@ def test_every_attack_holds_every_claim(name, claim):
 
 def test_an_attack_is_looked_up_by_name_and_changed():
     assert attack("linkage", known=(3,)).known == (3,)
-    with pytest.raises(RequestError, match="no attack 'likage'; choose one of linkage, "):
+    with pytest.raises(RequestError, match="attack must be one of linkage, "):
         attack("likage")
     with pytest.raises(RequestError, match="Attack linkage has no setting 'k'"):
         attack("linkage", k=3)
@@ -61,13 +61,13 @@ class Careless:
 @pytest.mark.parametrize(
     ("attribute", "value", "words"),
     [
-        ("knows", "Somebody attacks.", "It says"),
-        ("baseline", "", "beside ''"),
-        ("changes", {"value": lambda turn: 1.2}, "no share"),
-        ("changes", {"value": lambda turn: float("nan")}, "no share"),
-        ("changes", {"value": lambda turn: turn / 100}, "finds something else"),
+        ("knows", "Somebody attacks.", "must be a sentence about the attacker"),
+        ("baseline", "", "and ''"),
+        ("changes", {"value": lambda turn: 1.2}, "outside its range"),
+        ("changes", {"value": lambda turn: float("nan")}, "outside its range"),
+        ("changes", {"value": lambda turn: turn / 100}, "has other findings"),
         ("changes", {"bound": lambda turn: 0.4}, "leak"),
-        ("changes", {"count": lambda turn: 0}, "of anybody"),
+        ("changes", {"count": lambda turn: 0}, "a count below 1"),
     ],
 )
 def test_the_battery_convicts(attribute, value, words):

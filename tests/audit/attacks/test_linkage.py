@@ -110,10 +110,10 @@ def test_the_list_of_rated_items_links_two_tasks(world, figure):
 
 @pytest.mark.parametrize("settings", [{"known": ()}, {"known": (0, 2)}, {"most_victims": 0}])
 def test_knowing_nothing_is_refused(settings):
-    with pytest.raises(RequestError, match="give numbers from 1 on"):
+    with pytest.raises(RequestError, match="known and most_victims must be at least 1"):
         Linkage(**settings)
     if "most_victims" in settings:
-        with pytest.raises(RequestError, match="0 victims are none"):
+        with pytest.raises(RequestError, match="most_victims must be at least 1, got 0"):
             TwoTasks(**settings)
 
 

@@ -88,7 +88,7 @@ def test_nothing_moves_where_what_is_pushed_is_never_sent(world, monkeypatch):
 
 
 def test_no_target_and_no_share_are_refused():
-    with pytest.raises(RequestError, match="0 targets, pushed by"):
+    with pytest.raises(RequestError, match="targets must be at least 1"):
         Poisoning(targets=0)
-    with pytest.raises(RequestError, match="5, are no attack"):
+    with pytest.raises(RequestError, match=r"a share of 1\.5"):
         Poisoning(share=1.5)

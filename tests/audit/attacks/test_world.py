@@ -40,7 +40,7 @@ def test_without_privacy_the_scale_is_said(given):
 
 
 def test_another_scale_is_refused_before_anybody_reports():
-    with pytest.raises(RequestError, match="not on the ratings' scale 1:5:1"):
+    with pytest.raises(RequestError, match="must be on the ratings' scale 1:5:1"):
         World.through(MADE, PLAN, 0)
     with pytest.raises(DataError, match="off the scale 1:4:1"):
         World.unprotected(FRAME, "rated", 0, scale="1:4:1")

@@ -39,5 +39,5 @@ def test_a_list_is_of_the_most_of_score_times_share_of_the_scale(ratings, report
 
 def test_models_of_other_items_are_refused(ratings, reports):
     other = fit("mf", synthetic(90, 60, 2_000))
-    with pytest.raises(RequestError, match="learn both from the same reports"):
+    with pytest.raises(RequestError, match="Fit both to the same reports"):
         lists_by_gain(fit("popularity", reports), other, ratings)

@@ -270,16 +270,16 @@ def test_lists_from_a_person_s_own_reports_are_worse_than_those_made_at_home(nam
 
 
 def test_what_cannot_be_learnt_from_is_refused_with_a_sentence(own):
-    with pytest.raises(RequestError, match="holds no rows"):
+    with pytest.raises(RequestError, match="contains no rows"):
         interactions(own.where(np.zeros(len(own), bool)))
     one = Sample(compile_channel("randomized-response", epsilon="1", scale=ONE, missing=True), 1)
-    with pytest.raises(RequestError, match="One slot a person was asked about"):
+    with pytest.raises(RequestError, match="requires at least two slots per user"):
         fit("ease", perturb(own, one))
-    with pytest.raises(RequestError, match="too few to choose a ridge"):
+    with pytest.raises(RequestError, match="too few to select a ridge"):
         fit("ease", world(np.ones((3, 9))))
-    with pytest.raises(RequestError, match=r"EASE of 10,001 items takes 4 GB"):
+    with pytest.raises(RequestError, match=r"EASE of 10,001 items requires 4 GB"):
         fit("ease", world(np.ones((1, 10_001))))
-    with pytest.raises(RequestError, match="ridge of 0"):
+    with pytest.raises(RequestError, match="ridge must be above 0, got 0"):
         EASE(ridge=0)
     with pytest.raises(RequestError, match="0 directions"):
         GraphFilter(directions=0)

@@ -40,18 +40,23 @@ class Attribute:
 
     name = "attribute"
     knows = (
-        "The attacker has everybody's reports, the channel's table and each item's true shares of "
-        "ratings, and knows a column of the table of people for four fifths of them."
+        "The attacker observes the reports of all users, and knows the channel's table, the true "
+        "rating distribution of each item, and one column of the table of users for four fifths "
+        "of them."
     )
     baseline = "a guess"
     needs = "reports"
 
     def __post_init__(self) -> None:
         if self.most_values < 2:
-            raise RequestError(f"A column of {self.most_values} values tells nobody apart; give 2.")
+            raise RequestError(
+                f"most_values must be at least 2, got {self.most_values}: a column with one value "
+                "has nothing to predict."
+            )
         if self.most_people < 2 * FEWEST:
             raise RequestError(
-                f"Of {self.most_people} people nothing is learnt; give {2 * FEWEST} or more."
+                f"most_people must be at least {2 * FEWEST}, got {self.most_people}: fewer users "
+                "are too few to evaluate the attack."
             )
 
     def run(self, world: World) -> list[Finding]:

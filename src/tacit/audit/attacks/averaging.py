@@ -35,8 +35,8 @@ class Averaging:
 
     name = "averaging"
     knows = (
-        "The attacker hears every sync of devices whose ratings do not change, has the channel's "
-        "table, and holds every row of it for equally likely."
+        "The attacker observes every sync of devices whose ratings do not change, knows the "
+        "channel's table, and assigns equal prior probability to each of its rows."
     )
     baseline = "a guess"
     needs = "channel"
@@ -44,7 +44,8 @@ class Averaging:
     def __post_init__(self) -> None:
         if self.syncs < 1 or self.slots < 1:
             raise RequestError(
-                f"{self.syncs} syncs about {self.slots} slots say nothing; give 1 or more of each."
+                f"syncs and slots must be at least 1, got {self.syncs} syncs and {self.slots} "
+                "slots."
             )
 
     def run(self, world: World) -> list[Finding]:

@@ -39,8 +39,9 @@ class Linkage:
 
     name = "linkage"
     knows = (
-        "The attacker has everybody's reports, the channel's table and each item's true shares of "
-        "ratings, and knows k items that one person rated, with or without the stars."
+        "The attacker observes the reports of all users, and knows the channel's table, the true "
+        "rating distribution of each item, and k items that one user rated, with or without the "
+        "stars."
     )
     baseline = "a guess"
     needs = "reports"
@@ -48,8 +49,8 @@ class Linkage:
     def __post_init__(self) -> None:
         if not self.known or min(self.known) < 1 or self.most_victims < 1:
             raise RequestError(
-                f"Knowing {self.known} items of {self.most_victims} people is knowing nothing; "
-                "give numbers from 1 on."
+                f"known and most_victims must be at least 1, got known {self.known} and "
+                f"most_victims {self.most_victims}."
             )
 
     def run(self, world: World) -> list[Finding]:

@@ -71,8 +71,9 @@ class Membership:
 
     name = "membership"
     knows = (
-        "The attacker has what a training released, or the list that a person's device shows, "
-        "knows that person's ratings, and trained models of the same kind with and without them."
+        "The attacker observes the releases of a trainer, or the list that a user's device "
+        "shows, knows that user's ratings, and has trained models of the same kind with and "
+        "without them."
     )
     baseline = "a guess"
     needs = "ratings"
@@ -81,13 +82,16 @@ class Membership:
         for name in self.trainings:
             if "releases" not in signature(_fit(name)).parameters:
                 raise RequestError(
-                    f"{name} draws noise on devices, which a seed cannot repeat; take one whose "
-                    "curator draws it."
+                    "`trainings` must draw their noise at the curator, so that a seed repeats "
+                    f"it; {name} draws noise on devices."
                 )
         if self.models < FEWEST:
-            raise RequestError(f"{self.models} models say too little of chance; give {FEWEST}.")
+            raise RequestError(
+                f"models must be at least {FEWEST}, got {self.models}: fewer do not separate the "
+                "result from chance."
+            )
         if self.most_people < 2:
-            raise RequestError(f"Of {self.most_people} people nobody stands out; give 2 or more.")
+            raise RequestError(f"most_people must be at least 2, got {self.most_people}.")
 
     def run(self, world: World) -> list[Finding]:
         """The area under the curve, and who is found where one alarm in a thousand is false."""

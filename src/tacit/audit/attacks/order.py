@@ -27,8 +27,8 @@ class Order:
 
     name = "order"
     knows = (
-        "The attacker sees in which order reports come, has the channel's table and each item's "
-        "true shares of ratings, and knows the ratings of every other person."
+        "The attacker observes the order of reports, and knows the channel's table, the true "
+        "rating distribution of each item, and the ratings of every other user."
     )
     baseline = "the same reports ordered by person and item"
     needs = "channel"

@@ -89,8 +89,9 @@ class Poisoning:
 
     name = "poisoning"
     knows = (
-        "The attacker makes people up, knows how popular items are and how they are rated, and "
-        "sends about one item the symbol that speaks most for the top of the scale."
+        "The attacker controls synthetic users, knows how popular items are and how they are "
+        "rated, and reports about one item the symbol that is the strongest evidence for the top "
+        "of the scale."
     )
     baseline = "without the attack"
     needs = "ratings"
@@ -98,8 +99,8 @@ class Poisoning:
     def __post_init__(self) -> None:
         if self.targets < 1 or not 0 < self.share < 1:
             raise RequestError(
-                f"{self.targets} targets, pushed by a share of {self.share}, are no attack; give a "
-                "target or more, and a share between 0 and 1."
+                f"targets must be at least 1 and share between 0 and 1, got {self.targets} "
+                f"targets and a share of {self.share}."
             )
 
     def run(self, world: World) -> list[Finding]:

@@ -25,8 +25,8 @@ class Reconstruction:
 
     name = "reconstruction"
     knows = (
-        "The attacker has a person's reports, the channel's table and each item's true shares of "
-        "ratings, and takes every report for itself."
+        "The attacker observes a user's reports, knows the channel's table and the true rating "
+        "distribution of each item, and uses every report separately."
     )
     baseline = "the item's modal star, or most rated items"
     needs = "reports"

@@ -28,15 +28,16 @@ class TwoTasks:
 
     name = "two-tasks"
     knows = (
-        "The attacker has everybody's reports to two tasks with the same items, under names that "
-        "have nothing in common, the channel's table and each item's true shares of ratings."
+        "The attacker observes the reports of all users to two tasks with the same items, under "
+        "unrelated pseudonyms, and knows the channel's table and the true rating distribution of "
+        "each item."
     )
     baseline = "a guess"
     needs = "reports"
 
     def __post_init__(self) -> None:
         if self.most_victims < 1:
-            raise RequestError(f"{self.most_victims} victims are none; give 1 or more.")
+            raise RequestError(f"most_victims must be at least 1, got {self.most_victims}.")
 
     def run(self, world: World) -> list[Finding]:
         """Expected top-1 and top-10 of a name in the second task, ties broken at random."""

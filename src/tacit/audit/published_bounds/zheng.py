@@ -37,8 +37,8 @@ class Slots:
     def __post_init__(self) -> None:
         if not 0 <= self.rated <= self.users * self.items:
             raise RequestError(
-                f"{self.rated} ratings do not fit in {self.users} x {self.items} slots; "
-                "give at most one a slot."
+                f"rated must be at most the number of slots, got {self.rated} ratings for "
+                f"{self.users} x {self.items} slots."
             )
 
     @property
@@ -81,6 +81,6 @@ def response_bound(slots: Slots, epsilon: float, gamma: float, levels: int) -> f
 
 def _check(epsilon: float, gamma: float) -> None:
     if not epsilon > 0:
-        raise RequestError(f"An epsilon of {epsilon} per slot is not positive; noise needs it so.")
+        raise RequestError(f"epsilon must be above 0 nats per slot, got {epsilon}.")
     if not 0 < gamma < 1:
-        raise RequestError(f"A gamma of {gamma} is no probability of failing between 0 and 1.")
+        raise RequestError(f"gamma must be a failure probability between 0 and 1, got {gamma}.")

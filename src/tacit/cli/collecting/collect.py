@@ -11,47 +11,56 @@ from tacit.errors import RequestError
 
 
 def collect(
-    db: Annotated[str, typer.Option(help="Where reports are kept: a file, or postgresql://...")],
+    db: Annotated[
+        str, typer.Option(help="The store of reports: an SQLite file, or postgresql://...")
+    ],
     task: Annotated[
-        list[Path], typer.Option(help="A task that `tacit task` wrote; the newest first.")
+        list[Path], typer.Option(help="A task that `tacit task` wrote. Repeatable, newest first.")
     ],
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on.")] = 8000,
     publish: Annotated[
-        Path | None, typer.Option(help="The folder that `tacit fit --publish` fills.")
+        Path | None,
+        typer.Option(help="The folder that `tacit fit --publish` writes. Its models are served."),
     ] = None,
     tokens: Annotated[
         Path | None,
-        typer.Option(help="SHA-256 of each enrolment token, one a line; anybody may send without."),
+        typer.Option(
+            help="File with the SHA-256 of each enrolment token, one per line. [no token needed to "
+            "report]"
+        ),
     ] = None,
     most: Annotated[
         int,
-        typer.Option(min=1, help="Reports that one token may have stored in an epoch of a task."),
+        typer.Option(
+            min=1, help="Maximum number of reports stored per token in an epoch of a task."
+        ),
     ] = 1000,
     most_people: Annotated[
         int,
-        typer.Option(min=1, help="Names that one token may send under in an epoch of a task."),
+        typer.Option(min=1, help="Maximum number of pseudonyms per token in an epoch of a task."),
     ] = 4,
     token_keys: Annotated[
         Path | None,
         typer.Option(
-            help="The file of the keys under which tokens are counted; needed with PostgreSQL. "
-            "[beside SQLite's file]"
+            help="File of the keys under which token usage is counted. Required with PostgreSQL. "
+            "[next to the SQLite file]"
         ),
     ] = None,
     confirm_clock: Annotated[
         bool,
         typer.Option(
             "--confirm-clock",
-            help="The clock is right, however long this was off: go by it, and delete what is due. "
-            "For one start, after a warning.",
+            help="Trust the clock even after a large jump, and delete reports that are due. For "
+            "one start, after a warning.",
         ),
     ] = False,
 ) -> None:
-    """Run the collector: uploads, tasks, published models and the page, on one address.
+    """Run the collector: accept reports, serve tasks and models.
 
-    A report is acknowledged when it is on disk. Nothing is logged of who sent what. Put a proxy in
-    front of it (the page on proxies says how). Stop it with Ctrl-C: what waits is stored.
+    Uploads, tasks, published models and the page are served on one address. A report is
+    acknowledged once it is on disk. The collector logs nothing about who sent what. Run it behind a
+    proxy (see the page on proxies). Stop it with Ctrl-C: pending reports are stored first.
 
     Examples:
 
@@ -70,7 +79,8 @@ def collect(
         from tacit.collector.storage.published_models import PublishedModels
     except ImportError as error:
         raise RequestError(
-            f"The collector needs pip install 'tacit-recommender[collector]': {error}."
+            f"The collector is not installed ({error}). Run pip install "
+            "'tacit-recommender[collector]'."
         ) from None
 
     asked = [loads(path.read_bytes()) for path in task]
@@ -82,7 +92,7 @@ def collect(
     held = opened(db, asked, enrolment, keys=token_keys, confirmed=confirm_clock)
     listener = listening(host, port)
     if confirm_clock:
-        options.notice(f"The clock is taken as right: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")
+        options.notice(f"The clock is trusted: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")
     where = f"http://{host}:{listener.getsockname()[1]}"
     options.notice(f"Collecting {asked[0].name} on {where}, task {asked[0].address}")
     app = application(held, asked, published=published, enrolment=enrolment, label=served)

@@ -25,16 +25,20 @@ PEOPLE, EACH = 600, 40
 
 def serve(
     folder: Annotated[
-        Path, typer.Option(help="Where task, reports and models are kept; made if absent.")
+        Path,
+        typer.Option(
+            help="Folder of the task, the reports and the models. Created if it does not exist."
+        ),
     ] = Path("served"),
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8000,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port to listen on.")] = 8000,
 ) -> None:
-    """Serve the page over 300 made-up films that 600 made-up people have rated already.
+    """Serve the page and a collector with synthetic users.
 
-    The people are devices that report over HTTP, as anybody's would; a model is learnt from what
-    they sent and published, and the page recommends with it. A second run goes on from the folder,
-    at the same address: its question names who asks. A task of your own in it is asked instead.
+    The page shows 300 synthetic films, which 600 synthetic users have rated. The users are devices
+    that report over HTTP, like real ones. A model is fitted to their reports and published, and the
+    page recommends with it. A second run continues from the folder and needs the same address,
+    because the task names its provider. A task of your own in the folder is served instead.
 
     Example: tacit serve
     """
@@ -47,7 +51,8 @@ def serve(
         from tacit.evaluation.label.served import served
     except ImportError as error:
         raise RequestError(
-            f"The collector needs pip install 'tacit-recommender[collector]': {error}."
+            f"The collector is not installed ({error}). Run pip install "
+            "'tacit-recommender[collector]'."
         ) from None
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,7 +83,7 @@ def populate(folder: Path, url: str) -> None:
         _report(task, url)
         options.notice(_learn(folder, task))
     except RequestError as error:
-        options.notice(f"Nobody made up has answered: {error}")
+        options.notice(f"No synthetic device has reported: {error}")
 
 
 def _report(task: "Task", url: str) -> None:
@@ -108,7 +113,7 @@ def _learn(folder: Path, task: "Task") -> str:
     stars = isinstance(fitted, models.Fitted)
     learnt = models.item_model(fitted) if stars else models.list_model(fitted)
     address = PublishedModels(folder / "models").publish(task.address, learnt)
-    return f"Learnt from {len(reports):,} reports; model {address[:12]} is published."
+    return f"Fitted to {len(reports):,} reports; model {address[:12]} is published."
 
 
 def _url(host: str, port: int) -> str:
@@ -130,8 +135,8 @@ def _task(folder: Path, url: str) -> "Task":
     task = loads(kept.read_bytes())
     if task.provider not in (None, url):
         raise RequestError(
-            f"{kept} is asked by {task.provider}, not by {url}; serve it there, or name another "
-            "--folder."
+            f"The provider of the task {kept} is {task.provider}, not {url}; serve it there, or "
+            "name another --folder."
         )
     return task
 

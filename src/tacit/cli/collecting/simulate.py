@@ -13,38 +13,53 @@ if TYPE_CHECKING:
 
 def simulate(
     data: Data,
-    url: Annotated[str, typer.Option(help="The collector, as in http://127.0.0.1:8000.")],
+    url: Annotated[str, typer.Option(help="The collector's URL, as in http://127.0.0.1:8000.")],
     devices: Annotated[
-        int | None, typer.Option(help="How many; people take turns. [one for each person]")
+        int | None,
+        typer.Option(help="Number of devices. Users are assigned in rotation. [one per user]"),
     ] = None,
     test_share: Annotated[
         float | None,
-        typer.Option(help="Hold out this share. [none; 0.1 to score]"),
+        typer.Option(help="Share of the ratings to hold out. [none; 0.1 with --score]"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The split.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
     score: Annotated[
         bool,
-        typer.Option("--score", help="Tell nothing: predict, or list, what is held out, at home."),
+        typer.Option(
+            "--score",
+            help="Report nothing. Evaluate predictions or top-20 lists on held-out data, on the "
+            "device.",
+        ),
     ] = False,
-    most_epsilon: Annotated[str, typer.Option(help="What one answer may cost, in nats.")] = "8",
-    lifetime: Annotated[str, typer.Option(help="What all answers of one may cost.")] = "1000000",
+    most_epsilon: Annotated[
+        str, typer.Option(help="Maximum epsilon of one answer, in nats.")
+    ] = "8",
+    lifetime: Annotated[
+        str, typer.Option(help="Lifetime limit on the epsilon of all answers of a device, in nats.")
+    ] = "1000000",
     token: Annotated[
         str | None, typer.Option(help="The enrolment token.", envvar="TACIT_TOKEN")
     ] = None,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Allow http to another machine, readable by all.")
+        bool,
+        typer.Option(
+            "--insecure",
+            help="Allow http to another machine. Anyone on the network can read and change the "
+            "traffic.",
+        ),
     ] = False,
-    threads: Annotated[int, typer.Option(help="Devices at a time.", min=1)] = 8,
+    threads: Annotated[int, typer.Option(help="Number of devices that run at a time.", min=1)] = 8,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
     rounding: Rounding = None,
 ) -> None:
-    """Play a ratings file against a collector: each person a device of their own, over real HTTP.
+    """Simulate users of a ratings file as devices over HTTP.
 
-    Raw ids of items must be those of the collector's task. What leaves this machine is what would
-    leave the devices: noise from the operating system, one ledger a person. They are new devices
-    each time: a second run reports everybody again, under other names.
+    Each user gets a separate device. Raw item ids must be those of the collector's task. Exactly
+    what would leave the devices leaves this machine: reports with noise from the operating system,
+    one ledger per user. The devices are new in every run: a second run reports all users again,
+    under other pseudonyms.
 
     Examples:
 
@@ -81,20 +96,22 @@ def simulate(
 
 def _print(tally: "FleetOutcome", entries: str) -> None:
     counts = tally.counts
-    typer.echo(f"{counts['devices']:,} devices with {counts['ratings']:,} {entries} at home")
+    typer.echo(f"{counts['devices']:,} devices with {counts['ratings']:,} {entries} on the device")
     if tally.errors:
-        typer.echo(f"RMSE {tally.rmse:.4f} on {len(tally.errors):,} held-out ratings, at home")
+        typer.echo(
+            f"RMSE {tally.rmse:.4f} on {len(tally.errors):,} held-out ratings, on the device"
+        )
     elif tally.gains:
-        typer.echo(f"NDCG {tally.ndcg:.4f} of lists of 20 of {len(tally.gains):,} people, at home")
+        typer.echo(f"NDCG@20 {tally.ndcg:.4f} over {len(tally.gains):,} users, on the device")
     else:
-        typer.echo(f"{counts['stored']:,} reports stored, {counts['waiting']:,} not yet")
+        typer.echo(f"{counts['stored']:,} reports stored, {counts['waiting']:,} pending")
     for note, devices in tally.notes.items():
         options.notice(f"{devices:,} devices: {note}")
     for name, meaning in (
-        ("not asked", f"{entries} of items that the task does not have"),
-        ("given up", "reports refused by the collector"),
-        ("refused", "devices whose lifetime limit was too low"),
-        ("unreached", "devices that were told no task"),
+        ("not asked", f"{entries} of items outside the task's catalogue"),
+        ("given up", "reports rejected by the collector"),
+        ("refused", "devices whose lifetime limit on epsilon was too low"),
+        ("unreached", "devices that received no task"),
     ):
         if counts[name]:
             typer.echo(f"{counts[name]:,} {meaning}")

@@ -15,46 +15,55 @@ def task(
     items: Annotated[
         Path, typer.Argument(help="The catalogue: a table of item[,title], u.item, movies.dat ..")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The task to write.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The task file to write.")],
     epsilon: Annotated[
         str | None,
-        typer.Option(help="Nats per value or slot; several to choose from, as in 1,2,4."),
+        typer.Option(
+            help="Epsilons in nats per value or slot. Users choose among several, as in 1,2,4."
+        ),
     ] = None,
     provider: Annotated[
         str | None,
-        typer.Option(help="Who asks: the origin of the collector, as in https://films.example."),
+        typer.Option(
+            help="The provider: the origin of the collector, as in https://films.example."
+        ),
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(
-            help="What people are asked about. [Ratings; What you did on the scale there]"
-        ),
+        typer.Option(help="Title of the task. [Ratings; on the scale `there`: What you did]"),
     ] = None,
     scale: Annotated[
         str,
-        typer.Option(help="The rating scale, low:high:step; there, to ask who did what."),
+        typer.Option(help="The rating scale, low:high:step, or `there` for implicit feedback."),
     ] = "1:5:1",
     channel: Annotated[
-        str, typer.Option(help="A channel, or auto.", autocompletion=plugins.CHANNEL)
+        str, typer.Option(help="The channel, or auto.", autocompletion=plugins.CHANNEL)
     ] = "auto",
-    plan: Annotated[str | None, typer.Option(help="rated, catalogue or sample:K. [rated]")] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="Plan and epsilon by name: hard-to-link.")
+    plan: Annotated[
+        str | None, typer.Option(help="The plan: rated, catalogue or sample:K. [rated]")
     ] = None,
-    epoch: Annotated[int, typer.Option(min=1, help="Seconds of an epoch.")] = 86_400,
-    window: Annotated[int, typer.Option(min=0, help="Epochs that a report may be late.")] = 7,
-    retention: Annotated[int, typer.Option(min=1, help="Days that reports are kept.")] = 365,
+    preset: Annotated[
+        str | None, typer.Option(help="A preset of plan and epsilon: hard-to-link.")
+    ] = None,
+    epoch: Annotated[int, typer.Option(min=1, help="Length of an epoch, in seconds.")] = 86_400,
+    window: Annotated[
+        int, typer.Option(min=0, help="Number of epochs that a report may be late.")
+    ] = 7,
+    retention: Annotated[
+        int, typer.Option(min=1, help="Number of days that reports are retained.")
+    ] = 365,
     titles: Annotated[
-        Path | None, typer.Option(help="u.item, movies.dat or movies.csv, for titles.")
+        Path | None, typer.Option(help="File of titles: u.item, movies.dat or movies.csv.")
     ] = None,
     format: Format = None,
 ) -> None:
-    """Write a task: who asks, the catalogue, the channels with their certificates, epochs.
+    """Write a task: provider, catalogue, channels and epochs.
 
-    A task never changes; its address is the hash of its bytes. Epoch 0 begins now. Item ids may be
-    read from a ratings file, with a warning: the catalogue then reveals the set of rated items,
-    which the task lists as not covered by its guarantee. A device answers only where it reaches
-    --provider, as the address bar of a browser spells it.
+    Channels include their certificates. A task never changes. Its address is the hash of its bytes.
+    Epoch 0 begins now. Item ids may be read from a ratings file, with a warning: the catalogue then
+    reveals the set of rated items, which the task lists as not covered by its guarantee. A device
+    answers only if it reaches the collector at --provider, written as in the address bar of a
+    browser.
 
     Examples:
 
@@ -110,11 +119,13 @@ def _terms(plan: str | None, epsilon: str | None, preset: str | None) -> tuple[s
 
     if preset is not None:
         if plan is not None or epsilon is not None:
-            raise typer.BadParameter("a preset names plan and epsilon; leave --plan and --epsilon")
+            raise typer.BadParameter(
+                "--preset sets plan and epsilon; leave out --plan and --epsilon"
+            )
         known = presets.preset(preset)
         return known.plan, known.epsilon
     if epsilon is None:
-        raise typer.BadParameter("give --epsilon, or a --preset that names one")
+        raise typer.BadParameter("--epsilon or --preset is required")
     return plan or "rated", epsilon
 
 
@@ -123,8 +134,7 @@ def _origin(provider: str | None) -> str:
 
     if provider is None:
         raise RequestError(
-            "This task names nobody who asks; give --provider, the origin at which devices reach "
-            f"the collector: {FORM}."
+            f"--provider is required: the origin at which devices reach the collector, {FORM}."
         )
     if is_origin(provider):
         return provider
@@ -133,7 +143,7 @@ def _origin(provider: str | None) -> str:
     except RequestError:
         meant = "https://films.example"
     raise RequestError(
-        f"The provider '{provider}' is not spelled as an origin; write --provider {meant}."
+        f"--provider must be an origin such as {meant}, got '{provider}'. Write --provider {meant}."
     )
 
 
@@ -153,7 +163,7 @@ def _catalogue(path: Path, scale: str, format: str | None) -> _Catalogue:
         titles = None if table["title"].null_count() else table["title"].to_list()
         return _Catalogue(table["item"].to_list(), titles, ())
     options.notice(
-        f"{path} holds ratings: a catalogue read from it reveals the set of rated items, and the "
+        f"{path} holds ratings. A catalogue read from it reveals the set of rated items, and the "
         "task lists it as not covered. Declare the catalogue in a csv of item,title."
     )
     ratings = options.load(path, format, scale)
@@ -167,5 +177,8 @@ def _titles(path: Path, ids: list[Any]) -> list[str]:
 
     known = dict(titles(path).select("item", "title").iter_rows())
     if not known.keys() & set(ids):
-        raise RequestError(f"{path} has a title for none of the {len(ids)} items.")
+        raise RequestError(
+            f"{path} has no title for any of the {len(ids)} items. Use the ids of the catalogue, "
+            "or leave out --titles."
+        )
     return [known.get(item, str(item)) for item in ids]

@@ -26,49 +26,67 @@ def crossdomain(
         typer.Argument(metavar="SOURCE... TARGET", help="Ratings of each domain, target last."),
     ],
     model: Annotated[
-        str | None, typer.Option(help="Systems, separated by commas. [all of them]")
+        str | None, typer.Option(help="Cross-domain systems, comma-separated. [all]")
     ] = None,
-    epsilon: Annotated[str, typer.Option(help="Nats, by commas; what for, each system says.")] = (
-        "1,3"
-    ),
+    epsilon: Annotated[
+        str,
+        typer.Option(
+            help="Epsilons in nats, comma-separated. Each system defines what they protect."
+        ),
+    ] = ("1,3"),
     neighbour_epsilon: Annotated[
         str | None,
-        typer.Option(help="Nats for neighbours, by commas, beside those for replacements."),
+        typer.Option(
+            help="Epsilons in nats of the neighbor selection, comma-separated, in addition "
+            "to those of the replacements."
+        ),
     ] = None,
-    delta: Annotated[float, typer.Option(help="Delta of promises that need one.")] = 1e-6,
-    mode: Annotated[str, typer.Option(help="strict, faithful or both.")] = "strict",
+    delta: Annotated[float, typer.Option(help="Delta of guarantees that require one.")] = 1e-6,
+    mode: Annotated[str, typer.Option(help="Mode: strict, faithful or both.")] = "strict",
     overlap: Annotated[
-        str, typer.Option(help="Shares of people who link the domains, by commas.")
+        str,
+        typer.Option(
+            help="Shares of the overlapping users that link the domains, comma-separated."
+        ),
     ] = "1",
     keep: Annotated[
-        str, typer.Option(help="Target ratings that tested people keep, by commas.")
+        str, typer.Option(help="Numbers of target ratings that test users keep, comma-separated.")
     ] = "0",
     k: Annotated[
-        str | None, typer.Option("--k", help="Neighbours, by commas. [each system's own]")
+        str | None,
+        typer.Option(
+            "--k", help="Numbers of neighbors, comma-separated. [the default of each system]"
+        ),
     ] = None,
     damping: Annotated[
         int | None,
         typer.Option(
-            help="Co-raters from which a similarity counts in full; 0: all do. [each system's own]"
+            help="Number of co-raters from which a similarity has full weight; 0 gives all full "
+            "weight. [the default of each system]"
         ),
     ] = None,
     decay: Annotated[
         str | None,
-        typer.Option(help="By how much older ratings count less, by commas. [not at all]"),
+        typer.Option(help="Decay rates of older ratings, comma-separated. [no decay]"),
     ] = None,
-    test_share: Annotated[float, typer.Option(help="Share of shared people who are tested.")] = 0.2,
-    seeds: Annotated[int, typer.Option(help="Repeat with draws 0, 1, ..")] = 1,
+    test_share: Annotated[
+        float, typer.Option(help="Share of the overlapping users to test on.")
+    ] = 0.2,
+    seeds: Annotated[int, typer.Option(help="Number of repetitions, with seeds 0, 1, ..")] = 1,
     lists: Annotated[
-        bool, typer.Option("--lists", help="Measure lists of the target's catalogue, too.")
+        bool, typer.Option("--lists", help="Also evaluate top-N lists of the target's catalogue.")
     ] = False,
     user: Annotated[
-        str | None, typer.Option(help="Try nothing: show what X-Map makes of this person.")
+        str | None,
+        typer.Option(help="Run no evaluation. Show the AlterEgo that X-Map builds for this user."),
     ] = None,
     titles: Annotated[
-        Path | None, typer.Option(help="Items' titles, or a folder with them, for --user.")
+        Path | None, typer.Option(help="File of item titles, or a folder with one, for --user.")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the result rows.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a report to open (HTML).")] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the result rows to this file (JSON).")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
@@ -76,7 +94,7 @@ def crossdomain(
     catalogue: Annotated[
         list[Path] | None,
         typer.Option(
-            help="All items of each domain, as many files as domains and in their order.",
+            help="The complete catalogue of each domain: one file per domain, in the same order.",
             rich_help_panel="Data",
         ),
     ] = None,
@@ -84,10 +102,11 @@ def crossdomain(
     engine: options.Engine = "local",
     master: options.Master = None,
 ) -> None:
-    """Hide what some people rated in one domain, and tell it from what they rated in others.
+    """Evaluate cross-domain recommendation.
 
-    People are the same where their ids are. Every system without privacy always runs beside those
-    of the mode. With --json an interrupted run goes on where it stopped when it is started again.
+    Users' ratings in the target domain are held out and predicted from the source domains. Users
+    are matched across domains by id. All non-private systems run as baselines, next to those of the
+    mode. With --json, an interrupted run resumes when the command is run again.
 
     Examples:
 
@@ -98,7 +117,9 @@ def crossdomain(
         tacit crossdomain films.csv books.csv --user 17 --titles items.parquet
     """
     if len(data) < 2:
-        raise typer.BadParameter("give a source and a target", param_hint="SOURCE... TARGET")
+        raise typer.BadParameter(
+            "expected at least a source and a target", param_hint="SOURCE... TARGET"
+        )
     from tacit.evaluation.outputs import ROWS, writable
 
     read = (*data, *(catalogue or ()), people, titles)
@@ -130,7 +151,7 @@ def crossdomain(
     )
     if user is None and crossing.left_out:
         left = ", ".join(crossing.left_out)
-        options.notice(f"Left out in the mode {mode}: {left}; --mode both runs them, too.")
+        options.notice(f"Left out in mode {mode}: {left}. Use --mode both to run them as well.")
     known = domains(data, format, scale, columns, rounding, catalogues=catalogue, people=people)
     with on_spark(place) as there:
         chosen = there or Local()
@@ -177,8 +198,8 @@ def domains(
 
     if catalogues and len(catalogues) != len(paths):
         raise RequestError(
-            f"{len(catalogues)} catalogues were given for {len(paths)} domains; give one "
-            "--catalogue for each, in the order of the domains."
+            "--catalogue must be given once per domain, in the order of the domains: got "
+            f"{len(catalogues)} catalogues for {len(paths)} domains."
         )
     each = catalogues or [None] * len(paths)
     joined = Domains.join(
@@ -203,7 +224,7 @@ def run(
     from tacit.evaluation.html.provenance import Provenance
 
     grid = Resumable(
-        "crossing",
+        "evaluating",
         TrialRow,
         lambda journal, progress: crossing.run(domains, engine, journal, progress),
         lambda journal: crossing.finished(domains, journal),

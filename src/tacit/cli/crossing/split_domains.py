@@ -16,22 +16,29 @@ if TYPE_CHECKING:
 
 def split_domains(
     data: Data,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write into.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")],
     by_genre: Annotated[
-        bool, typer.Option("--by-genre", help="Deal genres out in turn, most frequent first.")
+        bool,
+        typer.Option(
+            "--by-genre", help="Assign genres to the two domains in turn, most frequent first."
+        ),
     ] = False,
     items: Annotated[
         Path | None,
-        typer.Option(help="movies.dat, movies.csv, u.item or items.parquet. [beside the ratings]"),
+        typer.Option(
+            help="File of items and genres: movies.dat, movies.csv, u.item or "
+            "items.parquet. [next to the ratings]"
+        ),
     ] = None,
     format: Format = None,
     scale: Scale = None,
     columns: Columns = None,
     rounding: Rounding = None,
 ) -> None:
-    """Split one catalogue in two, to try what a person's ratings of one half tell of the other.
+    """Split one data set into a source and a target domain.
 
-    Writes source.parquet and target.parquet, and items.parquet where titles are known.
+    Use the two domains to evaluate cross-domain recommendation. Writes source.parquet and
+    target.parquet, and items.parquet if titles are known.
 
     Examples:
 
@@ -40,9 +47,13 @@ def split_domains(
         tacit split-domains ratings.csv --by-genre --items movies.csv --output halves
     """
     if not by_genre:
-        raise typer.BadParameter("say how to split; there is --by-genre", param_hint="--by-genre")
+        raise typer.BadParameter(
+            "a splitting rule is required; use --by-genre", param_hint="--by-genre"
+        )
     if output.exists() and not output.is_dir():
-        raise typer.BadParameter(f"'{output}' is a file; name a folder", param_hint="--output")
+        raise typer.BadParameter(
+            f"must be a folder, got the file '{output}'", param_hint="--output"
+        )
 
     from tacit.crossdomain.genres import SIDES, GenreSplit, Halves
     from tacit.readers import items as catalogue
@@ -67,7 +78,7 @@ def _table(split: "GenreSplit") -> str:
 
     rows: list[tuple[str, int, int]] = split.genres.rows()
     lines = tuple((genre, str(count), SIDES[side]) for genre, count, side in rows)
-    return text(Table("Genres by how many items have them", ("genre", "items", "side"), lines))
+    return text(Table("Genres by number of items", ("genre", "items", "side"), lines))
 
 
 def _write(frame: "pl.DataFrame", path: Path) -> None:

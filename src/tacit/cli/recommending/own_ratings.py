@@ -32,7 +32,9 @@ def own_ratings(path: Path, user: str, scale: str) -> "Ratings":
     everybody = read(path, scale=scale, columns=columns, notify=options.notice)
     own = everybody.where(everybody.users == everybody.user_ids.code(user))
     if not len(own):
-        raise DataError(f"{path} has no rating by '{user}'; give their own ratings.")
+        raise DataError(
+            f"{path} has no rating by user '{user}'; name a user with ratings in the file."
+        )
     return own
 
 
@@ -73,7 +75,7 @@ def _header(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             first = file.readline().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read ({error}); give a csv of item,rating.") from error
+        raise DataError(f"{path} cannot be read ({error}); write a csv of item,rating.") from error
     if "\r" in first:
-        raise DataError(f"{path}, line 1: lines end in CR alone; save the file with LF or CRLF.")
+        raise DataError(f"{path}, line 1: lines end in CR only; save the file with LF or CRLF.")
     return first.split(",")

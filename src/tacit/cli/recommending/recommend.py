@@ -15,22 +15,25 @@ if TYPE_CHECKING:
 
 
 def recommend(
-    model: Annotated[Path, typer.Argument(help="A model that `tacit fit` wrote.")],
-    user: Annotated[str, typer.Option(help="The person's id in the data.")],
-    n: Annotated[int, typer.Option("-n", min=1, help="How many items.")] = 10,
+    model: Annotated[Path, typer.Argument(help="The model file that `tacit fit` wrote.")],
+    user: Annotated[str, typer.Option(help="The user's id in the data.")],
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of items.")] = 10,
     profile: Annotated[
         Path | None,
-        typer.Option(help="Their own true ratings (item,rating): recommend as their device would."),
+        typer.Option(
+            help="File of the user's true ratings (item,rating), to recommend as on the device."
+        ),
     ] = None,
     titles: Annotated[
-        Path | None, typer.Option(help="u.item, movies.dat or movies.csv, to print titles.")
+        Path | None, typer.Option(help="File of titles: u.item, movies.dat or movies.csv.")
     ] = None,
 ) -> None:
-    """Print a person's best items with their predicted ratings, best first.
+    """Print the top items of a user, best first.
 
-    Without --profile this is what the provider knows from reports. With it the last step is done
-    on true ratings, as on the person's device, and items in the profile are left out. A list model
-    knows nobody, and takes what the person has from --profile.
+    Each item is printed with its predicted rating. Without --profile, recommendations are those of
+    the provider, estimated from reports. With --profile, they are personalized with the user's true
+    ratings, as on the device, and exclude the items in the profile. A list model stores no users
+    and requires --profile.
 
     Examples:
 

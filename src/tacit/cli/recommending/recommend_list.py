@@ -31,7 +31,7 @@ def from_list(path: Path, own: "Ratings | None", n: int) -> list[tuple[int | str
 
     model = ListModel.from_bytes(path.read_bytes())
     if own is None:
-        raise RequestError(f"{path} is a list model, which knows nobody; give --profile.")
+        raise RequestError(f"{path} is a list model, which stores no users; --profile is required.")
     had = own.item_ids.take(own.items).to_list()
     known = {str(item): item for item in model.items}
     say_unknown(had, [str(item) in known for item in had], own.name)

@@ -15,11 +15,11 @@ def say_unknown(items: Sequence[object], known: Sequence[bool], profile: str) ->
     unknown = [item for item, has in zip(items, known, strict=True) if not has]
     if len(unknown) == len(items):
         raise DataError(
-            f"The model has none of the {len(items)} items in {profile} (the first is "
-            f"'{items[0]}'); give items of its own catalogue, under the same ids."
+            f"The model contains none of the {len(items)} items in {profile} (the first is "
+            f"'{items[0]}'). Use ids of the model's catalogue."
         )
     if unknown:
         options.notice(
-            f"The model lacks {len(unknown)} of the {len(items)} items in {profile}, "
-            f"'{unknown[0]}' first; they are left out."
+            f"The model does not contain {len(unknown)} of the {len(items)} items in {profile} "
+            f"(the first is '{unknown[0]}'). They are ignored."
         )

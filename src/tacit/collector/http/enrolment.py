@@ -22,7 +22,7 @@ class Enrolment:
         listed = list(digests)
         for digest in listed:
             if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
-                raise DataError("A line of the tokens' file is not 64 hexadecimal digits.")
+                raise DataError("Every line of the token file must be 64 hexadecimal digits.")
         self._digests = frozenset(map(bytes.fromhex, listed))
         self.most, self.people = most, people
 

@@ -29,8 +29,8 @@ def listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise RequestError(
-            f"{host} port {port} cannot be listened on ({error.strerror}); choose another by "
-            "--port or --host."
+            f"The collector cannot listen on {host} port {port} ({error.strerror}); choose "
+            "another --port or --host."
         ) from None
     return listener
 

@@ -52,7 +52,7 @@ class EpochKeys:
                 if not self._read():
                     self._write(folder)
         except OSError as error:
-            raise RequestError(f"{path} cannot hold the keys of tokens: {error}.") from None
+            raise RequestError(f"{path} cannot store the keys of tokens: {error}.") from None
 
     def key(self, epoch: Epoch) -> bytes:
         """The key of an epoch, 32 bytes: on disk when it is returned, so that it is the same one
@@ -111,16 +111,16 @@ class EpochKeys:
         with open(file, "rb") as opened:
             if stat.S_IMODE(os.fstat(file).st_mode) & 0o077:
                 raise RequestError(
-                    f"{self._path} is open to others, who could link tokens to people with it: "
-                    "chmod 600 it."
+                    f"{self._path} is accessible to others, who could use it to link tokens to "
+                    "people. Run chmod 600 on it."
                 )
             content = opened.read(LONGEST + 1)
         try:
             self._day, self._state, self._keys = _loads(content)
         except (DataError, ValueError):  # whose sentences repeat what they found
             raise RequestError(
-                f"{self._path} does not hold the keys of tokens. Copy the file of a collector that "
-                "runs on this database; if none is left, remove it and the counts."
+                f"{self._path} does not contain the keys of tokens. Copy the file of a collector "
+                "that runs on this database; if none is left, remove it and the counts."
             ) from None
         return True
 

@@ -151,9 +151,9 @@ class Limits:
     def _same(self, epoch: Epoch, mark: bytes) -> None:
         if self._mark(epoch) != mark:
             raise RequestError(
-                "What tokens sent was counted under other keys than the file holds. Copy the file "
-                "of a collector that runs on this database; if none is left, remove the counts, as "
-                "the page on operating a collector says."
+                "The stored token counts belong to other keys than those in the file. Copy the "
+                "file of a collector that runs on this database; if none is left, remove the "
+                "counts, as described in the page on operating a collector."
             )
 
     def _granted(

@@ -48,7 +48,7 @@ class PostgresCounts:
                 self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
                 self._connection.execute(SCHEMA)
         except psycopg.Error as error:
-            raise RequestError(f"The database does not open: {type(error).__name__}.") from None
+            raise RequestError(f"The database cannot be opened: {type(error).__name__}.") from None
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Generator[None]:

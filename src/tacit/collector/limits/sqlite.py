@@ -47,11 +47,13 @@ class SqliteCounts:
             self._database = opened(path)
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, VERSION):
-                raise sqlite3.DatabaseError(f"its version is {version}, this reads {VERSION}")
+                raise sqlite3.DatabaseError(
+                    f"its version is {version}; this collector reads version {VERSION}"
+                )
             self._database.executescript(SCHEMA)
             self._database.execute(f"PRAGMA user_version={VERSION}")
         except (OSError, sqlite3.Error) as error:
-            raise RequestError(f"{path} cannot hold what tokens sent: {error}.") from None
+            raise RequestError(f"{path} cannot store the token counts: {error}.") from None
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Generator[None]:

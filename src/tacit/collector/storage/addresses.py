@@ -31,7 +31,7 @@ def is_postgres(url: str) -> bool:
     """Whether it is PostgreSQL's; raises `RequestError` for another scheme."""
     scheme, found, _ = url.partition("://")
     if found and scheme not in ("postgresql", "postgres"):
-        raise RequestError(f"There is no store for {scheme}://; give a path or postgresql://...")
+        raise RequestError(f"The store must be a path or postgresql://..., got {scheme}://")
     return bool(found)
 
 
@@ -41,5 +41,6 @@ def _module(name: str) -> ModuleType:
         return import_module(f"tacit.collector.storage.{name}")
     except ImportError as error:
         raise RequestError(
-            f"A PostgreSQL store needs pip install 'tacit-recommender[postgres]': {error}."
+            f"A PostgreSQL store is not available ({error}). Run pip install "
+            "'tacit-recommender[postgres]'."
         ) from None

@@ -75,8 +75,8 @@ def _limits(
     if is_postgres(db):
         if keys is None:
             raise RequestError(
-                "Tokens are counted under keys that lie outside the database: say where, as in "
-                "--token-keys tokens.keys."
+                "--token-keys is required, as in --token-keys tokens.keys: token counts need "
+                "keys that are stored outside the database."
             )
         from tacit.collector.limits.postgres import PostgresCounts
 

@@ -86,7 +86,7 @@ class PostgresStore:
             self._connection = self._connect()
             self._prepare()
         except psycopg.Error as error:
-            raise RequestError(f"The database does not open: {cause(error)}.") from None
+            raise RequestError(f"The database cannot be opened: {cause(error)}.") from None
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
         """As `ReportStore.hold`."""

@@ -37,7 +37,7 @@ class PostgresReader:
         try:
             self._connection = self._connect()
         except psycopg.Error as error:
-            raise RequestError(f"The database does not open: {cause(error)}.") from None
+            raise RequestError(f"The database cannot be opened: {cause(error)}.") from None
 
     def tasks(self) -> list[Held]:
         """As `Reader.tasks`; raises `RequestError` where there is no store."""
@@ -47,7 +47,7 @@ class PostgresReader:
             return [Held(*row) for row in found]
         except psycopg.Error:
             raise RequestError(
-                "This database holds no reports; `tacit collect` makes it."
+                "This database contains no reports; create the store with `tacit collect`."
             ) from None
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:

@@ -76,7 +76,7 @@ async def keep(
             if turn is not None:
                 await writer.run(lambda store, now=now: turn(now))
         except Exception as error:
-            log.warning("The clock could not be kept yet: %s.", type(error).__name__)
+            log.warning("The clock could not be saved yet: %s.", type(error).__name__)
         for validator in validators:
             now = clock()
             if not clock.trusted:

@@ -71,7 +71,7 @@ class SqliteStore:
             self._database = opened(path)
             self._upgrade()
         except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
-            raise RequestError(f"{path} cannot hold reports: {error}.") from None
+            raise RequestError(f"{path} cannot store reports: {error}.") from None
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
         """As `ReportStore.hold`."""
@@ -169,7 +169,9 @@ class SqliteStore:
     def _upgrade(self) -> None:
         version = self._one("PRAGMA user_version")
         if version != VERSION and version not in UPGRADES:
-            raise sqlite3.DatabaseError(f"its version is {version}, this reads {VERSION}")
+            raise sqlite3.DatabaseError(
+                f"its version is {version}; this collector reads version {VERSION}"
+            )
         for setting in (f"wal_autocheckpoint={LOG_PAGES}", f"cache_size=-{CACHE_KIB}"):
             self._database.execute(f"PRAGMA {setting}")
         if version != VERSION:

@@ -37,7 +37,9 @@ class SqliteReader:
 
     def __init__(self, path: str) -> None:
         if not Path(path).is_file():
-            raise RequestError(f"{path} is no store of reports; `tacit collect --db` makes one.")
+            raise RequestError(
+                f"{path} is not a store of reports; create one with `tacit collect --db`."
+            )
         self._path = path
         self._database = self._connect()
 
@@ -87,13 +89,14 @@ class SqliteReader:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             reason = str(error).split("\n")[0]
             raise RequestError(
-                f"{self._path} is no store of reports, or is damaged ({reason}); restore a backup."
+                f"{self._path} is not a store of reports or is damaged ({reason}); restore a "
+                "backup."
             ) from None
 
     def _check_rows(self, task: int, cells: str) -> None:
         query = f"SELECT hex(id) FROM reports WHERE task = ? AND NOT ({SOUND} AND {cells}) LIMIT 1"
         for (report,) in self._database.execute(query, (task,)):
-            raise sqlite3.DatabaseError(f"the report {report} has a value of another type or size")
+            raise sqlite3.DatabaseError(f"report {report} has a value of the wrong type or size")
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(f"{Path(self._path).absolute().as_uri()}?mode=ro", uri=True)

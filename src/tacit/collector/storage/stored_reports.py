@@ -40,7 +40,7 @@ def find(reader: Reader, address: str | None = None) -> tuple[Held, Task]:
     fit = [(held, task) for held, task in tasks if address in (None, task.address)]
     if not fit:
         known = ", ".join(task.address for _, task in tasks) or "none"
-        raise RequestError(f"The store has no task {address or 'yet'}; it has {known}.")
+        raise RequestError(f"The store has no task {address or 'yet'}; stored tasks: {known}.")
     return fit[0]
 
 
@@ -65,7 +65,7 @@ def reports(reader: Reader, address: str | None = None) -> Reports:
     else:
         names, cells, used = _rated(_table(reader, held.number), task)
     if not names:
-        raise RequestError(f"Nobody has reported to the task {task.address} yet.")
+        raise RequestError(f"The task {task.address} has no reports yet.")
     return _reports(task, names, cells, used)
 
 
@@ -141,7 +141,7 @@ def _block(task: Task, rows: Sequence[StoredReport], first: int) -> StoredEntrie
 def _symbols(cells: bytes, count: int) -> NDArray[np.uint16]:
     """Return the symbols of one report; raises `DataError` unless there are `count` of them."""
     if len(cells) != 1 + count * (1 if cells[0] == 1 else 2):
-        raise DataError(f"A stored report has other than {count} symbols; {RESTORE}.")
+        raise DataError(f"A stored report must have {count} symbols; {RESTORE}.")
     return unpack_slots(cells)
 
 
@@ -150,7 +150,8 @@ def _check(column: str, values: NDArray[Any], count: int) -> None:
     wrong = values[(values < 0) | (values >= count)]
     if len(wrong):
         raise DataError(
-            f"A stored report has the {column} {wrong[0]}, not 0 to {count - 1}; {RESTORE}."
+            f"A stored report must have a {column} from 0 to {count - 1}, got {wrong[0]}; "
+            f"{RESTORE}."
         )
 
 

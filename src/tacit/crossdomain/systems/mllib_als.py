@@ -39,7 +39,7 @@ class MllibALS:
         """
         del epsilon  # nothing is promised
         if not isinstance(engine, Spark):
-            raise RequestError("mllib-als is Spark's own; give --engine spark, or leave it out.")
+            raise RequestError("mllib-als runs on Spark only; use --engine spark, or leave it out.")
         with session(engine.master, engine.memory) as spark, quiet():
             found = self._predicted(spark, trial)
         covered = known(trial) & np.isfinite(found)

@@ -36,7 +36,7 @@ class RemoteUser:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise RequestError(f"{self.k} neighbours tell nothing; give 1 or more.")
+            raise RequestError(f"k must be at least 1, got {self.k}.")
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """As `System.predict`."""

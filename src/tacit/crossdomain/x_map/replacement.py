@@ -62,8 +62,8 @@ def weights(epsilon: str) -> NDArray[np.int64]:
     nats = Fraction(epsilon)
     if not 0 < nats <= MOST_EPSILON:
         raise RequestError(
-            f"Replacements cannot be drawn at epsilon {epsilon}; give a number above 0, "
-            f"{MOST_EPSILON} at most."
+            f"The epsilon of replacements must be above 0 and at most {MOST_EPSILON}, got "
+            f"{epsilon}."
         )
     lowest = 1 << TOTAL_BITS - math.ceil(float(nats) / 2 / math.log(2))
     ladder = (exp_lower(nats * step / (4 * STEPS)) for step in range(2 * STEPS + 1))

@@ -51,7 +51,7 @@ class StrictMap:
         """As `System.predict`; raises `RequestError` without an epsilon."""
         del engine  # the release is one pass of matrix products
         if epsilon is None:
-            raise RequestError(f"{self.name} keeps an epsilon per person; give one, such as 8.")
+            raise RequestError(f"{self.name} requires an epsilon per user, such as 8.")
         fitted, cuts = self.release(trial, epsilon, SecretReleases())
         ratings, levels = trial.domains.ratings, fitted.levels
         values = device_predict(fitted, ratings, trial.users, trial.items).astype(np.float64)

@@ -85,13 +85,11 @@ class XMap:
     def __post_init__(self) -> None:
         if self.k < 1 or self.damping < 0 or self.decay < 0:
             raise RequestError(
-                f"X-Map cannot run with k {self.k}, damping {self.damping} and decay "
-                f"{self.decay:g}; give k 1 or more and the others 0 or more."
+                f"k must be at least 1, and damping and decay 0 or more, got k {self.k}, damping "
+                f"{self.damping} and decay {self.decay:g}."
             )
         if self.alteregos not in get_args(AlterEgos):
-            raise RequestError(
-                f"X-Map makes no AlterEgos of '{self.alteregos}'; choose tested or everybody."
-            )
+            raise RequestError(f"alteregos must be tested or everybody, got '{self.alteregos}'.")
 
     @property
     def name(self) -> str:
@@ -124,7 +122,7 @@ class XMap:
         if self.mode == "none":
             return None
         if epsilon is None:
-            raise RequestError("X-Map as published claims an epsilon; give one, such as 1.")
+            raise RequestError("X-Map as published claims an epsilon and requires one, such as 1.")
         if self.neighbour_epsilon is not None:
             return Budget(epsilon, self.neighbour_epsilon)
         first = (Decimal(epsilon) * SHARES[self.variant]).quantize(Decimal("1e-9"))

@@ -76,7 +76,8 @@ class AttackRequest:
             tools.check(self.channels, (), plan)
         if IDENTITY in self.channels:
             raise RequestError(
-                f"No privacy stands beside every attack; leave {IDENTITY} out of the channels."
+                f"Every attack already runs without privacy as a comparison; leave {IDENTITY} out "
+                "of the channels."
             )
 
     def experiments(self, ratings: Ratings) -> list[AttackExperiment]:

@@ -121,7 +121,7 @@ def squared_errors(test: Ratings, predicted: Floats) -> tuple[NDArray[np.int64],
     integers. Raises `RequestError` for a prediction that is not finite.
     """
     if not np.isfinite(predicted).all():
-        raise RequestError("The model predicted a number that is not finite; choose another.")
+        raise RequestError("The model predicted a value that is not finite; choose another model.")
     levels = np.asarray(test.scale.values)
     bounded = np.clip(predicted.astype(np.float64), levels[0], levels[-1])
     steps = np.rint((levels[test.levels] - bounded) ** 2 * STEPS).astype(np.int64)
@@ -133,7 +133,7 @@ def check_place(model: str, places: Sequence[str], wanted: str = PROVIDER) -> No
     if wanted != PROVIDER or PROVIDER not in places:
         seen = wanted if wanted != PROVIDER else " and ".join(places)
         raise RequestError(
-            f"Seen from the {seen}, predictions of {model} are made from true training ratings: "
-            "one of them moves many errors, and no price here covers that. Choose on public or "
-            "made-up data, or a model seen from the provider."
+            f"Predictions of {model} at the {seen} use true training ratings. One of these "
+            "ratings changes many errors, and the privacy cost here does not cover that. Choose "
+            "epsilon on public or synthetic data, or use a model that predicts at the provider."
         )

@@ -34,8 +34,7 @@ def require_several(epsilons: Sequence[str]) -> None:
     """Raise `RequestError` for a single epsilon, in nats, before anything is fitted."""
     if len(epsilons) < 2:
         raise RequestError(
-            f"A trade-off of one epsilon, {epsilons[0]}, has nothing to choose from; give several, "
-            "as in 0.5,1,3."
+            f"A trade-off requires at least two epsilons, as in 0.5,1,3, got {epsilons[0]}."
         )
 
 
@@ -65,9 +64,7 @@ class Tradeoff:
         Raises `RequestError` for a single epsilon.
         """
         if len(errors) < 2:
-            raise RequestError(
-                "A trade-off of one epsilon has nothing to choose from; give several."
-            )
+            raise RequestError("A trade-off requires at least two epsilons.")
         scale = max(most - least, 1e-12)
         lost = {e: (fmean(each) - least) / scale for e, each in sorted(errors.items())}
         several = all(len(each) > 1 for each in errors.values())
@@ -139,7 +136,8 @@ def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
     floor = [row.rmse for row in mine if row.epsilon is None]
     if len(units) != 1 or not top or not floor:
         raise RequestError(
-            f"A trade-off needs one unit, seen from the {where}, beside no privacy and the mean."
+            f"A trade-off requires rows of one unit at the {where}, with the non-private baseline "
+            "and the mean."
         )
     errors = {
         epsilon: [row.rmse for row in mine if row.epsilon == epsilon]

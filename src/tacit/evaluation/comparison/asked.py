@@ -74,7 +74,7 @@ def asked(
     via = members.channels(channels)
     learnt = members.model_members(defaults.STARS_MODEL if models is None else models)
     if mode not in MODES:
-        raise RequestError(f"There is no mode '{mode}'; choose from {', '.join(MODES)}.")
+        raise RequestError(f"mode must be one of {', '.join(MODES)}, got '{mode}'.")
     comparison = Comparison(
         channels=via.names,
         models=defaults.beside_floors(learnt.names),
@@ -82,12 +82,12 @@ def asked(
         protocol=protocol,
         plan=_text("plan", plan or defaults.STARS_PLAN),
         cap=None if cap is None else whole("cap", cap),
-        relevant=None if relevant is None else _number("relevant rating", relevant, "4"),
+        relevant=None if relevant is None else _number("relevant", relevant, "4"),
         mode=mode,
         delta=_delta(delta),
         slices=slices,
         items=items,
-        options={} if factors is None else {"factors": whole("number of factors", factors, 0)},
+        options={} if factors is None else {"factors": whole("factors", factors, 0)},
     )
     ways = [name for name in via.names if name not in via.objects]
     named = [name for name in comparison.models if name not in learnt.objects]
@@ -117,24 +117,24 @@ def known_options(
 def protocol(split: str, test_share: float | None, folds: int | None, seeds: int) -> SplitProtocol:
     """What is held out; raises `RequestError` for what cannot be, and for both of two."""
     if folds is not None and test_share is not None:
-        raise RequestError("Folds and a test share exclude each other; give one of them.")
+        raise RequestError("folds and test_share exclude each other; leave out one of them.")
     return SplitProtocol(
         kind=_text("split", split),
-        share=None if test_share is None else _number("test share", test_share),
-        folds=None if folds is None else whole("number of folds", folds),
-        seeds=whole("number of seeds", seeds),
+        share=None if test_share is None else _number("test_share", test_share),
+        folds=None if folds is None else whole("folds", folds),
+        seeds=whole("seeds", seeds),
     )
 
 
 def _number(what: str, given: object, such: str = "0.1") -> float:
     if isinstance(given, bool) or not isinstance(given, int | float):
-        raise RequestError(f"The {what} {given!r} is no number; give one such as {such}.")
+        raise RequestError(f"{what} must be a number such as {such}, got {given!r}.")
     return given
 
 
 def _text(what: str, given: object) -> str:
     if not isinstance(given, str):
-        raise RequestError(f"The {what} {given!r} is no name; give one.")
+        raise RequestError(f"{what} must be a string, got {given!r}.")
     return given
 
 
@@ -143,4 +143,4 @@ def _delta(given: object) -> str:
     try:
         return f"{float(given):g}"  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):
-        raise RequestError(f"The delta {given!r} is no number; give one such as 1e-6.") from None
+        raise RequestError(f"delta must be a number such as 1e-6, got {given!r}.") from None

@@ -55,7 +55,7 @@ def model_members(given: object) -> Members:
 def _members(kind: str, given: Any, known: type[Any], label: Callable[[Any], str]) -> Members:
     parts = [given] if isinstance(given, (str, known)) else given
     if not isinstance(parts, Iterable):
-        raise RequestError(f"{given!r} is no {kind}; give a name, an object, or a list of them.")
+        raise RequestError(f"{kind} must be a name, an object or a list of them, got {given!r}.")
     found: dict[str, Any] = {}
     for part in parts:  # pyright: ignore[reportUnknownVariableType]
         if isinstance(part, str):
@@ -63,9 +63,9 @@ def _members(kind: str, given: Any, known: type[Any], label: Callable[[Any], str
         elif isinstance(part, known) and not isinstance(part, type):
             found[label(part)] = part
         else:
-            raise RequestError(f"{part!r} is no {kind}; give a name, an object, or a list of them.")
+            raise RequestError(f"{kind} must be a name, an object or a list of them, got {part!r}.")
     if not found:
-        raise RequestError(f"No {kind} is given; name one, such as {EXAMPLES[kind]}.")
+        raise RequestError(f"{kind} must contain at least one name, such as {EXAMPLES[kind]}.")
     objects = {name: value for name, value in found.items() if value is not None}
     return Members(tuple(found), objects)
 
@@ -98,7 +98,7 @@ def epsilons(given: object) -> tuple[str, ...]:
     else:
         parts = [given]
     if not parts:
-        raise RequestError("No epsilon is given; give one or several, as in 0.5, 1, 3.")
+        raise RequestError("epsilon must contain at least one value, as in 0.5, 1, 3.")
     return tuple(dict.fromkeys(epsilon_text(part) for part in parts))
 
 
@@ -114,16 +114,19 @@ def own_epsilons(
     for name, channel in tables.items():
         if channel.epsilon not in asked:
             raise RequestError(
-                f"The channel {name} is at epsilon {channel.epsilon} per "
+                f"The channel {name} has epsilon {channel.epsilon} per "
                 f"{'slot' if channel.missing else 'value'}, which is not among "
                 f"{', '.join(asked)}; add it to the epsilons."
             )
         if channel.levels != scale.levels:
-            raise RequestError(f"The channel {name} is not on the scale {scale}; compile it on it.")
+            raise RequestError(
+                f"The channel {name} is not on the scale {scale}; compile it on that scale."
+            )
         if channel.missing != hides:
             raise RequestError(
-                f"The channel {name} {'hides' if channel.missing else 'does not hide'} what was "
-                f"rated, and the plan {plan} {'does' if hides else 'does not'}; choose another."
+                f"The channel {name} {'protects' if channel.missing else 'does not protect'} "
+                f"presence, and the plan {plan} {'does' if hides else 'does not'}; choose another "
+                "channel or plan."
             )
     return {name: channel.epsilon for name, channel in tables.items()}
 

@@ -61,11 +61,9 @@ class Comparison:
     def __post_init__(self) -> None:
         protects_presence(self.plan)
         if not 0 < float(self.delta) < 1:
-            raise RequestError(
-                f"A delta of {self.delta} is not between 0 and 1; give one such as 1e-6."
-            )
+            raise RequestError(f"delta must be between 0 and 1, such as 1e-6, got {self.delta}.")
         if self.cap is not None and self.cap < 1:
-            raise RequestError(f"A cap of {self.cap} ratings a person keeps none; give 1 or more.")
+            raise RequestError(f"cap must be an integer of at least 1, got {self.cap}.")
 
     def experiments(self, ratings: Ratings) -> list[Experiment]:
         """Every experiment of the comparison, in the order in which they run."""

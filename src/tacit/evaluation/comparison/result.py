@@ -85,7 +85,7 @@ class ComparisonResult:
         try:
             pandas: Any = import_module("pandas")
         except ImportError:
-            raise RequestError("pandas is not installed; install it, or take .frame.") from None
+            raise RequestError("to_pandas requires pandas; install it, or use .frame.") from None
         return pandas.DataFrame(self.frame.to_dict(as_series=False))
 
     def figure(self, metric: str = "rmse") -> Figure:
@@ -95,10 +95,10 @@ class ComparisonResult:
         """
         if metric not in TITLES:
             known = ", ".join(TITLES)
-            raise RequestError(f"There is no figure of '{metric}'; choose from {known}.")
+            raise RequestError(f"metric must be one of {known}, got '{metric}'.")
         chart = Chart([row for row in self.rows if not math.isnan(getattr(row, metric))], metric)
         if not chart.rows:
-            raise RequestError(f"No row has a figure of {metric}; choose another metric.")
+            raise RequestError(f"No row has a value of {metric}; choose another metric.")
         return figures.panels(chart)
 
     def report(

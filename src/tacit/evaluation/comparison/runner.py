@@ -226,7 +226,7 @@ class ComparisonRunner:
             predicted = fitted.predict_codes(test.users, test.items)
         seconds = time.perf_counter() - began
         if not np.isfinite(predicted).all():
-            raise RequestError(f"Model {model} predicted a number that is not finite.")
+            raise RequestError(f"The model {model} predicted a value that is not finite.")
         columns = rating_columns(predicted, train, test, self._relevant, slices=self._slices)
         return {**columns, "predict_seconds": seconds}
 
@@ -250,8 +250,7 @@ def _relevant(scale: RatingScale, asked: float | None) -> float:
     if not scale.values[0] <= asked <= scale.values[-1]:
         low, high = scale.levels[0], scale.levels[-1]
         raise RequestError(
-            f"No rating of the scale {scale} tells relevant items from others at {asked:g}; give "
-            f"one from {low} to {high}."
+            f"relevant must be a rating from {low} to {high} on the scale {scale}, got {asked:g}."
         )
     return asked
 

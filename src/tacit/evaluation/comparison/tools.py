@@ -119,13 +119,14 @@ def with_devices_on(engine: Engine | None, real: Tools, model_names: Sequence[st
         return real
     if not callable(getattr(engine, "over", None)):
         raise RequestError(
-            f"{engine!r} is no engine; give one, as Local(blocks=4) or Spark('local[2]')."
+            "engine must be an engine such as Local(blocks=4) or Spark('local[2]'), got "
+            f"{engine!r}."
         )
     by_weights = [name for name in model_names if name != POPULARITY and not real.rates(name)]
     here = [name for name in by_weights if "device" in real.where(name)]
     if here:
         raise RequestError(
-            f"Devices with {', '.join(here)} are simulated in this process alone; leave out the "
+            f"Devices with {', '.join(here)} can only be simulated in this process; leave out the "
             "engine, or choose models that predict ratings."
         )
     return replace(
@@ -205,7 +206,7 @@ def check(
     if items and not any(map(reads_items, model_names)):
         readers = [name for name in models.MODELS.own if reads_items(name)]
         raise RequestError(
-            f"No table of items changes {', '.join(model_names)}; leave it out, or choose "
+            f"items is not used by {', '.join(model_names)}; leave it out, or choose "
             f"{', '.join(readers)}."
         )
     missing = plans.protects_presence(plan_name)
@@ -214,10 +215,13 @@ def check(
             fit = [
                 each for each in channels.MECHANISMS.own if channels.serves(each, missing=missing)
             ]
-            hides = "hides nothing but the value" if missing else "hides what was rated, too"
+            hides = (
+                f"protects the value only, and the plan {plan_name} also protects presence"
+                if missing
+                else f"also protects presence, which the plan {plan_name} reveals"
+            )
             raise RequestError(
-                f"The channel {name} {hides}, and the plan {plan_name} does not; "
-                f"choose from {', '.join(fit)}, or auto."
+                f"The channel {name} {hides}; choose from {', '.join(fit)}, or auto."
             )
 
 
@@ -235,4 +239,4 @@ def _among(
             registry[name]
         if not having and name not in others:
             known = (*others, *chain(*registries))
-            raise RequestError(f"There is no {kind} '{name}'; choose from {', '.join(known)}.")
+            raise RequestError(f"{kind} must be one of {', '.join(known)}, got '{name}'.")

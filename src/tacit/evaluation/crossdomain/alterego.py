@@ -48,12 +48,12 @@ def _trial(domains: Domains, target: int, user: str) -> Trial:
     ratings = domains.ratings
     person = ratings.user_ids.code(user)
     if person < 0:
-        raise RequestError(f"Nobody has the id '{user}'; give one that occurs in the ratings.")
+        raise RequestError(f"user must be an id that occurs in the ratings, got '{user}'.")
     mine = ratings.users == person
     if not (mine & ~domains.rows(target)).any():
         raise RequestError(
-            f"{user} rated nothing outside of {domains.names[target]}, so there is nothing to "
-            "translate; choose somebody who did."
+            f"The user {user} has no rating outside {domains.names[target]} to translate; choose "
+            "a user who has."
         )
     everything = np.arange(domains.bounds[target], domains.bounds[target + 1], dtype=np.int32)
     items = np.setdiff1d(everything, ratings.items[mine]).astype(np.int32)

@@ -100,9 +100,9 @@ def _items(trial: Trial) -> int:
 def _feasible(people: int, n_items: int) -> None:
     if people * n_items > MOST_SCORES:
         raise RequestError(
-            f"Lists for {people:,} tested people out of {n_items:,} items are "
-            f"{people * n_items:,} predictions at once, and {MOST_SCORES:,} is the most; test a "
-            "smaller share of people, or leave the lists out."
+            f"Lists for {people:,} test users and {n_items:,} items require {people * n_items:,} "
+            f"predictions at once, more than {MOST_SCORES:,}; test a smaller share of users, or "
+            "leave out the lists."
         )
 
 

@@ -110,11 +110,11 @@ class TrialRequest:
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
-            raise RequestError(f"{self.seeds} seeds cannot be run; give at least one.")
+            raise RequestError(f"seeds must be at least 1, got {self.seeds}.")
         if not 0 < float(self.delta) < 1:
-            raise RequestError(f"A delta of {self.delta} is not between 0 and 1; give 1e-6 or so.")
+            raise RequestError(f"delta must be between 0 and 1, such as 1e-6, got {self.delta}.")
         if (self.damping or 0) < 0:
-            raise RequestError(f"A damping of {self.damping} is below 0; give 0 for undamped.")
+            raise RequestError(f"damping must be 0 or more, got {self.damping}; 0 is undamped.")
         list(self._systems())
         list(self._protocols())
 

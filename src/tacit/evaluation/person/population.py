@@ -34,19 +34,20 @@ class Population:
     def __post_init__(self) -> None:
         if self.scale.has_one_level:
             raise RequestError(
-                "The scale there has no ratings to predict; give one of stars, such as 1:5:1."
+                f"scale must have several levels, such as 1:5:1, got {self.scale}: it has no "
+                "ratings to predict."
             )
         if self.people < 100:
-            raise RequestError(f"{self.people} people are too few to plan for; give 100 or more.")
+            raise RequestError(f"people must be at least 100, got {self.people}.")
         if not 2 <= self.items <= MOST_ITEMS:
             raise RequestError(
-                f"{self.items} items are not among 2 to {MOST_ITEMS}; give those that most "
-                "ratings are of."
+                f"items must be from 2 to {MOST_ITEMS}, got {self.items}; count only the items "
+                "with most ratings."
             )
         if not 2 <= self.ratings_each <= self.items * MOST_OF_CATALOGUE:
             raise RequestError(
-                f"{self.ratings_each} ratings each are not among 2 and half of {self.items} items; "
-                "give fewer ratings, or more items."
+                f"ratings_each must be from 2 to half of the {self.items} items, got "
+                f"{self.ratings_each}; use fewer ratings, or more items."
             )
 
     @property

@@ -42,13 +42,13 @@ class PersonComparison:
             per = unit(name) if modes(name) else "user"
             if per is None:
                 raise RequestError(
-                    f"{name} does not say what its epsilon is per; write unit = 'user' into it if "
-                    "its promise is one to a whole person."
+                    f"{name} does not declare the unit of its epsilon; set unit = 'user' if its "
+                    "guarantee is per user."
                 )
             if per != "user":
                 raise RequestError(
-                    f"{name} promises something to each {per}, and nothing bounds a person; choose "
-                    f"from {', '.join((*PER_PERSON, *LIST_TRAININGS.own))}."
+                    f"The guarantee of {name} is per {per} and does not bound a user's privacy "
+                    f"loss; choose from {', '.join((*PER_PERSON, *LIST_TRAININGS.own))}."
                 )
 
     def terms(self, ratings: Ratings, make: Tools) -> Terms:

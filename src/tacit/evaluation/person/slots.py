@@ -83,8 +83,8 @@ def slot_terms(
     ]
     if not found:
         raise RequestError(
-            f"No {kind} of this catalogue is within epsilon {person} per person at delta {delta}; "
-            "give more of either."
+            f"No {kind} plan on this catalogue stays within epsilon {person} per user at delta "
+            f"{delta}; use a larger epsilon or delta."
         )
     return max(found, key=lambda terms: float(f"{terms.told:.6g}"))
 
@@ -98,7 +98,8 @@ def _most(at: Callable[[str], Plan], person: str, delta: str, n_items: int) -> S
         found = asked.tight_guarantee(n_items, delta)
         if found is None or found.epsilon is None:
             raise RequestError(
-                "The epsilon per user of a plan needs pip install 'tacit-recommender[curator]'."
+                "The epsilon per user of a plan requires dp-accounting. Run pip install "
+                "'tacit-recommender[curator]'."
             )
         if Decimal(found.epsilon) <= Decimal(person):
             best = SlotTerms(

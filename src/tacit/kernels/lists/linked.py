@@ -47,7 +47,7 @@ def linked_lists(own: Side, by: LinkedScores, k: int) -> Codes:
     Raises `RequestError` for k below 1 and for a score that is not finite.
     """
     if k < 1:
-        raise RequestError(f"A list of {k} items is none; ask for 1 or more.")
+        raise RequestError(f"k must be an integer of at least 1, got {k}.")
     codes = np.full((len(own.counts), k), -1, np.int32)
     squares = np.einsum("nk,nk->n", by.items, by.items, dtype=np.float64)
     lengths = np.sqrt(squares).astype(np.float32)
@@ -62,7 +62,7 @@ def linked_lists(own: Side, by: LinkedScores, k: int) -> Codes:
         places, order, codes, sound,
     )  # fmt: skip
     if not (sound.all() and np.isfinite(lengths).all()):
-        raise RequestError("A model scored an item with a number that is not finite.")
+        raise RequestError("The model predicted a score that is not finite.")
     return codes
 
 

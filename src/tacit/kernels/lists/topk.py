@@ -51,7 +51,7 @@ def best_lists(score: Scorer, seen: Side, n_items: int, k: int) -> Codes:
     score that is not finite, also of an item that was seen.
     """
     if k < 1:
-        raise RequestError(f"A list of {k} items is none; ask for 1 or more.")
+        raise RequestError(f"k must be an integer of at least 1, got {k}.")
     people = len(seen.counts)
     codes = np.full((people, k), -1, np.int32)
     size = max(1, BLOCK_BYTES // (4 * max(1, n_items)))
@@ -61,7 +61,7 @@ def best_lists(score: Scorer, seen: Side, n_items: int, k: int) -> Codes:
         sound = np.empty(len(scores), np.bool_)
         _scan_scores(scores, seen.start[some.start : some.stop + 1], seen.other, codes[some], sound)
         if not sound.all():
-            raise RequestError("A model scored an item with a number that is not finite.")
+            raise RequestError("The model predicted a score that is not finite.")
     return codes
 
 

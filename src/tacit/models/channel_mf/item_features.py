@@ -45,29 +45,31 @@ def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
     total = sum(len(each.order) for each in found)
     if total > MOST_IN_ALL:
         raise RequestError(
-            f"The {own.width - 1} columns of the table are {total} features, and an item model "
-            f"takes {MOST_IN_ALL}; leave out those that say least."
+            f"The {own.width - 1} columns of the item table have {total} features, more than the "
+            f"{MOST_IN_ALL} of an item model; leave out the least informative ones."
         )
     return [each for each in found if len(each.order)]
 
 
 def _own_rows(table: pl.DataFrame, items: Vocabulary) -> pl.DataFrame:
     """The table's row of each item, in the order of `items`; nulls where it has none."""
-    must_be(pl.DataFrame, table, "table of items", "give what `item_table` reads, a polars frame")
+    must_be(pl.DataFrame, table, "an item table", "pass the polars frame that `item_table` returns")
     if ID not in table.columns or table.width < 2:
         raise RequestError(
-            f"A table of items has a column {ID} and others that describe it; this one has "
+            f"An item table must have a column {ID} and at least one other column, got "
             f"{', '.join(table.columns) or 'no column'}."
         )
     codes = pl.Series("code", items.codes(table[ID]))
     again = (codes >= 0) & codes.is_duplicated()
     if again.any():
         first = table[ID].filter(again)[0]
-        raise RequestError(f"The item {first} is described twice; leave one row of each item.")
+        raise RequestError(
+            f"The item {first} occurs twice in the item table; keep one row per item."
+        )
     if not (codes >= 0).any():
         raise RequestError(
-            f"None of the {len(table):,} items that the table describes is in the catalogue "
-            f"(the first is {table[ID][0]}); give a table of these items."
+            f"None of the {len(table):,} items in the item table is in the catalogue (the first "
+            f"is {table[ID][0]}); use a table of these items."
         )
     known = table.with_columns(codes).filter(pl.col("code") >= 0).drop(ID)
     whole = pl.DataFrame({"code": np.arange(len(items), dtype=np.int32), ID: items.ids})
@@ -84,8 +86,8 @@ def _marks(column: pl.Series) -> list[tuple[Doubles, float]]:
         return [(_shared(column), SHARE)]
     if kind != pl.String:
         raise RequestError(
-            f"The column {column.name} holds {kind}; describe items by numbers, dates, text or "
-            "lists of text, or leave it out."
+            f"The column {column.name} of the item table has type {kind}; use numbers, dates, "
+            "text or lists of text, or leave it out."
         )
     if column.str.contains("|", literal=True).any():
         return [(_shared(column.str.split("|")), SHARE)]

@@ -1,4 +1,4 @@
-"""channel-mf: Bayesian matrix factorization that knows the channel its reports came through.
+"""Bayesian matrix factorization with the exact likelihood of the channel, by Gibbs sampling.
 
 Each cell has a taste theta_ui = mu + b_u + b_i + p_u . q_i; the true rating is a noisy reading of
 it, the report a draw from the channel's table. Posterior draws of all of it come from Gibbs sweeps

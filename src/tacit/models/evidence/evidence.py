@@ -94,25 +94,27 @@ def evidence(data: Ratings | Reports) -> Evidence:
     but "missing", one level, or a channel at epsilon 0, whose rows are all equal; and for what is
     neither."""
     if not isinstance(data, Reports):
-        must_be(Ratings, data, "evidence", "give `Ratings`, or `Reports`, as `perturb` makes")
+        must_be(Ratings, data, "`Ratings` or `Reports`", "pass what `perturb` returns")
     data.scale.require_stars("A model that predicts ratings")
     if len(data) == 0:
-        raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
+        raise RequestError(f"{data.name} contains no rows; a model requires at least one.")
     if isinstance(data, Ratings):
         return _evidence(data, data.levels, [np.eye(data.scale.n_levels)], data.scale.values)
     for channel in data.channels:
         if len(set(channel.weights)) == 1:
             raise RequestError(
-                f"The channel {channel.id} answers alike whatever the rating is (epsilon "
-                f"{channel.epsilon}): its reports tell nothing. Fit reports of another channel."
+                f"The channel {channel.id} has the same outputs for all ratings (epsilon "
+                f"{channel.epsilon}), so its reports carry no information. Fit reports of another "
+                "channel."
             )
     missing = hidden(data)
     if missing is not None:
         data = data.where(reported(data))
         if len(data) == 0:
             raise RequestError(
-                f"Every report of {data.name} says that nothing is rated, and a model needs one "
-                "that does not; ask more people, about more slots or at a larger epsilon."
+                f"All reports of {data.name} have the value missing, and a model requires one "
+                "that does not; collect reports from more users, on more slots or at a larger "
+                "epsilon."
             )
     tables = [likelihood(channel) for channel in data.channels]
     numbers = [y for channel in data.channels for y in channel.outputs if y is not None]

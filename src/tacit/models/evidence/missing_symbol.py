@@ -46,8 +46,8 @@ def hidden(reports: Reports) -> PresenceChannel | None:
         return None
     if not all(channel.missing for channel in reports.channels):
         raise RequestError(
-            f"Some channels of {reports.name} protect presence and others do not; "
-            "learn from each kind of report on its own."
+            f"Some channels of {reports.name} protect presence and others do not; fit each kind "
+            "of report separately."
         )
     rates = np.array([_rates(channel) for channel in reports.channels])
     of_person = np.zeros(reports.n_users, np.int64)

@@ -1,4 +1,4 @@
-"""SVD and SVD++ by alternating least squares: every step but the one of y is solved exactly.
+"""SVD and SVD++ (Koren 2008) by alternating least squares, ignoring the channel.
 
 With c_ui = r_ui - mu - b_u - b_i, z_u as in `tacit.models.svd` and one ridge l, a sweep is
 

@@ -1,4 +1,4 @@
-"""completion (Zheng, equation (4)): the matrix of least nuclear norm within rho of the reports.
+"""Matrix completion by nuclear norm (Zheng 2022, equation (4)), residual norm at most rho.
 
     min ||M||_*   subject to   ||P(M - Z)||_F <= rho
 
@@ -101,13 +101,16 @@ class Completion:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise RequestError(
-                    f"A {name} of {value} is not positive; give more, or leave it out."
+                    f"{name} must be above 0, got {value}; increase it, or leave it out."
                 )
         if self.centre == "scale" and self.biases:
-            raise RequestError("Biases have a centre of their own; give biases=False as well.")
+            raise RequestError(
+                "centre='scale' requires biases=False, because biases include a center."
+            )
         if self.rho is not None and self.shrinkage is not None:
             raise RequestError(
-                f"rho {self.rho} and shrinkage {self.shrinkage} each settle the other; give one."
+                f"rho and shrinkage exclude each other, got rho {self.rho} and shrinkage "
+                f"{self.shrinkage}; leave out one of them."
             )
 
 
@@ -135,8 +138,8 @@ def within(problem: SoftImpute, rho: float, gap: float) -> None:
         high, over, low = low, under, low - 1
         if low < floor:
             raise RequestError(
-                f"No matrix of rank {problem.rank} comes within rho {rho} of the reports; "
-                "give a larger rho or rank."
+                f"No matrix of rank {problem.rank} is within rho {rho} of the reports; use a "
+                "larger rho or rank."
             )
         under = beyond(low)
     while over < 0:

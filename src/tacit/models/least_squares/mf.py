@@ -1,4 +1,4 @@
-"""Plain matrix factorization of whatever numbers were reported: the naive reading.
+"""Matrix factorization (Koren et al. 2009) of the noisy values, ignoring the channel.
 
 `mf-plain` is Neera et al. equation (1), min sum (r* - u.v)^2, without biases. The centre (the mean
 report) and the ridge, chosen on held-out *reports*, are ours, and better: `ridge=0, centred=False`

@@ -1,4 +1,4 @@
-"""mog-mf (Neera et al.): matrix factorization under mixture-of-Gaussians noise, by EM.
+"""MoG-MF (Neera et al. 2021): matrix factorization with mixture-of-Gaussians noise, by EM.
 
     r*_ij = u_i . v_j + n_ij,   n_ij ~ sum_k pi_k N(0, sigma_k^2)
 

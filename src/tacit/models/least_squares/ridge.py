@@ -20,7 +20,7 @@ def at_best_ridge(
     Raises `RequestError` for a negative ridge.
     """
     if ridge is not None and not ridge >= 0:
-        raise RequestError(f"A ridge of {ridge} pushes factors apart; give 0 or more.")
+        raise RequestError(f"ridge must be 0 or more, got {ridge}.")
     return fit(data, choose_ridge(data, fit) if ridge is None else ridge)
 
 

@@ -33,9 +33,9 @@ def lists_by_gain(
     people, items = len(presence.user_ids), len(presence.item_ids)
     if (len(stars.user_ids), len(stars.item_ids)) != (people, items):
         raise RequestError(
-            f"The model of lists knows {people:,} people and {items:,} items, that of ratings "
-            f"{len(stars.user_ids):,} and {len(stars.item_ids):,}; learn both "
-            "from the same reports."
+            f"Both models must have the same users and items: the list model has {people:,} users "
+            f"and {items:,} items, the rating model {len(stars.user_ids):,} and "
+            f"{len(stars.item_ids):,}. Fit both to the same reports."
         )
     own_items = presence.own_items(own)
     users, excluded = presence.exclusion(own_items, where)

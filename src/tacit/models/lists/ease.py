@@ -1,4 +1,4 @@
-"""EASE (Steck 2019): every item's score is a sum over the person's other items.
+"""EASE (Steck 2019): linear item-item autoencoder.
 
     B = I - P diag(P)^-1,    P = (G + ridge I)^-1,    s = x B,    diag(B) = 0
 
@@ -63,7 +63,7 @@ class EASE:
     def __post_init__(self) -> None:
         if self.ridge is not None and not self.ridge > 0:
             raise RequestError(
-                f"A ridge of {self.ridge:g} leaves EASE undefined; give one above 0."
+                f"ridge must be above 0, got {self.ridge:g}: EASE is undefined without it."
             )
 
     def fit(
@@ -149,10 +149,10 @@ def _chosen(data: Interactions, rng: int, moments: Moments) -> tuple[CoOccurrenc
     people = data.presence.shape[0]
     held = np.random.default_rng(rng).permutation(people) % HELD_OUT == 0
     if people < HELD_OUT:
-        who = "1 person is" if people == 1 else f"{people} people are"
+        who = "1 user is" if people == 1 else f"{people} users are"
         raise RequestError(
-            f"{who} too few to choose a ridge by, which takes {HELD_OUT}; choose graph-filter or "
-            "popularity, or give EASE a ridge."
+            f"{who} too few to select a ridge, which requires {HELD_OUT}; choose graph-filter or "
+            "popularity, or set the ridge of EASE."
         )
     known, other = (
         moments(name, data.presence.where(who)) for name, who in (("known", ~held), ("held", held))
@@ -203,6 +203,6 @@ def _bounded(n: int) -> None:
     if n > MOST_ITEMS:
         size = TABLES * 8 * n * n / 1e9
         raise RequestError(
-            f"EASE of {n:,} items takes {size:,.0f} GB, for tables of all pairs of items; choose "
-            f"graph-filter, or a catalogue of at most {MOST_ITEMS:,} items."
+            f"EASE of {n:,} items requires {size:,.0f} GB for tables of all pairs of items; "
+            f"choose graph-filter, or a catalogue of at most {MOST_ITEMS:,} items."
         )

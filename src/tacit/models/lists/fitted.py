@@ -100,7 +100,7 @@ class FittedLists:
         Raises `RequestError` if `own` is not a `Ratings`, or shares no user and item with the
         model.
         """
-        must_be(Ratings, own, "`Ratings`", "give those of the model's people")
+        must_be(Ratings, own, "`Ratings`", "pass the ratings of the model's users")
         return items_by_user(own.aligned(self.user_ids, self.item_ids))
 
     def exclusion(self, own_items: Side, where: Where) -> Exclusion:
@@ -150,8 +150,8 @@ class FittedLists:
         whose = raw_ids([user] if one else user)
         people = self.user_ids.codes(whose)
         if not (people >= 0).any():
-            who = f"the person {user!r}" if one else f"any of these {len(whose)} people"
-            raise RequestError(f"Nothing was reported of {who}; recommend to another.")
+            who = f"user {user!r}" if one else f"any of these {len(whose)} users"
+            raise RequestError(f"The model has no report of {who}; choose another user.")
         say_unknown(whose, people, "they are left out", notify)
         known = people[people >= 0]
         lists = [ranked(self.item_ids, self._scores_of(code), n, exclude) for code in known]
@@ -171,8 +171,8 @@ class FittedLists:
         known = self.item_ids.codes(raw_ids(items))
         if not (known >= 0).any():
             raise RequestError(
-                f"items must contain at least one item of the model, got {len(known)} unknown; use "
-                "the ids of the catalogue."
+                f"items must contain at least one item of the model, got {len(known)} unknown; "
+                "use the ids of the catalogue."
             )
         row = np.zeros((1, len(self.item_ids)), np.float32)
         row[0, known[known >= 0]] = 1

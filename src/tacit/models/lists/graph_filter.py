@@ -1,4 +1,4 @@
-"""GF-CF (Shen et al. 2021): scores as signals on the graph of items, its low notes kept.
+"""GF-CF (Shen et al. 2021): low-pass filter on the item-item graph.
 
     W = R~' R~ + strength D_i^-1/2 V V' D_i^1/2,    R~ = D_u^-1/2 A D_i^-1/2
 
@@ -47,8 +47,8 @@ class GraphFilter:
     def __post_init__(self) -> None:
         if self.directions < 1 or not self.strength > 0:
             raise RequestError(
-                f"A graph filter cannot have {self.directions} directions at a strength of "
-                f"{self.strength:g}; give 1 or more, and a strength above 0."
+                f"directions must be at least 1 and strength above 0, got {self.directions} "
+                f"directions and a strength of {self.strength:g}."
             )
 
     def fit(

@@ -49,16 +49,16 @@ def interactions(data: Ratings | Reports) -> Interactions:
     do not depend on what is there; and for what is neither.
     """
     if not isinstance(data, Reports):
-        must_be(Ratings, data, "evidence", "give `Ratings`, or `Reports`, as `perturb` makes")
+        must_be(Ratings, data, "`Ratings` or `Reports`", "pass what `perturb` returns")
     if len(data) == 0:
-        raise RequestError(f"{data.name} holds no rows; a model needs at least one to learn from.")
+        raise RequestError(f"{data.name} contains no rows; a model requires at least one.")
     presence, promise = _presence(data), NO_PRIVACY
     if isinstance(data, Reports):
         promise = data.guarantee
     if not (presence.rated > presence.unrated).all():
         raise RequestError(
-            f"A channel of {data.name} answers alike whether something is there or not: its "
-            "reports tell nothing. Learn from reports of another channel."
+            f"A channel of {data.name} has the same outputs for present and missing items, so its "
+            "reports carry no information. Fit reports of another channel."
         )
     return Interactions(presence, data.scale, data.user_ids, data.item_ids, promise)
 

@@ -24,7 +24,7 @@ def list_model(fitted: FittedLists, most: int = MOST_BYTES) -> ListModel:
     beside the rest: all of them up to about 4,000 items. Raises `RequestError` where not even the
     directions fit, and for what is no model of lists.
     """
-    must_be(FittedLists, fitted, "model of lists", "give what `fit` returns for one, as for 'ease'")
+    must_be(FittedLists, fitted, "a list model", "pass what `fit` returns for one, such as 'ease'")
     weights, items = fitted.weights, tuple(fitted.item_ids.ids.to_list())
     left = most - HEADER - len(json.dumps(items)) - 4 * len(items)
     low_rank = None if weights.directions is None else _low_rank(weights.directions)

@@ -1,4 +1,4 @@
-"""Popularity: the same list for everybody, of what most people have."""
+"""Popularity: the most frequent items, the same list for all users."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Random lists: the baseline of every figure of a list."""
+"""Random lists: the baseline of all top-N metrics."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -25,8 +25,8 @@ def taken(given: Sequence[Ratings], items: pl.DataFrame | None) -> Domains:
         return Domains.join(given)
     if items is None:
         raise RequestError(
-            "One set of ratings is cut in two by genre, and no table of items with genres is "
-            "beside it; name it by --items, or give a source and a target."
+            "Splitting one set of ratings into two domains requires an item table with genres; "
+            "name it by --items, or name a source and a target."
         )
     halves = Halves.of(given[0], GenreSplit(items))
     both = zip(SIDES, (halves.source, halves.target), strict=True)

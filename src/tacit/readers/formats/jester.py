@@ -36,7 +36,7 @@ class Matrix:
         matrix = frame.to_numpy()
         given = matrix[:, 1:] != MISSING
         if not (given.sum(1) == matrix[:, 0]).all():
-            raise UnsoundError("a count is wrong")
+            raise UnsoundError("a count does not match its ratings")
         ratings = matrix[:, 1:][given]
         if not (np.isfinite(ratings) if self.grid is None else self.grid.admits(ratings)).all():
             raise UnsoundError("a rating is off the scale")
@@ -52,7 +52,7 @@ class Matrix:
         if fault := next((fault for fault in faults if fault), None):
             return fault
         if count.strip() != str(len(given)):
-            return f"the count {shown(count)} is not the {len(given)} ratings given; correct it"
+            return f"the count {shown(count)} does not match the {len(given)} ratings; correct it"
         return None
 
 

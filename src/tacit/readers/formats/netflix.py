@@ -75,7 +75,7 @@ def _read(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]
         movie: str | None = None
         for rows in frames(source, Movies(request.grid)):
             if movie is None and rows["item"][0] is None:
-                raise DataError(f"{source}, line 1: the file begins with no line 'movie:'; add it.")
+                raise DataError(f"{source}, line 1: the first line must be 'movie:'; add it.")
             filled = rows.with_columns(pl.col("item").forward_fill().fill_null(movie or ""))
             movie = str(filled["item"][-1])
             yield filled.filter(rows["item"].is_null())

@@ -1,4 +1,4 @@
-"""dp-ease: EASE (Steck 2019) from one noisy table of what goes together, per *person*.
+"""Private EASE (Steck 2019): item weights from one noisy co-occurrence matrix.
 
 Each person's items, of those that are counted most, make a vector x of norm 1. Products of
 different items, summed over people, are released once, after the counts that chose the items:
@@ -67,9 +67,9 @@ class DPEase:
     def __post_init__(self) -> None:
         if self.most_items < 2 or not 0 < self.counts < 1 or not min(self.clear, self.ridge) > 0:
             raise RequestError(
-                f"Weights between {self.most_items} items, at {self.counts:g} of the budget for "
-                f"counts, a mean direction of {self.clear:g} and a ridge of {self.ridge:g} of the "
-                "edge, tell nothing; give 2 items or more, a share below 1, and the rest above 0."
+                "most_items must be at least 2, counts a share between 0 and 1, and clear and "
+                f"ridge above 0, got most_items {self.most_items}, counts {self.counts:g}, clear "
+                f"{self.clear:g} and ridge {self.ridge:g}."
             )
 
     def fit(

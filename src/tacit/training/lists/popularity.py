@@ -1,4 +1,4 @@
-"""dp-popularity: what most people have, from one noisy count of each item, per *person*."""
+"""Private popularity: the most frequent items, from one noisy count per item."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

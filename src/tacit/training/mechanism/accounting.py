@@ -66,7 +66,8 @@ class Account:
         what it leaves. Raises `CertificateError` as `allot`, and where something was allotted."""
         if self.planned:
             raise CertificateError(
-                f"{name} would be reserved a share after {', '.join(self.planned)}; reserve first."
+                f"The share of {name} must be reserved before {', '.join(self.planned)} are "
+                "planned."
             )
         self.allot({name: share})
         self.allotted, self.kept = 0.0, share
@@ -82,8 +83,8 @@ class Account:
         within = all(share > 0 for share in shares.values()) and self.allotted <= 1 + 1e-9
         if again or not within:
             raise CertificateError(
-                f"Shares {dict(shares)} are not positive, planned twice, or beyond the whole: "
-                f"{self.allotted:g} of 1 would be spent."
+                f"Shares must be above 0, planned once and at most 1 in total, got {dict(shares)} "
+                f"with a total of {self.allotted:g}."
             )
         for name, share in shares.items():
             self.planned[name] = _rounded_up(self.alone / sqrt(share))
@@ -99,7 +100,9 @@ class Account:
         """
         price = self._price(name)
         if any(look.name == name for look in self.spent):
-            raise CertificateError(f"The release {name} was paid for once and is asked for twice.")
+            raise CertificateError(
+                f"The release {name} was already made; a release can be made once."
+            )
         # The multiplier comes from the plan alone, so noise and accounting cannot drift apart.
         self.spent.append(Spend(name, "gaussian", price))
         return self.releases.gaussian(name, totals, sensitivity=sensitivity, multiplier=price)
@@ -110,15 +113,19 @@ class Account:
         done = [look.price for look in self.spent]
         drawn = self.releases.spent[self.opened :]
         if drawn != self.spent:
-            raise CertificateError(f"The noise drawn was {drawn}, and {self.spent} was planned.")
+            raise CertificateError(
+                f"The noise drawn, {drawn}, differs from the noise planned, {self.spent}."
+            )
         total = renyi_epsilon(done, self.delta)
         if total > float(self.epsilon):
-            raise CertificateError(f"{done} spend epsilon {total}, above {self.epsilon}.")
+            raise CertificateError(
+                f"The releases {done} spend epsilon {total} per user, above {self.epsilon}."
+            )
         return total
 
     def _price(self, name: str) -> str:
         if name not in self.planned:
-            raise CertificateError(f"The release {name} has no share of the budget; allot it one.")
+            raise CertificateError(f"The release {name} has no share of the budget; allot one.")
         return self.planned[name]
 
 
@@ -134,7 +141,7 @@ def check_promise(epsilon: str, delta: str) -> None:
         share = 0.0
     if not 0 < share < 1:
         raise RequestError(
-            f"Gaussian noise needs a delta between 0 and 1, such as 1e-6, not '{delta}'."
+            f"delta must be between 0 and 1 for Gaussian noise, such as 1e-6, got '{delta}'."
         )
 
 
@@ -147,7 +154,9 @@ def least_multiplier(epsilon: str, delta: str) -> float:
     """
     low, high = LEAST, MOST
     if not _keeps(high, epsilon, delta) or _keeps(low, epsilon, delta):
-        raise RequestError(f"No noise keeps epsilon {epsilon} at delta {delta} and no less of it.")
+        raise RequestError(
+            f"No noise level gives epsilon {epsilon} at delta {delta} without exceeding it."
+        )
     for _ in range(HALVINGS):
         middle = sqrt(low * high)
         low, high = (low, middle) if _keeps(middle, epsilon, delta) else (middle, high)
@@ -180,8 +189,8 @@ def from_library() -> None:
     """Raise `RequestError` where the extra `curator` is not installed."""
     if not find_spec("dp_accounting"):
         raise RequestError(
-            "A curator's training counts its epsilon with dp-accounting, which is not installed; "
-            "pip install 'tacit-recommender[curator]'."
+            "Curator trainers require dp-accounting for their epsilon, which is not installed. "
+            "Run pip install 'tacit-recommender[curator]'."
         )
 
 

@@ -14,5 +14,5 @@ def nats(epsilon: str) -> Decimal:
     Of whichever unit the guarantee names.
     """
     if not PLAIN.fullmatch(epsilon) or Decimal(epsilon) <= 0:
-        raise RequestError(f"Epsilon '{epsilon}' is not a positive decimal such as 0.5.")
+        raise RequestError(f"epsilon must be a positive decimal such as 0.5, got '{epsilon}'.")
     return Decimal(epsilon)

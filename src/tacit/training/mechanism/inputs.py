@@ -13,6 +13,6 @@ def require_vocabularies(ratings: Ratings) -> None:
     for name, size in (("users", ratings.n_users), ("items", ratings.n_items)):
         if size == 0:
             raise RequestError(
-                f"{name} must contain at least 1 id, got 0; declare them with `with_people` "
-                "and `with_catalogue`."
+                f"{name} must contain at least 1 id, got 0; declare them with `with_people` and "
+                "`with_catalogue`."
             )

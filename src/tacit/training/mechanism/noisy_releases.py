@@ -108,8 +108,8 @@ def laplace_scale(sensitivity: int, epsilon: str) -> int:
     """
     if sensitivity < 1 or Decimal(epsilon) <= 0:
         raise RequestError(
-            f"A release of sensitivity {sensitivity} at epsilon {epsilon} has no noise; give both "
-            "above 0."
+            "A release must have a sensitivity of at least 1 and an epsilon above 0, got "
+            f"sensitivity {sensitivity} and epsilon {epsilon}."
         )
     return int((sensitivity / Decimal(epsilon)).to_integral_value(ROUND_CEILING))
 
@@ -118,7 +118,7 @@ def gaussian_deviation(sensitivity: int, multiplier: str) -> int:
     """Steps of standard deviation, rounded up; raises `RequestError` where there is no noise."""
     if sensitivity < 1 or Decimal(multiplier) <= 0:
         raise RequestError(
-            f"A release of sensitivity {sensitivity} at multiplier {multiplier} has no noise; give "
-            "both above 0."
+            "A release must have a sensitivity of at least 1 and a multiplier above 0, got "
+            f"sensitivity {sensitivity} and multiplier {multiplier}."
         )
     return int((sensitivity * Decimal(multiplier)).to_integral_value(ROUND_CEILING))

@@ -57,8 +57,8 @@ class ValueAccount:
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:
         """Refused with `CertificateError`: Gaussian noise has no epsilon without a delta."""
         raise CertificateError(
-            f"The release {name} asks for Gaussian noise, which keeps no epsilon at delta 0; use "
-            "`laplace` or `vectors`."
+            f"The release {name} requests Gaussian noise, which guarantees no epsilon at delta 0; "
+            "use `laplace` or `vectors`."
         )
 
     def public(self, name: str, value: Value) -> Value:
@@ -73,13 +73,15 @@ class ValueAccount:
         """
         drawn = self.releases.spent[self.opened :]
         if drawn != self.spent:
-            raise CertificateError(f"The noise drawn was {drawn}, and {self.spent} was paid for.")
+            raise CertificateError(
+                f"The noise drawn, {drawn}, differs from the noise paid for, {self.spent}."
+            )
         return self.epsilon
 
     def _pay(self, spend: Spend) -> None:
         if self.total + nats(spend.price) > nats(self.epsilon):
             raise CertificateError(
-                f"The release {spend.name} costs {spend.price} nats after {self.total}, above the "
-                f"{self.epsilon} that were promised for a rating value."
+                f"The release {spend.name} costs {spend.price} nats after {self.total}, which "
+                f"exceeds the {self.epsilon} nats guaranteed per rating value."
             )
         self.spent.append(spend)

@@ -1,4 +1,4 @@
-"""PSGD and PALS (Berlioz et al. 2015): plain factors under noise, after private averages.
+"""PSGD and PALS (Berlioz et al. 2015): noisy SGD and ALS after private averages.
 
 The averages of ratings, items and people are released first (`biases`) and taken off, and what is
 left is cut to one star each way; without this preprocessing the ratings themselves are factorized,

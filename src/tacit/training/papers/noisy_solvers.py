@@ -47,7 +47,7 @@ def share(epsilon: str, parts: int | Decimal) -> str:
     """
     each = shortest((nats(epsilon) / parts).quantize(Decimal("1e-15"), ROUND_FLOOR))
     if each == "0":
-        raise RequestError(f"Epsilon '{epsilon}' is too small to be split; give more.")
+        raise RequestError(f"epsilon '{epsilon}' is too small to split; use a larger one.")
     return each
 
 

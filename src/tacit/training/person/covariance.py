@@ -1,4 +1,4 @@
-"""dp-covariance (McSherry and Mironov 2009): item factors from one noisy covariance, per *person*.
+"""Private covariance (McSherry and Mironov 2009): item factors from one noisy covariance.
 
 Each person's ratings, centred by the noisy item means and by that person's own level, make a vector
 x of norm 1 at most. The products x_a x_b of different items, summed over people, are released once:
@@ -66,8 +66,8 @@ class DPCovariance:
     def __post_init__(self) -> None:
         if (self.factors or 0) < 0 or self.most_items < 2:
             raise RequestError(
-                f"A covariance of {self.most_items} items with {self.factors} factors tells "
-                "nothing; give 2 items or more, and 0 factors or more."
+                "most_items must be at least 2 and factors 0 or more, got most_items "
+                f"{self.most_items} and factors {self.factors}."
             )
 
     def fit(

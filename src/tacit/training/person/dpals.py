@@ -1,4 +1,4 @@
-"""dpals (Chien et al. 2021): alternating least squares whose item half is released with noise.
+"""DPALS (Chien et al. 2021): alternating least squares with noisy item updates.
 
 In each step every person's rows are solved from their own ratings, and scaled to length 1; then
 
@@ -59,8 +59,8 @@ class DPALS:
     def __post_init__(self) -> None:
         if self.steps < 1 or (self.factors or 0) < 0:
             raise RequestError(
-                f"{self.steps} steps with {self.factors} factors learn nothing; give 1 step or "
-                "more, and 0 factors or more."
+                f"steps must be at least 1 and factors 0 or more, got steps {self.steps} and "
+                f"factors {self.factors}."
             )
 
     def fit(

@@ -1,4 +1,4 @@
-"""pg-mf (Shin, Kim, Shin and Xiao 2018): factors from private gradients, epsilon per *person*.
+"""PG-MF (Shin et al. 2018): matrix factorization from private gradients of devices.
 
 Epsilon covers a whole profile, which items and which values, over all rounds. In each round the
 devices of some people answer one question about their gradient (`gradient_report`), and the server
@@ -69,11 +69,11 @@ class PGMF:
 
     def __post_init__(self) -> None:
         if self.rounds < 1:
-            raise RequestError(f"{self.rounds} rounds ask nobody; give 1 or more.")
+            raise RequestError(f"rounds must be at least 1, got {self.rounds}.")
         if self.reports is not None and (self.reports < 1 or self.rounds % self.reports):
             raise RequestError(
-                f"{self.reports} reports a person do not divide {self.rounds} rounds; "
-                "give a divisor, such as 1."
+                f"reports must divide the {self.rounds} rounds, such as 1, got {self.reports} "
+                "reports per user."
             )
 
     def fit(

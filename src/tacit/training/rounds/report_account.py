@@ -33,6 +33,5 @@ class ReportAccount:
         most = int(self.reports.max(initial=0))
         if most * Decimal(each) > nats(self.epsilon):
             raise CertificateError(
-                f"{most} reports at {each} nats are more than the {self.epsilon} that were "
-                "promised to a person."
+                f"{most} reports at {each} nats exceed the {self.epsilon} nats guaranteed per user."
             )

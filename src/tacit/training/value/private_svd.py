@@ -1,4 +1,4 @@
-"""SVD and SVD++ with noise in training, strict: what Xian et al. propose, where a proof holds.
+"""SVD and SVD++ trained with noise (Xian et al. 2017); proved guarantee in the mode strict.
 
     r^_ui = mu~ + b~_i + b~_u + q_i . x_u,     x_u = p_u, or p_u + z_u with the implicit part
 
@@ -61,7 +61,8 @@ class PrivateSVD:
 
     def __post_init__(self) -> None:
         if self.rank not in (None, 0, *RANKS):
-            raise RequestError(f"A rank of {self.rank} is not 0, {', '.join(map(str, RANKS))}.")
+            ranks = ", ".join(map(str, (0, *RANKS)))
+            raise RequestError(f"rank must be one of {ranks}, got {self.rank}.")
 
     @property
     def name(self) -> str:

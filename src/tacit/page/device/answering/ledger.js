@@ -18,7 +18,7 @@ const NANO = 1_000_000_000n;
 export function nano(epsilon) {
   const value = decimal(epsilon);
   if (value === undefined || value.units < 0n) {
-    throw new RequestError(`Epsilon '${epsilon}' is no amount; give a decimal such as 0.5.`);
+    throw new RequestError(`Epsilon must be a decimal of at least 0 such as 0.5, got ${epsilon}.`);
   }
   const whole = 10n ** BigInt(value.places);
   return (value.units * NANO + whole - 1n) / whole;
@@ -60,7 +60,9 @@ export function affords({ limit, spent }, amount) {
  * @returns {Ledger}
  */
 export function debit(ledger, amount) {
-  if (amount < 0n) throw new RequestError(`A debit of ${amount} nano-epsilon is no debit.`);
+  if (amount < 0n) {
+    throw new RequestError(`A debit must be at least 0 nano-epsilon, got ${amount}.`);
+  }
   if (!affords(ledger, amount)) {
     throw new BudgetError(
       `This answer costs epsilon = ${nats(amount)} and ${nats(left(ledger))} of ` +

@@ -28,7 +28,7 @@ export function startsWith(magic, data) {
  * @returns {[text: Uint8Array, numbers: Numbers]}
  */
 export function parted(magic, data, what) {
-  if (!startsWith(magic, data)) throw new DataError(`This is no ${what}.`);
+  if (!startsWith(magic, data)) throw new DataError(`This is not a valid ${what}.`);
   const start = magic.length + 4;
   if (data.length < start) throw cut(what);
   const end = start + new DataView(data.buffer, data.byteOffset).getUint32(magic.length, true);
@@ -58,7 +58,9 @@ export class Numbers {
   require(size) {
     if (this.#block.length < size) throw cut(this.#what);
     if (this.#block.length > size) {
-      throw new DataError(`This ${this.#what} is longer than its header says; download it again.`);
+      throw new DataError(
+        `This ${this.#what} is longer than its header declares; download it again.`,
+      );
     }
   }
 

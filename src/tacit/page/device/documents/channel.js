@@ -62,7 +62,7 @@ export async function ofJson(value) {
     const { id } = known;
     const said = typeof id === "object" && id !== null ? "nothing" : String(id).slice(0, 64);
     throw new CertificateError(
-      `The channel says id ${said}, its table has ${channel.id}: ` +
+      `The channel declares id ${said}, its table has ${channel.id}: ` +
         "it was changed on the way; fetch it again.",
     );
   }
