@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
+# Generated from the help texts, which are counted where they are written.
+GENERATED = ROOT / "docs" / "reference" / "command-line.md"
 SOURCE = ROOT / "src" / "tacit"
 COUNTS = Path(__file__).with_name("language.json")
 PHRASES = (
@@ -76,10 +78,10 @@ class Text(NamedTuple):
 
 
 def texts() -> Iterator[Text]:
-    """Every text of the package, the README and the documentation but the papers' pages."""
+    """Yield the texts of the package, README and docs, without papers and generated pages."""
     yield from _markdown(ROOT / "README.md")
     for path in sorted((ROOT / "docs").rglob("*.md")):
-        if "papers" not in path.parts:
+        if "papers" not in path.parts and path != GENERATED:
             yield from _markdown(path)
     for path in sorted(SOURCE.rglob("*")):
         if path.suffix == ".py":
