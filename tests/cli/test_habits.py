@@ -25,7 +25,7 @@ def data(tmp_path):
     [
         ("channels", MECHANISMS),
         ("models", [*MODELS, *LIST_MODELS]),
-        ("trainings", [*names(), *LIST_TRAININGS]),
+        ("trainers", [*names(), *LIST_TRAININGS]),
         ("readers", FORMATS),
         ("datasets", DATASETS),
     ],
@@ -42,7 +42,7 @@ def test_a_list_of_something_else_is_refused(run):
     status, _, said = run("list", "metrics")
     assert (status, said) == (
         1,
-        "The list must be one of channels, models, trainings, readers, datasets, got 'metrics'.\n",
+        "The list must be one of channels, models, trainers, readers, datasets, got 'metrics'.\n",
     )
 
 

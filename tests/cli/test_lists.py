@@ -81,3 +81,28 @@ def test_what_makes_no_sense_is_a_sentence(run, clicks, tmp_path, monkeypatch, v
     assert sentence in said
     assert "Traceback" not in said
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("--implicit",), 0, ""),
+        (("--scale", "there"), 0, "--scale there is deprecated; use --implicit."),
+        (("--implicit", "--scale", "1:5:1"), 1, "--implicit and --scale 1:5:1 exclude each other"),
+    ],
+)
+def test_implicit_feedback_is_an_option_of_its_own(run, tmp_path, arguments, status, words):
+    data = tmp_path / "stars.csv"
+    lines = [f"{user},{item},5" for user in range(30) for item in range(user % 5 + 3)]
+    data.write_text("\n".join(["user,item,rating", *lines]) + "\n")
+    common = ("--model", "popularity", "--epsilon", 2, "-o", tmp_path / "model")
+    found, _, said = run("fit", data, *arguments, *common)
+    assert found == status, said
+    assert words in said
+    assert status or is_list_model((tmp_path / "model").read_bytes())
+
+
+def test_old_name_of_the_list_of_trainers_is_refused_with_the_new_one(run):
+    status, _, said = run("list", "trainings")
+    assert (status, "trainers" in said) == (1, True)
+    assert "dp-ease" in run("list", "trainers")[1]

@@ -46,7 +46,7 @@ def test_a_task_may_ask_who_did_what(films, run, tmp_path):
     for plan in ("catalogue", "sample:1"):
         assert run(*asked, "--plan", plan)[0] == 0
         task = loads((tmp_path / "task.json").read_bytes())
-        assert (str(task.scale), task.plan, task.name) == ("there", plan, "What you did")
+        assert (str(task.scale), task.plan, task.name) == ("there", plan, "Interactions")
         assert task.channels[0].outputs == (None, 1)
         (tmp_path / "task.json").unlink()
 

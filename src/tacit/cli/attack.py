@@ -38,6 +38,7 @@ def attack(
     report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
     format: Format = None,
     scale: Scale = None,
+    implicit: options.Implicit = False,
     columns: Columns = None,
     rounding: Rounding = None,
     catalogue: options.CatalogueFile = None,
@@ -79,6 +80,7 @@ def attack(
         seeds=seeds,
         people=_table(people),
     )
+    scale = options.scale_of(scale, implicit)
     ratings = options.load(
         data, format, scale, columns, rounding, catalogue=catalogue, people=people
     )

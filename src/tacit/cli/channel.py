@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli import plugins
+from tacit.cli import options, plugins
 from tacit.errors import CertificateError, DataError
 
 if TYPE_CHECKING:
@@ -33,11 +33,9 @@ def show(
         ),
     ] = None,
     scale: Annotated[
-        str,
-        typer.Option(
-            help="The public rating scale, low:high:step, or `there` for implicit feedback."
-        ),
-    ] = "1:5:1",
+        str | None, typer.Option(help="The public rating scale, low:high:step. [1:5:1]")
+    ] = None,
+    implicit: options.Implicit = False,
     missing: Annotated[bool, typer.Option(help="Also protect whether an item was rated.")] = False,
     symbols: Annotated[
         int | None, typer.Option(help="Number of output symbols (Laplace family only).")
@@ -58,12 +56,12 @@ def show(
         settings_of(name)
     if epsilon is None:
         raise typer.BadParameter("a value is required, such as 1.", param_hint="--epsilon")
-    public = RatingScale.parse(scale)
-    options = {} if symbols is None else {"symbols": symbols}
+    public = RatingScale.parse(options.scale_of(scale, implicit) or "1:5:1")
+    settings = {} if symbols is None else {"symbols": symbols}
     if name == "auto":
         name, channel = choose(epsilon=epsilon, scale=public, missing=missing)
     else:
-        channel = compile_channel(name, epsilon=epsilon, scale=public, missing=missing, **options)
+        channel = compile_channel(name, epsilon=epsilon, scale=public, missing=missing, **settings)
     typer.echo(dumps(channel) if json else described(name, channel))
 
 

@@ -26,7 +26,7 @@ def compare(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Models or trainers, comma-separated. [channel-mf; ease on the scale `there`]",
+            help="Models or trainers, comma-separated. [channel-mf; ease for implicit feedback]",
             autocompletion=plugins.MODEL,
         ),
     ] = None,
@@ -75,6 +75,7 @@ def compare(
     report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
     format: Format = None,
     scale: Scale = None,
+    implicit: options.Implicit = False,
     columns: Columns = None,
     rounding: Rounding = None,
     catalogue: options.CatalogueFile = None,
@@ -104,7 +105,7 @@ def compare(
 
         tacit compare ml-1m/ratings.dat --person-epsilon 1,4,10 --delta 1e-6
 
-        tacit compare clicks.csv --scale there --model ease,graph-filter --epsilon 1,2,4
+        tacit compare clicks.csv --implicit --model ease,graph-filter --epsilon 1,2,4
 
         tacit compare out.toml --json again.json
 
@@ -156,6 +157,7 @@ def compare(
         factors=factors,
         items=None if items is None else item_table(items),
     )
+    scale = options.scale_of(scale, implicit)
     ratings = options.load(
         data,
         format,

@@ -43,7 +43,7 @@ def fit(
     model: Annotated[
         str | None,
         typer.Option(
-            help="The model or trainer to fit. [channel-mf; ease on the scale `there`]",
+            help="The model or trainer to fit. [channel-mf; ease for implicit feedback]",
             autocompletion=plugins.MODEL,
         ),
     ] = None,
@@ -62,6 +62,7 @@ def fit(
     seed: Annotated[int, typer.Option(help="Seed of the model's random start.")] = 0,
     format: Format = None,
     scale: Scale = None,
+    implicit: options.Implicit = False,
     columns: Columns = None,
     rounding: Rounding = None,
     catalogue: options.CatalogueFile = None,
@@ -87,7 +88,7 @@ def fit(
 
         tacit fit --db reports.db --publish models -o model
 
-        tacit fit clicks.csv --scale there --epsilon 2 -o model
+        tacit fit clicks.csv --implicit --epsilon 2 -o model
 
         tacit fit reports.parquet --items movies.csv -o model
 
@@ -105,7 +106,7 @@ def fit(
     settings = _settings(seed, factors, items)
     if data is not None and not from_reports:
         source = options.load(
-            data, format, scale, columns, rounding,
+            data, format, options.scale_of(scale, implicit), columns, rounding,
             catalogue=catalogue, people=people, positive_only=positive_only,
         )  # fmt: skip
     else:

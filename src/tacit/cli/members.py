@@ -1,4 +1,4 @@
-"""`tacit list`: what there is of channels, models, trainings .., a line each."""
+"""`tacit list`: channels, models, trainers and other registries, one line each."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ def members(
     kind: Annotated[
         str,
         typer.Argument(
-            help="`channels`, `models`, `trainings`, `readers` or `datasets`.",
+            help="`channels`, `models`, `trainers`, `readers` or `datasets`.",
             autocompletion=lambda: list(KINDS),
         ),
     ],
@@ -63,7 +63,7 @@ def _models() -> Iterable[Line]:
         yield name, _described(member)
 
 
-def _trainings() -> Iterable[Line]:
+def _trainers() -> Iterable[Line]:
     from tacit.training import LIST_TRAININGS, STRICT_TRAININGS, modes
 
     for name, member in (*STRICT_TRAININGS.own.items(), *LIST_TRAININGS.own.items()):
@@ -122,14 +122,14 @@ def _first(kind: type[Any]) -> str:
 KINDS: dict[str, Callable[[], Iterable[Line]]] = {
     "channels": _channels,
     "models": _models,
-    "trainings": _trainings,
+    "trainers": _trainers,
     "readers": _readers,
     "datasets": _datasets,
 }
 ALSO = {
     "channels": ["channels"],
     "models": ["models", "list_models"],
-    "trainings": ["trainings", "list_trainings"],
+    "trainers": ["trainings", "list_trainings"],
     "readers": ["readers"],
 }
 """The kinds of plug-in that are in each list."""

@@ -31,8 +31,13 @@ Format = Annotated[
 ]
 Scale = Annotated[
     str | None,
+    typer.Option(help="The public rating scale, low:high:step.", rich_help_panel="Data"),
+]
+Implicit = Annotated[
+    bool,
     typer.Option(
-        help="The public rating scale, low:high:step, or `there` for implicit feedback.",
+        "--implicit",
+        help="The data are implicit feedback: interactions without rating levels.",
         rich_help_panel="Data",
     ),
 ]
@@ -48,7 +53,7 @@ PlanOfScale = Annotated[
     str | None,
     typer.Option(
         "--plan",
-        help="The plan: rated, catalogue or sample:K. [rated; catalogue on the scale `there`]",
+        help="The plan: rated, catalogue or sample:K. [rated; catalogue for implicit feedback]",
     ),
 ]
 Engine = Annotated[
@@ -118,6 +123,20 @@ PositiveOnly = Annotated[
         rich_help_panel="Data",
     ),
 ]
+
+
+def scale_of(scale: str | None, implicit: bool) -> str | None:
+    """Return the scale of `--scale` or `--implicit`.
+
+    Raises `RequestError` if both are given.
+    """
+    from tacit.scale import THERE
+
+    if implicit and scale not in (None, THERE):
+        raise RequestError(f"--implicit and --scale {scale} exclude each other; omit one of them.")
+    if scale == THERE:
+        notice("--scale there is deprecated; use --implicit.")
+    return THERE if implicit else scale
 
 
 def load(

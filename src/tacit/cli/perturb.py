@@ -21,6 +21,7 @@ def perturb(
     cap: Annotated[int | None, typer.Option(help="Maximum number of ratings per user.")] = None,
     format: Format = None,
     scale: Scale = None,
+    implicit: options.Implicit = False,
     columns: Columns = None,
     rounding: Rounding = None,
     catalogue: options.CatalogueFile = None,
@@ -58,7 +59,7 @@ def perturb(
         settings_of(channel)
     tools.check([channel], [], plan)
     ratings = options.load(
-        data, format, scale, columns, rounding,
+        data, format, options.scale_of(scale, implicit), columns, rounding,
         catalogue=catalogue, people=people, positive_only=positive_only,
     )  # fmt: skip
     chosen = tools.plan(plan, channel, epsilon, ratings.scale, cap)

@@ -51,6 +51,7 @@ def simulate(
     threads: Annotated[int, typer.Option(help="Number of devices that run at a time.", min=1)] = 8,
     format: Format = None,
     scale: Scale = None,
+    implicit: options.Implicit = False,
     columns: Columns = None,
     rounding: Rounding = None,
 ) -> None:
@@ -75,7 +76,7 @@ def simulate(
         url=url, most_epsilon=most_epsilon, lifetime=lifetime, token=token, insecure=insecure,
         threads=threads,
     )  # fmt: skip
-    ratings = options.load(data, format, scale, columns, rounding)
+    ratings = options.load(data, format, options.scale_of(scale, implicit), columns, rounding)
     count = devices if devices is not None else ratings.n_users
     known, held_out = ratings, None
     if score or test_share is not None:

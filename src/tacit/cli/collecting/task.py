@@ -30,12 +30,12 @@ def task(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(help="Title of the task. [Ratings; on the scale `there`: What you did]"),
+        typer.Option(help="Title of the task. [Ratings; Interactions for implicit feedback]"),
     ] = None,
     scale: Annotated[
-        str,
-        typer.Option(help="The rating scale, low:high:step, or `there` for implicit feedback."),
-    ] = "1:5:1",
+        str | None, typer.Option(help="The rating scale, low:high:step. [1:5:1]")
+    ] = None,
+    implicit: options.Implicit = False,
     channel: Annotated[
         str, typer.Option(help="The channel, or auto.", autocompletion=plugins.CHANNEL)
     ] = "auto",
@@ -73,7 +73,7 @@ def task(
 
         tacit task films.csv --provider https://films.example --preset hard-to-link -o task.json
 
-        tacit task films.csv --provider https://films.example --scale there --plan sample:200
+        tacit task films.csv --provider https://films.example --implicit --plan sample:200
         --epsilon 4 -o seen.json
     """
     who = _origin(provider)
@@ -88,13 +88,14 @@ def task(
     from tacit.wire.task import Task
 
     tools.check([channel], [], plan)
+    scale = options.scale_of(scale, implicit) or "1:5:1"
     on = RatingScale.parse(scale)
     missing = plans.protects_presence(plan)
     ids, named, uncovered = _catalogue(items, scale, format)
     if titles is not None:
         named = _titles(titles, ids)
     asked = Task(
-        name=name or ("What you did" if on.has_one_level else "Ratings"),
+        name=name or ("Interactions" if on.has_one_level else "Ratings"),
         provider=who,
         scale=on,
         plan=plan,
