@@ -152,7 +152,7 @@ def test_declared_ids_never_merge_what_was_rated():
     rated = (["a", "a", "a", "b"], ["1", "01", "+1", "2"], [5, 4, 3, 1])
     ratings = as_ratings(rated, scale="1:5:1", catalogue=[1, 2, 3], notify=lambda _: None)
     assert ratings.to_polars().rows() == [("a", 1, 5.0), ("b", 2, 1.0)]
-    with pytest.raises((DataError, RequestError), match="ids"):
+    with pytest.raises((DataError, RequestError), match="Ids must be"):
         as_ratings(rated, scale="1:5:1", catalogue=[1, "a"])
 
 

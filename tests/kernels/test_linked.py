@@ -63,5 +63,5 @@ def test_a_score_that_is_not_finite_and_an_empty_list_are_refused():
     by.tastes[0], by.items[:] = 1e30, 1e30  # each is finite, and their product is not
     with pytest.raises(RequestError, match="not finite"):
         linked_lists(side, by, 4)
-    with pytest.raises(RequestError, match="A list of 0"):
+    with pytest.raises(RequestError, match="k must be an integer of at least 1, got 0"):
         linked_lists(side, by, 0)

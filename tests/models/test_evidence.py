@@ -43,5 +43,5 @@ def test_a_report_takes_seventeen_bytes(ratings):
 
 def test_more_cells_than_can_be_numbered_are_refused():
     codes = np.broadcast_to(np.int32(0), MOST_CELLS + 1)
-    with pytest.raises(RequestError, match="2,147,483,648 ratings or reports are more than"):
+    with pytest.raises(RequestError, match="at most 2,147,483,647 ratings or reports, got"):
         by_user(codes, codes, 1, 1)
