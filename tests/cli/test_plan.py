@@ -37,7 +37,7 @@ def test_it_prints_every_way_and_writes_its_rows(run, tmp_path, monkeypatch):
     assert status == 0, said
     assert json.loads((tmp_path / "plan.json").read_text()) == [ROW.to_dict()]
     (line,) = (each for each in printed.splitlines() if each.startswith("curator"))
-    told = ["dpals", "0.903", "0.901 to 0.906", "74,563", "452", "extrapolated, 33,333 people"]
+    told = ["dpals", "0.903", "0.901 to 0.906", "74,563", "452", "extrapolated, 33,333 users"]
     assert all(each in line for each in told)
     assert "300 users, 40 items, 8 ratings per user; epsilon 4 per user, delta 1e-06" in printed
     assert "The plan rated is not here" in printed

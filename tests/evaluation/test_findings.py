@@ -31,7 +31,7 @@ def test_accuracy_of_the_epsilon_nearest_to_1_precedes_the_guarantee(make_row):
     assert "(0.870 without privacy)" in lead
     assert "NDCG@20 on the device is <strong>0.210</strong> (0.310 without" in lists
     assert "0.450 popularity)" in lists
-    assert "tells two values apart at most 73.2 % of the time" in stake
+    assert "distinguishes two values correctly at most 73.2 % of the time" in stake
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_accuracy_of_the_epsilon_nearest_to_1_precedes_the_guarantee(make_row):
     [
         ({"unit": "slot", "user_epsilon": 40.0}, "have epsilon = 40 per user."),
         ({"unit": "user", "epsilon": 2.0, "delta": 1e-6}, "have epsilon = 2 per user."),
-        ({"unit": "value"}, "tells two values apart at most 73.2 %"),
+        ({"unit": "value"}, "distinguishes two values correctly at most 73.2 %"),
     ],
 )
 def test_the_guarantee_per_user_is_stated_if_it_is_known(make_row, row, said):

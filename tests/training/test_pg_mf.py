@@ -244,7 +244,7 @@ def test_the_guarantee_speaks_of_a_person(ratings: Ratings) -> None:
     assert promise.exact
     assert promise.sentence == (
         "Epsilon = 1 per user, trusting nobody: "
-        "releasing one bit a person in each of 1 of 4 rounds protects "
+        "releasing one bit per user in each of 1 of 4 rounds protects "
         "everything one person contributed. Public: who takes part, the catalogue and the scale, "
         "which entry each report is of."
     )

@@ -61,7 +61,7 @@ def choose_epsilon(
         ),
     ] = False,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw the trade-off to this file (SVG).")
+        Path | None, typer.Option(help="Plot the trade-off to this file (SVG).")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
     format: Format = None,

@@ -78,7 +78,7 @@ def _stake(row: ResultRow) -> Iterator[str]:
         yield f"All reports of one user have epsilon = {epsilon:g} per user."
     elif row.epsilon is not None and row.delta == 0:
         yield (
-            f"An attacker who sees a report and has no other information tells two {row.unit}s "
-            f"apart at most {guess(row.epsilon)} of the time. Each further rating costs a further "
-            "epsilon."
+            f"An attacker who sees a report and has no other information distinguishes two "
+            f"{row.unit}s correctly at most {guess(row.epsilon)} of the time. Each further "
+            "rating costs a further epsilon."
         )

@@ -30,9 +30,9 @@ Codes = NDArray[np.int32]
 Doubles = NDArray[np.float64]
 Worth = Literal["reporters", "people", "repeats"]
 WORDS: dict[Worth, str] = {
-    "reporters": "made-up people worth {share:g} % of an item's own",
-    "people": "made-up people worth {share:g} % of all",
-    "repeats": "one made-up person who reports as often and is not limited",
+    "reporters": "fake users, {share:g} % of an item's raters",
+    "people": "fake users, {share:g} % of all users",
+    "repeats": "one fake user with as many reports, without a limit",
 }
 """Who pushes a target: made-up people, as many as a share of those who rated it, or of everybody;
 or one who sends as many reports, of which a collector keeps but the first."""

@@ -15,7 +15,8 @@ def collect(
         str, typer.Option(help="The store of reports: an SQLite file, or postgresql://...")
     ],
     task: Annotated[
-        list[Path], typer.Option(help="A task that `tacit task` wrote. Repeatable, newest first.")
+        list[Path],
+        typer.Option(help="Task file written by `tacit task`. Repeatable, newest first."),
     ],
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on.")] = 8000,

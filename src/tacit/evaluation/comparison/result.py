@@ -147,10 +147,10 @@ class ComparisonResult:
         return made_up(self.ratings.scale, first, near_one, self.tools, plan)
 
     def _attacked(self, notify: Say) -> Sequence[AttackRow]:
-        """Rows of attacks on what leaves; those that are played know no cap."""
+        """Return rows of attacks on the reports, which support no cap."""
         asked = self.request
         if asked.cap is not None:
-            notify("Attacks are played without a cap alone: the report has none.")
+            notify("Attacks require a comparison without --cap, so the report has none.")
             return ()
         with bar("attacking") as progress:
             return beside(

@@ -46,9 +46,9 @@ def _on_axis(
 
 
 def terms_table(terms: Terms, delta: str) -> Table:
-    """What everybody is asked under each epsilon per person, and what they then have."""
+    """Return the reports requested of every user at each epsilon, and the resulting epsilon."""
     lines = tuple(
         (person, each.words, each.person.epsilon or "") for (_, person), each in terms.items()
     )
-    heading = ("epsilon per person", "asked", f"a person has, delta = {delta}")
-    return Table("Chosen before anybody is asked, by a public prior", heading, lines)
+    heading = ("epsilon per user", "reports", f"epsilon of one user, delta = {delta}")
+    return Table("Terms, chosen by a public prior before any report", heading, lines)

@@ -6,38 +6,39 @@ from tacit.evaluation.comparison.tables import NOTHING, Table
 from tacit.evaluation.person.plan import WORLDS, PlanRow
 
 ABOUT = {
-    "whole": "All people were made up.",
-    "scaled": "Fewer people were made up, whose answers together are as certain as all people's.",
-    "extrapolated": "Fewer people were made up, with as much less noise where there is noise; "
-    "half of them and all of them give the line on which the figure is: in 1 / people, and without "
-    "privacy in 1 / sqrt(people).",
-    "bounded": "Even all people made up, at the largest epsilon or number of answers, are noisier "
-    "than those asked about: the real error is lower.",
+    "whole": "All users were simulated.",
+    "scaled": "Fewer users were simulated, whose reports have as much information as those of "
+    "all users.",
+    "extrapolated": "Fewer users were simulated, with proportionally less noise. The figure is "
+    "extrapolated from half and all of them: linearly in 1 / users, and without privacy in "
+    "1 / sqrt(users).",
+    "bounded": "The simulated users, at the largest epsilon or number of answers, have more noise "
+    "than the users of the plan. The real error is lower.",
 }
 
 
 def expected(rows: Sequence[PlanRow], asked: str) -> Table:
-    """Errors and bytes, a line a way. `asked`: who takes part, in words."""
+    """Return errors and bytes, a line per way. `asked`: the users, in words."""
     heading = ("trusted", "way", "RMSE", "worlds", "download", "upload", "simulated")
     return Table(f"Expected on devices: {asked}", heading, tuple(_line(row) for row in rows))
 
 
 def asked_table(rows: Sequence[PlanRow]) -> Table:
-    """What each way asks of a person, and the epsilon that they then have."""
+    """Return the reports that each way requests of a user, and their epsilon."""
     private = [row for row in rows if row.epsilon is not None]
     lines = tuple((row.way, row.asked, f"{row.epsilon:g}", f"{row.delta:g}") for row in private)
-    return Table("What a person is asked", ("way", "asked", "epsilon per person", "delta"), lines)
+    return Table("Reports per user", ("way", "reports", "epsilon per user", "delta"), lines)
 
 
 def sentences(rows: Sequence[PlanRow]) -> list[str]:
-    """How the figures were come by."""
+    """Return how the figures were obtained, one sentence each."""
     used = [kind for kind in ABOUT if any(row.simulated == kind for row in rows)]
     return [
         *(f"{kind}: {ABOUT[kind]}" for kind in used),
-        f"Worlds: the least and the largest error over {WORLDS} made-up worlds, where all people "
-        "are made up; else there is one. Worlds differ by .01 or so, and real people by more.",
-        "Bytes of one person, without HTTP's: models and reports as they are encoded; a profile "
-        "as one report of true levels; rounds, which have no format yet, a byte an answer.",
+        f"Worlds: the smallest and largest error over {WORLDS} synthetic data sets if all users "
+        "are simulated, otherwise a single one. They differ by about .01, real data by more.",
+        "Bytes per user, without HTTP headers: models and reports as encoded, a profile as one "
+        "report of true levels, and one byte per answer of a federated round.",
     ]
 
 
@@ -50,5 +51,5 @@ def _line(row: PlanRow) -> tuple[str, ...]:
         worlds,
         f"{row.download_bytes:,}",
         f"{row.upload_bytes:,}",
-        f"{row.simulated}, {row.simulated_people:,} people",
+        f"{row.simulated}, {row.simulated_people:,} users",
     )

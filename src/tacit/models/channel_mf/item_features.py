@@ -46,7 +46,7 @@ def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
     if total > MOST_IN_ALL:
         raise RequestError(
             f"The {own.width - 1} columns of the item table have {total} features, more than the "
-            f"{MOST_IN_ALL} of an item model; leave out the least informative ones."
+            f"{MOST_IN_ALL} that an item model allows; leave out the least informative columns."
         )
     return [each for each in found if len(each.order)]
 

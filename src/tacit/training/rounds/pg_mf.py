@@ -156,7 +156,7 @@ class PGMF:
             epsilon=shortest(Decimal(epsilon)),
             unit="user",
             trust="nobody",
-            released=f"one bit a person in each of {reports} of {self.rounds} rounds",
+            released=f"one bit per user in each of {reports} of {self.rounds} rounds",
             public=PUBLIC,
             assumptions=ASSUMPTIONS,
             exact=True,
