@@ -22,7 +22,7 @@ def unfold(page: Page) -> None:
 def agree(page: Page, choice: str = "Little noise", limit: str = "50") -> None:
     """Agrees, with which the first answers are sent."""
     page.get_by_role("radio", name=choice).check()
-    page.get_by_text("More: your lifetime limit").click()
+    page.get_by_text("Change the limit").click()
     page.get_by_label("Your lifetime limit").fill(limit)
     page.get_by_role("button", name="Agree and send").click()
 

@@ -103,9 +103,9 @@ def test_a_list_comes_without_stars(page: Page, provider) -> None:
     items, popularity = provider.task.items, array("f", range(len(provider.task.items)))
     provider.models.publish(provider.task.address, ListModel(items, popularity, NO_PRIVACY))
     page.reload()
-    expect(page.locator("#recommendations")).to_contain_text("these are the most popular")
+    expect(page.locator("#recommendations")).to_contain_text("Most popular overall.")
     rate(page, 1)
-    expect(page.locator("#recommendations")).to_contain_text("on this device, from your ratings")
+    expect(page.locator("#recommendations")).to_contain_text("on this device from your ratings")
     titles = page.locator("#recommendations li")
     expect(titles).to_have_text([provider.task.titles[-1 - place] for place in range(8)])
 
@@ -224,7 +224,7 @@ def test_another_question_is_asked_anew_and_nothing_is_sent_meanwhile(
     page.route("**/v1/tasks", lambda route: route.fulfill(json={"tasks": [other.address]}))
     page.route(f"**/{other.address}", lambda route: route.fulfill(body=other.document))
     page.reload()
-    expect(page.locator("#alert")).to_contain_text("asks something else now")
+    expect(page.locator("#alert")).to_contain_text("has a new question")
     expect(page.locator("#send")).to_be_hidden()
     rate(page, 2)
     expect(page.get_by_role("button", name="Agree and send 2 answers")).to_be_visible()
@@ -267,14 +267,14 @@ def test_what_was_not_taken_is_sent_again_to_the_byte(page: Page, provider, aske
     page.route("**/reports", busy)
     rate(page, 3)
     agree(page)
-    expect(page.locator("#status")).to_contain_text("the next attempt, with the same bytes")
+    expect(page.locator("#status")).to_contain_text("The same reports are sent again")
     expect(page.locator("#ledger")).to_contain_text("waiting to be sent")
     expect(page.locator("#catalogue .fate:not(:empty)")).to_have_text(["waiting to be sent"] * 3)
     page.unroute("**/reports")
     page.reload()  # which is no way around what the collector asked for, nor is the button
-    expect(page.locator("#status")).to_contain_text("the next attempt, with the same bytes")
+    expect(page.locator("#status")).to_contain_text("The same reports are sent again")
     page.get_by_role("button", name="Send waiting answers").click()
-    expect(page.locator("#status")).to_contain_text("the next attempt, with the same bytes")
+    expect(page.locator("#status")).to_contain_text("The same reports are sent again")
     assert len(posts(asked)) == 1
     page.clock.set_fixed_time(time.time() + 91)
     page.reload()  # and what waits needs no button
@@ -326,7 +326,7 @@ def test_what_was_sent_is_asked_to_be_erased_until_the_provider_says_that_it_is(
     answer(page)
     (name,) = {json.loads(one)["person"] for one in reports(asked)}
     erase(page)
-    expect(page.locator("#alert")).to_contain_text("has not said yet that it did")
+    expect(page.locator("#alert")).to_contain_text("has not confirmed yet that it erased")
     page.reload()  # which is no way around the pause
     expect(page.locator("#catalogue li").first).to_be_visible()
     page.wait_for_load_state("networkidle")

@@ -91,7 +91,7 @@ def test_the_page(place, page):
     databases = page.evaluate("indexedDB.databases().then((all) => all.map(({ name }) => name))")
     assert databases == [f"tacit {place.url}"]
     erase(page)
-    expect(page.locator("#alert")).to_contain_text("has erased what you had sent")
+    expect(page.locator("#alert")).to_contain_text("confirmed that it erased what you had sent")
 
 
 def test_a_device_and_a_fleet(place, tmp_path):

@@ -95,7 +95,7 @@ def whole(page: Page) -> None:
 def test_a_story_of_a_first_minute(person, asked) -> None:
     page = person.page
     expect(page.locator(".lead")).to_have_text(
-        "Rate a few and see what suits you; nothing leaves this device unless you agree to it."
+        "Rate a few items to get recommendations. Nothing is sent unless you agree."
     )
     expect(page.locator("#rate")).to_contain_text("1 is “not for me”, 5 is “loved it”.")
     expect(page.locator("#send")).to_be_hidden()
@@ -108,7 +108,7 @@ def test_a_story_of_a_first_minute(person, asked) -> None:
         if place == 0:
             assert person.taps <= 3
             expect(page.locator("#recommendations li")).to_have_count(8)
-    expect(page.locator("#recommendations")).to_contain_text("on this device, from your ratings")
+    expect(page.locator("#recommendations")).to_contain_text("on this device from your ratings")
     expect(page.locator("#send")).to_contain_text("sends 3 answers")
     first = page.locator("#recommendations li").first.inner_text().splitlines()[0]
     if page.locator("#peek").is_visible():
@@ -208,7 +208,7 @@ def test_nothing_that_leaves_says_more_than_the_reports_do(page: Page, provider,
         lines = [(one.method, one.url, one.headers) for one in asked]
         traces.append([(*line, body) for line, body in zip(lines, bodies, strict=True)])
         erase(page)
-        expect(page.locator("#alert")).to_contain_text("has erased what you had sent")
+        expect(page.locator("#alert")).to_contain_text("confirmed that it erased what you had sent")
     assert traces[0] == traces[1]
 
 

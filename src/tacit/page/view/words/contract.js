@@ -19,7 +19,7 @@ export const CONTRACT = "Full terms";
 export const LABEL = "Privacy label";
 export const BESIDES = ", with the results of simulated attacks.";
 export const EXACTLY = "The exact question";
-export const LIMITS = "Lifetime limit";
+export const LIMITS = "Change the limit";
 export const FREE = "Answers cost nothing.";
 
 /**
