@@ -1,8 +1,8 @@
 /**
- * The device: keeps the ratings, answers through a verified channel, and sends.
+ * The device: stores the ratings, answers through a verified channel, and sends reports.
  *
  * Debit, draw, the answer and the report's bytes reach the disk in one transaction before anything
- * is sent. A crash may waste epsilon; it never overspends it and never draws twice.
+ * is sent. A crash may waste epsilon. It never overspends it and never draws twice.
  */
 
 import { secretWord } from "./answering/draw.js";
@@ -27,8 +27,8 @@ import { decimal, shortest } from "./documents/decimals.js";
 /** @typedef {import("./documents/task.js").Task} Task */
 
 /**
- * The outside world; all but `store` and `collector` are replaced in tests only. `clock`: Unix
- * seconds. `alone`: runs one after another, in all tabs of this browser.
+ * External dependencies. All but `store` and `collector` are replaced in tests only. `clock`: Unix
+ * seconds. `alone`: runs tasks one after another, across all tabs of this browser.
  * @typedef {{ readonly store: import("./store.js").Store,
  *   readonly collector: Pick<import("./sending/collector.js").Collector, "task" | "send" | "erase" | "origin">,
  *   readonly clock?: () => number, readonly words?: import("./answering/draw.js").Words,
@@ -39,15 +39,15 @@ const NOT_BEGUN = "This task has not begun: nothing is answered yet.";
 const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,18})?$/;
 
 /**
- * What became of reports in a sync.
+ * The outcome of the reports in a sync.
  *
- * `stored`: acknowledged by the collector. `givenUp`: refused by it for good. `late`: dropped,
- * because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix
- * seconds before which another sync sends nothing; null when it may send at once. `refused`: ratings
- * that the lifetime limit left without an answer of their own; `refusal`: why the first of them.
- * `erased`: names that the collector erased; `erasing`: those that it was asked to erase and has not
- * said so. `notes`: a sentence for each thing the collector did not like, and for a task that has
- * not begun.
+ * `stored`: acknowledged by the collector. `givenUp`: permanently refused by the collector. `late`:
+ * dropped because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`:
+ * Unix seconds before which another sync sends nothing, null if it may send at once. `refused`:
+ * ratings without an answer of their own because of the lifetime limit. `refusal`: the first such
+ * error. `erased`: pseudonyms that the collector erased. `erasing`: pseudonyms with a requested and
+ * not yet confirmed erasure. `notes`: one sentence per problem that the collector reported, and one
+ * if a task has not begun.
  * @typedef {{ readonly stored: number, readonly givenUp: number, readonly late: number,
  *   readonly waiting: number, readonly again: number | null, readonly refused: number,
  *   readonly refusal: BudgetError | null, readonly erased: number, readonly erasing: number,
@@ -72,15 +72,15 @@ export class Client {
     this.#sender = new Sender(store, collector, clock);
   }
 
-  /** Everything the device holds. */
+  /** Return everything that the device stores. */
   read() {
     return this.#store.read();
   }
 
   /**
-   * Agree to answer `task`. `mostEpsilon`: what one answer may cost at most, `lifetime`: what all of
-   * them together may, in nats, as decimals. Throws `RequestError` for what is no such decimal,
-   * `CertificateError` for a task of another provider, or one that asks for more.
+   * Agree to answer `task`. `mostEpsilon`: the maximum cost of one answer. `lifetime`: the maximum
+   * cost of all answers together. Both in nats, as decimals. Throws `RequestError` for an invalid
+   * decimal, and `CertificateError` for a task of another provider, or one that asks for more.
    * @param {Task} task
    * @param {{ mostEpsilon: string, lifetime: string }} terms
    */
@@ -102,8 +102,8 @@ export class Client {
   }
 
   /**
-   * Whether what `task` asks was agreed to already, in whichever format; from now on it is asked in
-   * this one. Throws `CertificateError` for a task of another provider.
+   * Return whether the user already agreed to the question of `task`, in any format. From now on
+   * the question is asked in this format. Throws `CertificateError` for a task of another provider.
    * @param {Task} task
    * @returns {Promise<boolean>}
    */
@@ -120,7 +120,7 @@ export class Client {
   }
 
   /**
-   * Keep the token that the provider gave the person; it goes with every upload.
+   * Store the enrolment token that the provider issued to the user. Every upload includes it.
    * @param {string} token
    */
   admit(token) {
@@ -128,11 +128,11 @@ export class Client {
   }
 
   /**
-   * Keep the person's true rating of an item at home, or forget it (null). Tells nobody. On the
-   * scale `there` 1 says that the item is there, and null that it is not.
+   * Store the user's true rating of an item on the device, or delete it (null). Nothing is sent. On
+   * the scale `there`, 1 means that the item is present, and null that it is not.
    *
-   * Throws `RequestError` for an item that is not in the catalogue and a rating off its scale. The
-   * sentences name neither: they may end up in a log.
+   * Throws `RequestError` for an item outside the catalogue and for a rating off its scale. The
+   * messages name neither: they may end up in a log.
    * @param {Task} task
    * @param {string | number} item
    * @param {string | number | null} rating
@@ -150,16 +150,17 @@ export class Client {
     return this.#store.commit({ put: { ratings: [{ ...key, level }] } });
   }
 
-  /** What the device holds about its owner, for their eyes, as JSON; not the secret. */
+  /** Export the owner's data on the device as JSON, without the secret. */
   async export() {
     return exported(await this.#store.read());
   }
 
   /**
-   * Ask for what is to be erased, answer what is due now and send what waits.
+   * Request pending erasures, compute the answers that are due and send the outbox.
    *
    * Throws what `loads` of a task, `refuseAnothers` and `choose` throw, before anything is drawn,
-   * and `BudgetError` where a first report costs more than is left; what waits is sent all the same.
+   * and `BudgetError` if a first report costs more than the remaining budget. The outbox is sent in
+   * that case too.
    * @returns {Promise<SyncOutcome>}
    */
   sync() {
@@ -182,7 +183,7 @@ export class Client {
   }
 
   /**
-   * Send what waits in the outbox, and nothing new.
+   * Send the outbox, without new answers.
    * @returns {Promise<SyncOutcome>}
    */
   resend() {
@@ -193,11 +194,11 @@ export class Client {
   }
 
   /**
-   * Forget everything but the sum spent, which starting over does not give back, and ask the
-   * provider to forget what was reported, now and, until it says so, whenever anything is sent.
+   * Delete everything except the sum spent, because a restart does not restore the budget. Ask the
+   * provider to erase the reports, now and, until it confirms, at every later upload.
    *
-   * The keys to ask with reach the disk in the transaction that forgets the secret behind them.
-   * `erased` and `erasing` count all names that it was asked to erase, now or before.
+   * The erasure keys reach the disk in the transaction that deletes the secret from which they are
+   * derived. `erased` and `erasing` count all pseudonyms whose erasure was ever requested.
    * @returns {Promise<SyncOutcome>}
    */
   erase() {
@@ -205,14 +206,14 @@ export class Client {
       const rows = await this.#store.read();
       const asked = await erasuresOf(rows);
       const { ledger: _, erasures: kept, pause: pauses, ...rest } = rows;
-      // Erasing is no way around a pause: what is asked now waits for its end, too.
+      // Erasing does not bypass a pause: new erasure requests wait for its end, too.
       const over = kept.length + asked.length === 0 ? pauses : [];
       await this.#store.commit({ remove: { ...rest, pause: over }, put: { erasures: asked } });
       return this.#sender.send();
     });
   }
 
-  /** Reports that nobody takes any more. */
+  /** Drop reports that the collector no longer accepts. */
   async #dropLate() {
     const { outbox, reported } = await this.#store.read();
     const old = outbox.filter(({ until }) => until <= this.#clock());

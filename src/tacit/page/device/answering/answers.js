@@ -1,8 +1,8 @@
 /**
- * One sync's answers: each looked up, or else debited, drawn and remembered.
+ * The answers of one sync: each is looked up, or else debited, drawn and stored.
  *
- * A value is answered for once in a lifetime: drawing again would average the noise away. Nothing
- * is written here; what was drawn leaves the device only after `drawn` and `ledger` are on disk.
+ * Each value is randomized once in a lifetime: fresh draws could be averaged to remove the noise.
+ * Nothing is written here. The draws leave the device only after `drawn` and `ledger` are on disk.
  */
 
 import * as wireChannel from "../documents/channel.js";
@@ -39,18 +39,22 @@ export class Answers {
     this.cost = nano(channel.epsilon);
     /** @type {Answer[]} */
     this.drawn = [];
-    /** One for each value that the limit left without an answer. @type {BudgetError[]} */
+    /**
+     * One error per value that has no answer because of the lifetime limit.
+     * @type {BudgetError[]}
+     */
     this.refusals = [];
   }
 
   /**
-   * The symbol that answers for a value at a place; undefined where the limit allows no draw.
+   * Return the symbol that answers for a value at a catalogue index, or undefined if the limit
+   * allows no draw.
    * @param {number} place
    * @param {string} value
    * @returns {number | undefined}
    */
   give(place, value) {
-    const row = wireChannel.row(this.#channel, value); // first: what is off the scale costs nothing
+    const row = wireChannel.row(this.#channel, value); // first: a value off the scale costs nothing
     const known = this.#known.get(keyOf(place, value));
     if (known !== undefined) return known;
     try {

@@ -1,11 +1,11 @@
-/** The draw: one word of secret bits, one report. What a device runs for each rating. */
+/** The draw: one secret random word gives one report. A device runs it for each rating. */
 
 import { RequestError } from "../errors.js";
 
 /** @typedef {() => bigint} Words a source of 64-bit words, uniform, independent, never reused */
 
 /**
- * 64 bits from the operating system.
+ * Return 64 random bits from the operating system.
  * @returns {bigint}
  */
 export function secretWord() {
@@ -14,11 +14,11 @@ export function secretWord() {
 }
 
 /**
- * The symbol that leaves the device for input `row`.
+ * Draw the symbol that leaves the device for input `row`.
  *
- * The top w bits of one word fall on symbol y for exactly weights[row][y] of their 2^w values.
- * There is no rejection, every row takes the same number of bits, and the scan visits every bound,
- * so that neither its length nor its order depends on the rating. `words` is replaced in tests
+ * The top w bits of one word map to symbol y for exactly weights[row][y] of their 2^w values. There
+ * is no rejection, every row uses the same number of bits, and the scan visits every bound.
+ * Therefore neither its length nor its order depends on the rating. `words` is replaced in tests
  * only.
  * @param {import("../documents/channel.js").Channel} channel
  * @param {number} row

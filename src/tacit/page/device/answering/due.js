@@ -1,4 +1,4 @@
-/** What is due in an epoch, under each plan: the cells of the reports, and their symbols. */
+/** The answers due in an epoch under each plan: cells of the reports and their symbols. */
 
 import { UNRATED } from "../documents/channel.js";
 import { BudgetError } from "../errors.js";
@@ -10,12 +10,12 @@ import { affords, left, nats } from "./ledger.js";
 /** @typedef {{ readonly place: number, readonly value: string, readonly symbol: number }} Cell */
 
 /**
- * What this task knows of the person, by place: true levels, and what was reported last.
+ * The device's state for this task, by catalogue index: true levels and last reported values.
  * @typedef {{ readonly levels: ReadonlyMap<number, string>,
  *   readonly last: ReadonlyMap<number, Reported> }} Past
  */
 
-/** The first places of the reports made in this epoch. @typedef {ReadonlySet<number>} Made */
+/** The first index of each report made in this epoch. @typedef {ReadonlySet<number>} Made */
 
 /**
  * @param {Pick<import("../store.js").Rows, "ratings" | "reported">} rows
@@ -32,7 +32,7 @@ export function pastOf({ ratings, reported }, task) {
 }
 
 /**
- * How many answers are due; `sync` gives as many, where the lifetime limit allows it.
+ * Return the number of answers due. `sync` produces this many if the lifetime limit allows it.
  * @param {Task} task
  * @param {Pick<import("../store.js").Rows, "ratings" | "reported" | "made">} rows
  * @param {number} epoch
@@ -46,7 +46,7 @@ export function countDue(task, rows, epoch) {
 }
 
 /**
- * How many places a report on the task answers for, where the plan hides presence.
+ * Return the number of items covered by one report of the task, where the plan hides presence.
  * @param {Pick<Task, "slots" | "items">} task
  */
 export function cellsOf({ slots, items }) {
@@ -65,7 +65,7 @@ export function madeIn({ made }, { question }, epoch) {
 }
 
 /**
- * Places and levels that are not what was reported last, and may be reported in this epoch.
+ * Return indices and levels that differ from the last report and may be reported in this epoch.
  * @param {Past} past
  * @param {Made} made
  */
@@ -76,11 +76,11 @@ function changed({ levels, last }, made) {
 }
 
 /**
- * Plan "rated": one report for each rating that is not the one reported last, through whichever
- * channel; at most one an epoch.
+ * Plan "rated": one report per rating that differs from the last reported one, through any channel,
+ * at most one per item and epoch.
  *
- * Where the limit does not allow another draw the rest is refused, and `answers` says why. Places
- * are taken in order.
+ * If the limit does not allow another draw, the remaining ratings are refused and `answers` has the
+ * reasons. Items are processed in index order.
  * @param {Past} past
  * @param {Answers} answers
  * @param {Made} made
@@ -97,12 +97,13 @@ export function dueRated({ levels, last }, answers, made) {
 }
 
 /**
- * Plans that hide presence: one report an epoch over `places`, whatever was rated.
+ * Plans that hide presence: one report per epoch over `places`, whatever was rated.
  *
- * The first through a channel is all or nothing: `BudgetError` when the limit does not allow all of
- * it. Later a cell that it does not allow repeats its last answer through that channel, so that
- * whether a report is sent, and its shape, never depend on what was rated.
- * @param {Past} past `last`: through the channel
+ * The first report through a channel is all or nothing: throws `BudgetError` if the limit does not
+ * cover all of it. In later reports a cell that the limit does not cover repeats its last answer
+ * through that channel. Whether a report is sent, and its shape, therefore never depend on the
+ * ratings.
+ * @param {Past} past `last`: reported through the channel
  * @param {Answers} answers
  * @param {Made} made
  * @param {readonly number[]} places
@@ -120,7 +121,8 @@ export function dueSlots({ levels, last }, answers, made, places) {
 }
 
 /**
- * Before a first report nothing was drawn through its channel: it costs the same for everybody.
+ * Check the budget of a first report. Nothing was drawn through its channel before, so that it
+ * costs the same for every user.
  * @param {number} cells
  * @param {Answers} answers
  */
@@ -149,10 +151,10 @@ function repeated(place, answers, last) {
 }
 
 /**
- * What these reports reported last, and nobody took: it is due again, at no further cost.
+ * Return the entries of lost reports that are due again, at no further cost.
  *
- * Only reports of one place: a report over slots comes again anyway, and what its cells repeat must
- * not hang on what became of it.
+ * Only single-item reports: a report over slots is repeated anyway, and the symbols that its cells
+ * repeat must not depend on the outcome of an upload.
  * @param {readonly Reported[]} reported
  * @param {readonly import("../store.js").Outgoing[]} lost
  */

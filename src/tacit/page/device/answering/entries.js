@@ -1,4 +1,4 @@
-/** What the ledger shows of each rated place: the value, its answers, and what still waits. */
+/** Ledger entries per rated item: the value, its answers, and whether a report is still waiting. */
 
 import { UNRATED } from "../documents/channel.js";
 import { pastOf } from "./due.js";
@@ -6,15 +6,15 @@ import { pastOf } from "./due.js";
 /** @typedef {import("../store.js").Answer} Answer */
 
 /**
- * `last`: what was reported last; `answers`: all ever drawn for this place; `waits`: whether the
- * last report is still in the outbox.
+ * `last`: the last reported value. `answers`: all answers ever drawn for this item. `waits`:
+ * whether the last report is still in the outbox.
  * @typedef {{ readonly place: number, readonly level: string | undefined,
  *   readonly last: import("../store.js").Reported | undefined,
  *   readonly answers: readonly Answer[], readonly waits: boolean }} Entry
  */
 
 /**
- * Every place with a rating, now or in an answer, ascending.
+ * Return an entry for every item with a current rating or a past answer, in index order.
  * @param {import("../documents/task.js").Task} task
  * @param {import("../store.js").Rows} rows
  * @returns {Entry[]}

@@ -1,4 +1,4 @@
-/** The ledger: what a person has spent in their life, in whole nano-epsilon, and what is left. */
+/** The ledger: a user's lifetime spending and remaining budget, in integer nano-epsilon. */
 
 import { decimal, shortest } from "../documents/decimals.js";
 import { BudgetError, RequestError } from "../errors.js";
@@ -6,12 +6,12 @@ import { BudgetError, RequestError } from "../errors.js";
 const NANO = 1_000_000_000n;
 
 /**
- * `spent` of a lifetime `limit`, both in nano-epsilon, summed over every draw of a person.
+ * `spent` of a lifetime `limit`, both in nano-epsilon, summed over all of a user's draws.
  * @typedef {{ readonly limit: bigint, readonly spent: bigint }} Ledger
  */
 
 /**
- * An epsilon (nats, a plain decimal) in nano-epsilon, rounded up.
+ * Convert an epsilon (nats, a plain decimal) to nano-epsilon, rounded up.
  * @param {string} epsilon
  * @returns {bigint}
  */
@@ -25,7 +25,7 @@ export function nano(epsilon) {
 }
 
 /**
- * An amount in nano-epsilon as a decimal, in nats.
+ * Convert nano-epsilon to nats, as a decimal.
  * @param {bigint} amount
  * @returns {string}
  */
@@ -34,7 +34,7 @@ export function nats(amount) {
 }
 
 /**
- * What may still be spent; never below 0.
+ * Return the remaining budget. Never below 0.
  * @param {Ledger} ledger
  * @returns {bigint}
  */
@@ -43,7 +43,7 @@ export function left({ limit, spent }) {
 }
 
 /**
- * Whether a debit of `amount` keeps within the limit.
+ * Return whether a debit of `amount` stays within the limit.
  * @param {Ledger} ledger
  * @param {bigint} amount
  * @returns {boolean}
@@ -53,8 +53,8 @@ export function affords({ limit, spent }, amount) {
 }
 
 /**
- * The ledger after a debit; throws `BudgetError` with the amount left when it is too much, and
- * `RequestError` for an amount below 0.
+ * Return the ledger after a debit. Throws `BudgetError` with the remaining amount if the debit
+ * exceeds it, and `RequestError` for a negative amount.
  * @param {Ledger} ledger
  * @param {bigint} amount
  * @returns {Ledger}

@@ -1,9 +1,9 @@
 /**
- * Names that a device goes by: one for the person in a task, one for each report.
+ * Pseudonyms of a device: one per task for the user, one per report.
  *
- * HMAC-SHA256 under the device's secret. By names alone nobody without the secret can tell whether
- * two tasks have a person in common; what is reported under them can tell. Nor can anybody make a
- * name for somebody else's slot.
+ * HMAC-SHA256 under the device's secret. Without the secret, pseudonyms alone do not reveal whether
+ * two tasks have a user in common. The reports under them can reveal it. Without the secret, nobody
+ * can compute the pseudonym of another user's slot either.
  */
 
 import { address, hexadecimal, mac } from "../documents/hashing.js";
@@ -12,16 +12,17 @@ export const SECRET_BYTES = 32;
 const NAME_DIGITS = 32;
 
 /**
- * What names are made for: a task's address, and its provider; null for a tacit-task-1, or for a
- * tacit-task-2 that goes on with one.
+ * Inputs of the pseudonyms: a task's address and its provider. The provider is null for a
+ * tacit-task-1, or for a tacit-task-2 that continues one.
  * @typedef {{ readonly named: string, readonly provider: string | null }} Named
  */
 
 /**
- * The person's name in the task of that address: 32 hexadecimal digits, on all reports to it.
+ * Return the user's pseudonym in the task of that address: 32 hexadecimal digits, on all reports to
+ * it.
  *
- * Under a provider it is the hash of the erasure key, so that whoever knows the name, and that is
- * everybody with the reports, cannot have them erased.
+ * Under a provider it is the hash of the erasure key. The pseudonym is visible to all readers of
+ * the reports, and does not allow them to erase the reports.
  * @param {CryptoKey} secret
  * @param {string} task
  * @param {string | null} provider
@@ -36,8 +37,8 @@ export async function person(secret, task, provider) {
 }
 
 /**
- * What a device shows to have the reports under its name erased: 32 bytes, a secret till then.
- * Names made for a tacit-task-1 have none.
+ * Return the key that a device presents to erase the reports under its pseudonym: 32 bytes, secret
+ * until then. Pseudonyms made for a tacit-task-1 have none.
  * @param {CryptoKey} secret
  * @param {string} task
  * @param {string} provider
@@ -47,9 +48,10 @@ export function erasureKey(secret, task, provider) {
 }
 
 /**
- * The id of the report on one place of the catalogue, or on all that are asked (null).
+ * Return the id of the report on one catalogue index, or on all covered items (null).
  *
- * It does not depend on what is reported: a slot that is drawn again meets its first report.
+ * It does not depend on the reported values: a slot that is drawn again gets the id of its first
+ * report.
  * @param {CryptoKey} secret
  * @param {string} task
  * @param {number} epoch

@@ -1,4 +1,4 @@
-/** One round of answers: what is due in an epoch, as the one change that puts it on disk. */
+/** One round of answers: all that is due in an epoch, as one change to commit. */
 
 import { Answers } from "./answers.js";
 import { dueRated, dueSlots, madeIn, pastOf } from "./due.js";
@@ -13,9 +13,9 @@ import { asked } from "./schedule.js";
 /** @typedef {import("../documents/task.js").Task} Task */
 
 /**
- * Nothing is written and nothing leaves: the debit, the answers and the reports' bytes are for the
- * caller to commit together. `refusals`: one for each rating that the lifetime limit leaves
- * without an answer of its own.
+ * Compute a round. Nothing is written and nothing is sent: the caller commits the debit, the
+ * answers and the reports' bytes together. `refusals`: one per rating that gets no answer because
+ * of the lifetime limit.
  * @param {import("../store.js").Owner} owner
  * @param {import("../store.js").Rows} rows
  * @param {Task} task verified
@@ -52,8 +52,9 @@ export async function round(owner, rows, task, channel, epoch, words) {
 }
 
 /**
- * What was reported under a name stays under it, whichever format the question comes in: nothing is
- * drawn twice because of a format. What an older page reported went under names without a provider.
+ * Return the pseudonym inputs of a question. Reports keep their pseudonym in whichever format the
+ * question is asked: a change of format causes no second draw. Reports of older pages have
+ * pseudonyms without a provider.
  * @param {import("../store.js").Rows} rows
  * @param {Task} task
  * @returns {import("./pseudonym.js").Named}
@@ -66,7 +67,8 @@ function namedFor({ names, made, answers }, { question, address, provider }) {
 }
 
 /**
- * Under "rated" a place has one value told last, not one for each channel.
+ * Return the superseded rows: under "rated" an item has one last reported value, not one per
+ * channel.
  * @param {import("../store.js").Rows} rows
  * @param {readonly Outgoing[]} outbox
  */

@@ -1,14 +1,14 @@
-/** Which places of the catalogue a person is asked about: public, and blind to what they rated. */
+/** Selection of the items that a user is asked about: public, and independent of the ratings. */
 
 import { hashId } from "../documents/hashing.js";
 
-const ASK = 0x8cb92ba72f3d8dd7n; // the odd multiplier behind the slots that a person is asked about
-const BATCH = 1024; // hashes asked of the browser at once
+const ASK = 0x8cb92ba72f3d8dd7n; // odd multiplier that mixes the keys of the selected slots
+const BATCH = 1024; // hashes requested from the browser at once
 
 /**
- * The places that a report of `person` covers, ascending, under a plan over slots.
+ * Return the indices that a report of `person` covers, ascending, under a plan over slots.
  *
- * Under "sample:K" the K places with the smallest keys; of equal keys the smaller place.
+ * Under "sample:K" these are the K indices with the smallest keys. Ties go to the smaller index.
  * @param {Pick<import("../documents/task.js").Task, "items" | "slots">} task
  * @param {string} person
  * @returns {Promise<number[]>}
@@ -25,7 +25,7 @@ export async function asked({ items, slots }, person) {
 }
 
 /**
- * 64 public bits of a pair: (2a + 1)(2b + 1), mixed.
+ * Return 64 public bits for a pair: (2a + 1)(2b + 1), mixed.
  * @param {bigint} person
  * @param {bigint} item
  * @returns {bigint}

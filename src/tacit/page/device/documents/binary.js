@@ -1,17 +1,19 @@
 /**
  * A document of numbers: a magic line, the length of a header, a JSON header and a block.
  *
- * What a stranger sends is compared with the bytes that are there before anything is built.
+ * Sizes in untrusted headers are compared with the bytes received before anything is allocated.
  */
 
 import { DataError } from "../errors.js";
 
-/** All 65,536 halves, by their bits; those of a full exponent are never asked for. */
+/**
+ * All 65,536 half-precision values by their bits. Those with a full exponent are never looked up.
+ */
 const HALVES = Float32Array.from({ length: 1 << 16 }, (_, bits) => half(bits));
 const FULL = 0x7c; // all bits of a half's exponent, in its high byte
 
 /**
- * Whether bytes begin with a magic line.
+ * Return whether bytes begin with a magic line.
  * @param {string} magic
  * @param {Uint8Array} data
  * @returns {boolean}
@@ -21,7 +23,7 @@ export function startsWith(magic, data) {
 }
 
 /**
- * The header's JSON and the block of `what`; throws `DataError` for something else.
+ * Split a document into the header's JSON and the block. Throws `DataError` for other bytes.
  * @param {string} magic
  * @param {Uint8Array} data
  * @param {string} what
@@ -36,7 +38,7 @@ export function parted(magic, data, what) {
   return [data.subarray(start, end), new Numbers(data.subarray(end), what)];
 }
 
-/** A block, taken apart from the front. */
+/** A reader of a block, from front to back. */
 export class Numbers {
   #block;
   #what;
@@ -44,7 +46,7 @@ export class Numbers {
 
   /**
    * @param {Uint8Array} block
-   * @param {string} what names the document in sentences
+   * @param {string} what name of the document in error messages
    */
   constructor(block, what) {
     this.#block = block;
@@ -52,7 +54,7 @@ export class Numbers {
   }
 
   /**
-   * Throws `DataError` for a block of another number of bytes.
+   * Require a block of exactly `size` bytes. Throws `DataError` otherwise.
    * @param {number} size
    */
   require(size) {
@@ -65,7 +67,7 @@ export class Numbers {
   }
 
   /**
-   * The next so many bytes, which are not copied.
+   * Return the next `size` bytes, without a copy.
    * @param {number} size
    * @returns {Uint8Array}
    */
@@ -75,7 +77,7 @@ export class Numbers {
   }
 
   /**
-   * The next so many singles; throws `DataError` where one is infinite, or none.
+   * Return the next `count` singles. Throws `DataError` if one is infinite or NaN.
    * @param {number} count
    * @returns {Float32Array}
    */
@@ -89,7 +91,7 @@ export class Numbers {
   }
 
   /**
-   * The next so many numbers: halves where `half`, else singles.
+   * Return the next `count` numbers: halves if `half`, otherwise singles.
    * @param {number} count
    * @param {boolean} half
    * @returns {Float32Array}
@@ -99,7 +101,7 @@ export class Numbers {
   }
 
   /**
-   * The bytes of the next so many halves; throws `DataError` where one is infinite, or none.
+   * Return the bytes of the next `count` halves. Throws `DataError` if one is infinite or NaN.
    * @param {number} count
    * @returns {Uint8Array}
    */
@@ -117,7 +119,7 @@ export class Numbers {
 }
 
 /**
- * So many of a block of little-endian halves, from number `first` on.
+ * Decode `count` values of a block of little-endian halves, starting at number `first`.
  * @param {Uint8Array} block
  * @param {number} first
  * @param {number} count
@@ -132,7 +134,8 @@ export function halves(block, first, count) {
 }
 
 /**
- * So many of a block of little-endian whole numbers of `size` bytes, 2 or 4, from number `first` on.
+ * Decode `count` little-endian unsigned integers of `size` bytes, 2 or 4, starting at number
+ * `first`.
  * @param {Uint8Array} block
  * @param {number} first
  * @param {number} count
@@ -149,7 +152,7 @@ export function whole(block, first, count, size) {
 }
 
 /**
- * The number of a sign, an exponent of five bits and a fraction of ten.
+ * Return the value of a half: sign, five exponent bits and ten fraction bits.
  * @param {number} bits
  */
 function half(bits) {

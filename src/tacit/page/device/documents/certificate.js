@@ -1,9 +1,10 @@
 /**
- * The verifier: proves in integers that a table keeps its epsilon, or says why it does not.
+ * The verifier: proves in integer arithmetic that a table satisfies its epsilon, or returns the
+ * reason why it does not.
  *
- * If no symbol is more than R times likelier under one input than under another, and
- * R <= e^epsilon, then one report is epsilon-locally private over every pair of inputs: rows have
- * equal totals, which cancel. Who made the table does not matter.
+ * If no symbol is more than R times likelier under one input than under another, and R <=
+ * e^epsilon, then one report is epsilon-locally private over every pair of inputs. Rows have equal
+ * totals, which cancel. The proof does not depend on who made the table.
  */
 
 const DECIMAL = /^[0-9]{1,3}(\.[0-9]{1,18})?$/;
@@ -11,7 +12,8 @@ const DECIMAL = /^[0-9]{1,3}(\.[0-9]{1,18})?$/;
 /** @typedef {{ readonly numerator: bigint, readonly denominator: bigint }} Fraction */
 
 /**
- * A rational at most e^epsilon, epsilon >= 0: its Taylor sum; what it drops is positive.
+ * Return a rational of at most e^epsilon, epsilon >= 0: its Taylor sum. The dropped terms are
+ * positive.
  * @param {Fraction} epsilon
  * @param {number} [terms]
  * @returns {Fraction}
@@ -27,7 +29,8 @@ export function expLower(epsilon, terms = 80) {
 }
 
 /**
- * Why the table does not prove `epsilon` nats a report, as a sentence; null when it does.
+ * Return the reason why the table does not prove `epsilon` nats per report, as a sentence, or null
+ * if it does.
  * @param {readonly (readonly bigint[])[]} weights
  * @param {number} wordBits
  * @param {string} epsilon
@@ -57,7 +60,7 @@ export function flaw(weights, wordBits, epsilon) {
 }
 
 /**
- * The first symbol whose probabilities differ by more than e^epsilon, as a sentence.
+ * Return the first symbol whose probabilities differ by more than e^epsilon, as a sentence.
  * @param {readonly (readonly bigint[])[]} weights
  * @param {string} epsilon
  * @returns {string | null}

@@ -1,8 +1,8 @@
 /**
- * A channel is a table: one row an input, one column an output symbol, rows summing to 2^w.
+ * A channel is a table: one row per input, one column per output symbol, rows summing to 2^w.
  *
- * It arrives in a task, from a provider, and is verified before it is handed out: nothing it says
- * about itself is believed.
+ * It arrives in a task, from a provider, and is verified before use: none of its claims about
+ * itself are trusted.
  */
 
 import { flaw } from "./certificate.js";
@@ -30,7 +30,7 @@ import { fieldsInOrder, listed, number, typed, whole } from "./strict.js";
  */
 
 export const FORMAT = "tacit-channel-1";
-/** What stands for no rating among the values that are answered for. */
+/** The value that stands for an unrated item. */
 export const UNRATED = "missing";
 const KEYS = [
   "format",
@@ -48,10 +48,10 @@ const WEIGHT = /^[1-9][0-9]{0,19}$/;
 const MOST_SYMBOLS = 1 << 15;
 
 /**
- * The verified channel of a JSON value.
+ * Parse and verify the channel of a JSON value.
  *
- * Throws `DataError` when it is not of the form, `CertificateError` when the id is not that of the
- * table or the table does not prove its epsilon.
+ * Throws `DataError` if it is malformed, and `CertificateError` if the id is not that of the table
+ * or the table does not prove its epsilon.
  * @param {unknown} value
  * @returns {Promise<Channel>}
  */
@@ -72,10 +72,10 @@ export async function ofJson(value) {
 }
 
 /**
- * The row of a rating, or of "missing".
+ * Return the row of a rating, or of "missing".
  *
- * Throws `RequestError` for a rating off the scale: it is refused before any draw, never moved to
- * the nearest level, because a table proves nothing about what is not its input.
+ * Throws `RequestError` for a rating off the scale. It is refused before any draw and never moved
+ * to the nearest level, because a table proves nothing about values outside its inputs.
  * @param {Channel} channel
  * @param {string} rating a level, or `UNRATED`
  * @returns {number}
@@ -130,7 +130,8 @@ function refuseShape({ levels, missing, outputs, weights }) {
 }
 
 /**
- * SHA-256 of the canonical text of the table; epsilon is a claim about it and left out.
+ * Return the SHA-256 of the canonical text of the table. Epsilon is a claim about it and is left
+ * out.
  * @param {Omit<Channel, "id" | "bounds">} channel
  * @returns {Promise<string>}
  */

@@ -1,11 +1,11 @@
-/** Plain decimals, exactly: a whole number of units of 10^-places. */
+/** Exact plain decimals: an integer number of units of 10^-places. */
 
 /** @typedef {{ readonly units: bigint, readonly places: number }} Decimal */
 
 const PLAIN = /^(-?[0-9]{1,40})(?:\.([0-9]{1,40}))?$/;
 
 /**
- * The decimal that `text` writes without an exponent; undefined when it is something else.
+ * Parse a decimal without an exponent. Undefined for other text.
  * @param {string} text
  * @returns {Decimal | undefined}
  */
@@ -17,7 +17,7 @@ export function decimal(text) {
 }
 
 /**
- * The shortest plain decimal: no exponent, no trailing zeros, `0` never signed.
+ * Format as the shortest plain decimal: no exponent, no trailing zeros, `0` never signed.
  * @param {Decimal} value
  * @returns {string}
  */
@@ -30,7 +30,7 @@ export function shortest(value) {
 }
 
 /**
- * The same value as a number of units of 10^-places, for `places` at least its own.
+ * Return the same value in units of 10^-places. `places` must be at least that of the value.
  * @param {Decimal} value
  * @param {number} places
  * @returns {bigint}
@@ -40,7 +40,7 @@ export function scaled(value, places) {
 }
 
 /**
- * Below, at or above zero as a is below, at or above b.
+ * Compare: negative, zero or positive as a is less than, equal to or greater than b.
  * @param {Decimal} a
  * @param {Decimal} b
  * @returns {number}

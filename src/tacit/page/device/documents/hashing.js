@@ -13,7 +13,7 @@ export function hexadecimal(bytes) {
 }
 
 /**
- * SHA-256 of text or bytes, in hexadecimal.
+ * Return the SHA-256 of text or bytes, in hexadecimal.
  * @param {string | Bytes} data
  * @returns {Promise<string>}
  */
@@ -22,7 +22,7 @@ export async function address(data) {
 }
 
 /**
- * The first 64 bits of SHA-256 of an id's text: public, and the same on every machine.
+ * Return the first 64 bits of SHA-256 of an id's text: public, and the same on every machine.
  * @param {string | number} identity
  * @returns {Promise<bigint>}
  */
@@ -32,7 +32,7 @@ export async function hashId(identity) {
 }
 
 /**
- * The key under which a device's secret names things.
+ * Import the HMAC key with which a device derives its pseudonyms.
  * @param {Bytes} secret 32 random bytes
  * @returns {Promise<CryptoKey>}
  */
@@ -41,7 +41,7 @@ export function key(secret) {
 }
 
 /**
- * HMAC-SHA256 of `text`, 32 bytes.
+ * Return the HMAC-SHA256 of `text`, 32 bytes.
  * @param {CryptoKey} secret
  * @param {string} text
  * @returns {Promise<Bytes>}

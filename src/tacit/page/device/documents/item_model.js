@@ -1,12 +1,12 @@
 /**
- * The item model: what a provider publishes and a device downloads.
+ * The item model: published by a provider and downloaded by devices.
  *
  *     theta_ui = mu + x_u[0] + item_bias_i + x_u[1:] . item_factors_i
  *     x_u ~ N(prior, 1 / precision)
  *
- * for each of 1 to 32 draws; a prediction is the mean over draws of the link. Format 2 has a
- * shrinkage: every own rating adds that of its item to the precision of x_u[1:]. Its factors and
- * vectors are halves.
+ * for each of 1 to 32 draws. A prediction is the mean over draws of the link. Format 2 has a
+ * shrinkage: every own rating adds the shrinkage of its item to the precision of x_u[1:]. Its
+ * factors and vectors are halves.
  */
 
 import { parted, startsWith } from "./binary.js";
@@ -27,8 +27,8 @@ const SHRINKING = "tacit-item-model-2\n";
  */
 
 /**
- * How a device turns its owner's list of rated items into features: [(log(1 + N) - logMean) /
- * logScale, sum of the items' vectors / (N + damping) - centre].
+ * The map from the owner's list of rated items to features: [(log(1 + N) - logMean) / logScale, sum
+ * of the items' vectors / (N + damping) - centre].
  * @typedef {{ readonly vectors: Float32Array, readonly centre: Float32Array,
  *   readonly logMean: number, readonly logScale: number, readonly damping: number }} ItemPresence
  */
@@ -40,7 +40,7 @@ const SHRINKING = "tacit-item-model-2\n";
  */
 
 /**
- * The model in the bytes of a published one; throws `DataError` when they are something else.
+ * Parse the bytes of a published item model. Throws `DataError` if they are malformed.
  * @param {import("./hashing.js").Bytes} data
  * @returns {ItemModel}
  */

@@ -1,4 +1,4 @@
-/** The header of an item model: what its arrays mean, and how long they have to be. */
+/** The header of an item model: the meaning and the required lengths of its arrays. */
 
 import { DataError } from "../errors.js";
 import { count, guarantee, itemIds, LONGEST, MOST_FACTORS, one } from "./model_header.js";
@@ -14,7 +14,7 @@ const MOST_DRAWS = 32;
 const WHAT = "The item model's header";
 
 /**
- * `size`: how many bytes have to follow, in format 2 or in format 1.
+ * `size`: the required number of bytes after the header, in format 2 or in format 1.
  * @typedef {{ readonly scale: import("./scale.js").Scale, readonly items: (string | number)[],
  *   readonly factors: number, readonly link: "linear" | "cells", readonly sigma: number,
  *   readonly mu: number[], readonly features: number,
@@ -24,7 +24,7 @@ const WHAT = "The item model's header";
  */
 
 /**
- * The header in that JSON; throws `DataError` for what is none.
+ * Parse the JSON header. Throws `DataError` if it is malformed.
  * @param {Uint8Array} text
  * @returns {Header}
  */

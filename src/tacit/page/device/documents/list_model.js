@@ -1,11 +1,11 @@
 /**
- * The list model: what a device ranks a catalogue by, from the items its owner has.
+ * The list model: a device uses it to rank a catalogue, given the items of its owner.
  *
  *     score_j = popularity_j + sum over the owner's items i of W_ij
  *     W = diag(own_scale) V diag(spectrum) V' diag(score_scale) + S
  *
- * V: the vectors, n x K. S: the weights of each item's neighbours. Either may be absent. It has at
- * most 32 MiB, of which a device decodes the rows that it needs.
+ * V: the vectors, n x K. S: the weights of each item's neighbours. Either may be absent. The model
+ * has at most 32 MiB. A device decodes only the rows that it needs.
  */
 
 import { DataError } from "../errors.js";
@@ -15,19 +15,19 @@ import * as listModelHeader from "./list_model_header.js";
 const MAGIC = "tacit-list-model-1\n";
 const WHAT = "list model";
 
-/** Bytes a list model may have. */
+/** The maximum size of a list model in bytes. */
 export const MOST_BYTES = 32 << 20;
 
 /**
- * The factors. `ownScale`, `scoreScale`: n, of an item that the person has and of one that is scored.
+ * The factors. `ownScale`, `scoreScale`: n, for an item of the user and for a scored item.
  * `spectrum`: K. `vectors`: n x K halves, little-endian, row by row.
  * @typedef {{ readonly ownScale: Float32Array, readonly scoreScale: Float32Array,
  *   readonly spectrum: Float32Array, readonly vectors: Uint8Array }} LowRank
  */
 
 /**
- * `count`: E, for every item the same. `places`: where each item's E neighbours are, ascending; empty
- * where E is n. `weights`: n x E halves, little-endian, row by row.
+ * `count`: E, the same for every item. `places`: the indices of each item's E neighbours,
+ * ascending, empty if E is n. `weights`: n x E halves, little-endian, row by row.
  * @typedef {{ readonly count: number, readonly places: Uint8Array,
  *   readonly weights: Uint8Array }} ItemNeighbours
  */
@@ -39,7 +39,7 @@ export const MOST_BYTES = 32 << 20;
  */
 
 /**
- * The K numbers of an item's vector.
+ * Return the K components of an item's vector.
  * @param {LowRank} low
  * @param {number} place
  * @returns {Float32Array}
@@ -49,7 +49,7 @@ export function vector({ spectrum, vectors }, place) {
 }
 
 /**
- * The places of an item's neighbours, and their weights.
+ * Return the indices of an item's neighbours, and their weights.
  * @param {ListModel} model
  * @param {number} place
  * @returns {[places: Uint32Array, weights: Float32Array]}
@@ -62,7 +62,7 @@ export function weightsOf({ items, neighbours }, place) {
 }
 
 /**
- * The model in the bytes of a published one; throws `DataError` when they are something else.
+ * Parse the bytes of a published list model. Throws `DataError` if they are malformed.
  * @param {import("./hashing.js").Bytes} data
  * @returns {ListModel}
  */
@@ -91,7 +91,7 @@ export function fromBytes(data) {
 }
 
 /**
- * Whether these are the bytes of a list model, well-formed or not.
+ * Return whether these are the bytes of a list model, well-formed or not.
  * @param {Uint8Array} data
  * @returns {boolean}
  */

@@ -1,21 +1,21 @@
-/** The header of a list model: what its arrays mean, and how long they have to be. */
+/** The header of a list model: the meaning and the required lengths of its arrays. */
 
 import * as modelHeader from "./model_header.js";
 import { fields, parse } from "./strict.js";
 
 const KEYS = ["items", "factors", "neighbours", "guarantee"];
 const WHAT = "The list model's header";
-const SHORT = 1 << 16; // items whose places two bytes can number; more take four
+const SHORT = 1 << 16; // catalogues up to this size have two-byte indices, larger ones four
 
 /**
- * `factors`: K. `neighbours`: E of each item; where all are, no places are written. `sizes`: bytes of
- * popularity, ownScale, scoreScale, spectrum, vectors, places and weights.
+ * `factors`: K. `neighbours`: E of each item. If all items are neighbours, no indices are written.
+ * `sizes`: bytes of popularity, ownScale, scoreScale, spectrum, vectors, places and weights.
  * @typedef {{ readonly items: (string | number)[], readonly factors: number,
  *   readonly neighbours: number, readonly sizes: readonly number[] }} ListHeader
  */
 
 /**
- * The header in that JSON; throws `DataError` for what is none.
+ * Parse the JSON header. Throws `DataError` if it is malformed.
  * @param {Uint8Array} text
  * @returns {ListHeader}
  */
@@ -29,7 +29,7 @@ export function loads(text) {
 }
 
 /**
- * How many bytes a place among n items is written in.
+ * Return the number of bytes of an index among n items.
  * @param {number} n
  * @returns {number}
  */

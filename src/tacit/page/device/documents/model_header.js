@@ -1,4 +1,4 @@
-/** What the headers of published models have in common: item ids, counts, and a guarantee. */
+/** Common parts of the headers of published models: item ids, counts, and a guarantee. */
 
 import { DataError } from "../errors.js";
 import { fields, integral, listed, text } from "./strict.js";
@@ -9,14 +9,14 @@ const DETAILS = ["delta", "public", "assumptions", "exact", "fails", "uncovered"
 const UNITS = ["none", "value", "slot", "user"];
 const TRUSTED = ["nobody", "curator", "everybody"];
 
-/** Bytes a header may have. */
+/** The maximum size of a header in bytes. */
 export const LONGEST = 1 << 26;
 export const MOST_FACTORS = 1024;
 
 /** @typedef {import("./strict.js").Fields} Fields */
 
 /**
- * The items of a header, each once; throws `DataError`.
+ * Return the distinct items of a header. Throws `DataError`.
  * @param {Fields} known
  * @param {string} what
  * @returns {(string | number)[]}
@@ -31,7 +31,7 @@ export function itemIds(known, what) {
 }
 
 /**
- * The value of a key, a whole number from 0 to `most`; throws `DataError`.
+ * Return the value of a key, an integer from 0 to `most`. Throws `DataError`.
  * @param {Fields} known
  * @param {string} key
  * @param {number} most
@@ -45,7 +45,7 @@ export function count(known, key, most, what) {
 }
 
 /**
- * The value of a key; `read` gives undefined for what it refuses.
+ * Return the value of a key. `read` returns undefined for a value that it rejects.
  * @template T
  * @param {Fields} known
  * @param {string} key
@@ -59,8 +59,8 @@ export function one(known, key, read, what) {
 }
 
 /**
- * Throws `DataError` for what is no guarantee. What a training promises is for people to read; it
- * has to be of its form all the same.
+ * Validate a guarantee. Throws `DataError` if it is malformed. The guarantee of a trainer is meant
+ * for human readers, and its form is checked all the same.
  * @param {unknown} value
  * @param {string} what
  */

@@ -1,8 +1,8 @@
 /**
- * The origin of a provider: scheme, host and port, as a browser's `location.origin` spells them.
+ * The origin of a provider: scheme, host and port, as in a browser's `location.origin`.
  *
- * It has one spelling, and a spelling is checked letter by letter: two URL parsers that disagree
- * would be two devices that disagree about who asks.
+ * Each origin has one spelling, which is checked character by character: devices whose URL parsers
+ * disagree would disagree about the provider.
  */
 
 const LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
@@ -18,7 +18,7 @@ const LONGEST = "https".length + 3 + LONGEST_NAME + ":65535".length;
 const HIGHEST_PORT = 65_535;
 
 /**
- * Whether the text is an origin of http or https in its one spelling.
+ * Return whether the text is an origin of http or https in its one spelling.
  * @param {string} text
  * @returns {boolean}
  */
@@ -42,7 +42,8 @@ function isSix(six) {
 }
 
 /**
- * A name; or, where a browser would read its end as a number, an address of four numbers.
+ * Return whether the text is a host name or, where a browser would read its end as a number, an
+ * IPv4 address.
  * @param {string} name
  */
 function isName(name) {

@@ -1,23 +1,26 @@
 /**
- * What a collector says in short answers: what it asks, its newest model, what it refuses.
+ * The collector's short replies: its current task, its newest model, and refused reports.
  *
- * Nothing of it is believed but addresses, whose documents are checked, and ids that were sent.
+ * Nothing in them is trusted except addresses, whose documents are checked, and ids that were sent.
  */
 
 import { DataError } from "../errors.js";
 import { fields, listed, parse } from "./strict.js";
 
-/** Bytes a short answer may have. */
+/** The maximum size of a short reply in bytes. */
 export const LONGEST = 1 << 18;
 const WHAT = "The collector's answer";
 const ADDRESS = /^[0-9a-f]{64}$/;
-const LONGEST_DETAIL = 200; // characters of it that a person is shown
-
-/** Why a report is not stored. @typedef {{ readonly id: string, readonly problem: string,
- *   readonly detail: string }} Refusal */
+const LONGEST_DETAIL = 200; // maximum number of its characters shown to the user
 
 /**
- * The address of the task to answer first; null where it asks nothing.
+ * The reason why a report is not stored.
+ * @typedef {{ readonly id: string, readonly problem: string,
+ *   readonly detail: string }} Refusal
+ */
+
+/**
+ * Return the address of the task to answer first, or null if there is none.
  * @param {Uint8Array} body
  * @returns {string | null}
  */
@@ -27,7 +30,7 @@ export function firstTask(body) {
 }
 
 /**
- * The address of the newest item model.
+ * Return the address of the newest item model.
  * @param {Uint8Array} body
  * @returns {string}
  */
@@ -38,7 +41,7 @@ export function newestModel(body) {
 }
 
 /**
- * What a problem document says. `refused` is null where it does not say which reports it means: then
+ * Parse a problem document. `refused` is null if it does not name the reports it refers to: then
  * none may be given up.
  * @param {Uint8Array} body
  * @returns {{ readonly detail: string, readonly refused: readonly Refusal[] | null }}
@@ -65,7 +68,7 @@ function refusals(entries) {
 }
 
 /**
- * The id of something else than a text is one that was never sent.
+ * Parse one refusal. An id that is not a text was never sent.
  * @param {unknown} entry
  * @returns {Refusal | null}
  */

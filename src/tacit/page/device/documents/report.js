@@ -1,19 +1,21 @@
-/** The report: what leaves a device. Hashes and small integers; no float, no rating, no time. */
+/**
+ * The report: the data that leave a device. Hashes and small integers. No float, rating or time.
+ */
 
 export const MOST_REPORTS = 200;
-/** Bytes of one upload. */
+/** The maximum size of one upload in bytes. */
 export const LONGEST_UPLOAD = 1 << 18;
 
 /**
  * `id` and `person`: 32 hexadecimal digits. `mech`: the channel's id. `symbols[k]` is the column of
- * the channel's table that answered for place `places[k]`.
+ * the channel's table drawn for index `places[k]`.
  * @typedef {{ readonly id: string, readonly mech: string, readonly epoch: number,
  *   readonly person: string, readonly places: readonly number[],
  *   readonly symbols: readonly number[] }} Report
  */
 
 /**
- * What leaves the device, all of it ASCII: as long for every answer, because symbols are padded.
+ * Serialize a report as ASCII. The length is the same for every answer, because symbols are padded.
  * @param {Report} report
  * @param {import("./channel.js").Channel} channel
  * @returns {string}
@@ -28,7 +30,7 @@ export function dumps({ id, mech, epoch, person, places, symbols }, channel) {
 }
 
 /**
- * The body of a request that sends these reports, 1 to `MOST_REPORTS` of one task.
+ * Return the body of a request that sends these reports, 1 to `MOST_REPORTS` of one task.
  * @param {readonly string[]} reports
  * @returns {string}
  */

@@ -12,14 +12,16 @@ import { DataError } from "../errors.js";
  *             readonly values: readonly number[] }} Scale
  */
 
-/** Levels a scale may have: as many as two bytes can number. */
+/** The maximum number of levels of a scale: as many as two bytes can number. */
 export const MOST_LEVELS = 1 << 16;
 
-/** How the scale of one level is written: of what somebody did, not of how they liked it. */
+/**
+ * The text of the one-level scale of implicit feedback: it records an interaction, not a rating.
+ */
 const THERE = "there";
 
 /**
- * Whether presence is all that an entry tells: what has these levels is on the scale `there`.
+ * Return whether an entry records presence only: a scale with these levels is `there`.
  * @param {{ readonly levels: readonly string[] }} scale or a channel over it
  * @returns {boolean}
  */
@@ -28,7 +30,7 @@ export function hasOneLevel({ levels }) {
 }
 
 /**
- * Reads `low:high:step`, for example `1:5:1`, in its shortest spelling, or `there`.
+ * Parse `low:high:step`, for example `1:5:1`, in its shortest spelling, or `there`.
  * @param {string} text
  * @returns {Scale}
  */

@@ -1,7 +1,8 @@
 /**
- * Reading JSON that a stranger wrote: nothing unknown, missing, repeated or of another type.
+ * Strict parsing of untrusted JSON: no unknown, missing or repeated keys, and no other types.
  *
- * What could cost more memory than its own length suggests is counted before it is built.
+ * Structures that could cost more memory than their length suggests are counted before they are
+ * built.
  */
 
 import { decimal, shortest } from "./decimals.js";
@@ -9,18 +10,18 @@ import { DataError } from "../errors.js";
 
 /** @typedef {{ readonly [key: string]: unknown }} Fields */
 
-/** Lists and objects inside each other, and all of them, that a document may have. */
+/** The maximum nesting depth of lists and objects, and their maximum number, in a document. */
 const [DEEPEST, MOST_CONTAINERS] = [64, 1 << 18];
 const [QUOTE, ESCAPE, COLON] = [0x22, 0x5c, 0x3a];
 const [OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = [0x5b, 0x7b, 0x5d, 0x7d];
 
 /**
- * The JSON value in `text`, which must be spelt in the one way that `JSON.stringify` spells it.
+ * Parse JSON that must be spelt exactly as `JSON.stringify` spells it.
  *
- * That refuses all that a browser's parser would let pass: a key that occurs twice, 5.0 or 5e0 for
- * 5, and whole numbers from 2^53 on, which it rounds.
+ * That rejects everything that a browser's parser would accept silently: a key that occurs twice,
+ * 5.0 or 5e0 for 5, and integers from 2^53 on, which it rounds.
  * @param {string} text
- * @param {string} what names it in sentences
+ * @param {string} what name of the document in error messages
  * @returns {unknown}
  */
 export function parseCanonical(text, what) {
@@ -33,9 +34,9 @@ export function parseCanonical(text, what) {
 }
 
 /**
- * The JSON value in UTF-8, in any spelling, but with no key twice.
+ * Parse JSON in UTF-8, in any spelling, without duplicate keys.
  * @param {Uint8Array} text
- * @param {string} what names it in sentences
+ * @param {string} what name of the document in error messages
  * @param {number} longest bytes
  * @returns {unknown}
  */
@@ -76,8 +77,9 @@ function parsed(text, what) {
 }
 
 /**
- * How many keys are written in a text; throws `DataError` for more lists and objects than a document
- * has, or deeper ones. An empty list takes two characters, and many times as much once it is built.
+ * Count the keys in a text. Throws `DataError` if it has more lists and objects than a document may
+ * have, or deeper ones. An empty list takes two characters, and many times as much once it is
+ * built.
  * @param {string} text
  * @param {string} what
  * @returns {number}
@@ -101,7 +103,7 @@ function scanned(text, what) {
 }
 
 /**
- * How many keys all objects in a value have.
+ * Return the total number of keys of all objects in a value.
  * @param {unknown} value
  * @returns {number}
  */
@@ -112,7 +114,7 @@ function keysIn(value) {
 }
 
 /**
- * The JSON object `value`, which must have exactly `keys`, in that order.
+ * Return the JSON object `value`, which must have exactly `keys`, in that order.
  * @param {unknown} value
  * @param {string} what
  * @param {readonly string[]} keys
@@ -136,8 +138,8 @@ export function fieldsInOrder(value, what, keys) {
 }
 
 /**
- * The JSON object `value`, which must have exactly `keys`, and of others only `optional` ones, in any
- * order.
+ * Return the JSON object `value`, which must have exactly `keys` and, beyond these, only `optional`
+ * ones, in any order.
  * @param {unknown} value
  * @param {string} what
  * @param {readonly string[]} keys
@@ -160,7 +162,7 @@ export function fields(value, what, keys, optional = []) {
 }
 
 /**
- * The value of `key`, of exactly this type; a text is one that UTF-8 can write.
+ * Return the value of `key`, of exactly this type. A text must be encodable in UTF-8.
  * @template {"string" | "boolean"} Kind
  * @param {Fields} known
  * @param {string} key
@@ -188,7 +190,8 @@ export function whole(known, key, what) {
 }
 
 /**
- * A list of at most `most`, each entry read; `read` gives undefined for what it refuses.
+ * Return a parsed list of at most `most` entries. `read` returns undefined for an entry that it
+ * rejects.
  * @template T
  * @param {unknown} value
  * @param {string} key
@@ -207,7 +210,7 @@ export function listed(value, key, read, what, most = Infinity) {
 }
 
 /**
- * A decimal in its shortest spelling as a string, or undefined.
+ * Return a decimal in its shortest spelling as a string, or undefined.
  * @param {unknown} value
  */
 export function number(value) {
@@ -216,7 +219,7 @@ export function number(value) {
 }
 
 /**
- * Characters that UTF-8 can write, or undefined.
+ * Return a text that can be encoded in UTF-8, or undefined.
  * @param {unknown} value
  */
 export function text(value) {
@@ -224,7 +227,7 @@ export function text(value) {
 }
 
 /**
- * A finite number, or undefined.
+ * Return a finite number, or undefined.
  * @param {unknown} value
  */
 export function real(value) {
@@ -232,7 +235,7 @@ export function real(value) {
 }
 
 /**
- * A whole number below 2^53 in size, or undefined.
+ * Return an integer below 2^53 in absolute value, or undefined.
  * @param {unknown} value
  */
 export function integral(value) {

@@ -1,8 +1,8 @@
 /**
- * The task: what a provider asks, through which channels, when, and how long it keeps answers.
+ * The task: the question of a provider, its channels, its schedule, and its retention period.
  *
- * Immutable, and addressed by the SHA-256 of its bytes: a device that knows the address cannot be
- * shown another catalogue, title or table than everybody else.
+ * Immutable, and addressed by the SHA-256 of its bytes: a device that has the address cannot be
+ * shown a catalogue, title or table that differs from that of other devices.
  */
 
 import { ofJson } from "./channel.js";
@@ -16,11 +16,12 @@ import { fieldsInOrder, listed, parseCanonical, text, typed, whole } from "./str
 /** @typedef {import("./channel.js").Channel} Channel */
 
 /**
- * `items` by place, as are `titles`. `slots`: K of "sample:K", else null. `hidesPresence`: whether
- * what was rated is hidden too. `start` in Unix seconds. `provider`: the origin that asks, null in a
- * tacit-task-1. `question`: the address of what is asked, whoever asks: of the tacit-task-1 that
- * differs in format and provider alone. `uncovered`: which parts were taken from ratings and not
- * declared, of `PARTS` and in its order; no guarantee covers what they show of those ratings.
+ * `items` and `titles` are by index. `slots`: K of "sample:K", else null. `hidesPresence`: whether
+ * the set of rated items is hidden too. `start` in Unix seconds. `provider`: the origin that asks,
+ * null in a tacit-task-1. `question`: the address of the question, independent of the provider:
+ * that of the tacit-task-1 that differs in format and provider alone. `uncovered`: the parts that
+ * were inferred from ratings and not declared, a subset of `PARTS` in its order. No guarantee
+ * covers what they reveal about those ratings.
  * @typedef {object} Task
  * @property {string} address
  * @property {string} question
@@ -64,10 +65,10 @@ const [MOST_CELLS, MOST_CHANNELS, LONGEST_ID] = [4096, 16, 200];
 const DAY = 86_400;
 
 /**
- * The task of that document, every channel verified; nothing it says of itself is believed.
+ * Parse a task and verify every channel. None of its claims about itself are trusted.
  *
- * Throws `CertificateError` when it is not the one of `address` or a channel does not hold, and
- * `DataError` when it is not of the form, or not in its only spelling.
+ * Throws `CertificateError` if it is not the task of `address` or a channel does not hold, and
+ * `DataError` if it is malformed or not in its only spelling.
  * @param {import("./hashing.js").Bytes} document
  * @param {string} address
  * @returns {Promise<Task>}
@@ -110,7 +111,7 @@ export async function loads(document, address) {
 }
 
 /**
- * Throws `CertificateError` for a task that is asked by another provider than the one at `origin`.
+ * Throw `CertificateError` for a task of another provider than the one at `origin`.
  * @param {Pick<Task, "provider">} task
  * @param {string} origin
  */
@@ -122,7 +123,7 @@ export function refuseAnothers({ provider }, origin) {
 }
 
 /**
- * The epoch of a moment in Unix seconds; below 0 before the task begins.
+ * Return the epoch of a moment in Unix seconds. Below 0 before the task begins.
  * @param {Pick<Task, "start" | "epochSeconds">} task
  * @param {number} now
  * @returns {number}
@@ -132,11 +133,12 @@ export function epoch({ start, epochSeconds }, now) {
 }
 
 /**
- * The channel to answer through: of the largest epsilon not above the person's own maximum (nats
- * per rating, a plain decimal), the first of equals. Ratings have no part in it.
+ * Choose the channel to answer through: the one with the largest epsilon not above the user's own
+ * maximum (nats per rating, a plain decimal). Ties go to the first. The choice is independent of
+ * the ratings.
  *
- * Throws `CertificateError` when the task offers none, before anything is drawn, and `RequestError`
- * for what is no decimal.
+ * Throws `CertificateError` if the task offers none, before anything is drawn, and `RequestError`
+ * for an invalid decimal.
  * @param {Pick<Task, "channels">} task
  * @param {string} mostEpsilon
  * @returns {Channel}
@@ -204,7 +206,7 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
 }
 
 /**
- * The object that a task is, with the keys of its format.
+ * Return the fields of a task, with the keys of its format.
  * @param {unknown} value
  */
 function formed(value) {
@@ -219,7 +221,7 @@ function formed(value) {
 }
 
 /**
- * The address of the tacit-task-1 that asks the same.
+ * Return the address of the tacit-task-1 with the same question.
  * @param {import("./strict.js").Fields} known
  */
 function predecessor({ provider: _, ...rest }) {
@@ -252,7 +254,7 @@ function decoded(document) {
 }
 
 /**
- * Whether a value may be the id of an item.
+ * Return whether a value is a valid item id.
  * @param {unknown} value
  * @returns {value is string | number}
  */
