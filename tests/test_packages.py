@@ -156,7 +156,7 @@ def test_a_device_lives_on_the_standard_library_and_either_goes_without_the_othe
         ("from tacit import fit", "tacit.fit is not part of tacit-device; install tacit"),
         (
             "from tacit import compile_channel as c; c('optimal', epsilon=1, scale='1:5:1')",
-            "The channel optimal needs tacit.optimal_channel, which is not installed",
+            "The channel optimal requires tacit.optimal_channel, which is not installed",
         ),
     ):
         status, _, (last,) = said(environment, code)
