@@ -182,7 +182,7 @@ def test_a_story_of_a_first_minute(person, asked) -> None:
     person.press(page.get_by_role("button", name="Erase", exact=True))
     expect(page.locator("#alert")).to_contain_text("spent is kept: 4 for all your values together")
     expect(page.locator("#catalogue input:checked")).to_have_count(0)
-    expect(page.locator("#told")).to_be_hidden()
+    expect(page.locator("#reports")).to_be_hidden()
     expect(page.locator("#rate-title")).to_be_focused()
     whole(page)
 

@@ -105,9 +105,9 @@ def described(name: str, channel: "Channel") -> str:
 
     inputs = [*(MISSING,) * channel.missing, *map(shortest, channel.levels)]
     known = range(int(channel.missing), len(inputs))
-    told, mean = "the rating", "its mean"
+    target, mean = "the rating", "its mean"
     if len(channel.levels) == 1:
-        told, mean = ("a slot", "the share of slots with an item")
+        target, mean = ("a slot", "the share of slots with an item")
     return "\n".join(
         (
             f"{name}: epsilon {channel.epsilon} per {'slot' if channel.missing else 'value'}, "
@@ -126,7 +126,7 @@ def described(name: str, channel: "Channel") -> str:
                 [""] * channel.missing + [f"{float(channel.bias(x)):.3f}" for x in known],
             ),
             _line("", "sd", [""] * channel.missing + [f"{_sd(channel, x):.3f}" for x in known]),
-            f"a report carries {channel.information():.4g} nats about {told} (uniform prior), "
+            f"a report carries {channel.information():.4g} nats about {target} (uniform prior), "
             f"Fisher information {fisher_information(channel):.4g} about {mean}",
         )
     )

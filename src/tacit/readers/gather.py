@@ -103,7 +103,7 @@ def gather(
     With `grid` None the scale is inferred from the distinct ratings; without ratings it is `there`.
     A (person, item) pair given twice keeps its latest row. `positive_only`: drop
     interactions whose weight is 0 or below, which raise `DataError` otherwise. Raises `DataError`
-    when there is no scale, or no row unless the data `may_be_empty`: with declared catalogue,
+    without a scale, or without a row unless the data `may_be_empty`: with declared catalogue,
     people and scale, an error would reveal that the only user with ratings is absent.
     """
     users, items = Encoder(), Encoder()

@@ -61,7 +61,7 @@ class Careless:
 @pytest.mark.parametrize(
     ("attribute", "value", "words"),
     [
-        ("knows", "Somebody attacks.", "must be a sentence about the attacker"),
+        ("knows", "A server is attacked.", "must be a sentence about the attacker"),
         ("baseline", "", "and ''"),
         ("changes", {"value": lambda turn: 1.2}, "outside its range"),
         ("changes", {"value": lambda turn: float("nan")}, "outside its range"),

@@ -72,7 +72,7 @@ class Page {
     this.#catalogue = new CatalogueView(task, levels, (...said) => acted(() => this.#rate(...said)));
     fill("catalogue", this.#catalogue.view);
     this.#terms = null;
-    find(last.size > 0 ? "rate" : "told", HTMLElement).before(find("send", HTMLElement));
+    find(last.size > 0 ? "rate" : "reports", HTMLElement).before(find("send", HTMLElement));
     if (owner && !this.#agreed) say("alert", around.ANEW);
     find("home", HTMLElement).hidden = false;
     await this.refresh();
@@ -140,7 +140,7 @@ class Page {
     const fates = fatesOf(task, rows, epoch);
     const none = pastOf(rows, task.question).last.size === 0;
     this.#catalogue?.tell(this.#agreed ? fates : new Map());
-    find("told", HTMLElement).hidden = none;
+    find("reports", HTMLElement).hidden = none;
     const more = () => {
       this.#entries += ENTRIES;
       void this.refresh();

@@ -16,8 +16,8 @@ export function secretWord() {
 /**
  * Draw the symbol that leaves the device for input `row`.
  *
- * The top w bits of one word map to symbol y for exactly weights[row][y] of their 2^w values. There
- * is no rejection, every row uses the same number of bits, and the scan visits every bound.
+ * The top w bits of one word map to symbol y for exactly weights[row][y] of their 2^w values. No
+ * word is rejected, every row uses the same number of bits, and the scan visits every bound.
  * Therefore neither its length nor its order depends on the rating. `words` is replaced in tests
  * only.
  * @param {import("../documents/channel.js").Channel} channel

@@ -31,7 +31,7 @@ export function placesInWords({ scale }) {
   return {
     ...(hasOneLevel(scale) ? MARKING : ratingInWords(scale)),
     next: "For you",
-    told: "Sent from this device",
+    reports: "Sent from this device",
     bars:
       `The bars show what an observer concludes from an answer if ${even} were equally likely ` +
       "before. If the true one does not stand out, the noise hides it.",
