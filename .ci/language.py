@@ -62,6 +62,7 @@ NAMES = re.compile(
 )
 PATTERN = re.compile(rf"\b(?:{'|'.join(PHRASES)})\b", re.IGNORECASE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+TYPE = re.compile(r"\bPromise<")
 CODE = re.compile(r"`[^`\n]*`|<[^>\n]*>|\{[%{].*?[%}]\}")
 SCRIPT = re.compile(
     r"""(?P<comments>/\*.*?\*/|//[^\n]*)|(?P<strings>"[^"\n]*"|`[^`]*`)""", re.DOTALL
@@ -103,7 +104,7 @@ def matches(text: Text) -> int:
     """How often the patterns occur in a text; a name counts once."""
     if text.kind == "names":
         return int(bool(NAMES.search(text.words)))
-    return len(PATTERN.findall(CODE.sub(" ", text.words)))
+    return len(PATTERN.findall(CODE.sub(" ", TYPE.sub(" ", text.words))))
 
 
 def counts() -> dict[str, dict[str, int]]:
