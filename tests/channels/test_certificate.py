@@ -79,7 +79,7 @@ FORGED = {
     "is not a plain decimal": ((HALF, HALF), 64, "1e3"),
     "'-1' is not a plain": ((HALF, HALF), 64, "-1"),
     "'nan' is not": ((HALF, HALF), 64, "nan"),
-    "not among 1 to 64": ((HALF, HALF), 65, "1"),
+    "must have 1 to 64 bits": ((HALF, HALF), 65, "1"),
     "is empty": ((), 64, "1"),
     "or its rows differ": ((HALF, (1 << 64,)), 64, "1"),
     "not a positive integer": (((0, 1 << 64), HALF), 64, "1"),

@@ -168,7 +168,7 @@ def test_settings_of_a_name_reach_the_table():
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (r'digest = ".*"', 'digest = "1"', "other ratings than the experiment"),
+        (r'digest = ".*"', 'digest = "1"', "differ from the experiment's"),
         (r'digest = ".*"', "digest = ", "is not an experiment file: Invalid value"),
         (r'data = ".*"', "", r"is not an experiment file: it has no table \[compare\] with data"),
         ("seeds = 1", "sseeds = 2", "No such option: --sseeds"),
@@ -277,7 +277,7 @@ def test_ratings_in_memory_are_known_by_their_checksum(tmp_path, ratings, run):
         path.write_text(without.replace("[compare]\n", f"[compare]\ndata = '{name}'\n"))
         status, _, said = run("compare", path, "--json", tmp_path / "again.json")
         assert status == expected, said
-        assert expected == 0 or "other ratings than the experiment" in said
+        assert expected == 0 or "differ from the experiment's" in said
     assert free(tmp_path / "again.json") == free(tmp_path / "out.json")
 
 

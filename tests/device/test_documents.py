@@ -55,14 +55,14 @@ def counted(device):
 def test_a_forged_task_is_refused_before_any_draw(collector, counted, ask, forge, plan):
     asks = collector(plan)
     asks.forge = forge
-    with pytest.raises(CertificateError, match="changed on the way"):
+    with pytest.raises(CertificateError, match="changed in transit"):
         counted(asks)
     asks.forge = lambda document: document
     mine, drawn = counted(asks)
     asks.tasks.insert(0, ask(plan, name="Books"))
     asks.forge = forge
     mine.rate(100, 3)
-    with pytest.raises(CertificateError, match="changed on the way"):
+    with pytest.raises(CertificateError, match="changed in transit"):
         mine.sync()
     assert (drawn, asks.uploads) == ([], [])
 
@@ -142,7 +142,7 @@ def test_a_kept_task_that_was_changed_is_not_answered(collector, device, tmp_pat
         (document,) = database.execute("SELECT document FROM task").fetchone()
         database.execute("UPDATE task SET document = ?", (leaky(document),))
     drawn = []
-    with pytest.raises(CertificateError, match="changed on the way"):
+    with pytest.raises(CertificateError, match="changed in transit"):
         device(lambda *asked: None, tmp_path / "me.db", words=lambda: drawn.append(0) or 0).rate(
             100, 2
         )
@@ -260,7 +260,7 @@ def test_a_forged_or_foreign_model_is_refused(collector, device, published):
     asks = collector()
     asks.models.append(("0" * 64, published[1]))
     mine = device(asks)
-    with pytest.raises(CertificateError, match="changed on the way"):
+    with pytest.raises(CertificateError, match="changed in transit"):
         mine.sync()
     asks, foreign = collector(), ItemModel.from_bytes(published[1])
     publish(asks, replace(foreign, scale=RatingScale.parse("1:9:2")).to_bytes())

@@ -94,7 +94,7 @@ def test_a_user_without_items_gets_popular_ones_or_none():
 
 
 def test_the_largest_numbers_that_a_model_holds_come_to_a_number():
-    """2^127 singles and 65,504 halves: no score is infinite, or none."""
+    """2^127 singles and 65,504 halves: no score is infinite or NaN."""
     n, K = 3, 1024
     made = drawn(n, K, n).model
     low, near = made.low_rank, made.neighbours

@@ -154,8 +154,8 @@ def test_a_token_goes_with_what_is_sent_and_out_of_the_address(page: Page, provi
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        (b"Metropolis", b"Metropolip", "changed on the way"),
-        (b'"epsilon":"1"', b'"epsilon":"9"', "changed on the way"),
+        (b"Metropolis", b"Metropolip", "changed in transit"),
+        (b'"epsilon":"1"', b'"epsilon":"9"', "changed in transit"),
     ],
 )
 def test_a_task_changed_on_the_way_is_refused(
@@ -185,11 +185,11 @@ def test_a_table_swapped_after_the_terms_draws_nothing(page: Page, provider, ask
     rate(page, 1)
     page.route("**/v1/tasks/*", lambda route: route.fulfill(body=b"{}"))
     agree(page)
-    expect(page.get_by_role("alert")).to_contain_text("changed on the way")
+    expect(page.get_by_role("alert")).to_contain_text("changed in transit")
     expect(page.locator("#status")).to_have_text("Nothing was sent.")
     expect(page.locator("#asked")).to_contain_text("0 of 50 spent")
     page.locator("#sync").click()
-    expect(page.get_by_role("alert")).to_contain_text("changed on the way")
+    expect(page.get_by_role("alert")).to_contain_text("changed in transit")
     expect(page.locator("#asked")).to_contain_text("0 of 50 spent")
     assert not posts(asked)
 
@@ -252,7 +252,7 @@ def test_more_than_ones_own_maximum_is_refused(page: Page, provider, asked) -> N
     page.evaluate(CHANGED, {"maximum": "0.4"})
     rate(page, 2)
     page.locator("#sync").click()
-    expect(page.get_by_role("alert")).to_contain_text("your maximum is 0.4: it gets no answer")
+    expect(page.get_by_role("alert")).to_contain_text("your maximum is 0.4: it is not answered")
     expect(page.locator("#asked")).to_contain_text("1 of 50 spent")
     assert len(posts(asked)) == 1
 

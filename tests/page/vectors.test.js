@@ -138,7 +138,7 @@ test("tasks, good and forged", async () => {
 
 test("a task of another address", async () => {
   const [{ task }] = vectors("tasks");
-  await assert.rejects(wireTask.loads(bytes(task), "0".repeat(64)), /changed on the way/);
+  await assert.rejects(wireTask.loads(bytes(task), "0".repeat(64)), /changed in transit/);
 });
 
 test("origins, in their one spelling", () => {

@@ -86,7 +86,7 @@ def test_a_sound_member_holds_every_claim(tacit, member, kind):
     ("name", "claim"),
     [
         ("Understated", "claim a larger epsilon"),
-        ("Moody", "Another order of the reports changes the model."),
+        ("Moody", "The model depends on the order of the reports."),
         ("Untidy", "The model changed the evidence that it was fitted to."),
         ("Indiscreet", "releases change by at most their declared"),
     ],

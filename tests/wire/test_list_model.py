@@ -130,5 +130,5 @@ def test_a_dense_model_is_not_decoded_when_it_is_read():
     assert len(data) > 27_000_000
     assert most < 4_000_000
     assert model.weights_of(9)[0] == range(n)
-    with pytest.raises(DataError, match="infinite, or none"):
+    with pytest.raises(DataError, match="infinite or NaN"):
         ListModel.from_bytes(data[:-1] + b"\x7c")

@@ -54,7 +54,7 @@ def test_a_changed_title_is_another_task(ask):
     task = ask(titles=titles)
     forged = altered(task, titles=["b", *titles[1:]])
     assert loads(forged).titles != task.titles
-    with pytest.raises(CertificateError, match="changed on the way"):
+    with pytest.raises(CertificateError, match="changed in transit"):
         loads(forged, task.address)
 
 

@@ -32,7 +32,7 @@ def flaw(weights: Sequence[Sequence[int]], word_bits: int, epsilon: str) -> str 
     if not DECIMAL.fullmatch(epsilon):
         return f"Epsilon '{epsilon[:40]}' is not a plain decimal such as 0.5."
     if not 1 <= word_bits <= 64:
-        return f"A word of {word_bits} bits is not among 1 to 64."
+        return f"A word must have 1 to 64 bits, got {word_bits}."
     if not weights or not weights[0] or len({len(row) for row in weights}) != 1:
         return "The table is empty or its rows differ in length."
     if any(type(weight) is not int or weight < 1 for row in weights for weight in row):

@@ -49,7 +49,7 @@ class Channel:
             raise RequestError(f"Every row of a channel needs {len(self.outputs)} weights.")
         if not 0 < len(self.outputs) <= MOST_SYMBOLS:
             raise RequestError(
-                f"A channel of {len(self.outputs)} symbols is not among 1 to {MOST_SYMBOLS}."
+                f"A channel must have 1 to {MOST_SYMBOLS} symbols, got {len(self.outputs)}."
             )
 
     def __repr__(self) -> str:

@@ -105,7 +105,7 @@ class Provider:
         if task.provider not in (None, self.origin):
             raise CertificateError(
                 f"This task is asked by {task.provider}, and it came from {self.origin}: "
-                "it gets no answer."
+                "it is not answered."
             )
         elsewhere = "SELECT 1 FROM task WHERE named = ? AND origin <> ?"
         if self._one(elsewhere, task.address, self.origin):

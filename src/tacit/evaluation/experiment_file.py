@@ -40,8 +40,8 @@ class Recorded:
         found = fingerprint(ratings)
         if self.digest not in (None, found):
             raise DataError(
-                f"{path} has other ratings than the experiment: their checksum is {found}, not "
-                f"{self.digest}. Use the original ratings, or delete the digest from the "
+                f"The ratings in {path} differ from the experiment's: their checksum is {found}, "
+                f"not {self.digest}. Use the original ratings, or delete the digest from the "
                 "experiment file."
             )
 

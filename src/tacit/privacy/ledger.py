@@ -62,6 +62,6 @@ class Ledger:
         if not self.affords(amount):
             raise BudgetError(
                 f"This answer costs epsilon = {nats(amount)} and {nats(self.left)} of "
-                f"{nats(self.limit)} is left for your lifetime: it is not drawn."
+                f"{nats(self.limit)} is left for your lifetime: no answer is drawn."
             )
         return type(self)(self.limit, self.spent + amount)

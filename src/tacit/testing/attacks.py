@@ -92,7 +92,7 @@ def repeats_itself(attack: AbstractAttack) -> None:
     """The same scenario gives the same findings."""
     first = [found for _, found in played(attack)]
     if first != [found for _, found in replayed(attack)]:
-        raise AssertionError("A second run with the same seed has other findings.")
+        raise AssertionError("A second run with the same seed has different findings.")
 
 
 def accuses_nobody(attack: AbstractAttack) -> None:

@@ -89,7 +89,7 @@ def draws_what_its_table_says(build: Build) -> None:
     for row, weights in enumerate(channel.weights):
         drawn = (draw(channel, row, lambda w=word: w) for word in range(step - 1, 1 << 64, step))
         if Counter(drawn) != Counter(dict(enumerate(weights))):
-            raise AssertionError(f"Row {row} draws symbols at other frequencies than {weights}.")
+            raise AssertionError(f"The symbol frequencies of row {row} differ from {weights}.")
 
 
 def draws_alike_in_bulk(build: Build) -> None:
@@ -102,7 +102,7 @@ def draws_alike_in_bulk(build: Build) -> None:
         rows = np.full(len(words), row, np.uint8)
         bulk = BulkSampler((channel,), _KnownWords(words.copy())).draw(rows).tolist()
         if bulk != [draw(channel, row, lambda w=word: int(w)) for word in words]:
-            raise AssertionError(f"Row {row} has other symbols in bulk than on a device.")
+            raise AssertionError(f"Row {row} draws different symbols in bulk and on a device.")
 
 
 CHANNEL_CLAIMS: tuple[Claim, ...] = (

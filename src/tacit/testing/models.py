@@ -83,7 +83,7 @@ def is_the_same_in_any_order(model: AbstractModel) -> None:
     )
     one, two = fitted(model), model.fit(evidence(other), rng=0)
     if one.people.tobytes() != two.people.tobytes() or one.items.tobytes() != two.items.tobytes():
-        raise AssertionError("Another order of the reports changes the model.")
+        raise AssertionError("The model depends on the order of the reports.")
 
 
 def leaves_its_evidence(model: AbstractModel) -> None:
@@ -136,9 +136,9 @@ def is_the_same_once_saved(model: AbstractModel) -> None:
         again = Fitted.load(Path(folder) / "model")
     pairs = known.users[:50], known.items[:50]
     if again.predict_codes(*pairs).tobytes() != found.predict_codes(*pairs).tobytes():
-        raise AssertionError("The loaded model predicts other ratings than the saved one.")
+        raise AssertionError("The loaded model and the saved one predict different ratings.")
     if at_home(again, known).people.tobytes() != at_home(found, known).people.tobytes():
-        raise AssertionError("The loaded model solves other rows on devices than the saved one.")
+        raise AssertionError("The loaded model and the saved one give different rows on devices.")
     if again.guarantee != found.guarantee:
         raise AssertionError(f"The guarantee of the loaded model is {again.guarantee}.")
 

@@ -64,7 +64,7 @@ class Numbers:
         return self._block[self._at - size : self._at]
 
     def floats(self, count: int) -> Floats:
-        """The next so many singles; raises `DataError` where one is infinite, or none."""
+        """The next so many singles; raises `DataError` where one is infinite or NaN."""
         part = array("f")
         part.frombytes(self.take(4 * count))
         numbers = _little(part)
@@ -89,7 +89,7 @@ class Numbers:
         return part
 
     def _infinite(self) -> DataError:
-        return DataError(f"A number of this {self._what} is infinite, or none.")
+        return DataError(f"A number of this {self._what} is infinite or NaN.")
 
 
 def halves(block: Bytes, first: int, count: int) -> tuple[float, ...]:

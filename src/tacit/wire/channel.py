@@ -62,7 +62,7 @@ def of_json(value: Any) -> Channel:
     if fields["id"] != channel.id:
         raise CertificateError(
             f"The channel declares id {strict.brief(fields['id'], 64)}, "
-            f"its table has {channel.id}: it was changed on the way; fetch it again."
+            f"its table has {channel.id}: it was changed in transit; fetch it again."
         )
     certify(channel)
     return channel

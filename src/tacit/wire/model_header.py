@@ -58,7 +58,7 @@ def guarantee(value: Any, what: str) -> Guarantee:
     for key in known.keys() & {"released", "delta"}:
         one(known, key, strict.text, what)
     if known["unit"] not in get_args(Unit) or known["trust"] not in get_args(Trust):
-        raise DataError(f"{what}'s guarantee has another unit or trust than there are.")
+        raise DataError(f"{what}'s guarantee has an unknown unit or trust.")
     if type(known.get("exact", False)) is not bool:
         raise DataError(f"{what}'s guarantee must state whether it is exact.")
     return Guarantee.from_dict(known)

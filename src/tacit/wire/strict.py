@@ -78,7 +78,7 @@ def listed(
     try:
         return tuple(read(entry) for entry in entries)
     except ValueError as error:
-        raise DataError(f"{what}'s {key} hold {error}, which does not belong there.") from None
+        raise DataError(f"{what}'s {key} hold {error}, which is not allowed there.") from None
 
 
 def number(value: Any) -> Decimal:

@@ -78,7 +78,7 @@ class Task:
     def __post_init__(self) -> None:
         for wrong, sentence in self._flaws():
             if wrong:
-                raise RequestError(f"This task cannot be asked: {sentence}.")
+                raise RequestError(f"This task is invalid: {sentence}.")
 
     @property
     def format(self) -> str:
@@ -170,7 +170,7 @@ class Task:
             least = min((channel.epsilon for channel in self.channels), key=strict.number)
             raise CertificateError(
                 f"This task asks for epsilon = {least} or more, your maximum is {most_epsilon}: "
-                "it gets no answer."
+                "it is not answered."
             )
         return max(fit, key=lambda channel: strict.number(channel.epsilon))
 
@@ -191,7 +191,7 @@ class Task:
                 f"on the scale {self.scale} the plan rated shows all that there is to hide; ask "
                 "for catalogue or sample:K",
             ),
-            (not 0 < n <= MOST_ITEMS, f"a catalogue of {n} items is not among 1 to {MOST_ITEMS}"),
+            (not 0 < n <= MOST_ITEMS, f"the catalogue must have 1 to {MOST_ITEMS} items, got {n}"),
             (not all(map(item_ids.is_item_id, self.items)), item_ids.FORM),
             (len(set(map(str, self.items))) != n, "an item id occurs twice"),
             (len(set(map(type, self.items))) > 1, "its ids are not all numbers or all strings"),
@@ -232,7 +232,7 @@ def loads(document: bytes, address: str | None = None) -> Task:
     """
     if address is not None and sha256(document).hexdigest() != address:
         raise CertificateError(
-            f"The task is not the one of address {address[:64]}: it was changed on the way."
+            f"The task is not the one of address {address[:64]}: it was changed in transit."
         )
     fields = _fields(document)
     try:
@@ -241,7 +241,7 @@ def loads(document: bytes, address: str | None = None) -> Task:
     except RequestError as error:
         raise DataError(f"The task is malformed: {error}") from None
     except UnicodeEncodeError:
-        raise DataError("The task holds half a character, which UTF-8 cannot write.") from None
+        raise DataError("The task contains a lone surrogate, which UTF-8 cannot encode.") from None
     if canonical != document:
         raise DataError("The task is not spelled as `tacit task` writes it; write it again.")
     return task

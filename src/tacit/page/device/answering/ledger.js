@@ -66,7 +66,7 @@ export function debit(ledger, amount) {
   if (!affords(ledger, amount)) {
     throw new BudgetError(
       `This answer costs epsilon = ${nats(amount)} and ${nats(left(ledger))} of ` +
-        `${nats(ledger.limit)} is left for your lifetime: it is not drawn.`,
+        `${nats(ledger.limit)} is left for your lifetime: no answer is drawn.`,
     );
   }
   return { limit: ledger.limit, spent: ledger.spent + amount };

@@ -41,7 +41,7 @@ export function flaw(weights, wordBits, epsilon) {
     return `Epsilon '${epsilon.slice(0, 40)}' is not a plain decimal such as 0.5.`;
   }
   if (!(wordBits >= 1 && wordBits <= 64)) {
-    return `A word of ${wordBits} bits is not among 1 to 64.`;
+    return `A word must have 1 to 64 bits, got ${wordBits}.`;
   }
   const width = weights[0]?.length ?? 0;
   if (width === 0 || weights.some((row) => row.length !== width)) {

@@ -63,7 +63,7 @@ export async function ofJson(value) {
     const said = typeof id === "object" && id !== null ? "nothing" : String(id).slice(0, 64);
     throw new CertificateError(
       `The channel declares id ${said}, its table has ${channel.id}: ` +
-        "it was changed on the way; fetch it again.",
+        "it was changed in transit; fetch it again.",
     );
   }
   const why = flaw(channel.weights, channel.wordBits, channel.epsilon);
@@ -124,7 +124,7 @@ function refuseShape({ levels, missing, outputs, weights }) {
   }
   if (outputs.length < 1 || outputs.length > MOST_SYMBOLS) {
     throw new DataError(
-      `A channel of ${outputs.length} symbols is not among 1 to ${MOST_SYMBOLS}.`,
+      `A channel must have 1 to ${MOST_SYMBOLS} symbols, got ${outputs.length}.`,
     );
   }
 }

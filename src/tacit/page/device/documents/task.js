@@ -77,7 +77,7 @@ export async function loads(document, address) {
   if ((await addressOf(document)) !== address) {
     const short = address.slice(0, 64);
     throw new CertificateError(
-      `The task is not the one of address ${short}: it was changed on the way.`,
+      `The task is not the one of address ${short}: it was changed in transit.`,
     );
   }
   if (document.length > LONGEST)
@@ -118,7 +118,7 @@ export async function loads(document, address) {
 export function refuseAnothers({ provider }, origin) {
   if (provider === null || provider === origin) return;
   throw new CertificateError(
-    `This task is asked by ${provider}, and it came from ${origin}: it gets no answer.`,
+    `This task is asked by ${provider}, and it came from ${origin}: it is not answered.`,
   );
 }
 
@@ -152,7 +152,7 @@ export function choose({ channels }, mostEpsilon) {
   if (chosen !== undefined) return chosen;
   throw new CertificateError(
     `This task asks for epsilon = ${ranked.at(-1)?.epsilon} or more, your maximum is ` +
-      `${mostEpsilon}: it gets no answer.`,
+      `${mostEpsilon}: it is not answered.`,
   );
 }
 
@@ -177,7 +177,7 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
       ratingScale.hasOneLevel(scale) && !hidesPresence,
       `on the scale ${scale.text} the plan rated shows all that there is to hide`,
     ],
-    [!within(n, 1, MOST_ITEMS), `a catalogue of ${n} items is not among 1 to ${MOST_ITEMS}`],
+    [!within(n, 1, MOST_ITEMS), `the catalogue must have 1 to ${MOST_ITEMS} items, got ${n}`],
     [new Set(items.map(String)).size !== n, "an item id occurs twice"],
     [
       new Set(items.map((one) => typeof one)).size > 1,

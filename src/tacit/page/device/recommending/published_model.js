@@ -20,7 +20,7 @@ export async function fetchModel(collector, task) {
   if (newest === null) return null;
   const bytes = await collector.model(newest);
   if ((await address(bytes)) !== newest) {
-    throw new CertificateError("The item model was changed on the way; nothing is recommended.");
+    throw new CertificateError("The item model was changed in transit; nothing is recommended.");
   }
   if (listModel.isListModel(bytes)) return listModel.fromBytes(bytes);
   const model = fromBytes(bytes);
