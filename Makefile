@@ -14,10 +14,11 @@ unexport PYTHONDONTWRITEBYTECODE
 # Of what is pinned the main job needs a third: no Spark, no Node, no browser.
 .venv/ready: requirements.lock
 .venv/demo: requirements-demo.lock
+.venv/ready: tacit-studies/pyproject.toml
 .venv/ready .venv/demo: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(filter %.lock,$^)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e . $(if $(findstring ready,$@),-e ./tacit-studies)
 	touch $@
 
 $(MODULES): .venv/ready tests/page/package-lock.json
@@ -48,16 +49,17 @@ check: .venv/ready $(MODULES)  ## lint, format, spelling, language, types (the p
 long: .venv/ready $(MODULES) site  ## full counts, and what needs Java, PostgreSQL, Chromium, LensKit, nginx, Caddy or strace
 	$(BIN)/python -m pytest -q -m "long or full or spark or postgres or browser or lenskit"
 
-package: .venv/ready  ## both wheels: built, installed where nothing else is, and the README run on them
+package: .venv/ready  ## the three wheels: built, installed where nothing else is, and the README run on them
 	rm -rf dist
 	$(BIN)/python -m hatchling build -d dist
 	cd tacit-device && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
+	cd tacit-studies && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
 	$(PYTHON) -m venv dist/env
 	dist/env/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-demo.lock
 	dist/env/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
 	dist/env/bin/python -m pip check
 	sed -n '/^```python$$/,/^```$$/{/^```/!p}' README.md | (cd dist && time env/bin/python -)
-	cd dist && env/bin/tacit list channels
+	cd dist && env/bin/tacit list channels && env/bin/tacit paper --help
 
 npm: .venv/ready $(MODULES)  ## the page's device as a package for npm, in dist/; published nowhere
 	$(NODE) npm/pack.js dist

@@ -4,7 +4,7 @@
     python .ci/language.py --write    # lower the counts of language.json to today's
     python .ci/language.py --list cli # every match of a place: file, line, kind and text
 
-Places are the folders of `src/tacit`, `readme` and `docs`. Kinds are help, errors, docs,
+Places are the folders of `src/tacit`, `studies`, `readme` and `docs`. Kinds are help, errors, docs,
 docstrings, comments, strings and names. Published counts only fall: `--write` refuses to raise one.
 """
 
@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 # Generated from the help texts, which are counted where they are written.
 GENERATED = ROOT / "docs" / "reference" / "command-line.md"
 SOURCE = ROOT / "src" / "tacit"
+STUDIES = ROOT / "tacit-studies" / "src" / "tacit_studies"
 COUNTS = Path(__file__).with_name("language.json")
 PHRASES = (
     r"t(?:ells?|old|elling)(?![^.]* apart)",
@@ -84,7 +85,7 @@ def texts() -> Iterator[Text]:
     for path in sorted((ROOT / "docs").rglob("*.md")):
         if "papers" not in path.parts and path != GENERATED:
             yield from _markdown(path)
-    for path in sorted(SOURCE.rglob("*")):
+    for path in sorted((*SOURCE.rglob("*"), *STUDIES.rglob("*"))):
         if path.suffix == ".py":
             yield from _python(path)
         elif path.suffix == ".html":
@@ -97,6 +98,8 @@ def place(path: Path) -> str:
     """The room of a source file, `readme` or `docs`."""
     if path.is_relative_to(SOURCE):
         return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if path.is_relative_to(STUDIES):
+        return "studies"
     return "readme" if path.name == "README.md" else "docs"
 
 

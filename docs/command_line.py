@@ -29,7 +29,11 @@ CODE = re.compile(r"(`[^`]*`|(?<![\w-])--?[a-z](?:[\w-]*\w)?)")
 def commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the path and the command of every node of the command tree, parents first."""
     yield path, command
-    for name, child in getattr(command, "commands", {}).items():
+    if not hasattr(command, "list_commands"):
+        return
+    context = command.context_class(command, info_name=path)
+    for name in command.list_commands(context):
+        child = command.get_command(context, name)
         if not child.hidden:
             yield from commands(child, f"{path} {name}")
 

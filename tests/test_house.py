@@ -22,9 +22,9 @@ from tacit.channels import MECHANISMS
 from tacit.cli import app
 from tacit.crossdomain import SYSTEMS
 from tacit.models import MODELS
-from tacit.papers import PAPERS
 from tacit.readers import FORMATS
 from tacit.training import names
+from tacit_studies import PAPERS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -42,9 +42,10 @@ MACHINE = re.compile("|".join(("/wor" + "k/", "/ho" + "me/", "/ro" + "ot/", "/Us
 
 def verbs(command: Any, path: str = "") -> dict[str, Any]:
     """Every verb by its words, groups taken apart."""
-    subs = getattr(command, "commands", None)
-    if subs is None:
+    if not hasattr(command, "list_commands"):
         return {path: command}
+    context = command.context_class(command)
+    subs = {name: command.get_command(context, name) for name in command.list_commands(context)}
     inner = (verbs(sub, f"{path} {name}".strip()) for name, sub in subs.items())
     return {path: leaf for group in inner for path, leaf in group.items()}
 

@@ -1,4 +1,4 @@
-"""The two wheels: no file in both, a device on the standard library alone, each gone by itself."""
+"""The wheels: no file in two of them, a device on the standard library alone."""
 
 import ast
 import shutil
@@ -6,9 +6,12 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib.metadata import EntryPoints
 from pathlib import Path
 
 import pytest
+
+from tacit.cli import main, plugins
 
 ROOT = Path(__file__).parent.parent
 OURS = ROOT / "src" / "tacit"
@@ -50,9 +53,10 @@ def built(folder, into):
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    """(tacit-device's, tacit's), built from a copy: a build leaves nothing in the repository."""
+    """The wheels of tacit-device, tacit-recommender and tacit-studies, built from a copy
+    because a build leaves files."""
     copy = tmp_path_factory.mktemp("copy")
-    for name in ("src", "tacit-device", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("src", "tacit-device", "tacit-studies", "pyproject.toml", "README.md", "LICENSE"):
         source = ROOT / name
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(source, copy / name, ignore=ignored) if source.is_dir() else shutil.copy(
@@ -62,6 +66,7 @@ def wheels(tmp_path_factory):
     return (
         built(copy / "tacit-device", into / "device"),
         built(copy, into / "whole"),
+        built(copy / "tacit-studies", into / "studies"),
     )
 
 
@@ -100,10 +105,13 @@ def test_one_version_and_what_a_device_needs_is_what_the_rule_of_imports_says():
     assert device["project"]["version"] == whole["project"]["version"]
     assert f"tacit-device=={device['project']['version']}" in whole["project"]["dependencies"]
     assert device["project"]["dependencies"] == []
+    studies = declared("tacit-studies")["project"]
+    assert studies["dependencies"] == [f"tacit-recommender=={studies['version']}"]
+    assert studies["version"] == whole["project"]["version"]
     (rule,) = (
         contract
         for contract in whole["tool"]["importlinter"]["contracts"]
-        if contract["type"] == "forbidden"
+        if contract["type"] == "forbidden" and "tacit.device" in contract["source_modules"]
     )
     included = device["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     modules = {
@@ -129,7 +137,8 @@ def test_no_module_of_a_device_imports_what_is_not_there():
 
 @pytest.mark.long
 def test_no_file_is_in_both_and_none_in_neither(wheels):
-    device, whole = map(files, wheels)
+    device, whole = map(files, wheels[:2])
+    assert not files(wheels[2])
     assert not device & whole
     every = {str(path.relative_to(OURS.parent)) for path in OURS.rglob("*") if path.is_file()}
     assert device | whole == {name for name in every if "__pycache__" not in name}
@@ -171,3 +180,13 @@ def test_a_device_lives_on_the_standard_library_and_either_goes_without_the_othe
     pip(environment, "install", "--no-index", "--no-deps", wheels[1])
     pip(environment, "uninstall", "-y", "tacit-device")
     assert there(environment) == files(wheels[1])
+
+
+def test_the_command_of_a_package_that_is_missing_is_refused_with_its_name(monkeypatch, capsys):
+    monkeypatch.setattr(plugins, "_commands", lambda: EntryPoints())
+    with pytest.raises(SystemExit):
+        main(["paper", "zheng"])
+    assert "paper is part of tacit-studies; install that package." in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["no-such-command"])
+    assert "No such command" in capsys.readouterr().err

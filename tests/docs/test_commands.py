@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$|((?:^ {4}tacit [^\n]*\n(?: {8}[^\n]*\n)*
 ELSEWHERE = {
     "demo": "tests/cli",
     "download": "no network in a test",
-    "paper": "tests/papers",
+    "paper": "tests/studies",
     "simulate": "tests/simulation, against a collector",
     "--install-completion": "changes the shell of whoever runs the tests",
     "spark": "tests/collection and tests/models, with Java",
@@ -69,11 +69,13 @@ FOUND = [(page, line) for page in PAGES for line in commands(page)]
 
 
 def silenced(command):
-    """The command, every verb of which does nothing once its options are understood."""
-    for one in getattr(command, "commands", {}).values():
-        silenced(one)
-    if not hasattr(command, "commands"):
+    """Return the command without effect: its options are parsed, and then nothing is run."""
+    if not hasattr(command, "list_commands"):
         command.callback = lambda **_: None
+        return command
+    context = command.context_class(command)
+    for name in command.list_commands(context):
+        command.add_command(silenced(command.get_command(context, name)), name)
     return command
 
 

@@ -33,7 +33,6 @@ from tacit.cli.fit import fit
 from tacit.cli.label import label
 from tacit.cli.members import members
 from tacit.cli.options import interruptible
-from tacit.cli.paper import paper
 from tacit.cli.perturb import perturb
 from tacit.cli.plan import plan
 from tacit.cli.recommending.recommend import recommend
@@ -41,6 +40,7 @@ from tacit.errors import TacitError
 
 app = typer.Typer(
     name="tacit",
+    cls=plugins.Commands,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -79,7 +79,6 @@ PANELS = {
         split_domains,
         crossdomain,
         attack,
-        paper,
         download,
     ),
     "Collect and publish": (task, perturb, collect, serve, simulate, label),

@@ -2,17 +2,24 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 import typer.core
+import typer.main
 
 from tacit import plugins
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.registry import Registry
+
+
+PACKAGES = {"paper": "tacit-studies"}
+"""The packages of this repository that add a command."""
 
 
 def choices() -> "tuple[tuple[Registry[Any], ...], ...]":
@@ -69,6 +76,36 @@ class Verb(typer.core.TyperCommand):
         found = list(outside())
         self.epilog = f"From plug-ins: {'; '.join(found)}." if found else None
         super().format_help(ctx, formatter)
+
+
+class Commands(typer.core.TyperGroup):
+    """The commands of Tacit, then those of installed packages (entry points `tacit.commands`).
+
+    An entry point names a `typer.Typer` of one command. It is imported when its command is run or
+    help is printed.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return [*super().list_commands(ctx), *sorted(_commands().names)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by name, or None; a known package that is missing is named."""
+        built_in = super().get_command(ctx, cmd_name)
+        if built_in is not None:
+            return built_in
+        if cmd_name in _commands().names:
+            return typer.main.get_command(_commands()[cmd_name].load())
+        if cmd_name in PACKAGES and not ctx.resilient_parsing:
+            raise RequestError(
+                f"The command {cmd_name} is part of {PACKAGES[cmd_name]}; install that package."
+            )
+        return None
+
+
+@cache
+def _commands() -> EntryPoints:
+    return entry_points(group="tacit.commands")
 
 
 CHANNEL, MODEL, FORMAT = completing(0, "auto", "identity"), completing(1), completing(2)

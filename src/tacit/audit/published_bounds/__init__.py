@@ -1,1 +1,0 @@
-"""Bounds and theorems of the papers, checked numerically."""

@@ -1,0 +1,166 @@
+"""`tacit paper`: a published paper measured again, claim by claim."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options
+from tacit.cli.options import Columns, Format, Rounding, Scale
+from tacit.cli.plugins import Verb
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit_studies import Paper
+    from tacit_studies.page import Part
+    from tacit_studies.paper import Data
+
+
+app = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
+
+
+@app.command("paper", cls=Verb, rich_help_panel="Evaluate")
+@options.interruptible
+def paper(
+    name: Annotated[str, typer.Argument(help="The paper: zheng, neera, xian or x-map.")],
+    data: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[DATA]...",
+            help="Ratings. For x-map, the ratings of two domains, target last. [synthetic ratings]",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run fewer cases. Takes a minute or two.")
+    ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(help="Names of figures, tables or theorems to run, comma-separated. [all]"),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change a setting of a study. Repeatable."
+        ),
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Folder to write each figure to (SVG).")
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(help="Folder that stores the measured rows, to resume an interrupted run."),
+    ] = None,
+    items: options.ItemsFile = None,
+    format: Format = None,
+    scale: Scale = None,
+    columns: Columns = None,
+    rounding: Rounding = None,
+) -> None:
+    """Reproduce a paper's results and test its claims.
+
+    Figures, tables and theorems are computed again and compared with the paper. Every claim gets a
+    verdict: it holds, holds in part, or does not hold. Without DATA, synthetic ratings are used.
+    x-map splits a single data set in two by the genres of its items. With --rows, an interrupted
+    run resumes when the command is run again.
+
+    Examples:
+
+        tacit paper zheng --report zheng.html
+
+        tacit paper neera ml-100k.zip --only figures-3-4-7-8 --set epsilons=0.3,1 --rows neera
+
+        tacit paper x-map book-ratings.csv film-ratings.csv --scale 1:5:1 --quick
+    """
+    from tacit.evaluation.outputs import writable
+
+    given = data or []
+    writable(report, read=(*given, items))
+
+    from tacit.registry import named
+    from tacit_studies import PAPERS
+
+    chosen = named(PAPERS, name, "paper")
+    studies = chosen.chosen(
+        options.names(only) if only else None, quick=quick, settings=_settings(setting or [])
+    )
+    known = _data(chosen, given, items, quick, (format, scale, columns, rounding))
+    parts: list[Part] = []
+    try:
+        for part in chosen.find(known, studies, rows):
+            parts.append(part)
+            _print(part)
+    except KeyboardInterrupt:
+        kept = f". Run the same command again to resume from {rows}" if rows else ""
+        options.notice(f"Interrupted after {len(parts)} of {len(studies)} studies{kept}.")
+        raise typer.Exit(options.INTERRUPTED) from None
+    finally:
+        _write(chosen, known, parts, report, figures)
+
+
+def _settings(given: Sequence[str]) -> dict[str, str]:
+    parts = [text.partition("=") for text in given]
+    for text, (name, equals, value) in zip(given, parts, strict=True):
+        if not (name and equals and value):
+            raise RequestError(
+                f"--set must be NAME=VALUE, as in --set epsilons=0.3,1, got '{text}'."
+            )
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def _data(
+    paper: "Paper",
+    given: Sequence[Path],
+    items: Path | None,
+    quick: bool,
+    request: tuple[str | None, ...],
+) -> "Data":
+    """What the paper is measured on: the files given, or made up."""
+    from tacit_studies.paper import ratings_of
+
+    if not given:
+        made = paper.made_up(quick)
+        options.notice(
+            f"No ratings were given. {len(ratings_of(made)):,} synthetic ratings are used."
+        )
+        return made
+    from tacit.readers import items as catalogue
+
+    loaded = [options.load(path, *request) for path in given]
+    # Genres are needed where one catalogue is cut in two, and there alone.
+    wanted = items or (given[0] if paper.genres and len(given) == 1 else None)
+    return paper.taken(loaded, catalogue(wanted) if wanted else None)
+
+
+def _print(part: "Part") -> None:
+    from tacit.evaluation.comparison.tables import text
+    from tacit_studies.summary import claims_table
+
+    study, found = part
+    tables = [claims_table(study.title, found.claims)] if found.claims else []
+    typer.echo("\n\n".join([*map(text, [*tables, *found.tables]), *found.remarks]) + "\n")
+
+
+def _write(
+    paper: "Paper",
+    data: "Data",
+    parts: Sequence["Part"],
+    report: Path | None,
+    figures: Path | None,
+) -> None:
+    """The page and the figures of the studies that are finished."""
+    from tacit.evaluation.comparison.figures import svg
+    from tacit.evaluation.html.provenance import Provenance
+    from tacit.whole_files import write_whole
+    from tacit_studies import page
+    from tacit_studies.paper import ratings_of
+
+    for study, found in parts if figures else ():
+        if found.drawing is not None and figures is not None:
+            figures.mkdir(parents=True, exist_ok=True)
+            write_whole(figures / f"{paper.name}-{study.name}.svg", svg(found.drawing).encode())
+    if report is not None and parts:
+        run = Provenance.of(ratings_of(data), options.typed())
+        write_whole(report, page.report(paper, parts, run).encode())
+        options.notice(f"Open {report} in a browser.")

@@ -1,0 +1,63 @@
+"""A paper measured again, as one page to open: claims and verdicts, figures, tables, errors."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+from markupsafe import Markup
+
+from tacit.evaluation.html.drawing import inline
+from tacit.evaluation.html.page import render
+from tacit.evaluation.html.provenance import Provenance
+from tacit_studies.claim import Correction, PaperClaim, StudyResult
+from tacit_studies.paper import Paper, Study
+from tacit_studies.shared_corrections import SHARED_CORRECTIONS
+from tacit_studies.summary import HEADING, counted
+
+Part = tuple[Study, StudyResult]
+
+
+def report(paper: Paper, parts: Sequence[Part], run: Provenance) -> str:
+    """The page as HTML."""
+    claims = [claim for _, found in parts for claim in found.claims]
+    return render(
+        "paper.html",
+        title=f"Tacit: {paper.name} measured again",
+        reference=paper.reference,
+        counted=counted(claims),
+        heading=HEADING,
+        studies=[_study(study, found) for study, found in parts],
+        corrections=[_correction(one) for one in (*paper.corrections, *SHARED_CORRECTIONS)],
+        run=run,
+    )
+
+
+def _study(study: Study, found: StudyResult) -> dict[str, object]:
+    picture = None
+    if found.drawing is not None:
+        picture = inline(found.drawing, study.name, found.described)
+    return {
+        "name": study.name,
+        "title": study.title,
+        "claims": [_claim(claim) for claim in found.claims],
+        "remarks": found.remarks,
+        "picture": picture,
+        "tables": found.tables,
+    }
+
+
+def _claim(claim: PaperClaim) -> tuple[str, ...]:
+    verdict = Markup("<strong>{}</strong>").format(str(claim.verdict))
+    return (claim.words, claim.published, claim.ours, verdict)
+
+
+def _correction(one: Correction) -> tuple[Markup, ...]:
+    by = Markup("<small>{}</small>").format(one.shown_by)
+    return (_marked(one.printed), _marked(one.correct), _marked(one.here), by)
+
+
+def _marked(text: str) -> Markup:
+    """The little Markdown that corrections have: code, emphasis, and links, of which the words."""
+    safe = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", escape(text, quote=False))
+    code = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
+    return Markup(re.sub(r"(?<![\w*])\*([^*<>]+)\*(?![\w*])", r"<em>\1</em>", code))

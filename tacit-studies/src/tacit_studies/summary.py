@@ -1,0 +1,33 @@
+"""What a paper's studies found, as tables."""
+
+from collections.abc import Sequence
+
+from tacit.evaluation.comparison.tables import Table
+from tacit_studies.claim import ClaimVerdict, PaperClaim
+
+HEADING = ("claim", "published", "ours", "verdict")
+
+
+def claims_table(caption: str, claims: Sequence[PaperClaim]) -> Table:
+    """A line a claim."""
+    lines = tuple((c.words, c.published, c.ours, str(c.verdict)) for c in claims)
+    return Table(caption, HEADING, lines)
+
+
+def counted(claims: Sequence[PaperClaim]) -> str:
+    """How many claims have each verdict, in words."""
+    every = [claim.verdict for claim in claims]
+    counts = [(verdict, every.count(verdict)) for verdict in ClaimVerdict]
+    said = ", ".join(f"{count} {_words(verdict, count)}" for verdict, count in counts if count)
+    return f"Of {len(every)} claim{'s' * (len(every) != 1)} {said}."
+
+
+def _words(verdict: ClaimVerdict, count: int) -> str:
+    plural = {
+        ClaimVerdict.HOLDS: "hold",
+        ClaimVerdict.PARTLY: "hold in part",
+        ClaimVerdict.FAILS: "do not hold",
+        ClaimVerdict.OPEN: "are not measured",
+    }
+    single = "is not measured" if verdict == ClaimVerdict.OPEN else str(verdict)
+    return single if count == 1 else plural[verdict]

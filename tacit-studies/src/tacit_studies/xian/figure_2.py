@@ -1,0 +1,161 @@
+"""Xian et al.'s Figure 2: RMSE against epsilon of noise in training, beside floors and channel-mf.
+
+Every training of a curator as published and as it holds, the bases without privacy, and
+`channel-mf` on reports, which trusts nobody. Constants that are lost may be given, for the methods
+as published and for psgd and pals: those that the study of constants finds best, say.
+"""
+
+# matplotlib's own annotations leave keyword arguments half typed.
+# pyright: reportUnknownMemberType=false
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tacit.channels import choose
+from tacit.collection.perturb import perturb
+from tacit.collection.public_hash import hashes
+from tacit.collection.rated import Rated
+from tacit.metrics.accuracy import rmse
+from tacit.metrics.split import SplitProtocol
+from tacit.models import Fitted, fit
+from tacit.ratings import Ratings
+from tacit.training import TRAININGS, FaithfulSVD
+from tacit.training.papers.berlioz import Berlioz
+from tacit_studies.claim import PaperClaim, StudyResult
+from tacit_studies.kept import Figures, Kept
+from tacit_studies.xian.curves import FLOORS, OWN, Curves, drawn, means, table
+
+PEERS = ("psgd", "pals")
+MODES = ("faithful", "strict")
+TOLD = {"faithful": "as published, at the claimed epsilon", "strict": "as it holds"}
+
+
+class NoiseCase(NamedTuple):
+    """A method of a mode at an epsilon, in nats per value; without privacy that is empty."""
+
+    method: str
+    mode: str
+    epsilon: str
+    noise: int
+    constants: tuple[tuple[str, str], ...]
+    ratings: int | None
+
+
+@dataclass(frozen=True)
+class XianFigure2:
+    """So many `noises` at each of the `epsilons`, in nats per value; only `methods`, if any are
+    named. `ridge`, `rounds`, `factors`, `count` (own or all) and `y` (descent or mean): constants
+    that are lost. `ratings`: whole profiles, in the order of their public hashes, until so many."""
+
+    noises: int = 5
+    epsilons: tuple[str, ...] = ("0.5", "1", "2", "5", "10", "16")
+    methods: tuple[str, ...] = ()
+    ratings: int | None = None
+    ridge: float | None = None
+    rounds: int | None = None
+    factors: int | None = None
+    count: str | None = None
+    y: str | None = None
+
+    name: ClassVar[str] = "figure-2"
+    title: ClassVar[str] = "Figure 2: error against epsilon of noise in training"
+
+    def find(self, data: Ratings, kept: Kept) -> StudyResult:
+        """Every method in both modes on split 0, a tenth held out."""
+        own = data if self.ratings is None else sampled(data, self.ratings)
+        held = SplitProtocol().test(own, 0, None)
+        measure = partial(self._measured, own.where(~held), own.where(held))
+        curves = means(kept.measured(self.name, list(self._cases()), measure))
+        whole = not self.methods
+        return StudyResult(
+            claims=tuple(claims(curves, self.epsilons)) if whole else (),
+            tables=(table(curves, self.epsilons),),
+            drawing=drawn(curves, self.epsilons) if whole else None,
+            described="RMSE of every method against epsilon, as it holds and as published.",
+            remarks=(
+                f"Mean of {self.noises} draws of noise on one split. What is published is a curve; "
+                "constants, and how y is learnt, are lost.",
+            ),
+        )
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """Those that were given."""
+        known = {name: getattr(self, name) for name in ("ridge", "rounds", "factors", "count", "y")}
+        return {name: value for name, value in known.items() if value is not None}
+
+    def _cases(self) -> Iterator[NoiseCase]:
+        for method, mode, epsilon, noise in self._grid():
+            if not self.methods or method in self.methods:
+                constants = tuple((name, str(value)) for name, value in self.constants.items())
+                yield NoiseCase(method, mode, epsilon, noise, constants, self.ratings)
+
+    def _grid(self) -> Iterator[tuple[str, str, str, int]]:
+        for name in FLOORS:
+            yield name, "none", "", 0
+        for noise in range(self.noises):
+            for epsilon in self.epsilons:
+                yield OWN, "nobody trusted", epsilon, noise
+                for (name, mode), member in TRAININGS.items():
+                    if "curator" in member.where and mode in MODES:
+                        yield name, mode, epsilon, noise
+
+    def _measured(self, train: Ratings, test: Ratings, case: NoiseCase) -> Figures:
+        fitted = self._fitted(train, case)
+        predicted = fitted.predict_codes(test.users, test.items)
+        ends = float(test.scale.low), float(test.scale.high)
+        return {"rmse": rmse(test.values, np.clip(predicted, *ends))}
+
+    def _fitted(self, train: Ratings, case: NoiseCase) -> Fitted:
+        if not case.epsilon:
+            return fit(case.method, train)
+        if case.method == OWN:
+            channel = choose(epsilon=case.epsilon, scale=train.scale)[1]
+            return fit(OWN, perturb(train, Rated(channel)))
+        member = with_constants(TRAININGS[case.method, case.mode], self.constants)
+        return member.fit(train, epsilon=case.epsilon, rng=case.noise)
+
+
+def with_constants(member: Any, constants: Mapping[str, Any]) -> Any:
+    """A paper's training with those constants that it has; any other as it is."""
+    if not isinstance(member, FaithfulSVD | Berlioz):
+        return member
+    has = {field.name for field in fields(member)}
+    return replace(member, **{name: value for name, value in constants.items() if name in has})
+
+
+def sampled(ratings: Ratings, most: int) -> Ratings:
+    """Whole profiles in the order of their public hashes, as many as hold so many ratings."""
+    order = np.argsort(hashes(ratings.user_ids))
+    counts = np.bincount(ratings.users, minlength=ratings.n_users)[order]
+    chosen = np.zeros(ratings.n_users, np.bool_)
+    chosen[order[np.cumsum(counts) <= most]] = True
+    return ratings.where(chosen[ratings.users])
+
+
+def claims(curves: Curves, epsilons: Sequence[str]) -> Iterator[PaperClaim]:
+    """What the paper says of its methods, in both modes."""
+    for mode in MODES:
+
+        def errors(method: str, mode: str = mode) -> dict[str, float]:
+            return {e: curves[method, mode, e][0] for e in epsilons if (method, mode, e) in curves}
+
+        def least(methods: Sequence[str]) -> dict[str, float]:
+            every = [errors(method) for method in methods]
+            return {e: min(one[e] for one in every if e in one) for e in every[0]}
+
+        told = TOLD[mode]
+        objective, others = errors("dpsaobj"), least(("dpss", "dpsaout"))
+        yield PaperClaim.of_figures(f"objective is the best of three, {told}", objective, others)
+        for name in ("dpss", "dpsaobj", "dpsaout"):
+            yield PaperClaim.of_figures(
+                f"{name}++ below {name}, {told}", errors(f"{name}++"), errors(name)
+            )
+        peers = {e: min(curves[peer, "strict", e][0] for peer in PEERS) for e in epsilons}
+        yield PaperClaim.of_figures(
+            f"dpsaobj++ below psgd and pals, {told}", errors("dpsaobj++"), peers
+        )

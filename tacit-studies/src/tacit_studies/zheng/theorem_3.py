@@ -1,0 +1,201 @@
+"""Theorem 3 of Zheng: how far reports of slots are from the truth, measured and bounded.
+
+A low-rank Theta on the scale, made up, and ratings near it in one slot of 16. Every slot goes
+through each mechanism many times; rho = ||P(Theta - Z)||_F is set beside its bound. Then (4) is
+solved at the rho that was measured, which no provider knows, and its error is set beside
+p^-1/2 rho, which (5) says it is a constant times.
+"""
+
+# matplotlib's own annotations leave keyword arguments half typed.
+# pyright: reportUnknownMemberType=false
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from tacit.evaluation.comparison.figures import INK, PALETTE, dress
+from tacit.evaluation.comparison.tables import Table
+from tacit.models import evidence
+from tacit.models.least_squares.completion import within
+from tacit.models.least_squares.nuclear_norm import SoftImpute
+from tacit.ratings import Ratings
+from tacit.vocabulary import Vocabulary
+from tacit_studies.claim import PaperClaim, StudyResult
+from tacit_studies.drawing import panels
+from tacit_studies.kept import Figures, Kept
+from tacit_studies.zheng.bounds import Slots
+from tacit_studies.zheng.mechanisms import SLOT_MECHANISMS, STARS, Matrix, SlotMechanism
+
+USERS, ITEMS, RANK, SHARE = 300, 200, 3, 0.0625
+COMPLETED, GAMMA, GAP = 3, 0.1, 1e-3
+
+
+class MechanismCase(NamedTuple):
+    """A mechanism at an epsilon, in nats per slot."""
+
+    mechanism: str
+    epsilon: str
+    draws: int
+
+
+@dataclass(frozen=True)
+class Theorem3:
+    """`draws` at each of the `epsilons`, in nats per slot; the data are made up always."""
+
+    draws: int = 200
+    epsilons: tuple[str, ...] = ("0.5", "1", "2", "4", "6", "8", "10")
+
+    name: ClassVar[str] = "theorem-3"
+    title: ClassVar[str] = "Theorem 3 and equation (5): how far reports are from the truth"
+
+    def find(self, data: Any, kept: Kept) -> StudyResult:
+        """The bound beside what is measured, and the completion's error."""
+        del data  # Theta has to be known.
+        theta, stars = made()
+        names = {each.name: each for each in SLOT_MECHANISMS}
+        cases = [
+            MechanismCase(name, epsilon, self.draws) for name in names for epsilon in self.epsilons
+        ]
+        measure = Measure(theta, stars, names)
+        found = kept.measured(self.name, cases, measure)
+        return StudyResult(
+            claims=tuple(claims(found)),
+            tables=(table(found),),
+            drawing=drawn(found),
+            described="The measured rho of both mechanisms and its bound against epsilon.",
+            remarks=(
+                f"{USERS} people, {ITEMS} items, Theta of rank {RANK}, one slot in 16 rated; "
+                f"gamma is {GAMMA}. A constant is off by {np.std(theta) / 4:.3f} of the scale's "
+                "width.",
+            ),
+        )
+
+
+def made() -> tuple[Matrix, Matrix]:
+    """Theta, everybody a mixture of three tastes, and stars near it, NaN where not rated."""
+    draw = np.random.default_rng(0)
+    theta = draw.dirichlet(np.ones(RANK), USERS) @ (1 + 4 * draw.random((RANK, ITEMS)))
+    stars = np.clip(np.rint(theta + 0.5 * draw.standard_normal(theta.shape)), 1, 5)
+    return theta, np.where(draw.random(theta.shape) < SHARE, stars, np.nan)
+
+
+def completed(reports: Matrix, rho: float) -> Matrix:
+    """The solution of (4): nothing centred, any rank."""
+    told = np.isfinite(reports)
+    users, items = (codes.astype(np.int32) for codes in np.nonzero(told))
+    people, things = (Vocabulary(pl.Series("id", range(n))) for n in reports.shape)
+    none = np.zeros(len(users), np.uint8)  # the numbers are the target's, not levels
+    data = evidence(Ratings(users, items, none, STARS, people, things))
+    target = reports[told].astype(np.float32)
+    problem = SoftImpute.start(data, target, rank=min(reports.shape), biases=False)
+    within(problem, rho, GAP)
+    U, V = problem.balanced
+    return U @ V.T
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What measures a case. Of its figures, `held` is the share of draws within the bound. As
+    shares of the scale's width, `bound` and `rho`, root mean square over the reported slots, which
+    is p^-1/2 rho over all slots and so what (5) promises with C = 1; `error` of the completion,
+    over all slots. `constant`: the C that (5) then has."""
+
+    theta: Matrix
+    stars: Matrix
+    mechanisms: Mapping[str, SlotMechanism]
+
+    def __call__(self, case: MechanismCase) -> Figures:
+        """Draw, measure, complete the first few draws."""
+        mechanism = self.mechanisms[case.mechanism]
+        theta, ratings = mechanism.own(self.theta), mechanism.own(self.stars)
+        rhos: list[float] = []
+        shares: list[float] = []
+        errors: list[float] = []
+        constants: list[float] = []
+        for draw in range(case.draws):
+            reports = mechanism.send(ratings, case.epsilon)
+            rho = math.sqrt(float(np.nansum((theta - reports) ** 2)))
+            share = float(np.isfinite(reports).mean())
+            rhos.append(rho)
+            shares.append(share)
+            if draw < COMPLETED:
+                errors.append(float(np.linalg.norm(completed(reports, rho) - theta)))
+                constants.append(errors[-1] / (rho / math.sqrt(share)))
+        bound = mechanism.bound(slots(theta, ratings), float(case.epsilon), GAMMA)
+        width, share = 4 * mechanism.unit, float(np.mean(shares))
+        slot = math.sqrt(theta.size) * width
+        return {
+            "held": float(np.mean(np.array(rhos) <= bound)),
+            "bound": bound / (slot * math.sqrt(share)),
+            "rho": float(np.mean(rhos)) / (slot * math.sqrt(share)),
+            "error": float(np.mean(errors)) / slot,
+            "constant": float(np.mean(constants)),
+        }
+
+
+def slots(theta: Matrix, ratings: Matrix) -> Slots:
+    """What the bounds are told, among it the private number of ratings."""
+    rated = int(np.isfinite(ratings).sum())
+    misfit = math.sqrt(np.nansum((theta - ratings) ** 2) / rated)
+    return Slots(users=USERS, items=ITEMS, rated=rated, misfit=misfit)
+
+
+def claims(found: Mapping[MechanismCase, Figures]) -> list[PaperClaim]:
+    """The bound, and whether it tells anything; and (5)."""
+    names = {case: f"{case.mechanism} at {case.epsilon}" for case in found}
+    held = {names[case]: at["held"] >= 1 - GAMMA for case, at in found.items()}
+    loose = [at["bound"] / at["rho"] for at in found.values()]
+    useful = {names[case]: at["bound"] < 1 for case, at in found.items()}
+    constants = [at["constant"] for at in found.values()]
+    return [
+        PaperClaim.of_cases(
+            "rho is within its bound with probability 1 - gamma", f"at least {1 - GAMMA:g}", held,
+            f"least share of draws {min(at['held'] for at in found.values()):.3f}; "
+            f"{min(loose):.1f} to {max(loose):.1f} times too wide",
+        ),
+        PaperClaim.of_cases(
+            "the bound says something: it is below the width of the scale", "implied", useful
+        ),
+        PaperClaim.of_cases(
+            "(5), slots evenly sampled: (4) is within C p^-1/2 rho of Theta", "a constant C",
+            {names[case]: at["constant"] <= 2 for case, at in found.items()},
+            f"C is {min(constants):.2f} to {max(constants):.2f}, because rho is large",
+        ),
+    ]  # fmt: skip
+
+
+def table(found: Mapping[MechanismCase, Figures]) -> Table:
+    """A line a mechanism and epsilon."""
+    lines = tuple(
+        (
+            case.mechanism, case.epsilon, f"{at['held']:.3f}", f"{at['bound']:.2f}",
+            f"{at['rho']:.2f}", f"{at['bound'] / at['rho']:.1f}", f"{at['error']:.3f}",
+            f"{at['constant']:.2f}",
+        )
+        for case, at in found.items()
+    )  # fmt: skip
+    heading = (
+        "mechanism", "epsilon", "held", "bound", "measured", "loose", "error of (4)", "C of (5)",
+    )  # fmt: skip
+    return Table("Distances in widths of the scale; epsilon per slot", heading, lines)
+
+
+def drawn(found: Mapping[MechanismCase, Figures]) -> Figure:
+    """A panel a mechanism."""
+    page, axes = panels(1, len(SLOT_MECHANISMS))
+    for number, (panel, mechanism) in enumerate(zip(axes, SLOT_MECHANISMS, strict=True)):
+        mine = {float(c.epsilon): at for c, at in found.items() if c.mechanism == mechanism.name}
+        places, colour = list(mine), PALETTE[number]
+        panel.plot(places, [at["bound"] for at in mine.values()], color=colour, label="bound")
+        panel.plot(places, [at["rho"] for at in mine.values()], "o", color=colour, label="measured")
+        panel.axhline(1, color=INK, lw=0.8, ls="--", label="the whole scale")
+        panel.set_yscale("log")
+        dress(panel, mechanism.name, places, "epsilon per slot", "linear")
+        panel.legend(frameon=False, fontsize=8, labelcolor=INK)
+    axes[0].set_ylabel("off, in widths of the scale", color=INK, fontsize=9)
+    return page
