@@ -114,7 +114,7 @@ export class Numbers {
   }
 
   #infinite() {
-    return new DataError(`A number of this ${this.#what} is infinite, or none.`);
+    return new DataError(`A number of this ${this.#what} is infinite or NaN.`);
   }
 }
 
