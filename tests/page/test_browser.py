@@ -287,7 +287,8 @@ def test_a_redirect_is_not_followed_and_it_is_said(page: Page, provider, asked) 
     page.route("**/reports", lambda route: route.fulfill(status=307, headers=elsewhere))
     rate(page, 1)
     agree(page)
-    expect(page.get_by_role("alert")).to_contain_text("It points elsewhere. Your answers are kept.")
+    refused = "It redirects to another address. Your answers are kept."
+    expect(page.get_by_role("alert")).to_contain_text(refused)
     expect(page.locator("#status")).to_contain_text("1 report kept on this device")
     assert not [one for one in asked if "elsewhere" in one.url]
     page.unroute("**/reports")

@@ -1,11 +1,11 @@
-"""The command line: one module per command, and the exit statuses.
+"""Command line: one module per command. Exit statuses:
 
-    0    done
-    1    the data or the request is wrong: one sentence on standard error says what and where
-    2    the command was not understood
-    130  interrupted; what was finished is kept
+    0    success
+    1    invalid data or request, with one sentence on standard error
+    2    invalid command line
+    130  interrupted; finished rows are saved
 
-Heavy modules are imported inside the verbs, so that `tacit --help` answers at once.
+Heavy modules are imported inside the commands, so that `tacit --help` starts fast.
 """
 
 import sys
@@ -47,8 +47,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"tacit {tacit.__version__}")
         raise typer.Exit
 

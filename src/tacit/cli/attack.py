@@ -1,4 +1,4 @@
-"""`tacit attack`: what somebody could find out, tried on data at hand."""
+"""`tacit attack`: privacy attacks on reports of known true ratings."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +46,7 @@ def attack(
 ) -> None:
     """Run privacy attacks on reports of known true ratings.
 
-    Every attacker knows the channel's table and its stated background knowledge, and is compared
+    Every attacker has the channel's table and its stated background knowledge, and is compared
     with guessing. With --people, a table of users and their attributes, the attributes are
     predicted from the reports as well. The results are as private as the ratings: do not publish
     results about people who are to be protected. With --json, an interrupted run resumes when the
@@ -72,7 +72,7 @@ def attack(
     from tacit.evaluation.comparison.request import epsilons
     from tacit.evaluation.html.provenance import Provenance
 
-    asked = AttackRequest(
+    request = AttackRequest(
         attacks=options.names(attack) if attack else tuple(ATTACKS),
         plans=options.names(plan),
         channels=options.names(channel),
@@ -87,8 +87,8 @@ def attack(
     grid = Resumable(
         "attacking",
         AttackRow,
-        lambda journal, progress: asked.run(ratings, journal, progress),
-        lambda journal: asked.finished(ratings, journal),
+        lambda journal, progress: request.run(ratings, journal, progress),
+        lambda journal: request.finished(ratings, journal),
         _print,
         json,
     )

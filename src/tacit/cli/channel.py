@@ -1,4 +1,4 @@
-"""`tacit channel`: look at a channel's table, or check one that somebody else made."""
+"""`tacit channel`: show the table of a channel, or verify a channel file."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -98,7 +98,7 @@ def verify(
 
 
 def described(name: str, channel: "Channel") -> str:
-    """The channel as text: one line a symbol, P(symbol | rating) in percent."""
+    """Format a channel as text: one line per symbol, P(symbol | rating) in percent."""
     from tacit.channels.information import fisher_information
     from tacit.channels.table import MISSING
     from tacit.scale import shortest

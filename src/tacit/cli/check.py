@@ -1,4 +1,4 @@
-"""`tacit check`: the shipped battery of a channel, model, training or attack of one's own."""
+"""`tacit check`: conformance tests for a user-defined channel, model, trainer or attack."""
 
 import sys
 from importlib import import_module
@@ -49,26 +49,26 @@ def check(
 
 
 def _named(member: str) -> Any:
-    """The object of that name; raises `RequestError` where there is none."""
-    place, colon, name = member.rpartition(":")
-    if not colon or not place or not name:
+    """Import the object MODULE:NAME. Raises `RequestError` if it does not exist."""
+    module, colon, name = member.rpartition(":")
+    if not colon or not module or not name:
         raise RequestError(
             f"The object must be MODULE:NAME, as in my_package:MyChannel, got '{member}'."
         )
     try:
-        found = _file(Path(place)) if place.endswith(".py") else _module(place)
+        namespace = _file(Path(module)) if module.endswith(".py") else _module(module)
     except RequestError:
         raise
-    except (Exception, SystemExit) as error:  # what is from outside may raise anything
+    except (Exception, SystemExit) as error:  # user code may raise anything
         raise RequestError(
-            f"{place} cannot be imported ({plugins.cause(error)}); correct it."
+            f"{module} cannot be imported ({plugins.cause(error)}); correct it."
         ) from error
-    if not hasattr(found, name):
-        own = sorted(key for key in vars(found) if not key.startswith("_"))
+    if not hasattr(namespace, name):
+        names = sorted(key for key in vars(namespace) if not key.startswith("_"))
         raise RequestError(
-            f"{place} does not define '{name}'; it has {', '.join(own) or 'nothing'}."
+            f"{module} does not define '{name}'; it has {', '.join(names) or 'nothing'}."
         )
-    return getattr(found, name)
+    return getattr(namespace, name)
 
 
 def _module(name: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""`tacit choose-epsilon`: how much privacy for how much accuracy, on data that may be looked at."""
+"""`tacit choose-epsilon`: the trade-off of privacy and accuracy, on public or private data."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -119,7 +119,7 @@ def choose_epsilon(
         options.notice(f"The true ratings in {data} are evaluated without any privacy.")
     ratings = options.load(data, format, scale, columns, rounding) if data else synthetic()
     if private:
-        found = _private(
+        result = _private(
             ratings,
             PrivateChoice(channel=channel, model=model, epsilons=grid, protocol=protocol),
         )
@@ -127,32 +127,32 @@ def choose_epsilon(
         trial = Comparison(
             channels=(channel,), models=(MEAN, model), epsilons=grid, protocol=protocol
         )
-        found = _plain(ratings, trial, where or tools.where(model)[-1])
+        result = _plain(ratings, trial, where or tools.where(model)[-1])
     limits = (most_loss, least_strength)
-    verdicts = found.verdicts(weight, *limits)
+    verdicts = result.verdicts(weight, *limits)
     if figure is not None:
-        _draw(found, limits, figure)
+        _draw(result, limits, figure)
     if report is not None:
         run = Provenance.of(ratings, options.typed(), protected=private)
-        _report(found, verdicts, limits, run, report)
-    typer.echo(_said(found, verdicts))
+        _report(result, verdicts, limits, run, report)
+    typer.echo(_as_text(result, verdicts))
 
 
 def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
-    """Through noise, from the provider alone; says what it cost."""
+    """Compute the trade-off at the provider from noisy queries, and print the privacy cost."""
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.progress import bar
 
     with bar("choosing") as progress:
-        found = choice.tradeoff(
+        result = choice.tradeoff(
             ratings, tools.tools(), advance=lambda done: progress("", done, choice.looks)
         )
     options.notice(f"Privacy cost of choosing epsilon: {choice.guarantee.sentence}")
-    return found
+    return result
 
 
 def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
-    """From true errors, beside no privacy and the mean."""
+    """Compute the trade-off from true errors, with a non-private baseline and the mean."""
     from tacit.evaluation.choice.tradeoff import tradeoff
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.journal import Journal
@@ -164,16 +164,16 @@ def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
     return tradeoff(rows, where)
 
 
-def _draw(found: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
+def _draw(result: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
     from tacit.evaluation.choice.drawing import drawn
     from tacit.evaluation.comparison.figures import svg
     from tacit.whole_files import write_whole
 
-    write_whole(path, svg(drawn(found, limits)).encode())
+    write_whole(path, svg(drawn(result, limits)).encode())
 
 
 def _report(
-    found: "Tradeoff",
+    result: "Tradeoff",
     verdicts: list[str],
     limits: tuple[float, float],
     run: "Provenance",
@@ -182,13 +182,13 @@ def _report(
     from tacit.evaluation.choice.report import report as written
     from tacit.whole_files import write_whole
 
-    write_whole(path, written(found, verdicts, limits, run).encode())
+    write_whole(path, written(result, verdicts, limits, run).encode())
     options.notice(f"Open {path} in a browser.")
 
 
-def _said(found: "Tradeoff", verdicts: list[str]) -> str:
+def _as_text(result: "Tradeoff", verdicts: list[str]) -> str:
     from tacit.evaluation.choice.report import table
     from tacit.evaluation.choice.tradeoff import LETTERS
     from tacit.evaluation.comparison.tables import text
 
-    return "\n".join((text(table(found)), "", LETTERS, "", *verdicts))
+    return "\n".join((text(table(result)), "", LETTERS, "", *verdicts))

@@ -1,4 +1,4 @@
-"""`tacit compare`: what recommending costs when nobody may see a rating."""
+"""`tacit compare`: accuracy of channels and models against a non-private baseline."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -123,7 +123,7 @@ def compare(
         raise typer.BadParameter(
             "--person-epsilon sets plan, cap and epsilon; leave out --plan and --cap"
         )
-    place = options.spark_master(engine, master)
+    spark = options.spark_master(engine, master)
     from tacit.evaluation.outputs import ROWS, writable
 
     read = (data, catalogue, people, items)
@@ -176,7 +176,7 @@ def compare(
         comparison = request.of(ratings)
     else:
         comparison = person.every(ratings, request.comparison, model)
-    with on_spark(place) as there:
+    with on_spark(spark) as there:
         real = tools.with_devices_on(there, real, comparison.models)
         if person_epsilon is None:
             run(ratings, comparison, real, json, report)
@@ -186,13 +186,13 @@ def compare(
             slots = person.run(ratings, wanted, real, json, report)
     if json is not None:
         auto = tools.auto_names(slots, ratings.scale) if tools.AUTO in comparison.channels else {}
-        said = experiment_file.options(comparison)
+        settings = experiment_file.options(comparison)
         if person_epsilon is not None:
-            said |= {"plan": None, "person-epsilon": person_epsilon}
-        said |= {"data": data, "format": format, "scale": scale, "columns": columns}
-        said |= {"rounding": rounding, "catalogue": catalogue, "people": people, "items": items}
+            settings |= {"plan": None, "person-epsilon": person_epsilon}
+        settings |= {"data": data, "format": format, "scale": scale, "columns": columns}
+        settings |= {"rounding": rounding, "catalogue": catalogue, "people": people, "items": items}
         auto = recorded.auto or auto
-        experiment_file.write(json, ratings, said, auto, by=options.typed())
+        experiment_file.write(json, ratings, settings, auto, by=options.typed())
 
 
 def run(
@@ -202,7 +202,7 @@ def run(
     json: Path | None,
     report: Path | None,
 ) -> None:
-    """Run a comparison, write its files and print its tables; exits 130 when interrupted."""
+    """Run a comparison, write its files and print its tables. Exits with 130 if interrupted."""
     from tacit.evaluation.comparison.result import ComparisonResult
     from tacit.evaluation.comparison.summary import as_text
     from tacit.evaluation.results import ResultRow
@@ -217,7 +217,7 @@ def run(
     )
 
     def write(rows: "Sequence[ResultRow]", path: Path) -> None:
-        found = ComparisonResult(tuple(rows), comparison, ratings, real)
-        found.report(path, options.notice, command=options.typed())
+        result = ComparisonResult(tuple(rows), comparison, ratings, real)
+        result.report(path, options.notice, command=options.typed())
 
     grid(report, write)

@@ -1,4 +1,4 @@
-"""`tacit demo`: the main job on made-up data, then a report to open."""
+"""`tacit demo`: a comparison on synthetic data, with a report."""
 
 from pathlib import Path
 from typing import Annotated

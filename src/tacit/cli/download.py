@@ -1,4 +1,4 @@
-"""`tacit download`: fetch public rating data, checked."""
+"""`tacit download`: download and verify public rating data."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Where work is done, as options say: in this process, or by Spark's workers."""
+"""Compute engines of commands: this process, or Spark workers."""
 
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def on_spark(master: str | None) -> "Generator[Engine | None]":
-    """The engine of Spark's `master`, stopped at the end; None for this process."""
+    """Context of the Spark engine at `master`, stopped at the end. None: this process."""
     if master is None:
         yield None
         return
@@ -29,13 +29,13 @@ def on_spark(master: str | None) -> "Generator[Engine | None]":
 def learning(
     model: str, engine: str, master: str | None, state: Path | None
 ) -> Generator[dict[str, Any]]:
-    """The settings of a model of that name by which it learns there; none for this process.
+    """Context of the settings with which a model is fitted on an engine. Empty for this process.
 
-    Without `state` Spark on this machine has a folder until the end. Raises `RequestError` for a
-    model that learns in this process alone, and for a cluster without `state`.
+    Without `state`, Spark on this machine uses a temporary folder. Raises `RequestError` for a
+    model that supports this process only, and for a cluster without `state`.
     """
-    asked = options.spark_master(engine, master)
-    if asked is None and state is None:
+    url = options.spark_master(engine, master)
+    if url is None and state is None:
         yield {}
         return
     from tacit.engines.spark import Spark
@@ -45,12 +45,12 @@ def learning(
         raise RequestError(
             f"{model} is fitted in this process and in memory only; leave out --engine and --state."
         )
-    if state is None and not str(asked).startswith("local["):
+    if state is None and not str(url).startswith("local["):
         raise RequestError(
-            f"--state is required for the Spark cluster {asked}: name a folder that all workers "
+            f"--state is required for the Spark cluster {url}: name a folder that all workers "
             "can reach."
         )
     with ExitStack() as at_the_end:
         folder = state or Path(at_the_end.enter_context(TemporaryDirectory(prefix="tacit-")))
-        spark = None if asked is None else at_the_end.enter_context(Spark(asked))
+        spark = None if url is None else at_the_end.enter_context(Spark(url))
         yield {"engine": spark, "state": folder}

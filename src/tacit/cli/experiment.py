@@ -1,4 +1,4 @@
-"""`tacit compare out.toml`: the experiment of a file, as it would be typed."""
+"""`tacit compare out.toml`: repetition of an experiment file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
 SUFFIX = ".toml"
 WHERE = ("json", "report", "engine", "master")
-"""Where results go and where it runs: not in a file, and given beside one."""
+"""Options of outputs and engine: not stored in an experiment file, and accepted with one."""
 ELSEWHERE = ("data", *WHERE)
 
 
 def again(context: typer.Context, path: Path) -> NoReturn:
-    """Run the experiment at `path`, there and with its results going where this command says.
+    """Run the experiment file at `path`, with the outputs and the engine of this command.
 
-    Raises `RequestError` for a file that is none, for other options beside it, and for a result
-    whose own file would be written over this one.
+    Raises `RequestError` for an invalid file, for other options together with it, and for a result
+    whose experiment file would overwrite this one.
     """
-    given = [
+    extra = [
         each.name
         for each in context.command.params
         if each.name in context.params
         and each.name not in ELSEWHERE
         and context.params[each.name] != each.default
     ]
-    if given:
-        shown = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+    if extra:
+        shown = ", ".join(f"--{name.replace('_', '-')}" for name in extra)
         raise RequestError(
             f"{path} defines the whole experiment, so {shown} cannot be given with it. Write "
             "these options into the file."
@@ -42,8 +42,8 @@ def again(context: typer.Context, path: Path) -> NoReturn:
     writable(context.params["json"], read=(path,), beside=(*ROWS, SUFFIX))
     options, recorded = read(path)
     data = str(options.pop("data"))
-    given_here = {name: str(context.params[name]) for name in WHERE if context.params[name]}
-    typed = [*_arguments(options | given_here), "--", data]
+    overrides = {name: str(context.params[name]) for name in WHERE if context.params[name]}
+    typed = [*_arguments(options | overrides), "--", data]
     child = context.command.make_context("compare", typed, parent=context.parent, obj=recorded)
     with child:
         child.command.invoke(child)
@@ -51,14 +51,14 @@ def again(context: typer.Context, path: Path) -> NoReturn:
 
 
 def recorded(context: typer.Context) -> "Recorded":
-    """What the file says whose experiment this is; nothing where options were typed."""
+    """Return the record of the experiment file, empty if the options were typed."""
     from tacit.evaluation.experiment_file import Recorded
 
     return context.obj or Recorded()
 
 
 def _arguments(options: Mapping[str, Any]) -> list[str]:
-    """As they would be typed; a list as its values with commas."""
+    """Format options as command-line arguments, lists comma-separated."""
     typed: list[str] = []
     for name, value in options.items():
         listed = cast(list[object], value) if isinstance(value, list) else [value]

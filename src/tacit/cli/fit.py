@@ -1,4 +1,4 @@
-"""`tacit fit`: learn a model from reports, or from ratings sent through a channel first."""
+"""`tacit fit`: fit a model to reports, or to ratings that are perturbed first."""
 
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.reports import Reports
 
 Settings = dict[str, Any]
-"""Of a model or a training, by name."""
+"""Settings of a model or a trainer, by name."""
 
 
 def fit(
@@ -121,7 +121,7 @@ def fit(
             promised, source = _sent(source, plan, channel, epsilon)
             fitted = _fitted(model, source, settings | there)
     _write(fitted, output)
-    # How many ratings a training saw is no part of what it promises.
+    # A trainer's guarantee does not cover the number of ratings, so it is not printed.
     rows = f" from {len(source):,} rows" if not trained else ""
     via = _via(channel if promised else None, model)
     options.notice(f"{output}: {model}{rows}{via}. {fitted.guarantee.sentence}")
@@ -132,7 +132,7 @@ def fit(
 
 
 def _check_names(model: str | None, channel: str, plan: str | None, items: Path | None) -> None:
-    """Refuse names that nothing is fitted by."""
+    """Validate the names of model, channel and plan. Raises `RequestError`."""
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import RANDOM
 
@@ -142,7 +142,7 @@ def _check_names(model: str | None, channel: str, plan: str | None, items: Path 
 
 
 def _one_epsilon(epsilon: str | None) -> str | None:
-    """As rows have it, if one is given; refuse several."""
+    """Return the one epsilon in normal form, or None. Raises `ValueError` for several."""
     from tacit.evaluation.comparison.request import epsilons
 
     if epsilon is None:
@@ -152,7 +152,7 @@ def _one_epsilon(epsilon: str | None) -> str | None:
 
 
 def _settings(seed: int, factors: int | None, items: Path | None) -> Settings:
-    """What a model is learnt with, where it has a setting of that name."""
+    """Return the settings to pass to a model. Models without a setting of that name ignore it."""
     from tacit.readers import item_table
 
     settings: Settings = {"rng": seed} | ({} if factors is None else {"factors": factors})
@@ -160,7 +160,7 @@ def _settings(seed: int, factors: int | None, items: Path | None) -> Settings:
 
 
 def _trained(model: str, source: Any, settings: Settings) -> "Fitted | FittedLists":
-    """What a training learns, which asks devices itself."""
+    """Run a trainer, which queries the devices itself."""
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.progress import share
 
@@ -169,7 +169,7 @@ def _trained(model: str, source: Any, settings: Settings) -> "Fitted | FittedLis
 
 
 def _fitted(model: str, source: Any, settings: Settings) -> "Fitted | FittedLists":
-    """What a model learns from what was sent, or from ratings as they are."""
+    """Fit a model to reports, or to unperturbed ratings."""
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.progress import share
 
@@ -178,7 +178,7 @@ def _fitted(model: str, source: Any, settings: Settings) -> "Fitted | FittedList
 
 
 def _via(channel: str | None, model: str) -> str:
-    """Which of both are of plug-ins."""
+    """Return a remark that names the channel and the model if they are plug-ins."""
     from tacit.evaluation.comparison import tools
 
     plugged = tools.plugged(channel, model)
@@ -188,7 +188,7 @@ def _via(channel: str | None, model: str) -> str:
 def _sent(
     source: "Ratings | Reports", plan: str | None, channel: str, epsilon: str | None
 ) -> "tuple[Plan | None, Ratings | Reports]":
-    """The plan by which ratings are sent at an epsilon, and what is sent; else the source."""
+    """Perturb ratings at an epsilon. Returns the plan and the reports, else None and the source."""
     from tacit.evaluation.comparison import tools
     from tacit.ratings import Ratings
 
@@ -199,7 +199,7 @@ def _sent(
 
 
 def _write(fitted: "Fitted | FittedLists", output: Path) -> None:
-    """Write a model of ratings, or of one of lists what devices download: whole, or not at all."""
+    """Write a rating model, or the downloadable form of a list model, atomically."""
     from tacit.models import Fitted, list_model
     from tacit.whole_files import whole
 
@@ -211,7 +211,7 @@ def _write(fitted: "Fitted | FittedLists", output: Path) -> None:
 
 
 def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str) -> None:
-    """Refuse what makes no sense together, before anything is read."""
+    """Validate combinations of options before anything is read. Raises `RequestError`."""
     if (data is None) == (db is None):
         raise RequestError(
             "Exactly one of DATA (reports or ratings) and --db (a store of reports) is required."
@@ -223,8 +223,8 @@ def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str)
 
 
 def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
-    """Refuse a state of reports that the next run would not have: it would draw others, and spend
-    epsilon again."""
+    """Raise `RequestError` for --state with --epsilon: a resumed run would randomize the reports
+    again, and spend epsilon again."""
     if state is not None and epsilon is not None:
         raise RequestError(
             "Resuming with --state needs the same reports, and --epsilon randomizes them again. "
@@ -233,7 +233,7 @@ def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
 
 
 def _without_vocabularies(catalogue: Path | None, people: Path | None) -> None:
-    """Refuse vocabularies beside reports."""
+    """Raise `RequestError` for vocabularies together with reports."""
     if catalogue is not None or people is not None:
         raise RequestError(
             "Reports have their own catalogue and users; leave out --catalogue and --people."
@@ -241,8 +241,8 @@ def _without_vocabularies(catalogue: Path | None, people: Path | None) -> None:
 
 
 def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
-    """Whether the name is a training's; raises `RequestError` where it has no epsilon, or is
-    given reports instead of ratings."""
+    """Return whether the name is a trainer. Raises `RequestError` for a trainer without epsilon,
+    or with reports instead of ratings."""
     from tacit.training import LIST_TRAININGS, names
 
     trained = model in names() or model in LIST_TRAININGS
@@ -266,7 +266,7 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
 
 
 def _require_reports(reports: Any, least: int) -> None:
-    """Raise `RequestError` for a model of fewer than `least` reports."""
+    """Raise `RequestError` if there are fewer than `least` reports."""
     if len(reports) < least:
         raise RequestError(
             f"--publish requires at least {least:,} reports, got {len(reports):,}. The model was "
@@ -282,13 +282,13 @@ def _publish(fitted: "Fitted | FittedLists", db: str, task: str | None, folder: 
 
     learnt = item_model(fitted) if isinstance(fitted, Fitted) else list_model(fitted)
     with closing(open_reader(db)) as reader:
-        asked = stored_reports.together(reader, task)
-    (address,) = {PublishedModels(folder).publish(each.address, learnt) for each in asked}
+        tasks = stored_reports.together(reader, task)
+    (address,) = {PublishedModels(folder).publish(each.address, learnt) for each in tasks}
     return address
 
 
 def is_reports(path: Path) -> bool:
-    """Whether the file holds reports: Parquet with a header of theirs."""
+    """Return whether the file holds reports: Parquet with their metadata."""
     import polars as pl
 
     from tacit.collection.report_file import KEY

@@ -1,4 +1,4 @@
-"""`tacit label`: what is promised and what it is worth, on one page and in one JSON."""
+"""`tacit label`: the privacy label of a task, a model or a result, as HTML and JSON."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,11 +48,11 @@ def label(
     from tacit.evaluation.label.document import dumps
     from tacit.evaluation.label.page import html
 
-    found = _label(about, delta)
-    page.write_text(html(found), "utf-8")
-    page.with_suffix(".json").write_text(dumps(found), "utf-8")
-    stated = " Its guarantee is as stated by the provider." if found.kind == "model" else ""
-    written = f"{page} and {page.with_suffix('.json')}: the label of a {found.kind}."
+    document = _label(about, delta)
+    page.write_text(html(document), "utf-8")
+    page.with_suffix(".json").write_text(dumps(document), "utf-8")
+    stated = " Its guarantee is as stated by the provider." if document.kind == "model" else ""
+    written = f"{page} and {page.with_suffix('.json')}: the label of a {document.kind}."
     options.notice(written + stated)
 
 

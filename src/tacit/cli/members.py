@@ -89,32 +89,34 @@ def _datasets() -> Iterable[Line]:
 
 
 def _plugged(kind: str) -> Iterable[Line]:
-    """What plug-ins have of a kind, a member each by what it says of itself."""
+    """List the plug-in entries of a kind, with the first line of their description."""
     from tacit.cli.plugins import accept
 
-    for name, found in plugins.claims(kind).items():
+    for name, entries in plugins.claims(kind).items():
         try:
-            member: Any = accept(found[0])
+            member: Any = accept(entries[0])
         except RequestError as refusal:
             yield name, str(refusal)
         else:
-            said = _recognised(member) if kind == "readers" else getdoc(member) or "no description"
-            said = said.partition("\n")[0].rstrip(".")
-            yield name, f"{said}; of {found[0].plugin}"
+            description = (
+                _recognised(member) if kind == "readers" else getdoc(member) or "no description"
+            )
+            description = description.partition("\n")[0].rstrip(".")
+            yield name, f"{description}; of {entries[0].plugin}"
 
 
 def _described(member: Any) -> str:
-    """What its file says that it is, and what tells it from others of that file."""
-    own = [
+    """Describe an entry by the first line of its module, and the fields that distinguish it."""
+    settings = [
         f"{field.name}={getattr(member, field.name)}"
         for field in fields(member)
         if field.name in ("items", "people", "biases", "implicit", "noise", "screened")
     ]
-    return _first(member.__class__) + (f" ({', '.join(own)})" if own else "")
+    return _first(member.__class__) + (f" ({', '.join(settings)})" if settings else "")
 
 
 def _first(kind: type[Any]) -> str:
-    """The first line of the file that declares it."""
+    """Return the first docstring line of the module that defines a class."""
     text = sys.modules[kind.__module__].__doc__ or ""
     return text.partition("\n")[0].rstrip(".")
 
@@ -132,4 +134,4 @@ ALSO = {
     "trainers": ["trainings", "list_trainings"],
     "readers": ["readers"],
 }
-"""The kinds of plug-in that are in each list."""
+"""Plug-in kinds of each list."""

@@ -1,4 +1,4 @@
-"""What several verbs share: arguments about data, notices, and places to write to."""
+"""Shared options of commands, their parsers, and notices."""
 
 import shlex
 import sys
@@ -151,7 +151,7 @@ def load(
     held_out: str | None = None,
     positive_only: bool = False,
 ) -> "Ratings":
-    """The ratings at `data`; what the reader has to say goes to standard error."""
+    """Read the ratings at `data`. Notices of the reader are printed to standard error."""
     from tacit.readers import read
 
     chosen: Any = rounding
@@ -170,7 +170,7 @@ def load(
 
 
 def pairs(text: str | None) -> dict[str, str] | None:
-    """`user=member,item=film` as a dictionary; raises `RequestError` for anything else."""
+    """Parse `user=member,item=film` into a dictionary. Raises `RequestError`."""
     if text is None:
         return None
     parts = [part.partition("=") for part in text.split(",")]
@@ -182,7 +182,7 @@ def pairs(text: str | None) -> dict[str, str] | None:
 
 
 def spark_master(engine: str, master: str | None) -> str | None:
-    """The master where the engine is Spark, None where it is local; raises `RequestError`."""
+    """Return the Spark master, or None for the local engine. Raises `RequestError`."""
     if engine not in ("local", "spark"):
         raise RequestError(f"--engine must be local or spark, got '{engine}'.")
     if engine == "local" and master is not None:
@@ -191,12 +191,12 @@ def spark_master(engine: str, master: str | None) -> str | None:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """`a,b,a` as ("a", "b")."""
+    """Parse a comma-separated list of distinct names: `a,b,a` is ("a", "b")."""
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def numbers(text: str, kind: type[Number], example: str) -> tuple[Number, ...]:
-    """`0.2,1` as numbers of a kind, each once; raises `RequestError` for what is none."""
+    """Parse a comma-separated list of distinct numbers. Raises `RequestError`."""
     try:
         return tuple(dict.fromkeys(kind(part) for part in text.split(",")))
     except ValueError:
@@ -206,22 +206,22 @@ def numbers(text: str, kind: type[Number], example: str) -> tuple[Number, ...]:
 
 
 def typed() -> str:
-    """The command line as it was typed, quoted so that a shell reads it again."""
+    """Return the command line, quoted for a shell."""
     return shlex.join(["tacit", *sys.argv[1:]])
 
 
 def notice(sentence: str) -> None:
-    """Say something on standard error, out of the way of results."""
+    """Print a notice to standard error. Results go to standard output."""
     typer.echo(sentence, err=True)
 
 
 def interruptible(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb, ending an interrupt that it does not handle with a sentence and status 130."""
+    """Wrap a command: an unhandled interrupt prints a notice and exits with status 130."""
 
     @wraps(verb)
-    def guarded(*given: Any, **named: Any) -> None:
+    def guarded(*arguments: Any, **named: Any) -> None:
         try:
-            verb(*given, **named)
+            verb(*arguments, **named)
         except KeyboardInterrupt:
             notice("Interrupted. Nothing was written.")
             raise typer.Exit(INTERRUPTED) from None

@@ -1,4 +1,4 @@
-"""`tacit compare --person-epsilon`: all systems, set so that a whole person has one epsilon."""
+"""`tacit compare --person-epsilon`: all systems at the same epsilon per user."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from tacit.ratings import Ratings
 
 STARS_MODELS, LIST_MODELS = "channel-mf,pg-mf,dpals,dp-covariance", "ease,dp-ease"
-"""What stands on the axis where no model is named."""
+"""Default models of the comparison."""
 SHOWN = {"rmse": "RMSE", "ndcg_at_20": "NDCG@20"}
 
 
-def every(ratings: "Ratings", asked: "Comparison", models: str | None) -> "Comparison":
-    """What all cells share, of the named models or those that the axis has by default."""
+def every(ratings: "Ratings", comparison: "Comparison", models: str | None) -> "Comparison":
+    """Return the common settings of all cells, with the named models or the default ones."""
     names = LIST_MODELS if ratings.scale.has_one_level else STARS_MODELS
-    return replace(asked, models=options.names(models or names))
+    return replace(comparison, models=options.names(models or names))
 
 
 def run(
@@ -37,9 +37,9 @@ def run(
     json: Path | None,
     report: Path | None,
 ) -> list[tuple[str, str]]:
-    """Run it, write its files and print its tables; the plans and epsilons per slot that it chose.
+    """Run a comparison, write its files and print its tables.
 
-    Exits 130 when interrupted.
+    Returns the chosen plans and epsilons per slot. Exits with 130 if interrupted.
     """
     from tacit.evaluation.html.provenance import Provenance
     from tacit.evaluation.results import ResultRow

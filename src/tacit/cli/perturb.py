@@ -1,4 +1,4 @@
-"""`tacit perturb`: write what would leave the devices."""
+"""`tacit perturb`: randomize ratings and write the reports."""
 
 from pathlib import Path
 from typing import Annotated
@@ -47,7 +47,7 @@ def perturb(
     from tacit.evaluation.outputs import writable
 
     writable(output, read=(data, catalogue, people))
-    asked = options.spark_master(engine, master)
+    spark = options.spark_master(engine, master)
 
     from tacit.channels import settings_of
     from tacit.collection.report_file import write_perturbed
@@ -63,8 +63,8 @@ def perturb(
         catalogue=catalogue, people=people, positive_only=positive_only,
     )  # fmt: skip
     chosen = tools.plan(plan, channel, epsilon, ratings.scale, cap)
-    if asked:
-        written = write_perturbed_on_spark(ratings, chosen, output, master=asked)
+    if spark:
+        written = write_perturbed_on_spark(ratings, chosen, output, master=spark)
     else:
         with bar("perturbing") as progress:
             written = write_perturbed(
@@ -72,5 +72,5 @@ def perturb(
             )
     one = ratings.qualified(chosen.guarantee)
     options.notice(f"{written:,} reports in {output}. {one.sentence}")
-    if (whole := chosen.user_guarantee(ratings.n_items)) is not None:
-        options.notice(ratings.qualified(whole).sentence)
+    if (per_user := chosen.user_guarantee(ratings.n_items)) is not None:
+        options.notice(ratings.qualified(per_user).sentence)

@@ -1,4 +1,4 @@
-"""`tacit plan`: what to expect of every way to learn, before any data are collected."""
+"""`tacit plan`: predicted error and traffic of each method, before data collection."""
 
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -30,7 +30,7 @@ def plan(
 ) -> None:
     """Predict error and traffic before any data are collected.
 
-    All methods give a user the same epsilon, as compare --person-epsilon does. No data are read:
+    All methods have the same epsilon per user, as with compare --person-epsilon. No data are read:
     the users are synthetic. Large populations are simulated by a smaller sample, and the table
     marks where.
 
@@ -49,40 +49,40 @@ def plan(
     from tacit.scale import RatingScale
 
     population = Population(
-        people=_whole(people, "--people"),
-        items=_whole(items, "--items"),
-        ratings_each=_whole(ratings_each, "--ratings-each"),
+        people=_count(people, "--people"),
+        items=_count(items, "--items"),
+        ratings_each=_count(ratings_each, "--ratings-each"),
         scale=RatingScale.parse(scale),
     )
-    asked = Deployment(population=population, epsilon=person_epsilon, delta=f"{delta:g}")
+    deployment = Deployment(population=population, epsilon=person_epsilon, delta=f"{delta:g}")
     with bar("planning") as progress:
-        rows = asked.rows(seed, progress)
+        rows = deployment.rows(seed, progress)
     if json:
         save(rows, json, PlanRow)
-    _print(rows, asked)
+    _print(rows, deployment)
 
 
-def _print(rows: "Sequence[PlanRow]", asked: "Deployment") -> None:
+def _print(rows: "Sequence[PlanRow]", deployment: "Deployment") -> None:
     from tacit.evaluation.comparison.tables import text
     from tacit.evaluation.person.plan_tables import asked_table, expected, sentences
     from tacit.evaluation.person.request import RATED
 
-    people = asked.population
+    people = deployment.population
     words = (
         f"{people.people:,} users, {people.items:,} items, {people.ratings_each} ratings per "
-        f"user; epsilon {asked.epsilon} per user, delta {asked.delta}"
+        f"user; epsilon {deployment.epsilon} per user, delta {deployment.delta}"
     )
     for table in (expected(rows, words), asked_table(rows)):
         typer.echo(text(table) + "\n")
     typer.echo("\n".join([*sentences(rows), RATED]))
 
 
-def _whole(given: str, option: str) -> int:
-    """1e6 as a whole number; raises `RequestError` for anything else."""
+def _count(text: str, option: str) -> int:
+    """Parse an integer of at least 1 such as 1e6. Raises `RequestError`."""
     try:
-        number = Decimal(given)
+        number = Decimal(text)
     except InvalidOperation:
         number = Decimal("nan")
     if not number.is_finite() or number != int(number) or not 0 < number < 10**12:
-        raise RequestError(f"{option} must be an integer of at least 1, as in 1e6, got {given}.")
+        raise RequestError(f"{option} must be an integer of at least 1, as in 1e6, got {text}.")
     return int(number)

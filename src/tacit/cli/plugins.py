@@ -1,4 +1,4 @@
-"""Members from outside on the command line: `--plugin`, the tab key, and the end of each help."""
+"""Plug-ins on the command line: `--plugin`, shell completion, and the end of each help text."""
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
@@ -23,7 +23,7 @@ PACKAGES = {"paper": "tacit-studies"}
 
 
 def choices() -> "tuple[tuple[Registry[Any], ...], ...]":
-    """Registries, together where one option chooses from them: a channel, a model, a format."""
+    """Return the registries by option: of channels, of models and trainers, of formats."""
     from tacit.channels import MECHANISMS
     from tacit.evaluation.comparison.tools import BY_MODEL
     from tacit.readers import FORMATS
@@ -31,18 +31,20 @@ def choices() -> "tuple[tuple[Registry[Any], ...], ...]":
     return (MECHANISMS,), BY_MODEL, (FORMATS,)
 
 
-def plug(context: typer.Context, given: list[Path] | None) -> list[Path]:
-    """Import the files, whose members are known as long as the command runs; raises `RequestError`
-    for one that does not load, and for a member that cannot be one."""
+def plug(context: typer.Context, files: list[Path] | None) -> list[Path]:
+    """Import plug-in files, whose entries are registered while the command runs.
+
+    Raises `RequestError` for a file that cannot be loaded, and for an invalid entry.
+    """
     with suppress(RequestError) if context.resilient_parsing else nullcontext():
-        forget = plugins.load(given or [], accept)
-        if not context.resilient_parsing:  # the tab key asks once the command is parsed and closed
+        forget = plugins.load(files or [], accept)
+        if not context.resilient_parsing:  # completion runs after the context was closed
             context.call_on_close(forget)
-    return given or []
+    return files or []
 
 
 def accept(claim: plugins.Claim) -> object:
-    """The member of a plug-in, loaded; raises `RequestError` for one that is refused."""
+    """Load an entry of a plug-in. Raises `RequestError` if it is rejected."""
     from tacit.registry import refuse_twins
 
     registries = next(each for each in choices() if claim.kind in [one.kind for one in each])
@@ -51,7 +53,7 @@ def accept(claim: plugins.Claim) -> object:
 
 
 def completing(option: int, *others: str) -> Callable[[str], list[str]]:
-    """What the tab key offers for an option, a number in `choices`: a name, or a list by commas."""
+    """Return the shell completion of names for an option, an index into `choices`."""
 
     def offered(incomplete: str) -> list[str]:
         before, comma, begun = incomplete.rpartition(",")
@@ -62,19 +64,19 @@ def completing(option: int, *others: str) -> Callable[[str], list[str]]:
 
 
 def outside() -> Iterable[str]:
-    """A line for each member of a plug-in, by what it is called; nothing is imported."""
+    """Yield one line per plug-in entry, without importing it."""
     for kind, called in plugins.KINDS.items():
-        for name, found in plugins.claims(kind).items():
-            yield f"{name}, a {called} of {found[0].plugin}"
+        for name, entries in plugins.claims(kind).items():
+            yield f"{name}, a {called} of {entries[0].plugin}"
 
 
 class Verb(typer.core.TyperCommand):
-    """A verb whose help ends with what plug-ins add to the names that options take."""
+    """Command whose help ends with the entries of plug-ins."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """As the base class has it."""
-        found = list(outside())
-        self.epilog = f"From plug-ins: {'; '.join(found)}." if found else None
+        """Format the help text as the base class does, and list plug-in entries last."""
+        entries = list(outside())
+        self.epilog = f"From plug-ins: {'; '.join(entries)}." if entries else None
         super().format_help(ctx, formatter)
 
 
@@ -109,4 +111,4 @@ def _commands() -> EntryPoints:
 
 
 CHANNEL, MODEL, FORMAT = completing(0, "auto", "identity"), completing(1), completing(2)
-"""`autocompletion` of the options of that name."""
+"""Values of `autocompletion` for the options --channel, --model and --format."""

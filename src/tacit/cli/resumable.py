@@ -1,4 +1,4 @@
-"""Grids that Ctrl-C ends with what is finished, and that go on from there."""
+"""Resumable grids: an interrupted run keeps its finished rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ Rows = TypeVar("Rows", bound="Record")
 
 @dataclass(frozen=True)
 class Resumable(Generic[Rows]):
-    """A grid of rows of one `kind`. `run`: all of it, keeping what is done in the journal.
-    `finished`: what the journal has of it. `show`: print tables. `json`: the result file, if any.
+    """A grid of rows of one `kind`. `run`: compute all rows and append each to the journal.
+    `finished`: return the rows in the journal. `show`: print tables. `json`: the result file.
     """
 
     title: str
@@ -31,8 +31,10 @@ class Resumable(Generic[Rows]):
     json: Path | None
 
     def __call__(self, report: Path | None, write: Callable[[Sequence[Rows], Path], None]) -> None:
-        """Run it, print its tables, and write the result file, and the `report` by `write`; exits
-        130 when interrupted."""
+        """Run the grid, print its tables, and write the result file and the `report` with `write`.
+
+        Exits with 130 if interrupted.
+        """
         from tacit.evaluation.journal import Journal, beside
         from tacit.evaluation.progress import bar
 
@@ -54,10 +56,10 @@ class Resumable(Generic[Rows]):
     def _interrupted(self, rows: Sequence[Rows]) -> NoReturn:
         self._save(rows)
         self.show(rows)
-        kept = (
+        hint = (
             f", written to {self.json}. Run the same command again to resume" if self.json else ""
         )
-        options.notice(f"Interrupted after {len(rows)} rows{kept}.")
+        options.notice(f"Interrupted after {len(rows)} rows{hint}.")
         raise typer.Exit(options.INTERRUPTED)
 
     def _save(self, rows: Sequence[Rows]) -> None:

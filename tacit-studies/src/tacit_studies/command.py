@@ -1,4 +1,4 @@
-"""`tacit paper`: a published paper measured again, claim by claim."""
+"""`tacit paper`: reproduction of a published paper, claim by claim."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -75,8 +75,8 @@ def paper(
     """
     from tacit.evaluation.outputs import writable
 
-    given = data or []
-    writable(report, read=(*given, items))
+    files = data or []
+    writable(report, read=(*files, items))
 
     from tacit.registry import named
     from tacit_studies import PAPERS
@@ -85,23 +85,23 @@ def paper(
     studies = chosen.chosen(
         options.names(only) if only else None, quick=quick, settings=_settings(setting or [])
     )
-    known = _data(chosen, given, items, quick, (format, scale, columns, rounding))
+    known = _data(chosen, files, items, quick, (format, scale, columns, rounding))
     parts: list[Part] = []
     try:
         for part in chosen.find(known, studies, rows):
             parts.append(part)
             _print(part)
     except KeyboardInterrupt:
-        kept = f". Run the same command again to resume from {rows}" if rows else ""
-        options.notice(f"Interrupted after {len(parts)} of {len(studies)} studies{kept}.")
+        resume = f". Run the same command again to resume from {rows}" if rows else ""
+        options.notice(f"Interrupted after {len(parts)} of {len(studies)} studies{resume}.")
         raise typer.Exit(options.INTERRUPTED) from None
     finally:
         _write(chosen, known, parts, report, figures)
 
 
-def _settings(given: Sequence[str]) -> dict[str, str]:
-    parts = [text.partition("=") for text in given]
-    for text, (name, equals, value) in zip(given, parts, strict=True):
+def _settings(texts: Sequence[str]) -> dict[str, str]:
+    parts = [text.partition("=") for text in texts]
+    for text, (name, equals, value) in zip(texts, parts, strict=True):
         if not (name and equals and value):
             raise RequestError(
                 f"--set must be NAME=VALUE, as in --set epsilons=0.3,1, got '{text}'."
@@ -111,15 +111,15 @@ def _settings(given: Sequence[str]) -> dict[str, str]:
 
 def _data(
     paper: "Paper",
-    given: Sequence[Path],
+    files: Sequence[Path],
     items: Path | None,
     quick: bool,
     request: tuple[str | None, ...],
 ) -> "Data":
-    """What the paper is measured on: the files given, or made up."""
+    """Load the data of the reproduction, or generate synthetic ones."""
     from tacit_studies.paper import ratings_of
 
-    if not given:
+    if not files:
         made = paper.made_up(quick)
         options.notice(
             f"No ratings were given. {len(ratings_of(made)):,} synthetic ratings are used."
@@ -127,9 +127,9 @@ def _data(
         return made
     from tacit.readers import items as catalogue
 
-    loaded = [options.load(path, *request) for path in given]
-    # Genres are needed where one catalogue is cut in two, and there alone.
-    wanted = items or (given[0] if paper.genres and len(given) == 1 else None)
+    loaded = [options.load(path, *request) for path in files]
+    # Genres are needed only to split one catalogue in two.
+    wanted = items or (files[0] if paper.genres and len(files) == 1 else None)
     return paper.taken(loaded, catalogue(wanted) if wanted else None)
 
 
@@ -137,9 +137,9 @@ def _print(part: "Part") -> None:
     from tacit.evaluation.comparison.tables import text
     from tacit_studies.summary import claims_table
 
-    study, found = part
-    tables = [claims_table(study.title, found.claims)] if found.claims else []
-    typer.echo("\n\n".join([*map(text, [*tables, *found.tables]), *found.remarks]) + "\n")
+    study, result = part
+    tables = [claims_table(study.title, result.claims)] if result.claims else []
+    typer.echo("\n\n".join([*map(text, [*tables, *result.tables]), *result.remarks]) + "\n")
 
 
 def _write(
@@ -149,17 +149,17 @@ def _write(
     report: Path | None,
     figures: Path | None,
 ) -> None:
-    """The page and the figures of the studies that are finished."""
+    """Write the report and the figures of the finished studies."""
     from tacit.evaluation.comparison.figures import svg
     from tacit.evaluation.html.provenance import Provenance
     from tacit.whole_files import write_whole
     from tacit_studies import page
     from tacit_studies.paper import ratings_of
 
-    for study, found in parts if figures else ():
-        if found.drawing is not None and figures is not None:
+    for study, result in parts if figures else ():
+        if result.drawing is not None and figures is not None:
             figures.mkdir(parents=True, exist_ok=True)
-            write_whole(figures / f"{paper.name}-{study.name}.svg", svg(found.drawing).encode())
+            write_whole(figures / f"{paper.name}-{study.name}.svg", svg(result.drawing).encode())
     if report is not None and parts:
         run = Provenance.of(ratings_of(data), options.typed())
         write_whole(report, page.report(paper, parts, run).encode())

@@ -1,4 +1,4 @@
-"""`tacit collect`: take reports, keep them, and serve what people need to send them."""
+"""`tacit collect`: accept and store reports, and serve tasks, models and the page."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -84,17 +84,17 @@ def collect(
             "'tacit-recommender[collector]'."
         ) from None
 
-    asked = [loads(path.read_bytes()) for path in task]
+    tasks = [loads(path.read_bytes()) for path in task]
     enrolment = None
     if tokens is not None:
         enrolment = Enrolment(tokens.read_text().split(), most, most_people)
     published = None if publish is None else PublishedModels(publish)
-    # What cannot be opened is said before the server starts.
-    held = opened(db, asked, enrolment, keys=token_keys, confirmed=confirm_clock)
+    # Fail on a store that cannot be opened before the server starts.
+    held = opened(db, tasks, enrolment, keys=token_keys, confirmed=confirm_clock)
     listener = listening(host, port)
     if confirm_clock:
         options.notice(f"The clock is trusted: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")
     where = f"http://{host}:{listener.getsockname()[1]}"
-    options.notice(f"Collecting {asked[0].name} on {where}, task {asked[0].address}")
-    app = application(held, asked, published=published, enrolment=enrolment, label=served)
+    options.notice(f"Collecting {tasks[0].name} on {where}, task {tasks[0].address}")
+    app = application(held, tasks, published=published, enrolment=enrolment, label=served)
     serve(app, listener)

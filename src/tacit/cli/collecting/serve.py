@@ -1,4 +1,4 @@
-"""`tacit serve`: a collector and its page on made-up films, to try everything at once."""
+"""`tacit serve`: a collector and its page with synthetic films and users, as a demonstration."""
 
 import signal
 import time
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EPSILONS = ("1", "2", "4")
 PEOPLE, EACH = 600, 40
-"""How many are made up, and what each of them rates."""
+"""Number of synthetic users, and of ratings per user."""
 
 
 def serve(
@@ -60,7 +60,7 @@ def serve(
     listener = listening(host, port)
     task, published = _task(folder, url), PublishedModels(folder / "models")
     if published.newest(task.address) is None:
-        # In a process of its own: learning holds Python's lock, and the page should answer.
+        # A separate process: fitting holds the GIL, and the page must stay responsive.
         populating = get_context("spawn").Process(target=populate, args=(folder, url), daemon=True)
         populating.start()
     options.notice(f"Open {url} in a browser; Ctrl-C ends it.")
@@ -69,11 +69,11 @@ def serve(
 
 
 def populate(folder: Path, url: str) -> None:
-    """Play made-up people against the collector at `url`, learn from its store, publish.
+    """Simulate synthetic users against the collector at `url`, then fit and publish a model.
 
-    A task that they cannot answer is served all the same, with a notice.
+    A task that they cannot answer is served without reports, with a notice.
     """
-    # Ctrl-C ends the server, and the server ends this.
+    # Ctrl-C stops the server, which stops this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     from tacit.wire.task import loads
@@ -93,12 +93,12 @@ def _report(task: "Task", url: str) -> None:
     most = max((channel.epsilon for channel in task.channels), key=Decimal)
     fleet = Fleet(
         url=url, most_epsilon=most, lifetime="1000000", insecure=True, threads=4
-    )  # of this machine, whatever name it goes by
+    )  # the url is one of this machine
     fleet.report(people, people.n_users)
 
 
 def _learn(folder: Path, task: "Task") -> str:
-    """What was learnt and published."""
+    """Fit a model to the stored reports and publish it. Returns a summary."""
     from contextlib import closing
 
     from tacit import models
@@ -117,7 +117,7 @@ def _learn(folder: Path, task: "Task") -> str:
 
 
 def _url(host: str, port: int) -> str:
-    """Where a browser on this machine finds what listens on `host`."""
+    """Return the URL with which a browser on this machine reaches a server on `host`."""
     from tacit.wire.origin import origin_of
 
     here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
@@ -125,31 +125,31 @@ def _url(host: str, port: int) -> str:
 
 
 def _task(folder: Path, url: str) -> "Task":
-    """The folder's task, made if absent. Raises `RequestError` for one of another address: no
-    device would answer it here."""
+    """Load the task of the folder, or create it. Raises `RequestError` for the task of another
+    provider, which no device would answer here."""
     from tacit.wire.task import loads
 
-    kept = folder / "task.json"
-    if not kept.exists():
-        kept.write_bytes(made_up_task(made_up_people(), url).document)
-    task = loads(kept.read_bytes())
+    path = folder / "task.json"
+    if not path.exists():
+        path.write_bytes(made_up_task(made_up_people(), url).document)
+    task = loads(path.read_bytes())
     if task.provider not in (None, url):
         raise RequestError(
-            f"The provider of the task {kept} is {task.provider}, not {url}; serve it there, or "
+            f"The provider of the task {path} is {task.provider}, not {url}; serve it there, or "
             "name another --folder."
         )
     return task
 
 
 def made_up_people() -> "Ratings":
-    """What 600 people think of 300 films: the same people every time."""
+    """Generate ratings of 300 films by 600 users, the same in every run."""
     from tacit.readers import synthetic
 
     return synthetic(n_users=PEOPLE, n_items=300, n_ratings=EACH * PEOPLE)
 
 
 def people_for(task: "Task") -> "Ratings":
-    """What 600 made-up people would answer the task; raises `RequestError` below 40 items."""
+    """Generate ratings of a task's items by 600 users. Raises `RequestError` below 40 items."""
     import polars as pl
 
     from tacit.readers import synthetic
@@ -161,7 +161,7 @@ def people_for(task: "Task") -> "Ratings":
 
 
 def made_up_task(people: "Ratings", provider: str) -> "Task":
-    """The question behind the page: channels of three epsilons to choose from, an epoch a day."""
+    """Return the default task: channels of three epsilons to choose from, one epoch per day."""
     from tacit import channels
     from tacit.readers.made_up_titles import made_up_titles
     from tacit.wire.task import Task

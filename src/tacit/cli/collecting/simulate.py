@@ -1,4 +1,4 @@
-"""`tacit simulate`: people of a ratings file as devices, against a running collector."""
+"""`tacit simulate`: simulated devices of the users in a ratings file, over HTTP."""
 
 from typing import TYPE_CHECKING, Annotated
 

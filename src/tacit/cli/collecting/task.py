@@ -1,4 +1,4 @@
-"""`tacit task`: write down what people will be asked, once and for all."""
+"""`tacit task`: write the immutable task that devices answer."""
 
 import time
 from pathlib import Path
@@ -94,7 +94,7 @@ def task(
     ids, named, uncovered = _catalogue(items, scale, format)
     if titles is not None:
         named = _titles(titles, ids)
-    asked = Task(
+    document = Task(
         name=name or ("Interactions" if on.has_one_level else "Ratings"),
         provider=who,
         scale=on,
@@ -110,12 +110,12 @@ def task(
         retention_days=retention,
         uncovered=uncovered,
     )
-    output.write_bytes(asked.document)
-    options.notice(f"{output}: {len(ids):,} items, plan {plan}. Address {asked.address}")
+    output.write_bytes(document.document)
+    options.notice(f"{output}: {len(ids):,} items, plan {plan}. Address {document.address}")
 
 
 def _terms(plan: str | None, epsilon: str | None, preset: str | None) -> tuple[str, str]:
-    """The plan and the epsilons, as given or by the preset."""
+    """Return the plan and the epsilons, from the options or the preset."""
     from tacit.collection import presets
 
     if preset is not None:

@@ -1,4 +1,4 @@
-"""`tacit crossdomain`: what ratings of one catalogue tell of another."""
+"""`tacit crossdomain`: evaluation of cross-domain recommendation."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -125,7 +125,7 @@ def crossdomain(
     read = (*data, *(catalogue or ()), people, titles)
     writable(json, read=read, beside=ROWS)
     writable(report, read=read)
-    place = options.spark_master(engine, master)
+    spark = options.spark_master(engine, master)
 
     from tacit.cli.engines import on_spark
     from tacit.crossdomain import MEMBERS, SYSTEMS
@@ -133,8 +133,8 @@ def crossdomain(
     from tacit.evaluation.comparison.request import epsilons
     from tacit.evaluation.crossdomain.request import TrialRequest
 
-    every = SYSTEMS if place else dict.fromkeys(member.name for member in MEMBERS)
-    crossing = TrialRequest(
+    every = SYSTEMS if spark else dict.fromkeys(member.name for member in MEMBERS)
+    request = TrialRequest(
         models=options.names(model) if model else tuple(every),
         epsilons=epsilons(epsilon),
         neighbour_epsilons=epsilons(neighbour_epsilon) if neighbour_epsilon else None,
@@ -149,20 +149,20 @@ def crossdomain(
         seeds=seeds,
         lists=lists,
     )
-    if user is None and crossing.left_out:
-        left = ", ".join(crossing.left_out)
+    if user is None and request.left_out:
+        left = ", ".join(request.left_out)
         options.notice(f"Left out in mode {mode}: {left}. Use --mode both to run them as well.")
     known = domains(data, format, scale, columns, rounding, catalogues=catalogue, people=people)
-    with on_spark(place) as there:
+    with on_spark(spark) as there:
         chosen = there or Local()
         if user is None:
-            run(known, crossing, chosen, json, report)
+            run(known, request, chosen, json, report)
         else:
-            _show(known, crossing, chosen, user, titles)
+            _show(known, request, chosen, user, titles)
 
 
 def _show(
-    domains: "Domains", crossing: "TrialRequest", engine: "Engine", user: str, titles: Path | None
+    domains: "Domains", request: "TrialRequest", engine: "Engine", user: str, titles: Path | None
 ) -> None:
     from tacit.crossdomain.x_map.x_map import EVERYBODY, XMap
     from tacit.evaluation.comparison.tables import text
@@ -171,20 +171,20 @@ def _show(
 
     named = read_titles(titles) if titles else None
     names = {} if named is None else dict(zip(named["item"], named["title"], strict=True))
-    private = crossing.mode != "strict"
+    private = request.mode != "strict"
     system = XMap(mode="faithful") if private else EVERYBODY
-    if crossing.damping is not None:
-        system = dataclasses.replace(system, damping=crossing.damping)
-    replaced, best, told = alterego(
+    if request.damping is not None:
+        system = dataclasses.replace(system, damping=request.damping)
+    replaced, best, release = alterego(
         domains,
         len(domains.names) - 1,
         user,
         system,
         engine=engine,
-        epsilon=crossing.epsilons[0] if private else None,
+        epsilon=request.epsilons[0] if private else None,
         titles=names,
     )
-    typer.echo(f"{text(replaced)}\n\n{text(best)}\n\n{told.guarantee.sentence}")
+    typer.echo(f"{text(replaced)}\n\n{text(best)}\n\n{release.guarantee.sentence}")
 
 
 def domains(
@@ -193,7 +193,7 @@ def domains(
     catalogues: Sequence[Path] | None = None,
     people: Path | None = None,
 ) -> "Domains":
-    """The domains in files, the target last; `request` is as for `options.load`."""
+    """Load the domains, the target last. `request`: positional arguments of `options.load`."""
     from tacit.crossdomain.domains import Domains
 
     if catalogues and len(catalogues) != len(paths):
@@ -214,20 +214,20 @@ def domains(
 
 def run(
     domains: "Domains",
-    crossing: "TrialRequest",
+    request: "TrialRequest",
     engine: "Engine",
     json: Path | None,
     report: Path | None,
 ) -> None:
-    """Run the trials, write their rows and print their table; exits 130 when interrupted."""
+    """Run the trials, write their rows and print their table. Exits with 130 if interrupted."""
     from tacit.evaluation.crossdomain.rows import TrialRow
     from tacit.evaluation.html.provenance import Provenance
 
     grid = Resumable(
         "evaluating",
         TrialRow,
-        lambda journal, progress: crossing.run(domains, engine, journal, progress),
-        lambda journal: crossing.finished(domains, journal),
+        lambda journal, progress: request.run(domains, engine, journal, progress),
+        lambda journal: request.finished(domains, journal),
         _print,
         json,
     )

@@ -1,4 +1,4 @@
-"""`tacit split-domains`: two domains out of one set of ratings."""
+"""`tacit split-domains`: split one data set into two domains."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -30,12 +30,12 @@ def own_ratings(path: Path, user: str, scale: str) -> "Ratings":
 
     columns = {"user": user_columns[0]} if user_columns else None
     everybody = read(path, scale=scale, columns=columns, notify=options.notice)
-    own = everybody.where(everybody.users == everybody.user_ids.code(user))
-    if not len(own):
+    ratings = everybody.where(everybody.users == everybody.user_ids.code(user))
+    if not len(ratings):
         raise DataError(
             f"{path} has no rating by user '{user}'; name a user with ratings in the file."
         )
-    return own
+    return ratings
 
 
 def _all_of(path: Path, header: list[str], user: str, scale: str) -> "Ratings":
@@ -58,7 +58,7 @@ def _all_of(path: Path, header: list[str], user: str, scale: str) -> "Ratings":
 
 
 def _require_columns(path: Path, header: list[str], scale: str) -> None:
-    """Raise `DataError` unless the header names items, and ratings where the scale has levels."""
+    """Raise `DataError` unless the header has the required columns of the scale."""
     wanted = ["item"] if scale == THERE else ["item", "rating"]
     lacking = [name for name in wanted if name not in header]
     if "movieId" in header and "item" in lacking:

@@ -1,4 +1,4 @@
-"""`tacit recommend`: the best items for one person, at the provider or on their own device."""
+"""`tacit recommend`: top items of a user, at the provider or on the device."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,8 +45,8 @@ def recommend(
     from tacit.models.fitted import Fitted
 
     if is_list(model):
-        own = None if profile is None else own_ratings(profile, user, "there")
-        best = from_list(model, own, n)
+        ratings = None if profile is None else own_ratings(profile, user, "there")
+        best = from_list(model, ratings, n)
         shown = _titles(titles, [item for item, _ in best])
         for item, score in best:
             typer.echo(f"{item}\t{score:.4f}{shown.get(item, '')}")
@@ -55,24 +55,24 @@ def recommend(
     if profile is None:
         best = fitted.recommend(user, n, notify=options.notice)
     else:
-        own = own_ratings(profile, user, str(fitted.scale))
-        rated = own.item_ids.take(own.items)
-        say_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), own.name)
-        best = at_their_device(fitted, own, n)
+        ratings = own_ratings(profile, user, str(fitted.scale))
+        rated = ratings.item_ids.take(ratings.items)
+        say_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), ratings.name)
+        best = at_their_device(fitted, ratings, n)
     shown = _titles(titles, [item for item, _ in best])
     for item, rating in best:
         typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
 
 
-def at_their_device(fitted: "Fitted", own: "Ratings", n: int) -> list[tuple[Any, float]]:
-    """The n best items as a person's device finds them: the published item model, own ratings."""
+def at_their_device(fitted: "Fitted", profile: "Ratings", n: int) -> list[tuple[Any, float]]:
+    """Return the n best items as on a device: fold-in of the user's ratings into the item model."""
     from tacit.device.profile import Profile
     from tacit.models import item_model
 
-    codes = fitted.item_ids.codes(own.item_ids.take(own.items))
+    codes = fitted.item_ids.codes(profile.item_ids.take(profile.items))
     known = codes >= 0  # at least one: `say_unknown` rejects other profiles
     items: list[int | str] = fitted.item_ids.take(codes[known]).to_list()
-    ratings = [own.scale.values[int(level)] for level in own.levels[known]]
+    ratings = [profile.scale.values[int(level)] for level in profile.levels[known]]
     return Profile(item_model(fitted), dict(zip(items, ratings, strict=True))).recommend(n)
 
 

@@ -1,4 +1,4 @@
-"""Items of a person's profile that a model does not have: said, never dropped in silence."""
+"""Notices on profile items that are not in the model."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ from tacit.errors import DataError
 
 
 def say_unknown(items: Sequence[object], known: Sequence[bool], profile: str) -> None:
-    """Tell how many of a profile's items a model lacks, and the first of them.
+    """Print the number of profile items outside the model, and the first one.
 
-    `known`: whether the model has each item; `profile`: what the profile is called. Raises
-    `DataError` where it has none.
+    `known`: whether the model has each item. `profile`: name of the profile. Raises `DataError` if
+    the model has none of the items.
     """
     unknown = [item for item, has in zip(items, known, strict=True) if not has]
     if len(unknown) == len(items):

@@ -27,7 +27,7 @@ import { decimal, shortest } from "./documents/decimals.js";
 /** @typedef {import("./documents/task.js").Task} Task */
 
 /**
- * External dependencies. All but `store` and `collector` are replaced in tests only. `clock`: Unix
+ * External dependencies. Only tests replace others than `store` and `collector`. `clock`: Unix
  * seconds. `alone`: runs tasks one after another, across all tabs of this browser.
  * @typedef {{ readonly store: import("./store.js").Store,
  *   readonly collector: Pick<import("./sending/collector.js").Collector, "task" | "send" | "erase" | "origin">,
@@ -44,8 +44,8 @@ const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,18})?$/;
  * `stored`: acknowledged by the collector. `givenUp`: permanently refused by the collector. `late`:
  * dropped because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`:
  * Unix seconds before which another sync sends nothing, null if it may send at once. `refused`:
- * ratings without an answer of their own because of the lifetime limit. `refusal`: the first such
- * error. `erased`: pseudonyms that the collector erased. `erasing`: pseudonyms with a requested and
+ * ratings that were not answered because of the lifetime limit. `refusal`: the first such error.
+ * `erased`: pseudonyms that the collector erased. `erasing`: pseudonyms with a requested and
  * not yet confirmed erasure. `notes`: one sentence per problem that the collector reported, and one
  * if a task has not begun.
  * @typedef {{ readonly stored: number, readonly givenUp: number, readonly late: number,
@@ -249,7 +249,7 @@ export function ownerOf({ owner: [owner] }) {
 /** @param {import("./documents/scale.js").Scale} scale */
 function off(scale) {
   if (!hasOneLevel(scale)) return `This rating is not on the scale ${scale.text}.`;
-  return `On the scale ${scale.text} an item is there, given as 1, or it is not, given as null.`;
+  return `On the scale ${scale.text} a rating must be 1 (present) or null (absent).`;
 }
 
 /**

@@ -1,22 +1,22 @@
-/** What can go wrong: one sentence each, with the place, the value and the remedy. */
+/** Error types. Each message is one sentence with the location, the value and the remedy. */
 
-/** Any of them. */
+/** Base class. */
 export class TacitError extends Error {}
 
-/** A document holds something it should not. */
+/** A document is malformed. */
 export class DataError extends TacitError {}
 
-/** The request itself cannot be met. */
+/** A request is invalid. */
 export class RequestError extends TacitError {}
 
-/** A channel does not prove the epsilon it claims, or is not the table it names. */
+/** A channel does not prove the epsilon that it claims, or its id is that of another table. */
 export class CertificateError extends TacitError {}
 
-/** A person's lifetime limit of epsilon does not allow another answer. */
+/** The user's lifetime limit of epsilon does not allow another answer. */
 export class BudgetError extends TacitError {}
 
 /**
- * The sentence of an error, whatever was thrown.
+ * Return the message of an error of any type.
  * @param {unknown} error
  * @returns {string}
  */

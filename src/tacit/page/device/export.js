@@ -1,10 +1,11 @@
-/** What the device holds about its owner, as a file that lets nobody send in their name. */
+/** Export of the owner's data, without anything that would allow others to send reports. */
 
 import { nats } from "./answering/ledger.js";
 
 /**
- * JSON of the rows, nano-epsilon as a decimal in nats, but for what others could send with: the
- * secret behind the names, keys to erase with, the enrolment token, and ids and bytes of reports.
+ * Serialize the rows as JSON, nano-epsilon as a decimal in nats. Excluded is what would allow
+ * others to send or erase reports: the secret, the erasure keys, the enrolment token, and the ids
+ * and bytes of reports.
  * @param {import("./store.js").Rows} rows
  * @returns {string}
  */

@@ -1,4 +1,4 @@
-/** What the pages of other sites use of the device: all that the npm package exports. */
+/** Public API of the npm package, for the pages of other sites. */
 
 export { countDue, pastOf } from "./answering/due.js";
 export { nats } from "./answering/ledger.js";

@@ -1,65 +1,66 @@
 /**
- * What the device keeps, in one IndexedDB that survives a crash at any point.
+ * The device's storage: one IndexedDB that survives a crash at any point.
  *
- * Rows carry their own keys. A `commit` is one transaction, one synchronous batch of requests: an
- * IndexedDB transaction ends by itself when anything else is awaited, so whatever takes time is
- * computed before. It is on disk when the promise is fulfilled.
+ * Rows include their keys. A `commit` is one transaction, one synchronous batch of requests: an
+ * IndexedDB transaction closes automatically when anything else is awaited. Everything that takes
+ * time is therefore computed first. The data are on disk once `commit` resolves.
  */
 
 import { DataError } from "./errors.js";
 
 /*
- * `task` in a row is a question: the address of what is asked, whichever format it is asked in
- * (`question` of a `Task`). Where it is another address the row says so.
+ * `task` in a row is the address of a question, independent of the task's format (`question` of a
+ * `Task`). Rows in which it is another address are documented below.
  */
 
 /**
- * Who the person is here and what they allow: `secret` names them, `maximum` is their most epsilon a
- * rating (nats, a decimal), `limit` their lifetime limit in nano-epsilon. `task`: the address of the
- * task that they agreed to, `question` what it asks; a row of an older page has none, and its task
- * is a tacit-task-1.
+ * The user's secret and consent. `secret`: pseudonyms are derived from it. `maximum`: the maximum
+ * epsilon per rating (nats, a decimal). `limit`: the lifetime limit in nano-epsilon. `task`: the
+ * address of the task that the user agreed to. `question`: its question, absent in rows of older
+ * pages, whose task is a tacit-task-1.
  * @typedef {{ readonly self: "owner", readonly secret: import("./documents/hashing.js").Bytes,
  *   readonly task: string, readonly question?: string, readonly maximum: string,
  *   readonly limit: bigint }} Owner
  */
-/** @typedef {{ readonly self: "token", readonly token: string }} Enrolment leave to send */
+/** @typedef {{ readonly self: "token", readonly token: string }} Enrolment permission to send */
 /** @typedef {{ readonly self: "lifetime", readonly spent: bigint }} Spent in nano-epsilon */
 /** @typedef {{ readonly task: string, readonly place: number, readonly level: string }} Rating */
 /**
- * The symbol that answers for a value, drawn once and for all. `value`: a level, or "missing".
+ * The symbol drawn for a value, once in a lifetime. `value`: a level, or "missing".
  * @typedef {{ readonly task: string, readonly channel: string, readonly place: number,
  *   readonly value: string, readonly symbol: number }} Answer
  */
 /**
- * The value reported last through a channel, and in which epoch. Under `rated` a place has one row.
+ * The last value reported through a channel, and its epoch. Under `rated` an item has one row.
  * @typedef {{ readonly task: string, readonly place: number, readonly value: string,
  *   readonly channel: string, readonly epoch: number }} Reported
  */
 /**
- * The bytes of a report not yet acknowledged. `place`: the first it answers for. `single`: the
- * only one (plan "rated"), due again if nobody takes the report. `until`: when the collector stops
- * taking it, Unix seconds. `address`: of the task it was made for, unless that is `task`.
+ * The bytes of a report not yet acknowledged. `place`: its first catalogue index. `single`: whether
+ * that is its only one (plan "rated"): it is due again if the report is not stored. `until`: the
+ * time after which the collector rejects it, Unix seconds. `address`: of the task it was made for,
+ * unless that is `task`.
  * @typedef {{ readonly task: string, readonly epoch: number, readonly place: number,
  *   readonly id: string, readonly bytes: string, readonly single: boolean,
  *   readonly until: number, readonly address?: string }} Outgoing
  */
 /**
- * A report that was ever made, by what its id is made of: no other one may have that id, whatever
- * the clock says. `place`: the first it answers for.
+ * The inputs of the id of every report ever made: no other report may have that id, even if the
+ * clock was changed. `place`: its first catalogue index.
  * @typedef {{ readonly task: string, readonly epoch: number, readonly place: number }} Made
  */
 /**
- * What the names of the reports on a question are made for, from the first one on.
+ * The pseudonym inputs of a question, fixed by its first report.
  * @typedef {import("./answering/pseudonym.js").Named & { readonly task: string }} Names
  */
 /**
- * A name to be erased, until the provider says that it is: the address of its task, the key to ask
- * with, and the token that goes along.
+ * A pending erasure of a pseudonym, until the provider confirms it: the address of its task, the
+ * erasure key, and the enrolment token.
  * @typedef {{ readonly task: string, readonly key: string, readonly token: string | null }} Erasure
  */
 /**
- * After a failure: attempts since the outbox last got through, and when the next one may be, in
- * Unix seconds.
+ * The backoff after a failure: attempts since the outbox was last sent in full, and the time of the
+ * next attempt, Unix seconds.
  * @typedef {{ readonly self: "pause", readonly attempts: number, readonly next: number }} Pause
  */
 /**
@@ -70,12 +71,12 @@ import { DataError } from "./errors.js";
  */
 /** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
 /**
- * `commit` removes first, then puts: all of it, durably, or nothing.
+ * `commit` removes rows, then puts rows, atomically and durably.
  * @typedef {{ readonly read: () => Promise<Rows>,
  *   readonly commit: (change: Change) => Promise<void> }} Store
  */
 
-/** What identifies a row, store by store. @type {{ readonly [name in keyof Rows]: string[] }} */
+/** The key columns of each store. @type {{ readonly [name in keyof Rows]: string[] }} */
 export const KEYS = {
   owner: ["self"],
   enrolment: ["self"],
@@ -92,8 +93,8 @@ export const KEYS = {
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
 
 /**
- * What an older page made is upgraded where it is. Throws `DataError` while such a page is open in
- * another tab, which keeps it from being.
+ * Open the database, and upgrade that of an older page in place. Throws `DataError` while such a
+ * page is open in another tab and blocks the upgrade.
  * @param {string} [name]
  * @returns {Promise<Store>}
  */
@@ -127,7 +128,7 @@ export async function openStore(name = "tacit") {
 }
 
 /**
- * The key of a row.
+ * Return the key of a row.
  * @template {keyof Rows} Name
  * @param {Name} store
  * @param {Rows[Name][number]} row

@@ -1,4 +1,4 @@
-/** What one symbol tells: a bar for each possible value, with its share in words. */
+/** Bar chart of the posterior given one symbol: one bar per possible value, with its share. */
 
 import { UNRATED } from "../device/documents/channel.js";
 import { make } from "./dom.js";
@@ -10,7 +10,7 @@ import { TRUE } from "./words/page.js";
 /**
  * @param {import("../device/documents/channel.js").Channel} channel
  * @param {number} symbol
- * @param {string} truth the person's value, marked on their own screen
+ * @param {string} truth the user's value, marked on screen only
  * @returns {HTMLElement}
  */
 export function barsView(channel, symbol, truth) {

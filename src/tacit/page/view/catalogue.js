@@ -1,4 +1,4 @@
-/** The catalogue: found by words of a title, rated or marked in place. */
+/** The catalogue view: search by words of a title, and rate or mark items. */
 
 import { make } from "./dom.js";
 import { markView } from "./mark.js";
@@ -7,7 +7,7 @@ import { hasOneLevel } from "../device/documents/scale.js";
 import { titleOf } from "./titles.js";
 import { FIND, foundInWords, MORE, NONE_FOUND, onlyMineInWords } from "./words/page.js";
 
-/** How many to show at once: on a narrow screen few, so that what suits the person is in reach. */
+/** Items per page: few on a narrow screen, so that the recommendations stay within reach. */
 const AT_ONCE = matchMedia("(min-width: 52rem)").matches ? 12 : 6;
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
@@ -37,7 +37,7 @@ export class CatalogueView {
 
   /**
    * @param {Task} task
-   * @param {ReadonlyMap<number, string>} levels the person's own, by place
+   * @param {ReadonlyMap<number, string>} levels the user's ratings, by catalogue index
    * @param {(place: number, level: string | null) => void} rated
    */
   constructor(task, levels, rated) {
@@ -61,7 +61,7 @@ export class CatalogueView {
     this.show();
   }
 
-  /** Lists what the words find, from the start. */
+  /** Show the first page of search results. */
   show() {
     const words = fold(this.#search.value).split(" ").filter(Boolean);
     const named = (/** @type {number} */ place) => {
@@ -79,14 +79,14 @@ export class CatalogueView {
     this.#grow();
   }
 
-  /** Every title as `fold` has it, from the first search on. */
+  /** Return all titles as `fold` normalizes them, cached by the first search. */
   #titles() {
     const { items } = this.#task;
     return (this.#folded ??= items.map((_, place) => fold(titleOf(this.#task, place))));
   }
 
   /**
-   * Says beside each item what became of what the person said of it.
+   * Show the status of each item's rating.
    * @param {ReadonlyMap<number, import("./fate.js").Fate>} fates
    */
   tell(fates) {
@@ -94,7 +94,7 @@ export class CatalogueView {
     for (const [place, view] of this.#told) this.#say(place, view);
   }
 
-  /** Shows the next few; the first of them takes the focus when the button was pressed. */
+  /** Show the next page. If the button was pressed, the focus moves to its first item. */
   #grow() {
     const pressed = document.activeElement === this.#more;
     const next = this.#waiting.splice(0, AT_ONCE).map((place) => this.#itemView(place));
@@ -136,7 +136,7 @@ export class CatalogueView {
 }
 
 /**
- * Without case and accents.
+ * Normalize a text: remove case and accents.
  * @param {string} text
  */
 function fold(text) {

@@ -1,4 +1,4 @@
-/** The choices on offer, by name: what each gives away, and how it looks. */
+/** Choice of the noise level: how much each level reveals, in words and as a picture. */
 
 import { make } from "./dom.js";
 import { nano } from "../device/answering/ledger.js";
@@ -9,7 +9,7 @@ import { choicesInWords, guessInWords, staysInWords, sureInWords } from "./words
 /** @typedef {import("../device/documents/task.js").Task} Task */
 
 /**
- * Each epsilon that the task offers, once, the least first.
+ * Return the distinct epsilons that the task offers, ascending.
  * @param {Pick<Task, "channels">} task
  * @returns {string[]}
  */
@@ -19,7 +19,7 @@ function offeredBy({ channels }) {
 }
 
 /**
- * The one in the middle; of two in the middle that with more noise.
+ * Return the median of the offered epsilons, the lower one of two.
  * @param {Pick<Task, "channels">} task
  * @returns {string}
  */
@@ -29,7 +29,7 @@ export function middleOf(task) {
 }
 
 /**
- * A group of radio buttons; the middle one is chosen.
+ * Return a group of radio buttons. The median is preselected.
  * @param {Task} task
  * @param {(epsilon: string) => void} chosen
  * @returns {HTMLElement}
@@ -63,8 +63,8 @@ export function choicesView(task, chosen) {
 }
 
 /**
- * How often somebody is right who knows an answer and that one of two values is true, each as likely
- * as the other before: at most so often, whatever the symbol.
+ * Return the maximum probability with which an attacker who observes an answer decides between two
+ * equally likely values correctly: 1 / (1 + e^-epsilon), for every symbol.
  * @param {string} epsilon
  * @returns {number}
  */

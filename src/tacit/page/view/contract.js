@@ -1,4 +1,4 @@
-/** The whole contract, folded away: who asks what, what becomes public, and how long it is kept. */
+/** Collapsible full terms: who asks what, what becomes public, and the retention period. */
 
 import { make } from "./dom.js";
 import { BESIDES, CONTRACT, contractInWords, EXACTLY, LABEL } from "./words/contract.js";

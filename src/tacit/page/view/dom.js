@@ -1,11 +1,12 @@
-/** Elements, made from values; text is text, so that no title can become markup. */
+/** DOM helpers. Strings are inserted as text nodes, so that no title is interpreted as markup. */
 
 /** @typedef {Node | string} Child */
 /** @typedef {string | boolean | ((event: Event) => void)} Attribute */
 /** @typedef {{ readonly [name: string]: Attribute }} Attributes */
 
 /**
- * An element with attributes (true: present, false: left out; a function: a listener) and children.
+ * Create an element with attributes (true: present, false: absent, a function: a listener) and
+ * children.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Attributes} [attributes]
@@ -24,7 +25,7 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
- * The element of that id, which index.html has.
+ * Return the element of index.html with that id.
  * @template {typeof HTMLElement} Kind
  * @param {string} id
  * @param {Kind} kind

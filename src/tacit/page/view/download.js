@@ -1,7 +1,7 @@
-/** Files that the page hands to its owner. */
+/** File downloads. */
 
 /**
- * Offers text as a file.
+ * Download text as a file.
  * @param {string} text
  * @param {string} name
  */

@@ -1,4 +1,4 @@
-/** What became of each thing that was said: not sent yet, waiting, sent, or changed since. */
+/** Status of each rating: not sent yet, waiting, sent, or changed since. */
 
 import { madeIn, pastOf } from "../device/answering/due.js";
 import { entriesOf } from "../device/answering/entries.js";
@@ -12,7 +12,7 @@ import * as words from "./words/sent.js";
 const DAY = 86_400;
 
 /**
- * By place, for every one with a rating, now or in an answer.
+ * Return the status of every item with a current rating or a past answer, by catalogue index.
  * @param {Task} task
  * @param {import("../device/store.js").Rows} rows
  * @param {number} epoch now

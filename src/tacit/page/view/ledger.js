@@ -1,4 +1,4 @@
-/** The ledger: for each item that was rated or marked what left for it, and what can be inferred from it. */
+/** The ledger view: for each rated or marked item what was sent, and what it lets others infer. */
 
 import { barsView } from "./bars.js";
 import { UNRATED } from "../device/documents/channel.js";
@@ -16,12 +16,12 @@ import * as words from "./words/sent.js";
 /** @typedef {import("../device/documents/task.js").Task} Task */
 
 /**
- * Everything that left for places the person rated, by place; other places are counted.
+ * Show the answers sent for rated items, in index order, and the number of answers for other items.
  * @param {Task} task
  * @param {Rows} rows
  * @param {ReadonlyMap<number, Fate>} fates
- * @param {number} shown how many entries
- * @param {() => void} more asks for more of them
+ * @param {number} shown maximum number of entries
+ * @param {() => void} more callback that requests more entries
  * @returns {HTMLElement}
  */
 export function ledgerView(task, rows, fates, shown, more) {

@@ -1,15 +1,15 @@
-/** One item on the scale there: a tap says that it is there, and another that it is not. */
+/** One item on the scale `there`: a tap marks it, another tap clears the mark. */
 
 import { make } from "./dom.js";
 import { titleOf } from "./titles.js";
 
 /**
- * A checkbox with its title, so that the whole row takes the tap.
+ * Return a checkbox whose label is the entire row, so that a tap anywhere in the row toggles it.
  * @param {import("../device/documents/task.js").Task} task
  * @param {number} place
- * @param {string | undefined} level the person's own, if any
- * @param {import("./rating.js").Rated} rated is told of every change
- * @param {HTMLElement} fate what became of it
+ * @param {string | undefined} level the user's mark, if any
+ * @param {import("./rating.js").Rated} rated callback on every change
+ * @param {HTMLElement} fate status element
  * @returns {HTMLElement}
  */
 export function markView(task, place, level, rated, fate) {

@@ -1,4 +1,4 @@
-/** A picture of the noise: where a channel may move one value, a column for each that there is. */
+/** Histogram of the noise: the channel's output distribution for one value, a column per value. */
 
 import { row, UNRATED } from "../device/documents/channel.js";
 import { make } from "./dom.js";
@@ -6,9 +6,9 @@ import { make } from "./dom.js";
 /** @typedef {import("../device/documents/channel.js").Channel} Channel */
 
 /**
- * What share of draws come nearest to each value, no rating first where the channel knows it.
+ * Return the share of draws nearest to each value. "missing" is first if the channel has it.
  * @param {Channel} channel
- * @param {string} value that is true
+ * @param {string} value the true value
  * @returns {Map<string, number>}
  */
 export function sharesOf(channel, value) {
@@ -24,8 +24,8 @@ export function sharesOf(channel, value) {
 
 /**
  * @param {ReadonlyMap<string, number>} shares
- * @param {string} value that is true
- * @param {number} most share of any picture beside this one
+ * @param {string} value the true value
+ * @param {number} most the largest share among all pictures, which sets the common scale
  * @returns {HTMLElement}
  */
 export function noiseView(shares, value, most) {
@@ -38,7 +38,7 @@ export function noiseView(shares, value, most) {
 }
 
 /**
- * The value that an output is nearest to: mechanisms may put symbols off the scale.
+ * Return the value nearest to an output. Mechanisms may have symbols outside the scale.
  * @param {Channel} channel
  * @param {string} output
  */

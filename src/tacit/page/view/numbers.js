@@ -1,21 +1,21 @@
-/** Shares, sums, durations and days, as the language of the document writes them. */
+/** Formats of shares, numbers, durations and dates in the language of the document. */
 
-/** A share of one. @param {number} share */
+/** Format a share of one as a percentage. @param {number} share */
 export function percent(share) {
   return share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`;
 }
 
-/** A number of an output or a prediction, to two digits after the point. @param {number} value */
+/** Format a number with at most two decimals. @param {number} value */
 export function short(value) {
   return String(Math.round(100 * value) / 100);
 }
 
-/** @param {number} value a whole number */
+/** @param {number} value an integer */
 export function grouped(value) {
   return value.toLocaleString(document.documentElement.lang);
 }
 
-/** A duration in the largest unit that it fills. @param {number} seconds */
+/** Format a duration in its largest unit. @param {number} seconds */
 export function duration(seconds) {
   const units = /** @type {const} */ ([
     ["day", 86_400],
@@ -28,7 +28,7 @@ export function duration(seconds) {
 }
 
 /**
- * The day of a moment, and its minute where periods are shorter than a day.
+ * Format the date, with the time if the task's epochs are shorter than a day.
  * @param {Pick<import("../device/documents/task.js").Task, "epochSeconds">} task
  * @param {number} moment Unix seconds
  */

@@ -1,4 +1,4 @@
-/** The page: lets a person rate, see what suits them, agree, send, see what left, export and erase. */
+/** The page: rating, recommendations, consent, sending, ledger, export and erasure. */
 
 import { CatalogueView } from "./catalogue.js";
 import { Client } from "../device/client.js";
@@ -58,7 +58,7 @@ class Page {
     on("erase-yes", () => this.#erase());
   }
 
-  /** What can be rated, and all that follows from it; what left comes first for who returns. */
+  /** Render the page. For a returning user the sent answers come first. */
   async show() {
     const { task } = this;
     this.#agreed = await this.client.meet(task);
@@ -90,7 +90,7 @@ class Page {
   async #agree(terms) {
     if (this.#agreed) return;
     await this.client.enrol(this.task, terms);
-    // A ledger that the browser may clear to make room would forget what was spent.
+    // Without persistence the browser could evict the ledger, and with it the epsilon spent.
     await navigator.storage.persist();
     this.#agreed = true;
     await this.refresh();
@@ -98,14 +98,14 @@ class Page {
     await this.#try(() => this.client.sync());
   }
 
-  /** What was sent and nobody took yet goes on trying, erasures too; nothing new is answered. */
+  /** Resend pending reports and erasures, without new answers. */
   async goOn() {
     const { outbox, erasures } = await this.client.read();
     if (outbox.length + erasures.length === 0) return;
     await heard(() => this.#try(() => this.client.resend()));
   }
 
-  /** Draws all that follows from what the device holds; the list to rate in is left as it is. */
+  /** Update all views from the device's data, except the catalogue. */
   async refresh() {
     const rows = await this.client.read();
     const { levels } = pastOf(rows, this.task.question);
@@ -114,7 +114,7 @@ class Page {
     await heard(async () => this.#showSending(rows, best[0]?.title));
   }
 
-  /** @param {ReadonlyMap<number, string>} levels the person's own, by place */
+  /** @param {ReadonlyMap<number, string>} levels the user's ratings, by catalogue index */
   async #recommend(levels) {
     /** @type {import("./recommendations.js").Best[]} */
     let best = [];
@@ -131,7 +131,7 @@ class Page {
 
   /**
    * @param {Rows} rows
-   * @param {string | undefined} first what is recommended first
+   * @param {string | undefined} first title of the first recommendation
    */
   #showSending(rows, first) {
     const { task } = this;
@@ -217,7 +217,7 @@ class Page {
 }
 
 /**
- * Seconds from now.
+ * Return the seconds from now until a moment.
  * @param {number} moment Unix seconds
  */
 function until(moment) {
@@ -233,7 +233,7 @@ function on(id, work) {
 }
 
 /**
- * Runs what the person asked for, once the alert about their last action is cleared.
+ * Clear the alert, then run an action of the user.
  * @param {() => Promise<unknown>} work
  */
 function acted(work) {
@@ -242,7 +242,7 @@ function acted(work) {
 }
 
 /**
- * What goes wrong in it is said on screen.
+ * Run an action and show its error on screen.
  * @param {() => Promise<unknown>} work
  */
 async function heard(work) {
@@ -254,7 +254,7 @@ async function heard(work) {
 }
 
 /**
- * Takes the enrolment token out of the address, where it would stay in the history.
+ * Store the enrolment token of the address, and remove it from the address and the history.
  * @param {Client} client
  */
 async function admit(client) {
@@ -265,8 +265,8 @@ async function admit(client) {
 }
 
 /**
- * The database of the collector at this place: what another one under the same host asks, and is
- * sent, is its own.
+ * Return the name of the collector's database. Collectors at other paths of the same origin have
+ * separate databases.
  * @param {Collector} collector
  */
 function storeOf({ origin, place }) {

@@ -1,4 +1,4 @@
-/** The places that index.html has: what they say and show, and where eyes go. */
+/** Updates of the elements of index.html: text, content and focus. */
 
 import { find } from "./dom.js";
 
@@ -19,7 +19,7 @@ export function fill(id, view) {
   if (place.firstChild !== view) place.replaceChildren(view);
 }
 
-/** Takes eyes and focus to a place. @param {string} id */
+/** Scroll to an element and focus it. @param {string} id */
 export function look(id) {
   const place = find(id, HTMLElement);
   place.scrollIntoView({ block: "start" });
@@ -27,16 +27,16 @@ export function look(id) {
 }
 
 /**
- * Puts words where index.html names them.
- * @param {{ readonly [place: string]: string }} said
+ * Set the text of all elements of index.html with a `data-text` attribute.
+ * @param {{ readonly [name: string]: string }} texts by the value of the attribute
  */
-export function fillPlaces(said) {
-  const places = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-say]"));
-  for (const place of places) place.textContent = said[place.dataset["say"] ?? ""] ?? "";
+export function fillPlaces(texts) {
+  const places = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-text]"));
+  for (const place of places) place.textContent = texts[place.dataset["text"] ?? ""] ?? "";
 }
 
 /**
- * Lets the browser draw, and answer to the person, before more is worked out.
+ * Yield to the browser, so that it can render and handle input during long computations.
  * @returns {Promise<void>}
  */
 export function breathe() {

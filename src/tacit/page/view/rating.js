@@ -1,4 +1,4 @@
-/** One item and how the person rates it: a radio group, or a list where the scale is long. */
+/** The rating control of one item: a radio group, or a select for long scales. */
 
 import { make } from "./dom.js";
 import { titleOf } from "./titles.js";
@@ -11,9 +11,9 @@ const MOST_RADIOS = 11;
 /**
  * @param {import("../device/documents/task.js").Task} task
  * @param {number} place
- * @param {string | undefined} level the person's own, if any
- * @param {Rated} rated is told of every change
- * @param {HTMLElement} fate what became of it
+ * @param {string | undefined} level the user's rating, if any
+ * @param {Rated} rated callback on every change
+ * @param {HTMLElement} fate status element
  * @returns {HTMLElement}
  */
 export function ratingView(task, place, level, rated, fate) {
@@ -36,7 +36,7 @@ export function ratingView(task, place, level, rated, fate) {
   };
   const [input, reset] = control(`rating-${place}`, levels, level, change);
   clear.addEventListener("click", () => {
-    reset().focus(); // before the button is disabled and takes the focus away with it
+    reset().focus(); // first: a disabled button loses the focus
     change(null);
   });
   const set = make(

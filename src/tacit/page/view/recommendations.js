@@ -1,4 +1,4 @@
-/** What to try next, computed on this device from what the person truly rated. */
+/** Recommendations, computed on the device from the user's true ratings. */
 
 import { make } from "./dom.js";
 import { isList, recommend } from "../device/recommending/recommend.js";
@@ -9,16 +9,16 @@ import { basisInWords, NO_MODEL } from "./words/page.js";
 /** @typedef {import("../device/documents/list_model.js").ListModel} ListModel */
 /** @typedef {import("../device/documents/task.js").Task} Task */
 /** @typedef {ItemModel | ListModel} Model */
-/** `rating` is null in a list, whose scores say nothing to a person.
+/** `rating` is null for a list model, whose scores have no meaning to a user.
  * @typedef {{ readonly title: string, readonly rating: number | null }} Best */
 
 const BEST = 8;
 
 /**
- * The best first; none without a model.
+ * Return the recommendations, best first. Empty without a model.
  * @param {Task} task
  * @param {Model | null} model
- * @param {ReadonlyMap<number, string>} levels the person's own, by place
+ * @param {ReadonlyMap<number, string>} levels the user's ratings, by catalogue index
  * @returns {Best[]}
  */
 export function bestOf(task, model, levels) {
@@ -35,7 +35,7 @@ export function bestOf(task, model, levels) {
  * @param {Task} task
  * @param {Model | null} model
  * @param {readonly Best[]} best
- * @param {number} known how many items of the person's
+ * @param {number} known number of items that the user rated
  * @returns {HTMLElement}
  */
 export function recommendationsView(task, model, best, known) {

@@ -1,4 +1,4 @@
-/** For who has agreed: what left, what it cost, and what came of it. */
+/** Summary after consent: answers sent, epsilon spent, and the result. */
 
 import { contractView } from "./contract.js";
 import { pastOf } from "../device/answering/due.js";
@@ -37,9 +37,9 @@ export class SoFarView {
   }
 
   /**
-   * Throws what `choose` throws, where the person's maximum is below all that the task offers.
-   * @param {Rows} rows of somebody who agreed
-   * @param {string | undefined} first what is recommended to them first, if anything
+   * Update the view. Throws what `choose` throws if the user's maximum is below all offers.
+   * @param {Rows} rows of a user who agreed
+   * @param {string | undefined} first title of the first recommendation, if any
    */
   tell(rows, first) {
     this.#left.textContent = answers(this.#task, rows);

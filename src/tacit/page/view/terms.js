@@ -1,4 +1,4 @@
-/** The question and the person's own terms: nothing is sent before they agree. */
+/** The consent form: the question and the user's limits. Nothing is sent before consent. */
 
 import { choicesView, middleOf } from "./choices.js";
 import { contractView } from "./contract.js";
@@ -26,7 +26,7 @@ export class TermsView {
 
   /**
    * @param {Task} task
-   * @param {string | null} lifetime limit that the person set for an earlier question
+   * @param {string | null} lifetime limit that the user set for an earlier question
    * @param {(terms: Terms) => void} agreed
    */
   constructor(task, lifetime, agreed) {
@@ -75,7 +75,7 @@ export class TermsView {
     this.#explain(this.#touched);
   }
 
-  /** @param {boolean} touched whether the limit is the person's own */
+  /** @param {boolean} touched whether the user changed the limit */
   #explain(touched) {
     this.#touched = touched;
     this.#enough.textContent = enough(this.#task, this.#epsilon, this.#limit.value);
@@ -83,7 +83,7 @@ export class TermsView {
 }
 
 /**
- * A hundred answers, or two full reports.
+ * Return the default lifetime limit: 100 answers, or two full reports.
  * @param {Task} task
  * @param {string} epsilon
  * @returns {string}
@@ -96,7 +96,7 @@ function modestLimit(task, epsilon) {
 /**
  * @param {Task} task
  * @param {string} epsilon
- * @param {string} lifetime as the person types it
+ * @param {string} lifetime as typed by the user
  */
 function enough(task, epsilon, lifetime) {
   try {

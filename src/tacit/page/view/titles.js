@@ -1,7 +1,7 @@
-/** What a task calls its items. */
+/** Display titles of items. */
 
 /**
- * The title of a place, or its id where the task gives no titles.
+ * Return the title of an item, or its id in a task without titles.
  * @param {import("../device/documents/task.js").Task} task
  * @param {number} place
  * @returns {string}

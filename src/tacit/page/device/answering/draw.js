@@ -28,7 +28,7 @@ export function secretWord() {
 export function draw(channel, row, words = secretWord) {
   const bounds = channel.bounds[row];
   if (bounds === undefined) {
-    throw new RequestError(`This is no input of a channel of ${channel.weights.length} rows.`);
+    throw new RequestError(`The channel has only ${channel.weights.length} input rows.`);
   }
   const word = words() >> BigInt(64 - channel.wordBits);
   let symbol = 0;

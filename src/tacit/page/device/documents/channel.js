@@ -60,9 +60,9 @@ export async function ofJson(value) {
   const channel = await formed(known);
   if (known["id"] !== channel.id) {
     const { id } = known;
-    const said = typeof id === "object" && id !== null ? "nothing" : String(id).slice(0, 64);
+    const declared = typeof id === "object" && id !== null ? "nothing" : String(id).slice(0, 64);
     throw new CertificateError(
-      `The channel declares id ${said}, its table has ${channel.id}: ` +
+      `The channel declares id ${declared}, its table has ${channel.id}: ` +
         "it was changed in transit; fetch it again.",
     );
   }
@@ -85,7 +85,7 @@ export function row(channel, rating) {
   const level = channel.levels.indexOf(rating);
   if (level < 0) {
     const levels = channel.levels.join(", ");
-    throw new RequestError(`A rating is no input of this channel; give one of ${levels}.`);
+    throw new RequestError(`A rating is not an input of this channel; use one of ${levels}.`);
   }
   return level + Number(channel.missing);
 }

@@ -71,12 +71,12 @@ function flaws({ scale, link, sigma, mu, features, presence }) {
       ratingScale.hasOneLevel(scale),
       `its scale ${scale.text} has one level, and it has ratings`,
     ],
-    [mu.length === 0, `it has not 1 to ${MOST_DRAWS} draws`],
+    [mu.length === 0, `it must have 1 to ${MOST_DRAWS} draws`],
     [
       sigma < 0 || sigma > 0 !== (link === "cells"),
-      "sigma is above 0 where the link is cells, and 0 where it is linear",
+      "sigma must be above 0 for the link cells, and 0 for the link linear",
     ],
-    [features < least || features > most, "its features do not go with its presence"],
+    [features < least || features > most, "its features do not match its presence"],
     [
       presence !== null && (presence.logScale <= 0 || presence.damping < 0),
       "log_scale is not above 0, or damping is below",

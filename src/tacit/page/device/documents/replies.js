@@ -20,7 +20,7 @@ const LONGEST_DETAIL = 200; // maximum number of its characters shown to the use
  */
 
 /**
- * Return the address of the task to answer first, or null if there is none.
+ * Return the address of the task to answer first, or null without one.
  * @param {Uint8Array} body
  * @returns {string | null}
  */

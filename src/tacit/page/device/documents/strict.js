@@ -130,9 +130,9 @@ export function fieldsInOrder(value, what, keys) {
       ...found.filter((key) => !keys.includes(key)),
       ...keys.filter((key) => !found.includes(key)),
     ];
-    const said =
+    const problem =
       odd.length > 0 ? `unknown or missing: ${odd.join(", ").slice(0, 200)}` : "in another order";
-    throw new DataError(`${what}'s keys are not those of its form: ${said}.`);
+    throw new DataError(`${what}'s keys are not those of its format: ${problem}.`);
   }
   return /** @type {Fields} */ (value);
 }
@@ -186,7 +186,7 @@ export function typed(known, key, kind, what) {
 export function whole(known, key, what) {
   const value = known[key];
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  return refuse(value, key, what, "a whole number");
+  return refuse(value, key, what, "an integer");
 }
 
 /**
@@ -205,7 +205,7 @@ export function listed(value, key, read, what, most = Infinity) {
   if (value.length > most) throw new DataError(`${what}'s ${key} are more than ${most}.`);
   return value.map((entry) => {
     const one = read(entry);
-    return one === undefined ? refuse(entry, key, what, "a list of what belongs there") : one;
+    return one === undefined ? refuse(entry, key, what, "a list of valid entries") : one;
   });
 }
 

@@ -164,18 +164,21 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
   const n = items.length;
   const cells = hidesPresence ? Math.min(slots ?? n, n) : 1;
   return [
-    [name.length > 400 || !within([...name].length, 1, 200), "its name has not 1 to 200 characters"],
+    [
+      name.length > 400 || !within([...name].length, 1, 200),
+      "its name must have 1 to 200 characters",
+    ],
     [
       rest.provider !== null && !isOrigin(rest.provider),
-      `the provider '${rest.provider?.slice(0, 60)}' is no origin`,
+      `the provider '${rest.provider?.slice(0, 60)}' is not an origin`,
     ],
     [
       hidesPresence && plan !== "catalogue" && slots === null,
-      `the plan '${plan.slice(0, 40)}' is none`,
+      `the plan '${plan.slice(0, 40)}' is unknown`,
     ],
     [
       ratingScale.hasOneLevel(scale) && !hidesPresence,
-      `on the scale ${scale.text} the plan rated shows all that there is to hide`,
+      `on the scale ${scale.text} the plan rated hides nothing`,
     ],
     [!within(n, 1, MOST_ITEMS), `the catalogue must have 1 to ${MOST_ITEMS} items, got ${n}`],
     [new Set(items.map(String)).size !== n, "an item id occurs twice"],
@@ -183,7 +186,7 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
       new Set(items.map((one) => typeof one)).size > 1,
       "its ids are not all numbers or all strings",
     ],
-    [titles !== null && titles.length !== n, "it has not as many titles as items"],
+    [titles !== null && titles.length !== n, "it must have as many titles as items"],
     [cells > MOST_CELLS, `${cells} cells a report are more than ${MOST_CELLS}`],
     [!within(channels.length, 1, MOST_CHANNELS), `it needs 1 to ${MOST_CHANNELS} tables`],
     [new Set(channels.map(({ id }) => id)).size !== channels.length, "a channel occurs twice"],
@@ -196,8 +199,11 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
       channels.some(({ missing }) => missing !== hidesPresence),
       "plans that hide presence need channels with missing, and rated needs them without",
     ],
-    [!within(rest.epochSeconds, 1, 366 * DAY), `an epoch of ${rest.epochSeconds} s is none`],
-    [!within(rest.window, 0, 1000), `a window of ${rest.window} epochs is none`],
+    [
+      !within(rest.epochSeconds, 1, 366 * DAY),
+      `an epoch must have 1 to ${366 * DAY} s, got ${rest.epochSeconds}`,
+    ],
+    [!within(rest.window, 0, 1000), `a window must have 0 to 1000 epochs, got ${rest.window}`],
     [
       rest.retentionDays * DAY < rest.window * rest.epochSeconds,
       `${rest.retentionDays} days are shorter than the window for late reports`,
@@ -231,7 +237,7 @@ function predecessor({ provider: _, ...rest }) {
 /** @param {Channel} channel */
 function epsilonOf(channel) {
   const value = decimal(channel.epsilon);
-  if (value === undefined) throw new DataError("A channel's epsilon is no plain decimal.");
+  if (value === undefined) throw new DataError("A channel's epsilon is not a plain decimal.");
   return value;
 }
 

@@ -1,10 +1,10 @@
-/** The complementary error function, which JavaScript lacks, to the last few digits of a double. */
+/** The complementary error function, accurate to the last few digits of a double. */
 
 const SPLIT = 2;
 const TERMS = 64;
 
 /**
- * 2 / sqrt(pi) times the integral of exp(-t^2) from x up.
+ * Return 2 / sqrt(pi) times the integral of exp(-t^2) from x to infinity.
  * @param {number} x
  * @returns {number}
  */
@@ -14,7 +14,7 @@ export function erfc(x) {
 }
 
 /**
- * erf(x) = 2 / sqrt(pi) exp(-x^2) sum over n of 2^n x^(2n + 1) / (2n + 1)!!; no term is negative.
+ * erf(x) = 2 / sqrt(pi) exp(-x^2) sum over n of 2^n x^(2n + 1) / (2n + 1)!!, of positive terms.
  * @param {number} x
  */
 function series(x) {
@@ -28,7 +28,7 @@ function series(x) {
 }
 
 /**
- * erfc(x) = exp(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + (3/2) / ..))), from inside out.
+ * erfc(x) = exp(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + (3/2) / ..))), innermost first.
  * @param {number} x
  */
 function fraction(x) {

@@ -1,7 +1,8 @@
 /**
- * The last step of a list, at home: what a person would meet next, from what they truly have.
+ * On-device top-N recommendation from a list model and the user's true items.
  *
- * Every sum is of doubles, in the order of places, so that Python's twin comes to the same digits.
+ * All sums are in double precision and in index order, so that the Python implementation returns
+ * the same digits.
  */
 
 import { vector, weightsOf } from "../documents/list_model.js";
@@ -11,13 +12,13 @@ import { requireKnown } from "./profile.js";
 /** @typedef {import("../documents/list_model.js").ListModel} ListModel */
 /** @typedef {import("./profile.js").Profile} Profile */
 
-/** One person: a list model and their own items, by raw id, whatever they thought of them. */
+/** A user's profile: a list model and the user's items, by raw id, without ratings. */
 export class ListProfile {
   #items;
   #own;
 
   /**
-   * Items that the model does not know are left out. Throws `RequestError` where it knows none.
+   * Items outside the model are ignored. Throws `RequestError` if all items are outside the model.
    * @param {ListModel} model
    * @param {Iterable<Item>} ownItems
    */
@@ -27,19 +28,19 @@ export class ListProfile {
     const own = [...ownItems];
     this.#own = knownPlaces(places, own);
     requireKnown(own.length, this.#own.length);
-    /** One for each of the model's items, in its order, own ones too; as secret as the items. */
+    /** Scores of all items of the model, in its order. As confidential as the user's items. */
     this.scores = Float64Array.from(model.popularity);
     if (model.lowRank !== null) this.#addFactors(model.lowRank);
     this.#addNeighbours(model);
   }
 
   /**
-   * The n best items that are not the person's own, with their scores, best first, ties in the
-   * model's item order. Scores order items; they are no ratings. A user without items gets an empty
-   * list from a model without popularity, which scores all items alike.
+   * Return the n best items that the user does not have, with their scores, best first. Ties are in
+   * the model's item order. Scores are for ranking only and are not ratings. A user without items
+   * gets an empty list from a model without popularity, which scores all items alike.
    *
-   * `stars`: what the same person would rate them. Then a score above zero is multiplied by how far
-   * up the scale that is: what they would meet *and* like.
+   * `stars`: the rating profile of the same user. A positive score is then multiplied by the
+   * predicted rating as a fraction of the scale.
    * @param {number} [n]
    * @param {Profile | null} [stars]
    * @returns {{ item: Item, score: number }[]}
@@ -100,7 +101,7 @@ function dot(a, b) {
 }
 
 /**
- * Each once, and sorted, so that the order in which the person came by them changes no digit.
+ * Return the distinct indices of known items, ascending: results do not depend on the input order.
  * @param {ReadonlyMap<Item, number>} places
  * @param {Iterable<Item>} items
  * @returns {number[]}

@@ -1,10 +1,10 @@
-/** What a provider can infer from one symbol, knowing the table and nothing of the person. */
+/** Posterior of an input given one symbol, for an attacker with access to the table only. */
 
 /**
- * P(input | symbol) under the uniform public prior: the symbol's column, divided by its sum.
+ * Return P(input | symbol) under a uniform prior: the symbol's column, divided by its sum.
  * @param {import("../documents/channel.js").Channel} channel
  * @param {number} symbol
- * @returns {number[]} one share an input, "missing" first where the channel has it
+ * @returns {number[]} one share per input, "missing" first if the channel has it
  */
 export function posterior(channel, symbol) {
   const column = channel.weights.map((row) => Number(row[symbol] ?? 0n));

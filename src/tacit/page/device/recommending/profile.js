@@ -1,4 +1,4 @@
-/** The last step, at home: recommendations from a person's own true ratings, which never leave. */
+/** On-device recommendations from the user's true ratings, which never leave the device. */
 
 import { DataError, RequestError } from "../errors.js";
 import { ordinalRow, expected, linearRow, theta } from "./solve.js";
@@ -8,9 +8,9 @@ import { ordinalRow, expected, linearRow, theta } from "./solve.js";
 /** @typedef {import("../documents/item_model.js").ItemModel} ItemModel */
 
 /**
- * Throws `RequestError` if a profile has items and the model knows none of them.
- * @param {number} own how many items the profile has
- * @param {number} known how many of them are in the model
+ * Throw `RequestError` if a profile has items and none of them is in the model.
+ * @param {number} own number of items in the profile
+ * @param {number} known number of these in the model
  */
 export function requireKnown(own, known) {
   if (own === 0 || known > 0) return;
@@ -20,16 +20,16 @@ export function requireKnown(own, known) {
   );
 }
 
-/** One person: an item model and their own true ratings, by raw item id. */
+/** A user's profile: an item model and the user's true ratings, by raw item id. */
 export class Profile {
   #model;
   #places;
   #known;
 
   /**
-   * Ratings of items that the model does not know are left out of the solve.
-   * Throws `RequestError` for a rating off the model's scale and where it knows none of the items,
-   * and, as do its methods, `DataError` for a model whose numbers come to no number.
+   * Ratings of items outside the model are ignored.
+   * Throws `RequestError` for a rating off the model's scale, and if all items are outside the
+   * model. The constructor and all methods throw `DataError` if a result is not finite.
    * @param {ItemModel} model
    * @param {ReadonlyMap<Item, number>} ratings
    */
@@ -41,13 +41,13 @@ export class Profile {
     this.#places = new Map(model.items.map((item, place) => [item, place]));
     this.#known = knownPlaces(this.#places, ratings);
     requireKnown(ratings.size, this.#known.length);
-    /** The person's own row under each draw, bias first; as secret as the ratings. */
+    /** The user's row under each draw, bias first. As confidential as the ratings. */
     this.rows = model.draws.map((draw) => this.#solve(draw));
     this.rows.flat().forEach(refuseNone);
   }
 
   /**
-   * The rating the person would give; an unknown item gets their own average.
+   * Return the predicted rating. An item outside the model gets the user's average.
    * @param {Item} item
    * @returns {number}
    */
@@ -56,7 +56,7 @@ export class Profile {
   }
 
   /**
-   * How far up the scale the person would rate the item, from 0 to 1.
+   * Return the predicted rating as a fraction of the scale, from 0 to 1.
    * @param {Item} item
    * @returns {number}
    */
@@ -67,7 +67,8 @@ export class Profile {
   }
 
   /**
-   * The n best items the person has not rated, best first, ties in the model's item order.
+   * Return the n best items that the user has not rated, best first. Ties are in the model's item
+   * order.
    * @param {number} [n]
    * @returns {{ item: Item, score: number }[]}
    */
@@ -139,7 +140,7 @@ function refuseNone(value) {
 }
 
 /**
- * Sorted by place, so that the order in which the person rated changes no digit.
+ * Return indices and ratings of known items, by index: results do not depend on the input order.
  * @param {ReadonlyMap<Item, number>} places
  * @param {ReadonlyMap<Item, number>} ratings
  * @returns {(readonly [number, number])[]}

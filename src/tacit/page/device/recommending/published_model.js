@@ -1,4 +1,4 @@
-/** The newest model that the provider publishes, checked against its address. */
+/** The newest published model, verified against its address. */
 
 import { CertificateError, DataError } from "../errors.js";
 import { address } from "../documents/hashing.js";
@@ -9,8 +9,8 @@ import * as listModel from "../documents/list_model.js";
 /** @typedef {import("../documents/list_model.js").ListModel} ListModel */
 
 /**
- * Null where there is none yet. Throws `CertificateError` for bytes that are not the ones of the
- * address, `DataError` for a model that is malformed, or of ratings on another scale.
+ * Fetch the newest model, or null if none is published yet. Throws `CertificateError` if the bytes
+ * do not match the address, and `DataError` if the model is malformed or for another rating scale.
  * @param {import("../sending/collector.js").Collector} collector
  * @param {import("../documents/task.js").Task} task
  * @returns {Promise<ItemModel | ListModel | null>}

@@ -1,4 +1,4 @@
-/** The best for one person, by whichever model the provider publishes. */
+/** Recommendations for one user from a published item model or list model. */
 
 import { ListProfile } from "./list_profile.js";
 import { Profile } from "./profile.js";
@@ -8,13 +8,13 @@ import { Profile } from "./profile.js";
 /** @typedef {import("../documents/list_model.js").ListModel} ListModel */
 
 /**
- * The n best items that the person has not rated, best first: with the rating that they would give
- * under an item model, with a score that only orders items under a list model. None without a model.
+ * Return the n best items that the user has not rated, best first. `score` is a predicted rating
+ * under an item model, and for ranking only under a list model. Empty without a model.
  *
- * Throws what `Profile` does.
+ * Throws what `Profile` throws.
  * @param {Pick<import("../documents/task.js").Task, "items">} task
  * @param {ItemModel | ListModel | null} model
- * @param {ReadonlyMap<number, string>} levels the person's own, by place
+ * @param {ReadonlyMap<number, string>} levels the user's ratings, by catalogue index
  * @param {number} n
  * @returns {{ item: Item, score: number }[]}
  */

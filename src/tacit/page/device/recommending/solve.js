@@ -1,10 +1,10 @@
 /**
- * One person's row, solved from their own true ratings, which never leave the device.
+ * On-device fold-in: one user's row, solved from the true ratings, which never leave the device.
  *
  * Maximises  sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
  * Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with
- * constant weight 1 / sigma^2, which climb without step sizes. Where the model has a shrinkage, that
- * of every own item is added to the precision of factors.
+ * constant weight 1 / sigma^2, an ascent without step sizes. If the model has a shrinkage, that of
+ * every rated item is added to the precision of the factors.
  */
 
 import { erfc } from "./erfc.js";
@@ -13,10 +13,10 @@ import { erfc } from "./erfc.js";
 /** @typedef {number[]} Row */
 /** @typedef {readonly (readonly [place: number, rating: number])[]} Known */
 
-const ROUNDS = 8; // of the cells link; each halves the distance to the answer several times over
+const ROUNDS = 8; // iterations of the cells link, each of which reduces the error several-fold
 
 /**
- * mu + x[0] + item_bias + x[1:] . item_factors; without an item, the person's own level.
+ * Return mu + x[0] + item_bias + x[1:] . item_factors. Without an item, the user's mean, mu + x[0].
  * @param {ItemDraw} draw
  * @param {Row} x
  * @param {number | undefined} place
@@ -32,7 +32,7 @@ export function theta(draw, x, place) {
 }
 
 /**
- * The row under the linear link, whose noise has unit variance.
+ * Solve the row under the linear link, whose noise has unit variance.
  * @param {ItemDraw} draw
  * @param {Known} known
  * @param {Row} prior
@@ -43,7 +43,7 @@ export function linearRow(draw, known, prior) {
 }
 
 /**
- * The row under the cells link.
+ * Solve the row under the cells link.
  * @param {ItemDraw} draw
  * @param {Known} known
  * @param {Row} prior
@@ -58,7 +58,8 @@ export function ordinalRow(draw, known, prior, levels, sigma) {
 }
 
 /**
- * E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma), c_k half way.
+ * Return E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma), with midpoints
+ * c_k.
  * @param {number} taste
  * @param {readonly number[]} levels
  * @param {number} sigma
@@ -74,7 +75,7 @@ export function expected(taste, levels, sigma) {
 }
 
 /**
- * d log Pr(rating | theta) / d theta; the outermost cells reach to infinity.
+ * Return d log Pr(rating | theta) / d theta. The outermost cells are unbounded.
  * @param {number} taste
  * @param {number} rating
  * @param {readonly number[]} levels
@@ -132,7 +133,7 @@ function precisionOf(draw, known) {
 }
 
 /**
- * diag(precision) + weight designs' designs, the lower half.
+ * Return the lower triangle of diag(precision) + weight designs' designs.
  * @param {readonly Row[]} designs
  * @param {Row} precision
  * @param {number} weight
@@ -151,7 +152,7 @@ function gram(designs, precision, weight) {
 }
 
 /**
- * The lower triangle L with L L' = H, in the place of H.
+ * Factorize H in place: the lower triangle L with L L' = H.
  * @param {Row[]} H
  * @returns {Row[]}
  */
@@ -167,7 +168,7 @@ function cholesky(H) {
 }
 
 /**
- * The x with L L' x = b.
+ * Solve L L' x = b.
  * @param {readonly Row[]} L
  * @param {Row} b
  * @returns {Row}
@@ -197,7 +198,7 @@ function density(z) {
 }
 
 /**
- * A number of an array; what is not there is no number.
+ * Return an element of an array, or NaN outside it.
  * @param {ArrayLike<number>} numbers
  * @param {number} index
  * @returns {number}

@@ -1,4 +1,4 @@
-/** The collector as the device sees it: same origin, no cookies, no referrer. */
+/** HTTP client of the collector: same origin, no cookies, no referrer. */
 
 import { DataError, TacitError } from "../errors.js";
 import { firstTask, LONGEST, newestModel, problemOf } from "../documents/replies.js";
@@ -7,15 +7,15 @@ import { firstTask, LONGEST, newestModel, problemOf } from "../documents/replies
 /** @typedef {typeof globalThis.fetch} Fetch */
 
 /** @typedef {import("../documents/replies.js").Refusal} Refusal */
-/** What an upload came to; `status` 0: there was no answer at all. `retryAfter`: seconds.
+/** The response to an upload. `status` is 0 if none was received. `retryAfter`: seconds.
  * @typedef {{ readonly status: number, readonly detail: string,
  *   readonly refused: readonly Refusal[] | null, readonly retryAfter: number }} Outcome
  */
 
 /** @type {RequestInit} */
 const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
-const REDIRECT = 300; // or another of that kind: a browser does not say
-const MOST_WAIT = 86_400; // seconds that a Retry-After is believed
+const REDIRECT = 300; // stands for all redirects: a browser hides the status
+const MOST_WAIT = 86_400; // maximum Retry-After in seconds
 const [LONGEST_TASK, LONGEST_MODEL] = [1 << 24, 1 << 28]; // bytes
 /** @type {RequestInit} */
 const NEWEST = { cache: "no-cache" };
@@ -24,8 +24,8 @@ export class Collector {
   #fetch;
 
   /**
-   * `origin`: whom the page came from, and the only one that it talks to. `place`: the same, and the
-   * path that the page lies under.
+   * `origin`: the origin of the page, and the only one that it contacts. `place`: the origin with
+   * the path of the page.
    * @param {Fetch} [fetch]
    * @param {string} [origin]
    * @param {string} [place]
@@ -41,18 +41,18 @@ export class Collector {
   }
 
   /**
-   * The address of the task to answer first.
+   * Fetch the address of the task to answer first.
    * @returns {Promise<string>}
    */
   async firstTask() {
     const answer = await accepted(await this.#answer("/v1/tasks", NEWEST));
     const first = firstTask(await bytesOf(answer, LONGEST));
-    if (first === null) throw new DataError("The provider asks nothing at the moment.");
+    if (first === null) throw new DataError("The provider has no open task at the moment.");
     return first;
   }
 
   /**
-   * The bytes at a task's address; whether they are that task is for `loads` of a task to say.
+   * Fetch the bytes at a task's address, unverified: `loads` of a task verifies them.
    * @param {string} address
    * @returns {Promise<Bytes>}
    */
@@ -61,7 +61,7 @@ export class Collector {
   }
 
   /**
-   * The address of the newest item model; null where there is none yet.
+   * Fetch the address of the newest item model, or null if none is published yet.
    * @param {string} task
    * @returns {Promise<string | null>}
    */
@@ -90,7 +90,7 @@ export class Collector {
   }
 
   /**
-   * Asks to erase what was reported under the name that the key makes.
+   * Request the erasure of the reports under the pseudonym that is derived from the key.
    * @param {import("../store.js").Erasure} erasure
    * @returns {Promise<Outcome>}
    */
@@ -108,7 +108,7 @@ export class Collector {
     const headers = new Headers({ "Content-Type": "application/json" });
     if (token !== null) headers.set("Authorization", `Bearer ${token}`);
     try {
-      const redirect = /** @type {const} */ ("manual"); // an answer, and not "no answer"
+      const redirect = /** @type {const} */ ("manual"); // a redirect is an answer, not a failure
       const request = { method: "POST", body, headers, redirect };
       return await outcome(await this.#answer(path, request));
     } catch (error) {
@@ -144,8 +144,8 @@ async function accepted(answer) {
 }
 
 /**
- * The body of an answer; throws `DataError` where it is longer than `longest` bytes, of which no
- * more are read.
+ * Read the body of a response. Throws `DataError` if it is longer than `longest` bytes, and stops
+ * reading there.
  * @param {Response} answer
  * @param {number} longest
  * @returns {Promise<Bytes>}
@@ -159,7 +159,7 @@ async function bytesOf(answer, longest) {
     size += read.value.length;
     if (size <= longest) continue;
     await reader?.cancel();
-    throw new DataError(`The collector's answer is longer than ${longest} bytes; not read.`);
+    throw new DataError(`The collector's answer is longer than ${longest} bytes and is ignored.`);
   }
   const whole = new Uint8Array(size);
   let at = 0;
@@ -176,7 +176,7 @@ async function bytesOf(answer, longest) {
  */
 async function outcome(answer) {
   if (answer.type === "opaqueredirect") {
-    const detail = "It points elsewhere.";
+    const detail = "It redirects to another address.";
     return { status: REDIRECT, detail, refused: null, retryAfter: 0 };
   }
   return {

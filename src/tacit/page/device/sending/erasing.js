@@ -1,4 +1,4 @@
-/** Erasing: what a device has to show, so that a provider forgets what it was told. */
+/** Erasure requests: the keys with which a device has its reports erased by the provider. */
 
 import { hexadecimal, key } from "../documents/hashing.js";
 import { erasureKey } from "../answering/pseudonym.js";
@@ -7,8 +7,9 @@ import { erasureKey } from "../answering/pseudonym.js";
 /** @typedef {import("../store.js").Rows} Rows */
 
 /**
- * A key for each name that was ever reported under, but those for a tacit-task-1, which have none.
- * The token goes with it: it is forgotten otherwise, and a provider that enrols people wants it.
+ * Return an erasure for each pseudonym ever used in a report, except those of a tacit-task-1, which
+ * have no key. It includes the enrolment token, which is deleted otherwise and which a provider
+ * with enrolment requires.
  * @param {Rows} rows
  * @returns {Promise<Erasure[]>}
  */

@@ -1,9 +1,9 @@
-/** The task that the provider wants answered first, checked against its address. */
+/** The provider's current task, verified against its address. */
 
 import { loads } from "../documents/task.js";
 
 /**
- * Throws what `loads` does, before anything is answered.
+ * Fetch and verify the task to answer first. Throws what `loads` throws.
  * @param {Pick<import("./collector.js").Collector, "firstTask" | "task">} collector
  * @returns {Promise<import("../documents/task.js").Task>}
  */

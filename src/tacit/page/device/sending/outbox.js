@@ -1,4 +1,4 @@
-/** Sending what is in the outbox; a repeated attempt sends the same bytes. */
+/** Uploads of the outbox. A retry sends the same bytes. */
 
 import { LONGEST_UPLOAD, MOST_REPORTS, upload } from "../documents/report.js";
 
@@ -9,18 +9,19 @@ const FRAME = upload([]).length;
 const UNKNOWN = 404; // the collector does not have the task
 
 /**
- * What became of the rows: `stored` or `refused` are to be forgotten; `kept` stay. `due`: the
- * refused ones whose slot nobody answered for. `notes` are sentences for people. `later`: whether
- * the collector means "not now", and asks to wait for `retryAfter` seconds.
+ * The outcome of an upload by row: `stored` and `refused` leave the outbox, `kept` stay in it.
+ * `due`: refused rows whose slot has no stored report. `notes`: messages for the user. `later`:
+ * whether the collector asked to retry later, after `retryAfter` seconds.
  * @typedef {{ readonly stored: Outgoing[], readonly refused: Outgoing[], readonly kept: Outgoing[],
  *   readonly due: Outgoing[], readonly notes: string[], readonly later: boolean,
  *   readonly retryAfter: number }} Sent
  */
 
 /**
- * Rows in uploads to one task each, ordered by epoch and place, within the collector's bounds.
+ * Group rows into uploads, one task each, ordered by epoch and index, within the collector's size
+ * limits.
  * @param {readonly Outgoing[]} rows
- * @param {string} [current] the question that goes first; the others by their addresses
+ * @param {string} [current] the question to send first; the others are ordered by address
  * @returns {Outgoing[][]}
  */
 export function uploads(rows, current) {
@@ -43,10 +44,10 @@ export function uploads(rows, current) {
 }
 
 /**
- * Sends one upload and says what became of its rows.
+ * Send one upload and return its outcome by row.
  * @param {readonly Outgoing[]} rows of one question, one or more
- * @param {readonly string[]} addresses of the question's tasks, the next one for where the
- *   collector does not know the one before
+ * @param {readonly string[]} addresses of the question's tasks, each tried if the collector does
+ *   not have the one before
  * @param {Pick<import("./collector.js").Collector, "send">} collector
  * @param {string | null} token
  * @returns {Promise<Sent>}
@@ -65,13 +66,13 @@ export async function send(rows, [address = "", ...others], collector, token) {
     return { ...nothing, ...parted(rows, refused) };
   }
   if (isLater(status)) return { ...nothing, kept: [...rows], later: true };
-  const note = `The collector refuses this (${status}): ${detail} Your answers are kept.`;
+  const note = `The collector refused the upload (${status}): ${detail} Your answers are kept.`;
   return { ...nothing, kept: [...rows], notes: [note] };
 }
 
 /**
- * Asks the collector to erase what was reported under one name. `erased`: whether it says that it
- * did; `later` and `retryAfter` as for an upload.
+ * Request the erasure of the reports under one pseudonym. `erased`: whether the collector confirmed
+ * it. `later` and `retryAfter`: as for an upload.
  * @param {import("../store.js").Erasure} erasure
  * @param {Pick<import("./collector.js").Collector, "erase">} collector
  * @returns {Promise<Pick<Sent, "notes" | "later" | "retryAfter"> & { erased: boolean }>}
@@ -80,12 +81,14 @@ export async function askToErase(erasure, collector) {
   const { status, detail, retryAfter } = await collector.erase(erasure);
   const erased = status === 200;
   const later = isLater(status);
-  const note = `The collector does not erase this yet (${status}): ${detail} It is asked again.`;
+  const note =
+    `The collector has not erased your reports yet (${status}): ${detail} ` +
+    "The request is repeated.";
   return { erased, later, retryAfter, notes: erased || later ? [] : [note] };
 }
 
 /**
- * Whether a status means "not now".
+ * Return whether a status asks for a later retry.
  * @param {number} status
  */
 function isLater(status) {
@@ -93,7 +96,7 @@ function isLater(status) {
 }
 
 /**
- * Those that were refused for good; all others are stored. Ids that were not sent mean nothing.
+ * Split rows into permanently refused ones and stored ones. Ids that were not sent are ignored.
  * @param {readonly Outgoing[]} rows
  * @param {readonly import("./collector.js").Refusal[]} refusals
  */
@@ -105,17 +108,18 @@ function parted(rows, refusals) {
     refused,
     due: refused.filter(({ id }) => why.get(id)?.problem !== "conflict"),
     notes: refused.map(
-      ({ id }) => `The collector refused a report for good: ${why.get(id)?.detail}`,
+      ({ id }) => `The collector permanently refused a report: ${why.get(id)?.detail}`,
     ),
   };
 }
 
 /**
- * How long to wait before the next attempt, in seconds: a random moment up to one minute, doubling
- * to two hours, after what the collector asked for. Random, so that devices do not come in waves.
+ * Return the seconds to wait before the next attempt: `retryAfter` plus a random backoff of up to
+ * one minute, doubling with each attempt up to two hours. The jitter keeps devices from retrying at
+ * the same time.
  * @param {number} attempt from 0
  * @param {number} retryAfter
- * @param {() => number} [chance] from 0 to 1; no secret
+ * @param {() => number} [chance] uniform in [0, 1); need not be cryptographic
  * @returns {number}
  */
 export function pause(attempt, retryAfter, chance = Math.random) {
@@ -133,8 +137,8 @@ function inOrder(a, b) {
 }
 
 /**
- * Where reports on one question go: where it is asked now, and else in the format before; to the
- * provider both are one.
+ * Return the task addresses for reports on one question: the current task first, then the one in
+ * the earlier format. The provider treats both as one question.
  * @param {readonly Outgoing[]} rows
  * @param {readonly import("../store.js").Owner[]} owner
  */

@@ -1,14 +1,14 @@
-/** What leaves the device, when it may: first what is to be erased, then the outbox. */
+/** Sends pending erasures, then the outbox, unless a backoff is in progress. */
 
 import { dueAgain } from "../answering/due.js";
 import { addressesOf, askToErase, pause, questionOf, send, uploads } from "./outbox.js";
 
 /** @typedef {Pick<import("./collector.js").Collector, "send" | "erase">} Uploads */
 /** @typedef {import("../client.js").SyncOutcome} SyncOutcome */
-/** What became of names to be erased.
+/** The outcome of pending erasures.
  * @typedef {Pick<SyncOutcome, "erased" | "erasing" | "notes">} Asked */
 
-const FORGIVEN = 100_000; // seconds: a longer pause than any comes from a clock that was wrong
+const FORGIVEN = 100_000; // seconds: a longer remaining pause is due to a wrong clock, and ignored
 
 export class Sender {
   #store;
@@ -26,13 +26,13 @@ export class Sender {
     this.#clock = clock;
   }
 
-  /** Ask for what is to be erased, then send what waits: nothing new. */
+  /** Request pending erasures, then send the outbox, without new answers. */
   async send() {
     return this.upload(await this.erase());
   }
 
   /**
-   * Ask for every erasure that is not acknowledged, unless it is too early.
+   * Request every unconfirmed erasure, unless a backoff is in progress.
    * @returns {Promise<Asked>}
    */
   async erase() {
@@ -56,7 +56,7 @@ export class Sender {
   }
 
   /**
-   * Send what is in the outbox, unless it is too early.
+   * Send the outbox, unless a backoff is in progress.
    * @param {Asked} asked
    * @returns {Promise<SyncOutcome>}
    */
@@ -83,7 +83,7 @@ export class Sender {
       if (became.later) return { ...sent, again: await this.#postpone(became.retryAfter) };
       if (became.kept.length > 0) wrong.add(task);
     }
-    // Only an outbox that got through ends a failure; an empty one says nothing.
+    // Only a complete upload ends a backoff. An empty outbox is not evidence of one.
     if (outbox.length > 0 && sent.waiting === 0) {
       await this.#store.commit({ remove: { pause: pauses } });
     }
@@ -91,7 +91,7 @@ export class Sender {
   }
 
   /**
-   * Unix seconds before which nothing may be sent; null where it may be sent now.
+   * Return the Unix seconds before which nothing may be sent, or null without a backoff.
    * @param {readonly import("../store.js").Pause[]} pauses
    */
   #tooEarly([pause]) {
@@ -108,7 +108,7 @@ export class Sender {
   }
 
   /**
-   * The moment until which nothing is sent, Unix seconds.
+   * Store the next backoff and return its end, Unix seconds.
    * @param {number} retryAfter
    */
   async #postpone(retryAfter) {

@@ -1,4 +1,4 @@
-/** What a person is asked, in plain words first and then in full; no epsilon without its unit. */
+/** Texts of the consent form: a summary, then the full terms. Every epsilon has its unit. */
 
 import { cellsOf } from "../../device/answering/due.js";
 import { hasOneLevel } from "../../device/documents/scale.js";
@@ -7,7 +7,7 @@ import { count, starsInWords, together, unit, vocabulary } from "./nouns.js";
 
 /** @typedef {import("../../device/documents/task.js").Task} Task */
 
-/** Parts of a task by the name that it lists them under. @type {{ [part: string]: string }} */
+/** Texts for the uncovered parts of a task, by name. @type {{ [part: string]: string }} */
 const PARTS = {
   "the catalogue": "the catalogue",
   "the set of people": "the set of people",
@@ -23,7 +23,7 @@ export const LIMITS = "Change the limit";
 export const FREE = "Answers cost nothing.";
 
 /**
- * What is sent, and what becomes public.
+ * State what is sent, and what becomes public.
  * @param {Task} task
  * @param {number} due answers
  */
@@ -35,7 +35,7 @@ export function offerInWords({ scale, hidesPresence }, due) {
   return `${vocabulary(scale).stays} ${answers} ${seen}`;
 }
 
-/** What the choices below it are about. @param {Task} task */
+/** Legend of the choices: an attacker's success rate. @param {Task} task */
 export function guessInWords({ scale, hidesPresence }) {
   const none = hidesPresence && !hasOneLevel(scale) ? ", or a rating and none," : "";
   return (
@@ -45,7 +45,7 @@ export function guessInWords({ scale, hidesPresence }) {
 }
 
 /**
- * Names of the choices, the most noise first.
+ * Return the names of the choices, the most noise first.
  * @param {number} many
  * @returns {readonly string[]}
  */
@@ -55,16 +55,16 @@ export function choicesInWords(many) {
   return [[some], [much, little], [much, some, little]][many - 1] ?? [];
 }
 
-/** How often a guess is right, rounded up. @param {number} share */
+/** Format the probability of a correct guess, rounded up. @param {number} share */
 export function sureInWords(share) {
   return `${Math.ceil(100 * share)} %`;
 }
 
 /**
- * What the picture of the noise shows.
+ * Caption of the noise histogram.
  * @param {Task} task
  * @param {string} value
- * @param {number} share of draws that leave it as it is
+ * @param {number} share of draws that leave the value unchanged
  */
 export function staysInWords({ scale }, value, share) {
   return `${starsInWords(scale, value)}: ${percent(share)} are sent unchanged`;
@@ -76,7 +76,7 @@ export function agreeInWords(due) {
 }
 
 /**
- * The contract, by what each part of it is about.
+ * Return the full terms, as pairs of topic and text.
  * @param {Task} task
  * @param {string} host that asks
  * @returns {(readonly [string, string])[]}
@@ -107,7 +107,7 @@ function planInWords(task) {
 }
 
 /**
- * What everybody may learn for certain, whatever epsilon is.
+ * State what becomes public at any epsilon.
  * @param {Task} task
  */
 function publicInWords({ scale, hidesPresence, epochSeconds }) {
@@ -122,7 +122,7 @@ function publicInWords({ scale, hidesPresence, epochSeconds }) {
 }
 
 /**
- * What was inferred from ratings, if anything.
+ * State the parts that were inferred from ratings, if any.
  * @param {Task} task
  * @returns {(readonly [string, string])[]}
  */
@@ -134,7 +134,7 @@ function notCovered({ uncovered }) {
 }
 
 /**
- * What links answers to one question, and to two although they carry two names.
+ * State what links the answers of one user, within one question and across two.
  * @param {Task} task
  */
 function linkInWords({ hidesPresence }) {
@@ -170,7 +170,7 @@ function keptInWords({ retentionDays, epochSeconds, provider }) {
 }
 
 /**
- * What epsilon means for one answer.
+ * Explain epsilon for one answer.
  * @param {string} epsilon
  * @param {Task} task
  */
@@ -192,7 +192,8 @@ export function limitInWords(task) {
 }
 
 /**
- * How far a lifetime limit goes. `first`: answers of a first report that it does not allow, if any.
+ * State the number of answers within a lifetime limit. `first`: the size of a first report that
+ * exceeds it, if it does.
  * @param {number} many answers
  * @param {number | null} first
  */

@@ -1,4 +1,4 @@
-/** Words that the others are made of: what a person says of an item, in the number that it needs. */
+/** Building blocks of texts: the nouns for ratings and marks, and their plurals. */
 
 import { UNRATED } from "../../device/documents/channel.js";
 import { hasOneLevel } from "../../device/documents/scale.js";
@@ -8,10 +8,10 @@ import { grouped, short } from "../numbers.js";
 /** @typedef {{ readonly levels: readonly string[] }} Levels of a scale, or of a channel over it */
 
 /**
- * A person rates an item or, on the scale there, marks it. `noun`: one entry; `verb`: to make one;
- * `none`: an item without an entry; `yours`: all entries; `stays`: that they are not sent; `apart`:
- * that something does not use them; `hidden`: what the noise hides; `guess`: what an attacker
- * decides; `even`: the attacker's prior.
+ * Words for ratings or, on the scale `there`, for marks. `noun`: one entry. `verb`: to make one.
+ * `none`: an item without an entry. `yours`: all entries. `stays`: they are not sent. `apart`: not
+ * used by the selection rule. `hidden`: what the noise hides. `guess`: the attacker's decision.
+ * `even`: the attacker's prior.
  */
 const RATE = {
   noun: "rating",
@@ -52,15 +52,14 @@ export function count(many, noun) {
   return `${grouped(many)} ${noun}${many === 1 ? "" : "s"}`;
 }
 
-/** A level, or none. @param {Levels} scale @param {string} value */
+/** Format a level or "missing". @param {Levels} scale @param {string} value */
 export function valueInWords(scale, value) {
   if (value === UNRATED) return vocabulary(scale).none;
   return hasOneLevel(scale) ? "marked" : value;
 }
 
 /**
- * The same within a sentence, or another number that an answer stands for: in stars, where it is
- * five of them at most.
+ * Format a level, "missing" or an output within a sentence: in stars if the scale ends at 5.
  * @param {Levels} scale
  * @param {string} value
  */
@@ -72,14 +71,14 @@ export function starsInWords(scale, value) {
   return `${number} ${number === "1" ? "star" : "stars"}`;
 }
 
-/** The unit of the task's epsilon. @param {Pick<Task, "hidesPresence">} task */
+/** Return the unit of the task's epsilon. @param {Pick<Task, "hidesPresence">} task */
 export function unit({ hidesPresence }) {
   return hidesPresence ? "slot" : "value";
 }
 
 /**
- * What a sum over a person's answers is an epsilon for. Where it is public who rated what, the sum
- * bounds only how they rated, and is no epsilon per user.
+ * Return the unit of the sum over a user's answers. If the rated items are public, the sum bounds
+ * only what the ratings reveal, and is not an epsilon per user.
  * @param {Pick<Task, "hidesPresence">} task
  */
 export function together({ hidesPresence }) {

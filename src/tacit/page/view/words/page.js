@@ -22,9 +22,9 @@ export const NO_MODEL =
   "The provider has not published a model yet. Recommendations will appear here.";
 
 /**
- * What index.html says, by the names of its places.
+ * Return the texts of index.html, by `data-text`.
  * @param {Task} task
- * @returns {{ readonly [place: string]: string }}
+ * @returns {{ readonly [name: string]: string }}
  */
 export function placesInWords({ scale }) {
   const { yours, even } = vocabulary(scale);
@@ -38,8 +38,8 @@ export function placesInWords({ scale }) {
     yours: "This device",
     keeps:
       `It stores ${yours}, a secret that your pseudonyms come from, all answers and the unsent ` +
-      "reports. The exported file has no secret, token or report, so nobody can send in your name " +
-      `with it. It contains ${yours} without noise. Keep it private.`,
+      "reports. The exported file has no secret, token or report, so it cannot be used to send " +
+      `answers as you. It contains ${yours} without noise. Keep it private.`,
     export: "Export",
     erase: "Erase …",
     erasing: "Erase this device?",
@@ -90,14 +90,14 @@ export function clearInWords(title) {
   return `Clear the rating of ${title}`;
 }
 
-/** @param {string} title of what is recommended first */
+/** @param {string} title of the first recommendation */
 export function peekInWords(title) {
   return `For you: ${title}`;
 }
 
 /**
- * Where recommendations come from. `list`: from a list model; `known`: how many items of the
- * person's.
+ * State the source of the recommendations. `list`: whether the model is a list model. `known`:
+ * number of items that the user rated.
  * @param {Task} task
  * @param {boolean} list
  * @param {number} known

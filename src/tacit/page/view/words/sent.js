@@ -1,4 +1,4 @@
-/** What was sent, what it cost, what was received, and the result. */
+/** Texts on sent answers, their cost, and the result. */
 
 import { UNRATED } from "../../device/documents/channel.js";
 import { hasOneLevel } from "../../device/documents/scale.js";
@@ -21,7 +21,7 @@ export const NOTHING_SENT = "Nothing was sent.";
 
 /**
  * @param {number} due answers
- * @param {boolean} waits whether something made earlier was not taken yet
+ * @param {boolean} waits whether earlier reports are not stored yet
  */
 export function sendInWords(due, waits) {
   if (due === 0) return "Send waiting answers";
@@ -29,7 +29,7 @@ export function sendInWords(due, waits) {
 }
 
 /**
- * A change after an answer left.
+ * Status of a rating that changed after its answer was sent.
  * @param {Task} task
  * @param {string} value that the answer is for
  * @param {number | null} from when a new one may be sent, Unix seconds; null: now
@@ -41,10 +41,10 @@ export function changedInWords(task, value, from) {
 }
 
 /**
- * A rating that was taken back after its answer left: no other follows.
+ * Status of a rating that was cleared after its answer was sent. No other answer follows.
  * @param {Task} task
  * @param {string} value that the answer is for
- * @param {number} end of it at the provider, Unix seconds
+ * @param {number} end of its retention, Unix seconds
  */
 export function clearedInWords(task, value, end) {
   const stands = `your answer for ${starsInWords(task.scale, value)} remains until ${day(task, end)}`;
@@ -52,7 +52,7 @@ export function clearedInWords(task, value, end) {
 }
 
 /**
- * What was sent instead of the true value.
+ * State what was sent instead of the true value.
  * @param {Task} task
  * @param {string} output that the symbol stands for
  * @param {string} value that it answers for
@@ -65,7 +65,7 @@ export function leftInWords({ scale }, output, value) {
 }
 
 /**
- * What was spent on one item.
+ * State the epsilon spent on one item.
  * @param {Task} task
  * @param {string} spent nats
  * @param {number} answers
@@ -90,7 +90,7 @@ export function othersInWords({ items, scale }, others) {
  * @param {Task} task
  * @param {number} left answers
  * @param {number} waiting of them
- * @param {number} last when the period of the last one began, Unix seconds
+ * @param {number} last start of the epoch of the last one, Unix seconds
  */
 export function answersInWords(task, left, waiting, last) {
   if (left === 0) return "Nothing yet.";
@@ -104,11 +104,11 @@ export function spentInWords(task, spent, limit) {
 }
 
 /**
- * What the sum spent counts, what is left, and what an answer costs.
+ * Explain the sum spent, the remaining budget, and the cost of an answer.
  * @param {Task} task
  * @param {string} cost nats
  * @param {string} left nats
- * @param {number | null} more answers that it is enough for; null: they are free
+ * @param {number | null} more number of answers that it covers; null: they are free
  */
 export function budgetInWords(task, cost, left, more) {
   const enough = more === null ? "" : `, enough for ${count(more, "new answer")}`;
@@ -119,7 +119,7 @@ export function budgetInWords(task, cost, left, more) {
 }
 
 /**
- * What the sum does not bound.
+ * State the conditions under which the sum is a bound.
  * @param {Task} task
  */
 function besides({ hidesPresence, scale }) {
@@ -130,14 +130,14 @@ function besides({ hidesPresence, scale }) {
     : ". The items you rated are public";
 }
 
-/** @param {string | undefined} title of what is recommended first */
+/** @param {string | undefined} title of the first recommendation */
 export function cameInWords(title) {
   if (title === undefined) return "No model yet.";
   return `A model trained on all users' answers. Its first recommendation for you is “${title}”.`;
 }
 
 /**
- * What became of reports in a sync.
+ * Summarize the outcome of a sync.
  * @param {Task} task
  * @param {import("../../device/client.js").SyncOutcome} outcome
  * @param {number} seconds until the next attempt, if one is to come
@@ -164,11 +164,11 @@ export function outcomeInWords({ scale }, outcome, seconds) {
 }
 
 /**
- * What is left of a device that was erased.
+ * Summarize the erasure of a device.
  * @param {Task} task
  * @param {string} spent nats
- * @param {number} erased names that the provider erased
- * @param {number} erasing names whose erasure it has not confirmed
+ * @param {number} erased pseudonyms that the provider erased
+ * @param {number} erasing pseudonyms whose erasure it has not confirmed
  */
 export function erasedInWords(task, spent, erased, erasing) {
   const kept = `Erased. Only the epsilon you have spent is kept: ${spent} ${together(task)}.`;
