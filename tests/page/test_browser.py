@@ -421,7 +421,7 @@ def test_an_older_page_in_another_tab_keeps_the_database_from_being_upgraded(
 
 def test_the_catalogue_is_found_and_rated_from_the_keyboard(page: Page, provider) -> None:
     keys = page.keyboard
-    page.get_by_label("Find").focus()
+    page.get_by_label("Search").focus()
     keys.type("rashomon")
     expect(page.locator("#catalogue li")).to_have_count(1)
     keys.press("Tab")

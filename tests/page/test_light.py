@@ -101,7 +101,7 @@ def longest(browser: Browser, opened: tuple[Page, CDPSession], url: str) -> floa
     expect(page.locator("#send")).to_contain_text("sends 3 answers")
     agree(page, "Some noise")
     expect(page.locator("#status")).to_contain_text("3 reports sent and stored")
-    page.get_by_label("Find").fill("the")
+    page.get_by_label("Search").fill("the")
     page.get_by_role("button", name="Show more", exact=True).click()
     events = json.loads(browser.stop_tracing())["traceEvents"]
     threads = {

@@ -62,7 +62,7 @@ def test_a_tap_says_that_it_is_there_and_another_that_it_is_not(page, provider, 
 
     page.reload()
     expect(checked).to_have_count(2)
-    page.get_by_label("only what I marked").check()
+    page.get_by_label("only items I marked").check()
     expect(page.locator("#catalogue li")).to_have_count(2)
     tap(page, 0)
     expect(checked).to_have_count(1)
@@ -108,7 +108,7 @@ def test_the_export_says_what_is_there(page, provider, asked):
 
 
 def test_it_is_marked_from_the_keyboard(page, provider):
-    page.get_by_label("Find").fill("rashomon")
+    page.get_by_label("Search").fill("rashomon")
     expect(page.locator("#catalogue li")).to_have_count(1)
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -116,13 +116,13 @@ def test_it_is_marked_from_the_keyboard(page, provider):
     expect(box).to_be_focused()
     page.keyboard.press("Space")
     expect(box).to_be_checked()
-    page.get_by_label("only what I marked").check()
+    page.get_by_label("only items I marked").check()
     expect(page.locator("#catalogue li")).to_have_count(1)
     box.focus()
     page.keyboard.press("Space")
     expect(box).not_to_be_checked()
-    page.get_by_label("only what I marked").uncheck()
-    page.get_by_label("only what I marked").check()
+    page.get_by_label("only items I marked").uncheck()
+    page.get_by_label("only items I marked").check()
     expect(page.locator("#catalogue li")).to_have_count(0)
 
 

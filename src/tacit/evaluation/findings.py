@@ -79,6 +79,6 @@ def _stake(row: ResultRow) -> Iterator[str]:
     elif row.epsilon is not None and row.delta == 0:
         yield (
             f"An attacker who sees a report and has no other information distinguishes two "
-            f"{row.unit}s correctly at most {guess(row.epsilon)} of the time. Each further "
-            "rating costs a further epsilon."
+            f"{row.unit}s correctly at most {guess(row.epsilon)} of the time. Each additional "
+            "rating costs epsilon again."
         )

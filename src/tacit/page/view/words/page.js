@@ -11,7 +11,7 @@ export const NO_TASK = "Nothing can be sent.";
 export const INSECURE = "This page needs a secure connection (https) to store and hash data.";
 export const ANEW =
   "The provider has a new question. Nothing is sent to it before you agree.";
-export const FIND = "Find";
+export const FIND = "Search";
 export const NONE_FOUND = "No item found.";
 export const MORE = "Show more";
 export const RATE = "rate";
@@ -77,7 +77,7 @@ export function titleInWords(name) {
 
 /** @param {Task} task */
 export function onlyMineInWords({ scale }) {
-  return `only what I ${vocabulary(scale).did}`;
+  return `only items I ${vocabulary(scale).did}`;
 }
 
 /** @param {number} many */
