@@ -150,7 +150,7 @@ def test_what_is_beside_is_a_floor_or_where_it_moves_a_line(rows):
     floors = {floor.name: floor.value for floor in panel.live.floors}
     stars = "stars, the item's true shares known"
     assert floors[f"{stars}, baseline"] == pytest.approx(known[stars, 1.0])
-    moving = {line.name: line.points for line in panel.live.lines if line.stroke == "floor"}
+    moving = {line.name: line.points for line in panel.live.lines if line.stroke == "baseline"}
     hidden = "presence, slot by slot"
     assert list(moving) == [f"{hidden}, baseline"]
     assert [y for _, y, _, _ in moving[f"{hidden}, baseline"]] == [

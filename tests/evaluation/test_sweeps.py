@@ -183,7 +183,7 @@ def test_a_floor_is_dashed_and_lists_have_a_figure_of_their_own(rows):
     ]
     (against,) = (figure for figure in report_figures(rows + flat) if len(figure.panels) > 1)
     lines = {line.name: line for line in against.panels[0].live.lines}
-    assert lines["item-average"].stroke == "floor"
+    assert lines["item-average"].stroke == "baseline"
     assert lines["near (user)"].stroke == "solid"
     assert "Bars and bands are a standard deviation over 2 draws" in against.caption
     (lists,) = report_figures(listed)

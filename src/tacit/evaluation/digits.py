@@ -1,4 +1,4 @@
-"""How many digits a mean bears: as many as its spread over splits leaves standing."""
+"""Number of significant decimals of a mean, from its standard deviation over splits."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,15 +8,15 @@ UNKNOWN, MOST = 3, 4
 
 
 def decimals(groups: Iterable[Sequence[float]]) -> int:
-    """Decimals of the means of these groups of figures, a group a mean: down to the first digit of
-    their median standard deviation, or the second where the first is 1.
+    """Return the number of decimals for the means of these groups, one mean per group.
 
-    Three where no group has two figures that differ; at least one, at most four.
+    Down to the first digit of the median standard deviation, or to the second if the first is 1.
+    Three if no group has two different figures. At least one, at most four.
     """
     spreads = [pstdev(group) for group in groups if len(group) > 1]
     known = [spread for spread in spreads if spread > 0]
     if not known:
         return UNKNOWN
-    # A spread of 0.001 that is a little less in floating point has the same digits.
+    # The tolerance makes a spread of 0.001 with a rounding error count as 0.001.
     places = math.ceil(-math.log10(median(known) / 2) - 1e-9)
     return min(max(places, 1), MOST)

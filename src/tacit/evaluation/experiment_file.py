@@ -1,10 +1,9 @@
-"""An experiment is a file: what was compared, from which `tacit compare` runs it again.
+"""Experiment files: TOML next to a result, with which `tacit compare` repeats the run.
 
-Written beside the result as TOML. `[compare]` has the options of the command line by their names,
-those left open included; `[auto]` the channel that `auto` stood for at each epsilon; `digest` a
-checksum of the ratings. Paths are relative to the file. `data` says where ratings were that were in
-no file, and `unnamed` lists what was compared and is an object of a program: of either the command
-line has no name.
+`[compare]`: the options of the command line by name, including defaults. `[auto]`: the channel that
+`auto` resolved to at each epsilon. `digest`: a checksum of the ratings. Paths are relative to the
+file. `data`: set if the ratings were in memory. `unnamed`: objects that were compared and that the
+command line cannot name.
 """
 
 import json
@@ -29,25 +28,25 @@ IN_MEMORY = "in memory"
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a file says beyond options. `auto`: the channel's name by epsilon, in nats per value or
-    slot. `digest`: a checksum of the ratings; None where a file has none."""
+    """The contents of an experiment file other than options. `auto`: the channel's name by epsilon,
+    in nats per value or slot. `digest`: a checksum of the ratings, None for a file without one."""
 
     auto: Mapping[str, str] = field(default_factory=dict[str, str])
     digest: str | None = None
 
     def check(self, ratings: Ratings, path: Path) -> None:
-        """Raise `DataError` where these are not the ratings of the experiment."""
-        found = fingerprint(ratings)
-        if self.digest not in (None, found):
+        """Raise `DataError` unless these are the ratings of the experiment."""
+        digest = fingerprint(ratings)
+        if self.digest not in (None, digest):
             raise DataError(
-                f"The ratings in {path} differ from the experiment's: their checksum is {found}, "
+                f"The ratings in {path} differ from the experiment's: their checksum is {digest}, "
                 f"not {self.digest}. Use the original ratings, or delete the digest from the "
                 "experiment file."
             )
 
 
 def options(comparison: Comparison) -> dict[str, Any]:
-    """What is compared, and how it is measured, as the options of `tacit compare` that say so."""
+    """Return the options of `tacit compare` that define the comparison and its evaluation."""
     split = comparison.protocol
     return {
         "cap": comparison.cap,
@@ -70,21 +69,24 @@ def options(comparison: Comparison) -> dict[str, Any]:
 def write(
     result: Path,
     ratings: Ratings,
-    asked: Mapping[str, Any],
+    request: Mapping[str, Any],
     auto: Mapping[str, str],
     *,
     by: str,
     unnamed: Sequence[str] = (),
 ) -> None:
-    """The file beside `result`.
+    """Write the experiment file next to `result`.
 
-    `asked`: options by their names, paths as `Path`; without `data` the ratings were in memory.
-    `auto`: the channel by epsilon. `by`: who writes it.
+    `request`: options by name, paths as `Path`. Without `data`, the ratings were in memory. `auto`:
+    the channel by epsilon. `by`: the command or function that writes the file. `unnamed`:
+    descriptions of objects that the command line cannot name.
     """
     path = result.with_suffix(SUFFIX)
-    told = {name: value for name, value in sorted(asked.items()) if value not in (None, False)}
-    first = {"data": told.pop("data")} if "data" in told else {}
-    lines = {name: _in_file(value, path) for name, value in (first | told).items()}
+    settings = {
+        name: value for name, value in sorted(request.items()) if value not in (None, False)
+    }
+    first = {"data": settings.pop("data")} if "data" in settings else {}
+    lines = {name: _in_file(value, path) for name, value in (first | settings).items()}
     facts: dict[str, Any] = {
         "version": version("tacit-recommender"),
         "digest": fingerprint(ratings),
@@ -103,9 +105,9 @@ def write(
 
 
 def read(path: Path) -> tuple[dict[str, Any], Recorded]:
-    """The options of an experiment by their names, and what else the file says.
+    """Read the options of an experiment by name, and the other contents of the file.
 
-    Raises `RequestError` for a file that is none, and for one that a command line cannot run.
+    Raises `RequestError` for an invalid file, and for one that the command line cannot run.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -116,18 +118,18 @@ def read(path: Path) -> tuple[dict[str, Any], Recorded]:
             f"{path} compares {', '.join(unnamed)}, which the command line cannot name; run it "
             "from Python, with tacit.compare."
         )
-    said: dict[str, Any] = table.get("compare", {})
-    if "data" not in said and table.get("data") == IN_MEMORY:
+    values: dict[str, Any] = table.get("compare", {})
+    if "data" not in values and table.get("data") == IN_MEMORY:
         raise RequestError(
             f"{path} was run on ratings in memory; write them to a file, and name it in the "
             f"experiment as {WHERE_DATA_ARE}."
         )
-    if "data" not in said:
+    if "data" not in values:
         raise RequestError(
             f"{path} is not an experiment file: it has no table [compare] with data."
         )
-    paths = {name: str(path.parent / said[name]) for name in PATHS if name in said}
-    return {**said, **paths}, Recorded(table.get("auto", {}), table.get("digest"))
+    paths = {name: str(path.parent / values[name]) for name in PATHS if name in values}
+    return {**values, **paths}, Recorded(table.get("auto", {}), table.get("digest"))
 
 
 def _once(data: Mapping[str, Any], unnamed: Sequence[str]) -> str:
@@ -142,7 +144,7 @@ def _in_file(value: Any, path: Path) -> Any:
 
 
 def _lines(values: Mapping[str, Any]) -> list[str]:
-    """TOML of strings, numbers, truths and lists, which are written as in JSON."""
+    """Format strings, numbers, booleans and lists as TOML, in which they are spelt as in JSON."""
     return [f"{_key(name)} = {json.dumps(value)}" for name, value in values.items()]
 
 

@@ -35,14 +35,18 @@ def findings(rows: Sequence[ResultRow]) -> list[str]:
 
 
 def guess(epsilon: float) -> str:
-    """The largest posterior of two even hypotheses, in percent, rounded up."""
+    """Return the maximum posterior of one of two equally likely hypotheses, in percent, rounded up.
+
+    It is 1 / (1 + e^-epsilon).
+    """
     return f"{math.ceil(1000 / (1 + math.exp(-epsilon))) / 10:g} %"
 
 
 def _score(
     here: Sequence[ResultRow], free: Sequence[ResultRow], metric: str, digits: int
 ) -> Markup:
-    """The best model at one place, the best without privacy, and for top-N lists popularity."""
+    """Compare the best model at one location with the best one without privacy, and with popularity
+    for top-N lists."""
     where = "device" if any(row.where == "device" for row in here) else here[0].where
     models, free_models = (_without_baselines(each) for each in (here, free))
     best, best_free = (foremost(each, where, metric) for each in (models, free_models))
@@ -54,25 +58,25 @@ def _score(
             [row for row in free if row.model == POPULARITY], where, LISTS
         )
     words = ", ".join(f"{one.figure:.{digits}f} {name}" for name, one in others.items() if one)
-    place = "on the device" if where == "device" else f"at the {where}"
-    score = SCORES[metric].format(place, f"{best.figure:.{digits}f}")
+    location = "on the device" if where == "device" else f"at the {where}"
+    score = SCORES[metric].format(location, f"{best.figure:.{digits}f}")
     return score + f" ({words})" if words else score
 
 
 def _without_baselines(rows: Sequence[ResultRow]) -> Sequence[ResultRow]:
-    """The rows of models, or of baselines if nothing else was compared."""
+    """Return the rows of models, or of baselines if nothing else was compared."""
     return [row for row in rows if row.model not in (RANDOM, POPULARITY)] or rows
 
 
 def _lists(here: Sequence[ResultRow], free: Sequence[ResultRow], digits: int) -> Iterator[str]:
-    """Top-N accuracy, if the first sentence is about predicted ratings."""
+    """Yield top-N accuracy, if the first sentence is about predicted ratings."""
     score = _score(here, free, LISTS, digits)
     if score:
         yield score[0].upper() + score[1:] + ", over the complete catalogue."
 
 
 def _stake(row: ResultRow) -> Iterator[str]:
-    """The guarantee of one user if it is known, otherwise that of one report."""
+    """Yield the guarantee of one user if it is known, otherwise that of one report."""
     epsilon = row.user_epsilon if row.unit != "user" else row.epsilon
     if epsilon is not None:
         yield f"All reports of one user have epsilon = {epsilon:g} per user."

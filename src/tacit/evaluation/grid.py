@@ -1,4 +1,4 @@
-"""A grid of experiments that can be interrupted, and goes on where it stopped."""
+"""Resumable grids of experiments."""
 
 import json
 import zlib
@@ -14,15 +14,15 @@ from tacit.ratings import Ratings
 
 IDENTITY = "identity"
 ROUNDS = "rounds"
-"""The plan of a training: no channel is chosen, and devices answer as often as it asks."""
+"""Plan of a trainer, which queries the devices in rounds, without a channel."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """One experiment: everything that its rows depend on but chance.
+    """One experiment: everything that determines its rows, except random noise.
 
-    `data` is a fingerprint of the ratings, `settings` whatever else all experiments share; both
-    are here so that no row of another run is taken for one of this.
+    `data`: a fingerprint of the ratings. `settings`: settings shared by all experiments. Both are
+    part of the key, so that rows of other runs are not reused.
     """
 
     dataset: str
@@ -39,29 +39,29 @@ class Experiment:
 
     @property
     def key(self) -> str:
-        """The experiment as one line of JSON."""
+        """Unique key: one line of JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @property
     def label(self) -> str:
-        """The experiment as a progress bar shows it."""
+        """Label in progress bars."""
         source = self.channel or self.plan
         noise = source if self.epsilon is None else f"{source} at {self.epsilon}"
-        place = f"seed {self.seed}" + ("" if self.fold is None else f", fold {self.fold}")
-        return f"{self.model}, {noise}, {place}"
+        split = f"seed {self.seed}" + ("" if self.fold is None else f", fold {self.fold}")
+        return f"{self.model}, {noise}, {split}"
 
 
 class Keyed(Interface):
-    """A experiment of some grid."""
+    """An experiment of a grid."""
 
     @property
     def key(self) -> str:
-        """All that its rows depend on but chance, as one line of JSON."""
+        """Everything that determines its rows, except random noise, as one line of JSON."""
         ...
 
     @property
     def label(self) -> str:
-        """As a progress bar shows it."""
+        """Label in progress bars."""
         ...
 
 
@@ -70,7 +70,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def fingerprint(ratings: Ratings) -> str:
-    """A checksum of the rows: other data, or the same in another order, differ."""
+    """Return a checksum of the rows, which depends on their order."""
     columns = [ratings.users, ratings.items, ratings.levels]
     columns += [] if ratings.held_out is None else [ratings.held_out]
     return "-".join(f"{zlib.crc32(column.tobytes()):08x}" for column in columns)
@@ -90,11 +90,12 @@ def experiments(
     only: Mapping[str, str] | None = None,
     settings: str = "",
 ) -> list[Experiment]:
-    """The whole grid, the identity always in it and once; models that share reports in a row.
+    """Return the complete grid. Experiments that share reports are consecutive.
 
-    `trainings` (name, mode) choose what leaves themselves: they run once an epsilon and mode, with
-    no channel; `floors` learn nothing, and run without privacy alone. A channel of `only` runs at
-    the epsilon there alone. Epsilons are in nats per value or slot, or of a training's unit.
+    The identity channel is always included, once. `trainings`: (name, mode) of trainers, which run
+    once per epsilon and mode, without a channel. `floors`: baselines without a fit, which run
+    without privacy only. `only`: channels that run at a single epsilon. Epsilons are in nats per
+    value or slot, or per unit of a trainer.
     """
     at = only or {}
     known = [(name, "strict") for name in models]
@@ -135,10 +136,10 @@ def run(
     journal: Journal[AnyRow],
     progress: Progress = lambda label, done, total: None,
 ) -> list[AnyRow]:
-    """Run every experiment that the journal lacks, in order; the rows of all of them.
+    """Run all experiments that are not in the journal, in order. Returns the rows of all of them.
 
-    An interrupt or an error leaves the finished experiments in the journal and passes through.
-    `progress` is told what runs now and how many experiments of how many are done.
+    An interrupt or an error propagates. Finished experiments stay in the journal. `progress` is
+    called with the current label, the number of finished experiments and the total.
     """
     done = sum(experiment.key in journal for experiment in experiments)
     for experiment in experiments:

@@ -1,4 +1,4 @@
-"""Finished experiments on disk: one JSON line each, there before the next one begins."""
+"""Journal of finished experiments: one JSON line each, on disk before the next one starts."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tacit.evaluation.results import AnyRow
 
 
 class Journal(Generic[AnyRow]):
-    """Finished experiments on disk, with rows of one `kind`; without a path, in memory only."""
+    """Finished experiments with rows of one `kind`, on disk, or in memory without a path."""
 
     def __init__(self, path: Path | None, kind: type[AnyRow]) -> None:
         self.path = path
@@ -23,13 +23,13 @@ class Journal(Generic[AnyRow]):
         return key in self._rows
 
     def append(self, key: str, rows: Sequence[AnyRow]) -> None:
-        """Keep the rows of a finished experiment; they are on disk when this returns."""
+        """Append the rows of a finished experiment, durably."""
         self._rows[key] = list(rows)
         if self.path is None:
             return
         entry = {"cell": json.loads(key), "rows": [row.to_dict() for row in rows]}
         with self.path.open("ab") as file:
-            # A line that an earlier crash tore must not swallow this one.
+            # Start a new line after a partial one that a crash left.
             if file.tell() and not _ends_with_newline(self.path):
                 file.write(b"\n")
             file.write(json.dumps(entry).encode() + b"\n")
@@ -37,17 +37,17 @@ class Journal(Generic[AnyRow]):
             os.fsync(file.fileno())
 
     def rows(self, keys: Iterable[str]) -> list[AnyRow]:
-        """The rows of those experiments that are finished, in the order of `keys`."""
+        """Return the rows of the finished experiments, in the order of `keys`."""
         return [row for key in keys for row in self._rows.get(key, [])]
 
     def remove(self) -> None:
-        """Forget the file: the result file has taken its place."""
+        """Delete the file, which the result file replaces."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
 
 
 def beside(result: Path | None) -> Path | None:
-    """Where the journal of a result file lies, until that is written."""
+    """Return the path of the journal of a result file."""
     return None if result is None else result.with_name(result.name + ".journal")
 
 
@@ -58,7 +58,7 @@ def _entries(path: Path, kind: type[AnyRow]) -> Iterator[tuple[str, list[AnyRow]
             rows = [kind.from_dict(values) for values in entry["rows"]]
             yield json.dumps(entry["cell"], sort_keys=True), rows
         except (AttributeError, DataError, KeyError, RecursionError, TypeError, ValueError):
-            # Torn by a crash, or of another version: that experiment is run again.
+            # A partial line or one of another version: the experiment runs again.
             continue
 
 

@@ -1,4 +1,4 @@
-"""Whether results can be written where they are to go, asked before hours of work."""
+"""Checks of output paths, before a long run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,14 +6,14 @@ from pathlib import Path
 from tacit.errors import RequestError
 
 ROWS = (".parquet",)
-"""What is written beside the JSON of rows."""
+"""Suffixes of files that are written next to the JSON of rows."""
 
 
 def writable(*paths: Path | None, read: Sequence[object] = (), beside: Sequence[str] = ()) -> None:
-    """Raise `RequestError` for a file that cannot be written, and for one that is to be read.
+    """Raise `RequestError` for an output that cannot be written, or that would replace an input.
 
-    `read`: the sources, of which those that are no paths do not count. `beside`: the suffixes of
-    what is written beside each of `paths`.
+    `read`: the inputs. Those that are not paths are ignored. `beside`: suffixes of files that are
+    written next to each of `paths`.
     """
     sources = {Path(source).resolve() for source in read if isinstance(source, str | Path)}
     for path in filter(None, paths):

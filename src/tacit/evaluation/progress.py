@@ -1,4 +1,4 @@
-"""The progress bar of long work: on standard error, on a terminal or in a notebook only."""
+"""Progress bars on standard error, in a terminal or a notebook only."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -13,14 +13,14 @@ from rich.progress import Progress as Bars
 from tacit.evaluation.grid import Progress
 
 STEPS = 100
-"""Into which work is divided that only says its share."""
+"""Steps of a bar for work that reports only its completed share."""
 WIDTH = 20
-"""Characters of a bar in a notebook."""
+"""Width of a bar in a notebook, in characters."""
 
 
 @contextmanager
 def bar(title: str) -> Generator[Progress]:
-    """A bar that is told (what runs now, how many are done, of how many)."""
+    """Show a bar. Yields a callback (current label, number done, total)."""
     console = Console(stderr=True)
     if console.is_jupyter:
         yield _line(title)
@@ -32,8 +32,8 @@ def bar(title: str) -> Generator[Progress]:
         *columns, TimeElapsedColumn(), console=console, transient=True, disable=quiet
     ) as bars:
         task = bars.add_task(title, total=None)
-        said = CompilationNotice(console.print)
-        with event.install_listener("numba:compile", said):  # pyright: ignore[reportUnknownMemberType]
+        listener = CompilationNotice(console.print)
+        with event.install_listener("numba:compile", listener):  # pyright: ignore[reportUnknownMemberType]
             yield lambda label, done, total: bars.update(
                 task, description=label or title, completed=done, total=total
             )
@@ -57,7 +57,7 @@ class CompilationNotice(event.Listener):
 
 
 def _line(title: str) -> Progress:
-    """One line that is written over, once for each hundredth of the work and no more often."""
+    """Return a callback that overwrites one line, at most once per percent."""
     shown = -1
 
     def progress(label: str, done: int, total: int) -> None:
@@ -73,6 +73,6 @@ def _line(title: str) -> Progress:
 
 @contextmanager
 def share(title: str) -> Generator[Callable[[float], None]]:
-    """A bar that is told the share of the work that is done, 0 to 1."""
+    """Show a bar. Yields a callback (completed share, 0 to 1)."""
     with bar(title) as progress:
         yield lambda done: progress("", round(STEPS * done), STEPS)

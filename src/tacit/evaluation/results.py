@@ -1,4 +1,4 @@
-"""The result file: one row an experiment, and nothing in a figure that is not in a row."""
+"""Result files: one row per experiment. Figures and tables are computed from rows only."""
 
 import json
 import math
@@ -17,17 +17,17 @@ from tacit.wire.strict import brief
 
 
 class Record(Protocol):
-    """A row of some result file: a frozen dataclass of numbers, words and nulls."""
+    """A row of a result file: a frozen dataclass of numbers, strings and nulls."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as JSON-ready values; a figure that does not exist is null."""
+        """Return the row as JSON-ready values. Missing figures are null."""
         ...
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The row that `to_dict` wrote; raises `DataError` for other keys."""
+        """Parse the values of `to_dict`. Raises `DataError` for other keys."""
         ...
 
 
@@ -36,21 +36,21 @@ AnyRow = TypeVar("AnyRow", bound=Record)
 
 @dataclass(frozen=True, kw_only=True)
 class ResultRow:
-    """One model, fed by one channel, at one epsilon, on one split, seen from one place.
+    """One model with one channel at one epsilon on one split, evaluated at one location.
 
-    Epsilons are in nats. `where`: "provider" predicts from reports alone, "device" from its own
-    true ratings and the published item model, "curator" from true ratings. `unit` is what `epsilon`
-    protects. `claim_valid` is False where the claim is known not to hold, and None where nothing is
-    claimed. `uncovered`: what the claim leaves out because nobody declared it ("the catalogue, the
-    set of people"); None for nothing. `items`: what a public table told of the items ("title,
-    genres"); None for nothing. `plugins`: which of the channel and the model are no part of Tacit,
-    and of what they are ("halfway of my-package 1.0"); None for neither. `cold_users`: how many
-    users have a test rating and no training rating; every model leaves them out of the figures of
-    lists. None for none. `rmse_of_mean`: of predicting the mean of the true training ratings.
-    `information_efficiency`: on the device, and once the model without privacy has run, as
-    `tacit.evaluation.comparison.without_privacy` defines it. `slices`: the error by decile of
-    people and items; None where none were asked for. Seconds are wall seconds, of predicting those
-    of ratings. A figure that a model or a scale does not have is NaN.
+    Epsilons are in nats. `where`: "provider" predicts from reports only, "device" from the user's
+    true ratings and the published item model, "curator" from true ratings. `unit`: what `epsilon`
+    protects. `claim_valid`: False if the guarantee is known to fail, None without a guarantee.
+    `uncovered`: undeclared parts that the guarantee does not cover ("the catalogue, the set of
+    people"), or None. `items`: columns of the public item table that the model used ("title,
+    genres"), or None. `plugins`: the channel or model that comes from a plug-in, and the plug-in
+    ("halfway of my-package 1.0"), or None. `cold_users`: number of users with a test rating and no
+    training rating, whom top-N metrics exclude for every model. None for none. `rmse_of_mean`: RMSE
+    of the mean of the true training ratings. `information_efficiency`: on the device, if the model
+    also ran without privacy, as `tacit.evaluation.comparison.without_privacy` defines it. `slices`:
+    the error by decile of users and items, None unless requested. Seconds are wall seconds;
+    `predict_seconds` covers rating prediction. Metrics that a model or a scale does not have are
+    NaN.
     """
 
     dataset: str
@@ -96,24 +96,22 @@ class ResultRow:
 
     @property
     def method(self) -> str:
-        """The model as tables name it, with what it knew of items beforehand; one whose claim is
-        known to fail is marked."""
+        """Name of the model in tables, with the item features used and a mark if its guarantee is
+        known to fail."""
         known = self.model if self.items is None else f"{self.model} knowing {self.items}"
         return known if self.claim_valid is not False else f"{known}, claim fails"
 
     @property
     def via(self) -> str:
-        """What stands between true ratings and the model: a channel, or a training's own way.
-
-        The latter with its unit, which seldom is that of the channels beside it.
-        """
+        """The channel, or the plan of a trainer with its unit, which usually differs from that of
+        channels."""
         who = "curator" if self.trust == "curator" else self.plan
         return self.channel or f"{who} per {self.unit}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as JSON-ready values; a figure that does not exist is null.
+        """Return the row as JSON-ready values. Missing figures are null.
 
-        Without slices, a table of items, plug-ins or cold users there is no key of theirs.
+        The keys of slices, item table, plug-ins and cold users are omitted if they are None.
         """
         values = plain(self)
         absent = [key for key in OPTIONAL if values[key] is None]
@@ -121,7 +119,7 @@ class ResultRow:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The row that `to_dict` wrote; raises `DataError` for other keys."""
+        """Parse the values of `to_dict`. Raises `DataError` for other keys."""
         known = checked(cls, {**dict.fromkeys(OPTIONAL), **values}, METRICS)
         if known["slices"] is not None:
             parts = (checked(Slice, part, ("slice_rmse",)) for part in known["slices"])
@@ -130,15 +128,15 @@ class ResultRow:
 
 
 def plain(row: Record) -> dict[str, Any]:
-    """The values of a row, null where a figure does not exist."""
+    """Return the values of a row. Missing figures are null."""
     values = asdict(row)
     return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
 
 
 def checked(kind: type[Any], values: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
-    """`values` as a row of `kind` takes them, nulls of `metrics` as figures that do not exist.
+    """Validate the values of a row of `kind`. Nulls of `metrics` become NaN.
 
-    Raises `DataError` for other keys than its own, and for a value of another type.
+    Raises `DataError` for unknown or missing keys, and for a value of another type.
     """
     odd = sorted(set(values) ^ {field.name for field in fields(kind)})
     if odd:
@@ -156,7 +154,7 @@ def checked(kind: type[Any], values: Mapping[str, Any], metrics: Sequence[str]) 
 
 
 def _is_of(kind: Any, value: Any) -> bool:
-    """Whether a JSON value has the type of a field. A missing figure is null."""
+    """Return whether a JSON value has the type of a field. Missing figures are null."""
     if options := get_args(kind):
         if get_origin(kind) is Literal:
             return value in options
@@ -175,16 +173,16 @@ def _is_encodable(text: str) -> bool:
 
 
 MOST = 1 << 63
-"""Bound of 64-bit integers."""
+"""Upper bound of 64-bit integers, exclusive."""
 OPTIONAL = ("items", "plugins", "cold_users", "slices")
 KEYS = tuple(field.name for field in fields(ResultRow) if field.name not in OPTIONAL)
-"""The keys of a row without slices, a table of items, plug-ins or cold users."""
+"""Keys that every row has."""
 STARS = ("rmse", "mae", "rmse_of_mean", "information_efficiency", "precision_at_10",
          "recall_at_10", "f_score_at_10")  # fmt: skip
-"""Figures of predicted ratings, the last three of the papers' rankings of test items."""
+"""Metrics of predicted ratings. The last three rank test items, as the papers do."""
 LISTS = ("ndcg_at_20", "recall_at_20", "mrr", "hit_rate_at_20", "coverage_at_20",
          "popularity_at_20")  # fmt: skip
-"""Figures of lists of 20 from the whole catalogue, as `tacit.metrics.lists` defines them."""
+"""Metrics of top-20 lists over the complete catalogue, as `tacit.metrics.lists` defines them."""
 METRICS = (*STARS, *LISTS)
 TYPES: dict[Any, pl.DataType] = {
     float: pl.Float64(),
@@ -199,7 +197,7 @@ TYPES[tuple[Slice, ...] | None] = pl.List(
 
 
 def to_frame(rows: Sequence[Record], kind: type[Record] = ResultRow) -> pl.DataFrame:
-    """Rows of a kind as a polars frame, a column a field, but for optional ones no row has."""
+    """Return rows as a polars frame, one column per field, without empty optional columns."""
     schema = {field.name: TYPES.get(field.type, pl.String()) for field in fields(kind)}
     frame = pl.DataFrame([row.to_dict() for row in rows], schema=schema)
     absent = [key for key in OPTIONAL if key in schema and frame[key].null_count() == len(frame)]
@@ -207,7 +205,7 @@ def to_frame(rows: Sequence[Record], kind: type[Record] = ResultRow) -> pl.DataF
 
 
 def save(rows: Sequence[Record], path: Path, kind: type[Record] = ResultRow) -> None:
-    """Write the JSON list at `path` and the same rows as Parquet beside it, each at one stroke."""
+    """Write the rows as JSON to `path` and as Parquet next to it, each atomically."""
     text = ",\n".join(json.dumps(row.to_dict(), allow_nan=False) for row in rows)
     write_whole(path, f"[\n{text}\n]\n".encode())
     with whole(path.with_suffix(".parquet")) as partial:
@@ -215,7 +213,7 @@ def save(rows: Sequence[Record], path: Path, kind: type[Record] = ResultRow) -> 
 
 
 def load(path: Path) -> list[ResultRow]:
-    """The rows that `save` wrote; raises `DataError` when the file is no result file."""
+    """Read the rows that `save` wrote. Raises `DataError` if the file is not a result file."""
     try:
         rows = json.loads(path.read_text())
         if not isinstance(rows, list):

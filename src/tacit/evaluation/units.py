@@ -1,29 +1,29 @@
-"""The unit that epsilons of rows are printed with."""
+"""Units of epsilon in tables and figures."""
 
 from collections.abc import Iterable
 from typing import Protocol
 
 
 class Promising(Protocol):
-    """A row of any kind, with what it promises."""
+    """A row of any kind with a guarantee."""
 
     @property
     def epsilon(self) -> float | None:
-        """In nats per `unit`; None where nothing is protected."""
+        """Nats per `unit`, None without privacy."""
         ...
 
     @property
     def unit(self) -> str | None:
-        """What one epsilon protects."""
+        """The unit that epsilon protects."""
         ...
 
 
 def units(rows: Iterable[Promising]) -> str:
-    """What the rows' epsilons protect: "value", or "slot or user" where rows differ."""
-    found = (row.unit for row in rows if row.epsilon is not None)
-    return " or ".join(dict.fromkeys(unit for unit in found if unit))
+    """Return the unit of the rows' epsilons: "value", or "slot or user" if rows differ."""
+    names = (row.unit for row in rows if row.epsilon is not None)
+    return " or ".join(dict.fromkeys(unit for unit in names if unit))
 
 
 def epsilon_per(rows: Iterable[Promising]) -> str:
-    """The name of an axis or a column of epsilons, "epsilon per value"."""
+    """Return the label of an axis or a column of epsilons, such as "epsilon per value"."""
     return f"epsilon per {known}" if (known := units(rows)) else "epsilon"

@@ -118,7 +118,7 @@ def test_no_label_of_an_axis_stands_there_twice(opened, name) -> None:
 def test_a_chart_is_read_by_keys(opened) -> None:
     page = opened("choose-epsilon")
     chart = page.get_by_role("application")
-    readout, heard = chart.locator(".readout"), page.locator(".heard")
+    readout, heard = chart.locator(".readout"), page.locator(".announcer")
     chart.focus()
     expect(readout).to_be_hidden()
     page.keyboard.press("ArrowRight")

@@ -1,4 +1,4 @@
-"""What attackers find on the ratings of a comparison, under its terms: cheap attacks alone."""
+"""Fast attacks on the ratings of a comparison, under its terms, for its report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,27 +26,27 @@ def beside(
     epsilons: Sequence[str],
     progress: Progress = lambda label, done, total: None,
 ) -> list[AttackRow]:
-    """Rows of linkage, of a few people, and of reconstruction under each channel and epsilon (nats
-    per value or slot), and without privacy; none where there is no channel."""
+    """Run linkage of a sample of users, and reconstruction, under each channel and epsilon (nats
+    per value or slot), and without privacy. Empty without a channel."""
     noisy = [name for name in channels if name != IDENTITY]
     if not noisy:
         return []
-    asked = AttackRequest(
+    request = AttackRequest(
         attacks=("linkage", "reconstruction"),
         plans=(plan,),
         channels=noisy,
         epsilons=epsilons,
         changes={"linkage": {"known": (KNOWN,), "most_victims": VICTIMS}},
     )
-    return asked.run(ratings, Journal(None, AttackRow), progress)
+    return request.run(ratings, Journal(None, AttackRow), progress)
 
 
 @dataclass(frozen=True)
 class FoundBeside:
-    """The part of a report: in words, then every figure.
+    """Section of a report on attacks.
 
-    `linked`: the terms, and how often the first guess is right under them. `knows`: what the
-    attacker of each attack knows.
+    `linked`: terms, and the linkage success of the first guess. `said`: sentences. `tables`: all
+    figures. `knows`: background knowledge of the attacker, by attack.
     """
 
     linked: Sequence[tuple[str, str]]
@@ -57,7 +57,7 @@ class FoundBeside:
 
 
 def found_beside(rows: Sequence[AttackRow]) -> FoundBeside | None:
-    """What the rows say; nothing where there are none."""
+    """Return the section for these rows, or None without rows."""
     if not rows:
         return None
     names = dict.fromkeys(row.attack for row in rows)
@@ -70,27 +70,30 @@ def found_beside(rows: Sequence[AttackRow]) -> FoundBeside | None:
 
 
 def linked(rows: Sequence[AttackRow]) -> list[AttackRow]:
-    """Of linkage by a few known ratings, how often the first guess is right."""
+    """Return the rows of linkage by `KNOWN` ratings: success of the first guess."""
     return [row for row in rows if (row.setting, row.figure) == LINKED]
 
 
 def _lines(rows: Sequence[AttackRow]) -> Iterator[tuple[str, str]]:
-    """A line on each of the terms, no privacy last, then the guess without reports."""
+    """Yield a line per terms, no privacy last, then the guess without reports."""
     ordered = sorted(rows, key=lambda row: row.epsilon is None)
-    found = {under(row): row for row in linked(ordered)}
-    told = {under(row): row for row in ordered if row.setting == STARS}
-    for terms, row in found.items():
-        yield terms, _line(row.value, told[terms].value if terms in told else None)
-    for row in list(found.values())[:1]:
-        stars = next((one.baseline for one in told.values()), None)
+    linkage = {under(row): row for row in linked(ordered)}
+    reconstructed = {under(row): row for row in ordered if row.setting == STARS}
+    for terms, row in linkage.items():
+        yield (
+            terms,
+            _line(row.value, reconstructed[terms].value if terms in reconstructed else None),
+        )
+    for row in list(linkage.values())[:1]:
+        stars = next((one.baseline for one in reconstructed.values()), None)
         yield "without reports", _line(row.baseline, stars)
 
 
-def _line(found: float, stars: float | None) -> str:
+def _line(success: float, stars: float | None) -> str:
     guessed = "" if stars is None else f"; {share(stars)} of ratings reconstructed"
-    return f"{share(found)} of users{guessed}"
+    return f"{share(success)} of users{guessed}"
 
 
 def share(value: float) -> str:
-    """A share in percent, with as many digits as it bears."""
+    """Format a share in percent, with two significant digits."""
     return f"{100 * value:.2g} %" if value < 0.995 else "100 %"

@@ -25,7 +25,7 @@ Shares = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class FoundPanel:
-    """One attack under one plan and channel: of each of its settings the first figure, a share."""
+    """One attack under one plan and channel: the first metric of each setting, a share."""
 
     way: Way
     rows: Sequence[AttackRow]
@@ -37,37 +37,39 @@ class FoundPanel:
 
     @property
     def epsilons(self) -> list[float]:
-        """Where there are points, ascending, in nats."""
+        """Epsilons of the points, ascending, in nats."""
         return sorted({row.epsilon for row in self.rows if row.epsilon is not None})
 
     def points(self, name: str) -> list[Shares]:
-        """(epsilon, mean, deviation over draws, or the standard error of a single one)."""
-        found: list[Shares] = []
+        """Return (epsilon, mean, deviation over draws or standard error of a single one)."""
+        shares: list[Shares] = []
         for epsilon, mine in self._by_epsilon(name).items():
             values = [row.value for row in mine]
             spread = pstdev(values) if len(values) > 1 else mine[0].error
-            found.append((epsilon, fmean(values), spread))
-        return found
+            shares.append((epsilon, fmean(values), spread))
+        return shares
 
-    def beside(self, name: str) -> list[Shares]:
-        """What stands beside it, as rows say: mostly the same without reports."""
+    def baseline_points(self, name: str) -> list[Shares]:
+        """Return the baseline at each epsilon, in most attacks the success without reports."""
         groups = self._by_epsilon(name)
         return [(e, fmean(row.baseline for row in mine), 0.0) for e, mine in groups.items()]
 
     def even(self, name: str) -> bool:
-        """Whether that is one figure at every epsilon: then it is a floor, else a line."""
-        return len({f"{at:.6f}" for _, at, _ in self.beside(name)}) < 2
+        """Return whether the baseline is constant, and drawn as one dashed line."""
+        return len({f"{at:.6f}" for _, at, _ in self.baseline_points(name)}) < 2
 
     @property
     def floors(self) -> dict[str, float]:
-        """What is beside at every epsilon alike, by the settings that share it."""
+        """Constant baselines, by the settings that share them."""
         alike: dict[str, list[str]] = {}
         for name in filter(self.even, dict.fromkeys(row.setting for row in self.rows)):
-            alike.setdefault(f"{self.beside(name)[0][1]:.6f}", []).append(name)
-        places = {" or ".join(names): self.beside(names[0])[0][1] for names in alike.values()}
+            alike.setdefault(f"{self.baseline_points(name)[0][1]:.6f}", []).append(name)
+        places = {
+            " or ".join(names): self.baseline_points(names[0])[0][1] for names in alike.values()
+        }
         if len(places) == 1:
             return {"baseline": next(iter(places.values()))}
-        return {f"{names}, baseline": place for names, place in places.items()}
+        return {f"{names}, baseline": baseline for names, baseline in places.items()}
 
     def _by_epsilon(self, name: str) -> dict[float, list[AttackRow]]:
         mine = [row for row in self.rows if row.setting == name]
@@ -76,19 +78,21 @@ class FoundPanel:
 
 
 def found_figure(rows: Sequence[AttackRow]) -> ReportFigure | None:
-    """The figure of one attack; None where nothing was protected at any epsilon."""
+    """Return the figure of one attack. None without rows at an epsilon."""
     first = {row.setting: row.figure for row in reversed(rows)}
     shown = [row for row in rows if row.epsilon is not None and first[row.setting] == row.figure]
     if not shown:
         return None
     names = _changing(shown)
-    kept = [row for row in shown if row.setting in names]
-    ways = dict.fromkeys((row.plan, row.channel) for row in kept)
-    panels = [FoundPanel(way, [r for r in kept if (r.plan, r.channel) == way]) for way in ways]
+    rows_shown = [row for row in shown if row.setting in names]
+    ways = dict.fromkeys((row.plan, row.channel) for row in rows_shown)
+    panels = [
+        FoundPanel(way, [r for r in rows_shown if (r.plan, r.channel) == way]) for way in ways
+    ]
     digits = digits_of(rows)
     legend = [marker(name, *style(number)) for number, name in enumerate(names)]
     return ReportFigure(
-        f"{', '.join(dict.fromkeys(row.figure for row in kept))}, as a share",
+        f"{', '.join(dict.fromkeys(row.figure for row in rows_shown))}, as a share",
         f", against {epsilon_per(shown)} on a log scale: left is more private. {_spread(shown)}"
         f"{_left_out(shown, names)}",
         [*legend, LegendEntry(f"baseline: {rows[0].beside}", stroke="mean")],
@@ -97,14 +101,14 @@ def found_figure(rows: Sequence[AttackRow]) -> ReportFigure | None:
 
 
 def _changing(rows: Sequence[AttackRow]) -> list[str]:
-    """What depends on epsilon and the channel most, as many lines as there are colours."""
-    found: dict[str, list[float]] = {}
+    """Return the settings that depend most on epsilon and channel, at most one per colour."""
+    values_of: dict[str, list[float]] = {}
     for row in rows:
-        found.setdefault(row.setting, []).append(row.value)
-    ranges = {name: max(values) - min(values) for name, values in found.items()}
+        values_of.setdefault(row.setting, []).append(row.value)
+    ranges = {name: max(values) - min(values) for name, values in values_of.items()}
     most = sorted(ranges, key=lambda name: -ranges[name])[:MOST_LINES]
-    changing = [name for name in found if name in most and ranges[name] > 0]
-    return changing or list(found)[:MOST_LINES]
+    changing = [name for name in values_of if name in most and ranges[name] > 0]
+    return changing or list(values_of)[:MOST_LINES]
 
 
 def _left_out(rows: Sequence[AttackRow], names: Sequence[str]) -> str:
@@ -115,7 +119,7 @@ def _left_out(rows: Sequence[AttackRow], names: Sequence[str]) -> str:
 
 
 def style(number: int) -> tuple[int, int]:
-    """Numbers of a line's colour and marker: no two lines share both."""
+    """Return the numbers of a line's colour and marker, a distinct pair per line."""
     return number % len(PALETTE), (number + number // len(PALETTE)) % len(MARKERS)
 
 
@@ -126,19 +130,19 @@ def _spread(rows: Sequence[AttackRow]) -> str:
 
 def _panel(panel: FoundPanel, number: int, names: Sequence[str], digits: int) -> FigurePanel:
     attack = panel.rows[0].attack
-    said = "; ".join(
+    values = "; ".join(
         f"{name}: " + ", ".join(f"{at:.{digits}f} at {e:g}" for e, at, _ in panel.points(name))
         for name in names
     )
-    words = f"{attack}, {panel.title}. {said}."
+    words = f"{attack}, {panel.title}. {values}."
     picture = inline(picture_of(panel, names), f"{attack}-{number}", words)
     lines: list[LiveLine] = []
-    for place, name in enumerate(names):
-        look = style(place)
-        lines.append(LiveLine(name, *look, "solid", _said(panel.points(name), digits)))
+    for index, name in enumerate(names):
+        look = style(index)
+        lines.append(LiveLine(name, *look, "solid", _points(panel.points(name), digits)))
         if not panel.even(name):
-            bare = _said(panel.beside(name), digits)
-            lines.append(LiveLine(f"{name}, baseline", *look, "floor", bare))
+            bare = _points(panel.baseline_points(name), digits)
+            lines.append(LiveLine(f"{name}, baseline", *look, "baseline", bare))
     floors = [LiveFloor(name, at, f"{at:.{digits}f}") for name, at in panel.floors.items()]
     ticks = [(epsilon, f"{epsilon:g}") for epsilon in panel.epsilons]
     return FigurePanel(
@@ -146,12 +150,12 @@ def _panel(panel: FoundPanel, number: int, names: Sequence[str], digits: int) ->
     )
 
 
-def _said(points: Sequence[Shares], digits: int) -> list[Point]:
+def _points(points: Sequence[Shares], digits: int) -> list[Point]:
     return [(epsilon, at, spread, f"{at:.{digits}f}") for epsilon, at, spread in points]
 
 
 def picture_of(panel: FoundPanel, names: Sequence[str]) -> Figure:
-    """The panel as a figure of its own."""
+    """Return the panel as a standalone figure."""
     drawing = Figure(figsize=PANEL, layout="constrained")
     axes = drawing.subplots()
     for number, name in enumerate(names):
@@ -163,7 +167,7 @@ def picture_of(panel: FoundPanel, names: Sequence[str]) -> Figure:
             markersize=4, linewidth=1.4, elinewidth=0.8,
         )  # fmt: skip
         if not panel.even(name):
-            epsilons, shares, _ = zip(*panel.beside(name), strict=True)
+            epsilons, shares, _ = zip(*panel.baseline_points(name), strict=True)
             axes.plot(epsilons, shares, color=PALETTE[hue], linewidth=0.9, dashes=(5, 4))
     dress(axes, panel.title, panel.epsilons, epsilon_per(panel.rows))
     axes.set_ylim(*ENDS)

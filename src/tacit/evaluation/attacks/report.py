@@ -1,4 +1,4 @@
-"""Results of attacks as one HTML file, computed from result rows."""
+"""HTML report on attacks, computed from result rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ EXPERIMENT = (
 
 
 def report(rows: Sequence[AttackRow], run: Provenance | None = None) -> str:
-    """The report as HTML: what it is, what is above its bound, each attack's figures, and what was
-    run, if that is known."""
+    """Return the report as HTML: figures above their bound, then each attack, then the provenance
+    `run`, if known."""
     names = " and ".join(dict.fromkeys(row.dataset for row in rows))
     attacks = _attacks(rows)
     return render(
@@ -31,7 +31,7 @@ def report(rows: Sequence[AttackRow], run: Provenance | None = None) -> str:
         names=names,
         experiment=EXPERIMENT,
         leaking=[_leaking(each) for each in attacks if each.leaks],
-        said=_said(rows),
+        said=_sentences(rows),
         attacks=attacks,
         run=run,
     )
@@ -39,8 +39,8 @@ def report(rows: Sequence[AttackRow], run: Provenance | None = None) -> str:
 
 @dataclass(frozen=True)
 class PlayedAttack:
-    """One attack on the page. `anchor`: the id of its place. `leaks`: a sentence for each figure
-    above its bound. `figure`: None where nothing was protected."""
+    """One attack on the page. `anchor`: its id. `leaks`: a sentence for each figure above its
+    bound. `figure`: None without rows at an epsilon."""
 
     anchor: str
     name: str
@@ -63,14 +63,14 @@ def _played(rows: Sequence[AttackRow], anchor: str) -> PlayedAttack:
     return PlayedAttack(anchor, name, ATTACKS[name].knows, above, found_figure(rows), table)
 
 
-def _said(rows: Sequence[AttackRow]) -> list[str]:
-    """That nothing leaks, where nothing does, and which channels are of plug-ins."""
+def _sentences(rows: Sequence[AttackRow]) -> list[str]:
+    """Return a sentence if no figure is above its bound, and one on channels of plug-ins."""
     clean = [] if any(row.leaks for row in rows) else leaks(rows)
     return clean + plugged(row.plugins for row in rows)
 
 
 def _leaking(attack: PlayedAttack) -> FailedClaim:
-    """A line at the top of the page."""
+    """Return the line at the top of the page."""
     count = len(attack.leaks)
     above = f"{count} figure{' exceeds' if count == 1 else 's exceed'} the guarantee"
     return FailedClaim(attack.anchor, f"{attack.name}: {above}", "")

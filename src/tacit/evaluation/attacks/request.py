@@ -1,4 +1,4 @@
-"""What to attack: the request behind `tacit attack`, and how it is run on one data set."""
+"""Request of `tacit attack`, and how it is run on one data set."""
 
 import hashlib
 import json
@@ -21,15 +21,15 @@ from tacit.evaluation.journal import Journal
 from tacit.ratings import Ratings
 
 TRAININGS = "trainings"
-"""The channel of attacks that run trainings of their own, on true ratings."""
+"""Placeholder channel of attacks that run trainers on true ratings themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackExperiment:
-    """One attack on one world: everything that its rows depend on but chance.
+    """One attack on one scenario: everything that determines its rows, except random noise.
 
-    `epsilon`: a decimal string, nats per value or slot; None for no privacy, and for attacks that
-    run trainings of their own. `settings`: those of the attack, and what people table it had.
+    `epsilon`: a decimal string, nats per value or slot. None without privacy, and for attacks that
+    run trainers themselves. `settings`: those of the attack, and a digest of the people table.
     """
 
     dataset: str
@@ -43,23 +43,23 @@ class AttackExperiment:
 
     @property
     def key(self) -> str:
-        """The experiment as one line of JSON."""
+        """Unique key: one line of JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @property
     def label(self) -> str:
-        """The experiment as a progress bar shows it."""
+        """Label in progress bars."""
         noise = self.channel if self.epsilon is None else f"{self.channel} at {self.epsilon}"
         return f"{self.attack}, {self.plan}, {noise}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackRequest:
-    """Which attacks, on what leaves under which terms.
+    """Attacks, and the terms of the reports that they are run on.
 
-    `epsilons`: nats per value or slot, decimal strings. `people`: a table of people with a column
-    user, for attacks on what else is known of them. `changes`: settings of attacks, by name.
-    Raises `RequestError` for a name or a plan that does not exist, or that no channel serves.
+    `epsilons`: nats per value or slot, decimal strings. `people`: a table of user attributes with a
+    column user, for attribute inference. `changes`: settings of attacks, by name. Raises
+    `RequestError` for an unknown name or plan, and for a channel that does not support the plan.
     """
 
     attacks: Sequence[str] = tuple(ATTACKS)
@@ -81,7 +81,7 @@ class AttackRequest:
             )
 
     def experiments(self, ratings: Ratings) -> list[AttackExperiment]:
-        """Every experiment, those on one world in a row."""
+        """Return all experiments. Those on one scenario are consecutive."""
         data = fingerprint(ratings)
         table = "" if self.people is None else _digest(self.people)
         plugged = [each for name in self.channels if (each := tools.plugged(name, None))]
@@ -103,7 +103,7 @@ class AttackRequest:
         ]
 
     def _worlds(self) -> Iterator[tuple[tuple[str, ...], str, str, str | None]]:
-        """The needs that each meets, its plan, channel and epsilon."""
+        """Yield the provided needs, plan, channel and epsilon of each scenario."""
         yield ("reports",), self.plans[0], IDENTITY, None
         for plan in self.plans:
             for channel in self.channels:
@@ -112,77 +112,77 @@ class AttackRequest:
         yield ("ratings",), self.plans[0], TRAININGS, None
 
     def attack(self, name: str) -> AbstractAttack:
-        """The attack of that name with the settings asked for."""
+        """Return the attack of that name with the requested settings."""
         return attack(name, **self.changes.get(name, {}))
 
     def run(
         self, ratings: Ratings, journal: Journal[AttackRow], progress: Progress
     ) -> list[AttackRow]:
-        """The rows of all experiments; those in `journal` already are not run again."""
+        """Run all experiments that are not in `journal`. Returns the rows of all of them."""
         return grid.run(self.experiments(ratings), _Runner(self, ratings), journal, progress)
 
     def finished(self, ratings: Ratings, journal: Journal[AttackRow]) -> list[AttackRow]:
-        """The rows that are done, after an interrupt."""
+        """Return the finished rows, after an interrupt."""
         return journal.rows(experiment.key for experiment in self.experiments(ratings))
 
 
 class _Runner:
-    """Runs experiments, and keeps the world of the last."""
+    """Runs experiments, and caches the scenario of the last one."""
 
     def __init__(self, request: AttackRequest, ratings: Ratings) -> None:
         self._request, self._ratings = request, ratings
         self._kept: tuple[tuple[object, ...], World] | None = None
 
     def __call__(self, experiment: AttackExperiment) -> list[AttackRow]:
-        world = self._world(experiment)
+        scenario = self._world(experiment)
         chosen = self._request.attack(experiment.attack)
         start = time.perf_counter()
-        found = chosen.run(world)
+        findings = chosen.run(scenario)
         seconds = time.perf_counter() - start
-        return [_row(experiment, world, chosen, finding, seconds) for finding in found]
+        return [_row(experiment, scenario, chosen, finding, seconds) for finding in findings]
 
-    def _world(self, asked: AttackExperiment) -> World:
-        terms = (asked.plan, asked.channel, asked.epsilon, asked.seed)
+    def _world(self, experiment: AttackExperiment) -> World:
+        terms = (experiment.plan, experiment.channel, experiment.epsilon, experiment.seed)
         if self._kept is None or self._kept[0] != terms:
-            self._kept = None  # before the next is built: one of them in memory is enough
-            self._kept = (terms, self._built(asked))
+            self._kept = None  # freed before the next one is built, to halve the peak memory
+            self._kept = (terms, self._built(experiment))
         return self._kept[1]
 
-    def _built(self, asked: AttackExperiment) -> World:
+    def _built(self, experiment: AttackExperiment) -> World:
         ratings, people = self._ratings, self._request.people
-        if asked.epsilon is None:
-            return World.unprotected(ratings, asked.plan, asked.seed, people)
+        if experiment.epsilon is None:
+            return World.unprotected(ratings, experiment.plan, experiment.seed, people)
         made = tools.tools().plan
-        plan = made(asked.plan, asked.channel, asked.epsilon, ratings.scale, None)
-        return World.through(ratings, plan, asked.seed, people)
+        plan = made(experiment.plan, experiment.channel, experiment.epsilon, ratings.scale, None)
+        return World.through(ratings, plan, experiment.seed, people)
 
 
 def _row(
-    asked: AttackExperiment,
-    world: World,
+    experiment: AttackExperiment,
+    scenario: World,
     chosen: AbstractAttack,
     finding: Finding,
     seconds: float,
 ) -> AttackRow:
-    protected = asked.epsilon is not None
-    hides = protects_presence(asked.plan)
+    protected = experiment.epsilon is not None
+    hides = protects_presence(experiment.plan)
     return AttackRow(
-        dataset=asked.dataset,
-        attack=asked.attack,
-        plan=asked.plan if protected else None,
-        channel=asked.channel,
-        channel_id=world.channel.id if world.channel else None,
-        epsilon=float(asked.epsilon) if asked.epsilon is not None else None,
+        dataset=experiment.dataset,
+        attack=experiment.attack,
+        plan=experiment.plan if protected else None,
+        channel=experiment.channel,
+        channel_id=scenario.channel.id if scenario.channel else None,
+        epsilon=float(experiment.epsilon) if experiment.epsilon is not None else None,
         unit=("slot" if hides else "value") if protected else None,
-        seed=asked.seed,
+        seed=experiment.seed,
         beside=chosen.baseline,
         **asdict(finding),
         leaks=finding.leaks,
         seconds=seconds,
-        plugins=tools.plugged(asked.channel, None),
+        plugins=tools.plugged(experiment.channel, None),
     )
 
 
 def _digest(table: pl.DataFrame) -> str:
-    """What tells one table from another in a journal."""
+    """Return a digest that identifies a table in a journal."""
     return hashlib.sha256(table.write_json().encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The result file of attacks: one row a figure."""
+"""Result rows of attacks: one row per figure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +11,13 @@ from tacit.evaluation.results import checked, plain
 class AttackRow:
     """One figure of one attack.
 
-    `epsilon`: nats per `unit` ("value" or "slot") of what left through `channel` under `plan`; all
-    None where nothing was protected, and where an attack runs trainings of its own. `setting`: what
-    the attacker had. `value`: of `figure`, a share; `baseline`: the same by the attack's `beside`.
-    `bound`: what the promise allows, None where it says nothing. `error`: the standard error of
-    `value`. `leaks`: whether it is above the bound, and not by chance. Seconds are wall seconds of
-    the whole attack. `plugins`: of which plug-in the channel is; None for a built-in one.
+    `epsilon`: nats per `unit` ("value" or "slot") of reports through `channel` under `plan`.
+    `plan`, `epsilon` and `unit` are None without privacy, and for attacks that run trainers
+    themselves. `setting`: background knowledge of the attacker. `value`: of `figure`, a share.
+    `baseline`: the same by the method `beside`. `bound`: the maximum under the guarantee, None if
+    it implies none. `error`: standard error of `value`. `leaks`: whether the value exceeds the
+    bound significantly. `seconds`: wall seconds of the entire attack. `plugins`: plug-in of the
+    channel, None for a built-in one.
     """
 
     dataset: str
@@ -40,11 +41,11 @@ class AttackRow:
     plugins: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as JSON-ready values; without a plug-in there is no key of one."""
+        """Return the row as JSON-ready values. The key `plugins` is omitted if it is None."""
         values = plain(self)
         return {k: v for k, v in values.items() if k != "plugins" or v is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The row that `to_dict` wrote; raises `DataError` for other keys."""
+        """Parse the values of `to_dict`. Raises `DataError` for other keys."""
         return cls(**checked(cls, {"plugins": None, **values}, ()))

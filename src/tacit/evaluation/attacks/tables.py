@@ -1,4 +1,4 @@
-"""Results of attacks as tables: one per attack, one column per epsilon."""
+"""Tables of attacks: one per attack, one column per epsilon."""
 
 from collections.abc import Iterator, Sequence
 from statistics import fmean
@@ -13,7 +13,7 @@ FREE = "no privacy"
 
 
 def tables(rows: Sequence[AttackRow]) -> list[Table]:
-    """A table of each attack: every figure, and in brackets what is reached without reports."""
+    """Return a table per attack: every figure, with its baseline in parentheses."""
     return [
         _table([row for row in rows if row.attack == name])
         for name in dict.fromkeys(row.attack for row in rows)
@@ -21,8 +21,9 @@ def tables(rows: Sequence[AttackRow]) -> list[Table]:
 
 
 def leaks(rows: Sequence[AttackRow]) -> list[str]:
-    """A sentence for each figure above what was promised; else one, where any has a bound."""
-    said = [
+    """Return a sentence for each figure above its bound. Without one, return a sentence that no
+    figure exceeds its bound, provided that any figure has a bound."""
+    sentences = [
         f"{row.attack}, {row.setting}, {under(row)}: {row.figure} is {row.value:.4f}, above the "
         f"guaranteed {row.bound:.4f} (standard error {row.error:.4f})."
         for row in rows
@@ -30,16 +31,16 @@ def leaks(rows: Sequence[AttackRow]) -> list[str]:
     ]
     bounded = sum(row.bound is not None for row in rows)
     clean = f"None of the {bounded} bounded figures significantly exceeds its bound."
-    return said or ([clean] if bounded else [])
+    return sentences or ([clean] if bounded else [])
 
 
 def said(rows: Sequence[AttackRow]) -> list[str]:
-    """What leaks, and which channels are of plug-ins, in sentences."""
+    """Return sentences on figures above their bound and on channels of plug-ins."""
     return leaks(rows) + plugged(row.plugins for row in rows)
 
 
 def under(row: AttackRow) -> str:
-    """The terms under which reports left."""
+    """Describe the terms of the reports."""
     return FREE if row.epsilon is None else f"{row.channel} at {row.epsilon:g} under {row.plan}"
 
 
@@ -75,7 +76,7 @@ def _lines(
 
 
 def digits_of(rows: Sequence[AttackRow]) -> int:
-    """Decimals of shares, as their spread over draws bears them."""
+    """Return the number of decimals of shares, from their spread over draws."""
     groups: dict[tuple[object, ...], list[float]] = {}
     for row in rows:
         kind = (row.plan, row.channel, row.epsilon, row.setting, row.figure)

@@ -1,13 +1,14 @@
-"""Choosing epsilon on ratings that have to be protected: every look is noisy, and paid for.
+"""Choosing epsilon on private ratings: every query is noisy and has a privacy cost.
 
-For each split and each epsilon the training ratings go through the channel, a model learns from the
-reports, and the sum of its squared errors on the test ratings is released with Laplace noise:
+For each split and each epsilon, the training ratings are perturbed by the channel, a model is
+fitted to the reports, and the sum of its squared errors on the test ratings is released with
+Laplace noise:
 
-    one test value       moves that sum by at most the squared range of the scale
-    one training value   moves nothing but its own report, which the channel covers
+    one test value       changes that sum by at most the squared range of the scale
+    one training value   changes only its own report, which the channel protects
 
-The second line holds where predictions are made from reports alone: at the provider. A device and a
-curator read true training ratings, so that one of them moves many errors at once; both are refused.
+The second line requires predictions from reports only, as at the provider. A device and a curator
+use true training ratings, each of which affects many errors. Both are therefore rejected.
 """
 
 import math
@@ -33,12 +34,12 @@ from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretRelease
 
 PROVIDER = "provider"
 STEPS = 1 << 20
-"""Grid steps to a squared unit of the scale."""
+"""Grid steps per squared unit of the scale."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateChoice:
-    """What to try: a model on reports through a channel, at `epsilons` in nats per rating value
+    """A search: a model on reports through a channel, at `epsilons` in nats per rating value
     (decimal strings, at least two), on the splits of `protocol`."""
 
     channel: str
@@ -48,14 +49,14 @@ class PrivateChoice:
 
     @property
     def looks(self) -> int:
-        """How many trainings there are, each with an error that is released."""
+        """Number of model fits, each with a released error."""
         return len(self.epsilons) * len(list(self.protocol.places()))
 
     @property
     def guarantee(self) -> Guarantee:
-        """The price of all looks: every training costs its epsilon, and so does every error.
+        """Total privacy cost: every fit costs its epsilon, and every released error as well.
 
-        A value is in the training or in the test of a split; both are charged to it.
+        A value is in the training or the test set of a split. Both costs are charged to it.
         """
         each = sum((Decimal(epsilon) for epsilon in self.epsilons), Decimal(0))
         total = 2 * len(list(self.protocol.places())) * each
@@ -75,19 +76,20 @@ class PrivateChoice:
         releases: NoisyReleases | None = None,
         advance: Callable[[int], None] = lambda done: None,
     ) -> Tradeoff:
-        """Strength against loss, from noisy errors alone.
+        """Compute strength against loss from noisy errors only.
 
-        Nothing without privacy is looked at: the largest epsilon stands for it, and half the range
-        of the scale for the error of the mean. `releases` is replaced in tests only; `advance`
-        hears how many errors are released. Raises `RequestError` for a model that does not predict
-        at the provider, and for a single epsilon.
+        No query is non-private: the largest epsilon replaces the non-private error, and half the
+        range of the scale replaces the error of the mean. `releases`: replaced in tests only.
+        `advance`: callback with the number of released errors. Raises `RequestError` for a model
+        that does not predict at the provider, and for a single epsilon.
         """
         check_place(self.model, tools.where(self.model), PROVIDER)
         look = _Look(tools, SecretReleases() if releases is None else releases)
-        # A file may be sorted by rating: split in its order, one value could move others.
+        # The order of a file may depend on the ratings, and then one value could affect the splits
+        # of others. Sorting by user and item removes this.
         known, errors = ratings.by_person(), defaultdict[float, list[float]](list)
-        for done, (epsilon, place) in enumerate(product(self.epsilons, self.protocol.places())):
-            errors[float(epsilon)].append(self._error(known, *place, epsilon, look))
+        for done, (epsilon, split) in enumerate(product(self.epsilons, self.protocol.places())):
+            errors[float(epsilon)].append(self._error(known, *split, epsilon, look))
             advance(done + 1)
         least = fmean(errors[max(errors)])
         half = float(ratings.scale.high - ratings.scale.low) / 2
@@ -96,12 +98,12 @@ class PrivateChoice:
     def _error(
         self, ratings: Ratings, seed: int, fold: int | None, epsilon: str, look: "_Look"
     ) -> float:
-        """The RMSE of one training, with noise."""
+        """Return the noisy RMSE of one fit."""
         held_out = self.protocol.test(ratings, seed, fold)
         train, test = ratings.where(~held_out), ratings.where(held_out)
         plan = look.tools.plan("rated", self.channel, epsilon, ratings.scale, None)
-        # The model gets the reports and nothing else: this is why a training value, whose price
-        # is the channel's, cannot reach the sum below.
+        # The model is fitted to the reports only, so that the channel's epsilon covers the effect
+        # of a training value on the sum below.
         fitted = look.tools.fit(self.model, look.tools.perturb(train, plan), rng=seed)
         total, most = squared_errors(test, fitted.predict_codes(test.users, test.items))
         name = f"squared errors at {epsilon}, split {seed}" + (f".{fold}" if fold else "")
@@ -115,10 +117,10 @@ class _Look(NamedTuple):
 
 
 def squared_errors(test: Ratings, predicted: Floats) -> tuple[NDArray[np.int64], int]:
-    """The sum of squared errors in steps, shape (1,), and how far one test value can move it.
+    """Return the sum of squared errors in grid steps, shape (1,), and its sensitivity to one value.
 
-    Each error is cut to the scale and rounded to the grid by itself, so that the bound holds in
-    integers. Raises `RequestError` for a prediction that is not finite.
+    Each prediction is clipped to the scale and each error rounded to the grid, so that the bound
+    holds in integers. Raises `RequestError` for a prediction that is not finite.
     """
     if not np.isfinite(predicted).all():
         raise RequestError("The model predicted a value that is not finite; choose another model.")

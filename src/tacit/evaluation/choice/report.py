@@ -1,4 +1,4 @@
-"""A choice of epsilon as a page to open: what is recommended, the figure, the table."""
+"""HTML report on a choice of epsilon: recommendation, figure and table."""
 
 from tacit.evaluation.choice.drawing import KEPT, LOSS, STRENGTH, live, picture
 from tacit.evaluation.choice.tradeoff import LETTERS, MEAN_WORDS, Tradeoff, strength
@@ -9,34 +9,38 @@ from tacit.evaluation.html.page import render
 from tacit.evaluation.html.provenance import Provenance
 
 
-def report(found: Tradeoff, said: list[str], limits: tuple[float, float], run: Provenance) -> str:
-    """The page as HTML. `said`: the verdicts in sentences, the first one first; `limits`: the
-    largest loss and the least strength that are acceptable."""
+def report(
+    tradeoff: Tradeoff, verdicts: list[str], limits: tuple[float, float], run: Provenance
+) -> str:
+    """Return the report as HTML. `verdicts`: sentences, the most important first. `limits`: maximum
+    loss and minimum strength."""
     return render(
         "choice.html",
         title="Tacit: choosing epsilon",
-        said=said,
-        figure=_figure(found, limits),
+        said=verdicts,
+        figure=_figure(tradeoff, limits),
         letters=LETTERS.splitlines(),
-        table=table(found),
+        table=table(tradeoff),
         run=run,
     )
 
 
-def _figure(found: Tradeoff, limits: tuple[float, float]) -> ReportFigure:
-    losses = ", ".join(f"loss {loss:.3f} at {epsilon:g}" for epsilon, loss in found.points)
+def _figure(tradeoff: Tradeoff, limits: tuple[float, float]) -> ReportFigure:
+    losses = ", ".join(f"loss {loss:.3f} at {epsilon:g}" for epsilon, loss in tradeoff.points)
     words = f"Against epsilon: {losses}."
-    panel = FigurePanel(inline(picture(found, limits), "tradeoff", words), live(found, limits))
-    spread = "Bars are a standard deviation over splits." if found.spreads else ONE_SPLIT
-    caption = f", against epsilon per {found.unit} on a log scale. {spread}"
+    panel = FigurePanel(
+        inline(picture(tradeoff, limits), "tradeoff", words), live(tradeoff, limits)
+    )
+    spread = "Bars are a standard deviation over splits." if tradeoff.spreads else ONE_SPLIT
+    caption = f", against epsilon per {tradeoff.unit} on a log scale. {spread}"
     return ReportFigure(
-        "Privacy strength and accuracy loss", caption, _legend(found, limits), [panel]
+        "Privacy strength and accuracy loss", caption, _legend(tradeoff, limits), [panel]
     )
 
 
-def _legend(found: Tradeoff, limits: tuple[float, float]) -> list[LegendEntry]:
-    """The lines, then the band and the crossing by the names that they have in the figure."""
-    band, rule = found.band(*limits), found.rule
+def _legend(tradeoff: Tradeoff, limits: tuple[float, float]) -> list[LegendEntry]:
+    """Return the entries of the lines, the crossing and the acceptable interval."""
+    band, rule = tradeoff.band(*limits), tradeoff.rule
     entries = [
         marker(STRENGTH, 0, 0),
         marker(LOSS, 1, 1),
@@ -50,11 +54,11 @@ def _legend(found: Tradeoff, limits: tuple[float, float]) -> list[LegendEntry]:
     return entries
 
 
-def table(found: Tradeoff) -> Table:
-    """Strength and loss at every epsilon."""
+def table(tradeoff: Tradeoff) -> Table:
+    """Return strength and loss at every epsilon."""
     lines = tuple(
-        (f"{e:g}", f"{strength(e):.3f}", f"{1 - strength(e):.3f}", f"{loss:.{found.digits}f}")
-        for e, loss in found.points
+        (f"{e:g}", f"{strength(e):.3f}", f"{1 - strength(e):.3f}", f"{loss:.{tradeoff.digits}f}")
+        for e, loss in tradeoff.points
     )
     heading = ("epsilon", "privacy strength P", "1 - P", "accuracy loss A")
-    return Table(f"Privacy strength and accuracy loss; epsilon per {found.unit}", heading, lines)
+    return Table(f"Privacy strength and accuracy loss; epsilon per {tradeoff.unit}", heading, lines)

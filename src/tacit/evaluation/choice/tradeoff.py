@@ -1,12 +1,13 @@
-"""Choosing epsilon: strength against accuracy, and the interval where both are acceptable.
+"""Choosing epsilon: privacy strength against accuracy loss, and the interval of acceptable values.
 
-Xian et al. ask for such a scheme; theirs is lost, and this one is ours. Per unit of the promise,
+Xian et al. propose such a choice. Their scheme is not available, and this one is Tacit's. Per unit
+of the guarantee,
 
-    strength  P(eps) = 2 / (1 + e^eps)       one minus an attacker's best advantage over a coin
-    loss      A(eps) = (RMSE(eps) - RMSE(inf)) / (RMSE of the mean - RMSE(inf)), cut to [0, 1]
+    strength  P(eps) = 2 / (1 + e^eps)       one minus an attacker's maximum advantage over a coin
+    loss      A(eps) = (RMSE(eps) - RMSE(inf)) / (RMSE of the mean - RMSE(inf)), clipped to [0, 1]
 
-Both are read off true ratings, so this is for public or made-up ones that resemble those to be
-protected. For these themselves there is `tacit.evaluation.choice.private_choice`.
+The loss is computed from true ratings, so this is for public or synthetic data similar to the
+private data. `tacit.evaluation.choice.private_choice` is for private data.
 """
 
 import math
@@ -27,7 +28,7 @@ LETTERS = (
     "if they reveal it: one minus the attacker's maximum advantage over guessing.\n"
     "Accuracy loss A is 0 for the error without privacy and 1 for the error of the mean rating."
 )
-"""What the letters of the table stand for."""
+"""Definitions of P and A."""
 
 
 def require_several(epsilons: Sequence[str]) -> None:
@@ -39,15 +40,17 @@ def require_several(epsilons: Sequence[str]) -> None:
 
 
 def strength(epsilon: float) -> float:
-    """P(eps) = 2 / (1 + e^eps): 1 for no information, 0 for the rating itself. `epsilon`: nats."""
+    """Return P(eps) = 2 / (1 + e^eps): 1 without information, 0 for the true rating.
+
+    `epsilon`: nats.
+    """
     return 2 / (1 + math.exp(min(epsilon, 700.0)))
 
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """`points`: (epsilon, loss A), ascending, at least two, in nats per `unit`. `spreads`: of each
-    loss, a standard deviation over splits; none of a single split. `digits`: decimals that losses
-    bear."""
+    """`points`: (epsilon, loss A), ascending, at least two, in nats per `unit`. `spreads`: standard
+    deviation of each loss over splits, empty for a single split. `digits`: decimals of losses."""
 
     points: tuple[tuple[float, float], ...]
     unit: str
@@ -58,8 +61,8 @@ class Tradeoff:
     def of(
         cls, errors: Mapping[float, Sequence[float]], *, least: float, most: float, unit: str
     ) -> Self:
-        """From the RMSE of each split at each epsilon, the mean RMSE without privacy (`least`), and
-        that of the mean (`most`).
+        """Compute from the RMSE of each split at each epsilon, the mean RMSE without privacy
+        (`least`), and the RMSE of the mean rating (`most`).
 
         Raises `RequestError` for a single epsilon.
         """
@@ -75,7 +78,7 @@ class Tradeoff:
 
     @property
     def crossing(self) -> float | None:
-        """The epsilon where A = 1 - P: as much accuracy is lost as strength; None for none."""
+        """The epsilon where A = 1 - P, interpolated. None without a crossing."""
         gaps = [(math.log(e), loss - 1 + strength(e)) for e, loss in self.points]
         for (left, high), (right, low) in pairwise(gaps):
             if high >= 0 >= low:
@@ -84,17 +87,17 @@ class Tradeoff:
         return None
 
     def best(self, weight: float = 0.5) -> float:
-        """The epsilon of the grid with the largest weight P + (1 - weight)(1 - A)."""
+        """Return the epsilon of the grid with the largest weight P + (1 - weight)(1 - A)."""
         score = [(weight * strength(e) + (1 - weight) * (1 - loss), -e) for e, loss in self.points]
         return -max(score)[1]
 
     def interval(self, most_loss: float, least_strength: float) -> tuple[float, float] | None:
-        """The smallest and largest epsilon of the grid that is accurate and strong enough."""
+        """Return the smallest and largest epsilon of the grid within both limits, or None."""
         fit = [e for e, loss in self.points if loss <= most_loss and strength(e) >= least_strength]
         return (min(fit), max(fit)) if fit else None
 
     def band(self, most_loss: float, least_strength: float) -> tuple[float, float, str] | None:
-        """The interval with its name in a figure."""
+        """Return the interval with its label in a figure."""
         interval = self.interval(most_loss, least_strength)
         if interval is None:
             return None
@@ -104,12 +107,12 @@ class Tradeoff:
 
     @property
     def rule(self) -> tuple[float, str] | None:
-        """The crossing with its name in a figure."""
+        """The crossing with its label in a figure."""
         return (self.crossing, f"crossing: {self.crossing:.2g}") if self.crossing else None
 
     def verdicts(self, weight: float, most_loss: float, least_strength: float) -> list[str]:
-        """The crossing, the epsilon of the best weighing, and the acceptable interval, a sentence
-        each."""
+        """Return the crossing, the epsilon with the best weighted score, and the acceptable
+        interval, a sentence each."""
         crossing, interval = self.crossing, self.interval(most_loss, least_strength)
         first, last = self.points[0][0], self.points[-1][0]
         return [
@@ -126,15 +129,16 @@ class Tradeoff:
 
 
 def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
-    """The trade-off of one model seen from one place; rows of `global-mean` give the scale of A.
+    """Return the trade-off of one model at one location. Rows of `global-mean` scale A.
 
-    Raises `RequestError` where the rows are of several units or lack the mean or no privacy.
+    Raises `RequestError` for rows of several units, and if the mean or the non-private row is
+    missing.
     """
     mine = [row for row in rows if row.model != MEAN and row.where == where]
     units = {row.unit for row in mine if row.epsilon is not None}
     top = [row.rmse for row in rows if row.model == MEAN and row.epsilon is None]
-    floor = [row.rmse for row in mine if row.epsilon is None]
-    if len(units) != 1 or not top or not floor:
+    baseline = [row.rmse for row in mine if row.epsilon is None]
+    if len(units) != 1 or not top or not baseline:
         raise RequestError(
             f"A trade-off requires rows of one unit at the {where}, with the non-private baseline "
             "and the mean."
@@ -143,4 +147,4 @@ def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
         epsilon: [row.rmse for row in mine if row.epsilon == epsilon]
         for epsilon in sorted({row.epsilon for row in mine if row.epsilon is not None})
     }
-    return Tradeoff.of(errors, least=fmean(floor), most=fmean(top), unit=units.pop())
+    return Tradeoff.of(errors, least=fmean(baseline), most=fmean(top), unit=units.pop())

@@ -1,4 +1,4 @@
-"""What somebody asks to compare, in Python or in a shell, checked before any data are read."""
+"""Validation of comparison requests, before any data are read."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -19,16 +19,16 @@ from tacit.ratings import Ratings
 
 MODES = ("strict", "faithful", "both")
 SET_BY_OTHERS = ("data", "held_out", "reading")
-"""No options of a comparison: what is held out is its split."""
+"""Reader options that a comparison sets."""
 ALIKE = 0.7
-"""Of two names, where one may be meant by the other: 1 for the same."""
+"""Minimum similarity of a suggested name; 1 is equality."""
 
 
 @dataclass(frozen=True)
 class CheckedRequest:
-    """A comparison as it is for stars, and what was left open until the scale is known.
+    """A valid comparison with the defaults for ratings, some of which depend on the scale.
 
-    `named`: whether models were; `plan`: that asked for, if any.
+    `named`: whether models were named. `plan`: the requested plan, if any.
     """
 
     comparison: Comparison
@@ -38,16 +38,17 @@ class CheckedRequest:
     plan: str | None
 
     def of(self, ratings: Ratings) -> Comparison:
-        """The comparison of these ratings; raises `RequestError` for a table that does not fit."""
-        found, models = self.comparison, self.comparison.models
+        """Return the comparison on these ratings. Raises `RequestError` for a channel that does
+        not fit."""
+        comparison, models = self.comparison, self.comparison.models
         if not self.named:
             models = defaults.beside_floors([defaults.model_for(ratings)])
         plan = self.plan or defaults.plan_for(ratings)
-        only = members.own_epsilons(self.via.objects, found.epsilons, ratings.scale, plan)
-        return replace(found, models=models, plan=plan, only=only)
+        only = members.own_epsilons(self.via.objects, comparison.epsilons, ratings.scale, plan)
+        return replace(comparison, models=models, plan=plan, only=only)
 
     def tools(self) -> Tools:
-        """What it runs on."""
+        """Return the tools that the comparison runs on."""
         return members.with_objects(registered.tools(), self.via.objects, self.learnt.objects)
 
 
@@ -66,10 +67,9 @@ def asked(
     factors: int | None = None,
     items: pl.DataFrame | None = None,
 ) -> CheckedRequest:
-    """The request; arguments as `tacit.compare` has them, epsilons in nats.
+    """Validate a request. Arguments are those of `tacit.compare`, epsilons in nats.
 
-    Raises `RequestError` for a name, a number or a mode that is none, and for what does not belong
-    together.
+    Raises `RequestError` for an invalid name, number or mode, and for an invalid combination.
     """
     via = members.channels(channels)
     learnt = members.model_members(defaults.STARS_MODEL if models is None else models)
@@ -92,22 +92,22 @@ def asked(
     ways = [name for name in via.names if name not in via.objects]
     named = [name for name in comparison.models if name not in learnt.objects]
     registered.check(ways, named, comparison.plan, items=items is not None)
-    found = [registered.plugged(name, None) for name in ways]
-    found += [registered.plugged(None, name) for name in named]
-    comparison = replace(comparison, plugged=[each for each in found if each])
+    plugins = [registered.plugged(name, None) for name in ways]
+    plugins += [registered.plugged(None, name) for name in named]
+    comparison = replace(comparison, plugged=[each for each in plugins if each])
     return CheckedRequest(comparison, via, learnt, models is not None, plan)
 
 
 def known_options(
-    given: Iterable[str], verb: Callable[..., Any], reader: Callable[..., Any]
+    names: Iterable[str], verb: Callable[..., Any], reader: Callable[..., Any]
 ) -> None:
-    """Raise `RequestError` for an option that neither the verb has, nor the reader it hands on to.
+    """Raise `RequestError` for an option of neither the function nor the reader that it calls.
 
-    The sentence names the nearest one, and where none is near, all.
+    The message suggests the most similar option, or lists all.
     """
     known = [*signature(verb).parameters, *signature(reader).parameters]
     options = [name for name in dict.fromkeys(known) if name not in SET_BY_OTHERS]
-    for name in given:
+    for name in names:
         if name not in options:
             near = get_close_matches(name, options, 1, ALIKE) or options
             has = f"did you mean {near[0]}?" if len(near) == 1 else f"it has {', '.join(near)}."
@@ -115,7 +115,8 @@ def known_options(
 
 
 def protocol(split: str, test_share: float | None, folds: int | None, seeds: int) -> SplitProtocol:
-    """What is held out; raises `RequestError` for what cannot be, and for both of two."""
+    """Return the split protocol. Raises `RequestError` for an invalid one, and if both `test_share`
+    and `folds` are given."""
     if folds is not None and test_share is not None:
         raise RequestError("folds and test_share exclude each other; leave out one of them.")
     return SplitProtocol(
@@ -126,21 +127,21 @@ def protocol(split: str, test_share: float | None, folds: int | None, seeds: int
     )
 
 
-def _number(what: str, given: object, such: str = "0.1") -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        raise RequestError(f"{what} must be a number such as {such}, got {given!r}.")
-    return given
+def _number(what: str, value: object, such: str = "0.1") -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RequestError(f"{what} must be a number such as {such}, got {value!r}.")
+    return value
 
 
-def _text(what: str, given: object) -> str:
-    if not isinstance(given, str):
-        raise RequestError(f"{what} must be a string, got {given!r}.")
-    return given
+def _text(what: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise RequestError(f"{what} must be a string, got {value!r}.")
+    return value
 
 
-def _delta(given: object) -> str:
-    """As rows have it; raises `RequestError` for what is no number."""
+def _delta(value: object) -> str:
+    """Format a delta as in result rows. Raises `RequestError` unless it is a number."""
     try:
-        return f"{float(given):g}"  # pyright: ignore[reportArgumentType]
+        return f"{float(value):g}"  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):
-        raise RequestError(f"delta must be a number such as 1e-6, got {given!r}.") from None
+        raise RequestError(f"delta must be a number such as 1e-6, got {value!r}.") from None

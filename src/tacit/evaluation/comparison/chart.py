@@ -24,12 +24,12 @@ TITLES = {
 }
 ERRORS = ("rmse", "mae")
 FLOORS = {"mean rating": "global-mean", "random list": RANDOM, "popularity": POPULARITY}
-"""Baselines, and the model whose rows without privacy have them."""
+"""Baselines, and the models whose non-private rows contain them."""
 
 
 @dataclass(frozen=True)
 class AccuracyLine:
-    """One channel and model seen from one place: (epsilon, mean, deviation over splits)."""
+    """One channel and model at one location: (epsilon, mean, deviation over splits)."""
 
     channel: str
     model: str
@@ -39,14 +39,14 @@ class AccuracyLine:
 
 @dataclass(frozen=True)
 class Chart:
-    """What a figure of one metric shows, worked out from rows alone."""
+    """The data of a figure of one metric, computed from rows."""
 
     rows: Sequence[ResultRow]
     metric: str
 
     @cached_property
     def channels(self) -> list[str]:
-        """Channels in order of appearance, the identity aside."""
+        """Channels in order of appearance, without the identity."""
         names = (row.channel for row in self.rows)
         return list(dict.fromkeys(name for name in names if name and name != IDENTITY))
 
@@ -57,12 +57,12 @@ class Chart:
 
     @cached_property
     def drawn(self) -> list[str]:
-        """The models that have a line, each with a panel of its own; all, where none has."""
+        """The models that have a line, one panel each. All models if none has."""
         return [model for model in self.models if self.lines(model)] or self.models
 
     @cached_property
     def shown(self) -> list[str]:
-        """What has a colour: the channels, and what stands in for one."""
+        """The entries that have a colour: channels, and the plans of trainers."""
         others = (row.via for row in self.rows if row.channel is None)
         return [*self.channels, *dict.fromkeys(others)]
 
@@ -73,16 +73,16 @@ class Chart:
 
     @property
     def axis(self) -> str:
-        """What they are, with their unit."""
+        """Label of the epsilon axis, with the unit."""
         return epsilon_per(self.rows)
 
     def style(self, channel: str) -> int:
-        """The number of a channel's colour and marker, the same in every panel."""
+        """Return the number of a channel's colour and marker, the same in every panel."""
         return self.shown.index(channel)
 
     @cached_property
     def limits(self) -> tuple[float, float] | None:
-        """The axis that all panels share; None where there is nothing to show."""
+        """Limits of the y axis, common to all panels. None without figures."""
         lines = [line for model in self.drawn for line in self.lines(model)]
         return limits(
             self._means,
@@ -93,27 +93,29 @@ class Chart:
 
     @property
     def beyond(self) -> float | None:
-        """The figure furthest off the axis; None where all are on it."""
+        """The figure furthest outside the axis. None if all are inside."""
         return beyond(self._means, self.limits)
 
     @cached_property
     def _means(self) -> list[float]:
         lines = [line for model in self.drawn for line in self.lines(model)]
-        floors = [floor for model in self.drawn if (floor := self.floor(model)) is not None]
-        return [mean for line in lines for _, mean, _ in line.points] + floors
+        baselines = [
+            baseline for model in self.drawn if (baseline := self.floor(model)) is not None
+        ]
+        return [mean for line in lines for _, mean, _ in line.points] + baselines
 
     @cached_property
     def floors(self) -> dict[str, float]:
-        """Baselines without a report: the mean rating for RMSE, else random lists and popularity
-        without privacy."""
+        """Baselines without reports: the mean rating for RMSE, otherwise random lists and
+        popularity without privacy."""
         if self.metric == "rmse":
             known = [row.rmse_of_mean for row in self.rows if not math.isnan(row.rmse_of_mean)]
             return {"mean rating": fmean(known)} if known else {}
-        found = {name: self.floor(model) for name, model in FLOORS.items()}
-        return {name: floor for name, floor in found.items() if floor is not None}
+        means = {name: self.floor(model) for name, model in FLOORS.items()}
+        return {name: mean for name, mean in means.items() if mean is not None}
 
     def said(self, figure: float) -> str:
-        """A figure with as many digits as those of the metric bear."""
+        """Format a figure with the number of decimals of the metric."""
         return f"{figure:.{self._digits}f}"
 
     @cached_property
@@ -121,19 +123,19 @@ class Chart:
         return digits_of(self.rows, self.metric)
 
     def lines(self, model: str) -> list[AccuracyLine]:
-        """Every line of a model's panel that has a point."""
+        """Return the lines of a model's panel that have points."""
         mine = [row for row in self.rows if row.method == model and row.epsilon is not None]
         kinds = dict.fromkeys((row.via, row.where) for row in mine)
-        found = (
+        candidates = (
             AccuracyLine(
                 channel, model, where, _points(self._of(mine, channel, where), self.metric)
             )
             for channel, where in kinds
         )
-        return [line for line in found if line.points]
+        return [line for line in candidates if line.points]
 
     def floor(self, model: str) -> float | None:
-        """The model's mean at the provider with no privacy at all; None where it was not run."""
+        """Return the model's non-private mean at the provider. None if it was not run."""
         free = [row for row in self.rows if row.method == model and row.channel == IDENTITY]
         values = _figures(self._of(free, IDENTITY, "provider"), self.metric)
         return fmean(values) if values else None
@@ -149,12 +151,16 @@ def _figures(rows: Sequence[ResultRow], metric: str) -> list[float]:
 
 def _points(rows: Sequence[ResultRow], metric: str) -> tuple[tuple[float, float, float], ...]:
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
-    found = {e: _figures([row for row in rows if row.epsilon == e], metric) for e in epsilons}
-    return tuple((e, fmean(values), pstdev(values)) for e, values in found.items() if values)
+    values_by_epsilon = {
+        e: _figures([row for row in rows if row.epsilon == e], metric) for e in epsilons
+    }
+    return tuple(
+        (e, fmean(values), pstdev(values)) for e, values in values_by_epsilon.items() if values
+    )
 
 
 def describe(rows: Sequence[ResultRow], metric: str = "rmse") -> str:
-    """The figure in words, for those who cannot see it."""
+    """Return the text alternative of the figure."""
     chart = Chart(rows, metric)
     parts: list[str] = []
     for model in chart.models:
@@ -163,8 +169,8 @@ def describe(rows: Sequence[ResultRow], metric: str = "rmse") -> str:
                 f"{chart.said(mean)} at {epsilon:g}" for epsilon, mean, _ in line.points
             )
             parts.append(f"{model} with {line.channel} at the {line.where}: {values}.")
-        if (floor := chart.floor(model)) is not None:
-            parts.append(f"{model} without privacy: {chart.said(floor)}.")
-    for name, floor in chart.floors.items():
-        parts.append(f"{name[0].upper()}{name[1:]}: {chart.said(floor)}.")
+        if (value := chart.floor(model)) is not None:
+            parts.append(f"{model} without privacy: {chart.said(value)}.")
+    for name, value in chart.floors.items():
+        parts.append(f"{name[0].upper()}{name[1:]}: {chart.said(value)}.")
     return f"{TITLES[metric]}, against {chart.axis}. " + " ".join(parts)

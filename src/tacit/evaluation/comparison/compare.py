@@ -1,4 +1,4 @@
-"""`tacit.compare`: what recommending costs when nobody may see a rating, from Python."""
+"""`tacit.compare`: accuracy of channels and models against a non-private baseline, in Python."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -46,22 +46,22 @@ def compare(
     engine: Engine | None = None,
     **reading: Any,
 ) -> ComparisonResult:
-    """Compare channels and models at several epsilons, beside no privacy at all.
+    """Compare channels and models at several privacy levels against a non-private baseline.
 
-    `data`: whatever `as_ratings` takes, with `scale`, `columns` and its other options. `channels`
-    and `models`: names, one or several, or objects; a `Channel` runs at its own epsilon alone.
-    `epsilons`: nats per value, per slot where presence is hidden, and per person of trainings that
-    say so; numbers or decimal strings. `plan`: "rated", "catalogue" or "sample:K". The rest is as
-    in `tacit compare`. With a `path` the rows are written there: JSON, Parquet beside it, and a
-    TOML file from which `tacit compare` runs them again, where the data are in a file and all that
-    was compared has a name. The same call goes on where an interrupted one stopped. `engine`: where
-    devices are simulated, as `Spark("local[2]")`; digits are the same on any.
+    `data`: input of `as_ratings`, with `scale`, `columns` and its other options. `channels` and
+    `models`: one or several names or objects. A `Channel` runs at its own epsilon only. `epsilons`:
+    nats per value, per slot if the plan hides presence, per user for trainers with that unit;
+    numbers or decimal strings. `plan`: "rated", "catalogue" or "sample:K". Other arguments are
+    those of `tacit compare`. `path`: write the rows to this file (JSON), and Parquet and an
+    experiment file (TOML) next to it. `tacit compare` repeats the experiment file if the data are
+    in a file and everything compared has a name. The same call resumes an interrupted one.
+    `engine`: where devices are simulated, such as `Spark("local[2]")`. Results do not depend on it.
 
-    Raises `RequestError` for what is no such request, and `DataError` for data that are wrong.
+    Raises `RequestError` for an invalid request, and `DataError` for invalid data.
 
     >>> from tacit import synthetic
-    >>> found = compare(synthetic(60, 50, 1200), models="bias", epsilons=1)
-    >>> found.frame.filter(model="bias", where="device")["epsilon"].to_list()
+    >>> result = compare(synthetic(60, 50, 1200), models="bias", epsilons=1)
+    >>> result.frame.filter(model="bias", where="device")["epsilon"].to_list()
     [None, 1.0]
     """
     known_options(reading, compare, as_ratings)
@@ -79,50 +79,52 @@ def compare(
         factors=factors,
         items=items,
     )
-    place = None if path is None else given_path(path)
+    target = None if path is None else given_path(path)
     files: dict[str, Any] = {name: reading.get(name) for name in ("catalogue", "people")}
-    writable(place, read=(data, *files.values()), beside=(*ROWS, experiment_file.SUFFIX))
+    writable(target, read=(data, *files.values()), beside=(*ROWS, experiment_file.SUFFIX))
     held_out = request.comparison.protocol.column
     ratings = as_ratings(data, scale=scale, columns=columns, held_out=held_out, **reading)
     comparison = request.of(ratings)
     real = tools.with_devices_on(engine, request.tools(), comparison.models)
-    journal = Journal(beside(place), ResultRow)
+    journal = Journal(beside(target), ResultRow)
     with bar("comparing") as progress:
         rows = comparison.run(ratings, real, journal, progress)
-    if place is not None:
-        save(rows, place)
+    if target is not None:
+        save(rows, target)
         journal.remove()
-        given = {**reading, "data": data, "scale": scale, "columns": columns}
-        _write_experiment(place, ratings, request, comparison, given)
+        source = {**reading, "data": data, "scale": scale, "columns": columns}
+        _write_experiment(target, ratings, request, comparison, source)
     return ComparisonResult(tuple(rows), comparison, ratings, real)
 
 
 def _write_experiment(
-    place: Path,
+    target: Path,
     ratings: Ratings,
     request: CheckedRequest,
     comparison: Comparison,
-    given: Mapping[str, Any],
+    source: Mapping[str, Any],
 ) -> None:
-    """The file that runs it again, beside the rows; `given`: the data, and how they were read."""
+    """Write the experiment file next to the rows. `source`: the data and their reader options."""
     unnamed = [*request.via.objects, *request.learnt.objects]
     unnamed += [] if comparison.items is None else ["a table of items"]
     for name in ("catalogue", "people"):
-        if not isinstance(given.get(name), str | Path | None):
+        if not isinstance(source.get(name), str | Path | None):
             unnamed.append(f"the {name} as a list")
     slots = [(comparison.plan, epsilon) for epsilon in comparison.epsilons]
     auto = tools.auto_names(slots, ratings.scale) if tools.AUTO in comparison.channels else {}
-    said = experiment_file.options(comparison) | _reading(given, ratings.scale)
-    experiment_file.write(place, ratings, said, auto, by="tacit.compare", unnamed=unnamed)
+    settings = experiment_file.options(comparison) | _reading(source, ratings.scale)
+    experiment_file.write(target, ratings, settings, auto, by="tacit.compare", unnamed=unnamed)
 
 
-def _reading(given: Mapping[str, Any], scale: RatingScale) -> dict[str, Any]:
-    """Where the data are and how they are read, as options; in memory they have their `scale`."""
-    files = {name: given.get(name) for name in ("data", "catalogue", "people")}
-    said: dict[str, Any] = {name: given.get(name) for name in ("format", "rounding", "scale")}
-    said |= {name: Path(value) for name, value in files.items() if isinstance(value, str | Path)}
-    if "data" not in said or said["scale"] is not None:
-        said["scale"] = str(said["scale"] or scale)
-    if given["columns"]:
-        said["columns"] = ",".join("=".join(pair) for pair in given["columns"].items())
-    return said
+def _reading(source: Mapping[str, Any], scale: RatingScale) -> dict[str, Any]:
+    """Return the reader options by name. Data in memory have a `scale`, and no path."""
+    files = {name: source.get(name) for name in ("data", "catalogue", "people")}
+    settings: dict[str, Any] = {name: source.get(name) for name in ("format", "rounding", "scale")}
+    settings |= {
+        name: Path(value) for name, value in files.items() if isinstance(value, str | Path)
+    }
+    if "data" not in settings or settings["scale"] is not None:
+        settings["scale"] = str(settings["scale"] or scale)
+    if source["columns"]:
+        settings["columns"] = ",".join("=".join(pair) for pair in source["columns"].items())
+    return settings

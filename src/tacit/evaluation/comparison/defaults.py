@@ -1,4 +1,4 @@
-"""What runs where nobody names it: models and plan by the scale, and the floors beside them."""
+"""Defaults by scale: models and plan, and the baselines of every comparison."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ STARS_MODEL, STARS_PLAN = "channel-mf", "rated"
 
 
 def model_for(source: "Ratings | Reports") -> str:
-    """The model of that scale; EASE only for as many items as it takes."""
+    """Return the default model of the scale. EASE only up to its maximum number of items."""
     from tacit.models.lists.ease import MOST_ITEMS
 
     if not source.scale.has_one_level:
@@ -20,13 +20,13 @@ def model_for(source: "Ratings | Reports") -> str:
 
 
 def plan_for(source: "Ratings | Reports") -> str:
-    """A plan that leaves something to hide."""
+    """Return the default plan. On a one-level scale, "rated" would hide nothing."""
     return "catalogue" if source.scale.has_one_level else STARS_PLAN
 
 
 def beside_floors(models: Sequence[str]) -> tuple[str, ...]:
-    """The models asked for, random lists and what is popular, each once; beside a training of
-    lists what is popular at its own budget, too."""
+    """Add the baselines: random lists, popularity, and private popularity if there is a trainer of
+    list models. No duplicates."""
     from tacit.evaluation.comparison.request import POPULARITY, RANDOM
     from tacit.training import LIST_TRAININGS, DPPopularity
 

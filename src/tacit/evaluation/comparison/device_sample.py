@@ -24,12 +24,12 @@ SYMBOLS = (
 
 @dataclass(frozen=True)
 class DeviceSample:
-    """One person's ratings and reports: (item, true rating, what the symbol stands for), None for
-    no rating, and for no report or the symbol "missing".
+    """One user's ratings and reports: (item, true rating, reported value), None without a rating,
+    and without a report or for the symbol "missing".
 
-    The true ratings are shown to whoever reads the report, so they are a made-up person's, or
-    those of somebody who asked for it. `symbols`: how many different ones the channel has.
-    `presence_public`: whether the provider was told which items the person rated.
+    The true ratings are visible in the report, so they must be synthetic, or of a user who agreed
+    to this. `symbols`: number of symbols of the channel. `presence_public`: whether the reports
+    reveal the rated items.
     """
 
     person: str
@@ -41,22 +41,23 @@ class DeviceSample:
 
     @property
     def received(self) -> str:
-        """What the provider got, and what it may have been instead."""
-        said = PRESENCE_PUBLIC if self.presence_public else PRESENCE_HIDDEN
-        return said if self.symbols is None else f"{said} {SYMBOLS.format(self.symbols)}"
+        """Sentences on what the provider received."""
+        sentence = PRESENCE_PUBLIC if self.presence_public else PRESENCE_HIDDEN
+        return sentence if self.symbols is None else f"{sentence} {SYMBOLS.format(self.symbols)}"
 
     @property
     def strips(self) -> list["SampleStrip"]:
-        """A line for each item."""
+        """One strip per item."""
         values = [value for _, *both in self.pairs for value in both if value is not None]
         return [SampleStrip(*pair, ends=(min(values), max(values))) for pair in self.pairs]
 
 
 @dataclass(frozen=True)
 class SampleStrip:
-    """One item of a sample, on a strip from the lowest to the highest value of all, `ends`.
+    """One item of a sample, on a strip from the lowest to the highest value of all items, `ends`.
 
-    A full dot is true, a hollow one left the device; their places are in percent, as text.
+    A full dot is the true value, a hollow one the reported value. Positions are in percent, as
+    text.
     """
 
     item: str
@@ -66,23 +67,23 @@ class SampleStrip:
 
     @property
     def true(self) -> str:
-        """The true rating."""
+        """True rating as text."""
         return _figure(self.true_value)
 
     @property
     def left(self) -> str:
-        """What left the device."""
+        """Reported value as text."""
         return _figure(self.left_value)
 
     @property
     def dots(self) -> list[tuple[str, str]]:
-        """Which dot is where."""
+        """Kinds and positions of the dots."""
         both = {"true": self.true_value, "left": self.left_value}
         return [(k, f"{self._share(value):.1f}") for k, value in both.items() if value is not None]
 
     @property
     def move(self) -> tuple[str, str] | None:
-        """Where the line between the dots starts, and its length."""
+        """Start and length of the line between the dots."""
         if self.true_value is None or self.left_value is None:
             return None
         start, end = sorted((self._share(self.true_value), self._share(self.left_value)))
@@ -96,18 +97,18 @@ class SampleStrip:
 def made_up(
     scale: RatingScale, channel: str, epsilon: str, tools: Tools, plan: str = "rated"
 ) -> DeviceSample:
-    """A few ratings of a made-up person on this scale, and what left their device just now.
+    """Return ratings of a synthetic user on this scale, with freshly randomized reports.
 
     `epsilon`: nats per value or slot.
     """
     people = synthetic(PEOPLE, ITEMS, PEOPLE * 25, scale)
-    own = people.where((people.users == 0) & (people.items % 2 == 0))
+    ratings = people.where((people.users == 0) & (people.items % 2 == 0))
     chosen = tools.plan(plan, channel, epsilon, scale, None)
-    reports = tools.perturb(own, chosen)
+    reports = tools.perturb(ratings, chosen)
     sent = reports.where((reports.users == 0) & ~np.isnan(reports.values))
-    true: dict[int, float] = dict(zip(own.items.tolist(), own.values.tolist(), strict=True))
+    true: dict[int, float] = dict(zip(ratings.items.tolist(), ratings.values.tolist(), strict=True))
     left: dict[int, float] = dict(zip(sent.items.tolist(), sent.values.tolist(), strict=True))
-    names = own.item_ids.ids.to_list()
+    names = ratings.item_ids.ids.to_list()
     pairs = tuple(
         (f"item {names[item]}", true.get(item), left.get(item)) for item in sorted({*true, *left})
     )

@@ -1,4 +1,4 @@
-"""Figures of the result rows: accuracy against epsilon, one panel a model, one colour a channel."""
+"""Figures of result rows: accuracy against epsilon, a panel per model, a colour per channel."""
 
 # matplotlib's own annotations leave keyword arguments and colours half typed.
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
@@ -14,22 +14,22 @@ from matplotlib.lines import Line2D
 from tacit.evaluation.comparison.chart import TITLES, AccuracyLine, Chart
 from tacit.evaluation.html.axis import apart
 
-# Okabe and Ito's palette, told apart by every kind of colour vision; yellow is too pale for a line.
+# Okabe and Ito's palette, safe for all types of colour vision, without yellow, too pale for lines.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STROKES = {"provider": "-", "device": "--", "curator": "-."}
-# Ink that stands for "the colour of the text around": a page replaces it, so figures follow
-# its light or dark colours.
+# Placeholder for the text colour: a page replaces it, so that figures follow its light or dark
+# theme.
 INK = "#010203"
 PANEL = (3.2, 2.7)
 
 
 def panel(chart: Chart, model: str) -> Figure:
-    """The metric against epsilon (log scale), for one model: a colour a channel.
+    """Plot the metric against epsilon (log scale) for one model, a colour per channel.
 
-    Solid is the provider, dashed the device, dotted the provider without privacy, thin and dashed a
-    floor; a line is the mean over splits, its bars one standard deviation. All panels of a chart
-    have the same axes.
+    Solid lines: provider. Dashed: device. Dotted: provider without privacy. Thin dashed: baseline.
+    Lines are means over splits, bars one standard deviation. All panels of a chart have the same
+    axes.
     """
     drawing = Figure(figsize=PANEL, layout="constrained")
     _paint(drawing.subplots(), chart, model)
@@ -37,7 +37,7 @@ def panel(chart: Chart, model: str) -> Figure:
 
 
 def panels(chart: Chart) -> Figure:
-    """All panels of a chart in one figure, with a legend of the channels."""
+    """Plot all panels of a chart in one figure, with a legend of the channels."""
     across = min(3, len(chart.drawn))
     down = -(-len(chart.drawn) // across)
     drawing = Figure(figsize=(PANEL[0] * across, PANEL[1] * down + 0.4), layout="constrained")
@@ -75,7 +75,7 @@ def _paint(axes: Axes, chart: Chart, model: str) -> None:
 
 
 def floor(axes: Axes, name: str, value: float) -> None:
-    """A dashed line across, with its name; it stretches no axis."""
+    """Draw a baseline as a dashed horizontal line with its name, if it is within the axis."""
     low, high = axes.get_ylim()
     if low <= value <= high:
         axes.axhline(value, color=INK, alpha=0.6, linewidth=0.9, dashes=(5, 4))
@@ -102,10 +102,10 @@ def _draw(axes: Axes, line: AccuracyLine, style: int) -> None:
 
 
 def dress(axes: Axes, title: str, places: Sequence[float], label: str, scale: str = "log") -> None:
-    """The look of every panel: ticks at the `places` of x alone, faint lines across, no frame."""
+    """Style a panel: ticks at the x values `places` only, faint horizontal lines, no frame."""
     axes.set_xscale(scale)
     named = apart(places, logarithmic=scale == "log")
-    axes.set_xticks(named, [f"{place:g}" for place in named])
+    axes.set_xticks(named, [f"{tick:g}" for tick in named])
     axes.minorticks_off()
     axes.set_title(title, color=INK, fontsize=10, loc="left")
     axes.set_xlabel(label, color=INK, fontsize=9)
@@ -116,7 +116,7 @@ def dress(axes: Axes, title: str, places: Sequence[float], label: str, scale: st
 
 
 def svg(drawing: Figure) -> str:
-    """The figure as SVG text: letters stay letters, and the same rows give the same bytes."""
+    """Return the figure as SVG, with text as text elements, and with reproducible bytes."""
     text = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tacit"}):
         drawing.savefig(text, format="svg", transparent=True, metadata={"Date": None})

@@ -1,4 +1,4 @@
-"""What result rows promise, in words: each kind of guarantee once, at all its epsilons."""
+"""Guarantees of result rows in words: each kind once, at all its epsilons."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,7 +11,8 @@ from tacit.training.papers.xian import FaithfulSVD
 
 
 def claims(rows: Sequence[ResultRow]) -> list[tuple[Guarantee, list[ResultRow]]]:
-    """Each kind of guarantee with its rows, by rising epsilon; rows without privacy aside."""
+    """Return each kind of guarantee with its rows, by ascending epsilon, without non-private
+    rows."""
     kinds: dict[tuple[object, ...], list[ResultRow]] = {}
     for row in sorted(rows, key=lambda row: row.epsilon or 0.0):
         if row.epsilon is not None:
@@ -22,8 +23,8 @@ def claims(rows: Sequence[ResultRow]) -> list[tuple[Guarantee, list[ResultRow]]]
 
 
 def failed(rows: Sequence[ResultRow]) -> list[FailedClaim]:
-    """A claim that fails for each model that makes one, at all its epsilons; where it is the claim
-    of a paper, with the reason."""
+    """Return the failing claim of each model, at all its epsilons. Claims of papers have a
+    reason."""
     models = dict.fromkeys(row.method for row in rows if row.claim_valid is False)
     groups = ([row for row in rows if row.method == name] for name in models)
     return [_failed(group, f"claim-{number}") for number, group in enumerate(groups, 1)]
@@ -39,26 +40,25 @@ def _failed(rows: Sequence[ResultRow], anchor: str) -> FailedClaim:
 
 
 def sentences(rows: Sequence[ResultRow]) -> list[str]:
-    """Each kind of guarantee in a sentence, no privacy if there is any such row, and what is of
-    plug-ins."""
-    said = [claim.sentence for claim, _ in claims(rows)]
-    said += [NO_PRIVACY.sentence] * any(row.epsilon is None for row in rows)
-    return said + plugged(row.plugins for row in rows)
+    """Return a sentence per kind of guarantee, one on non-private rows, and one on plug-ins."""
+    texts = [claim.sentence for claim, _ in claims(rows)]
+    texts += [NO_PRIVACY.sentence] * any(row.epsilon is None for row in rows)
+    return texts + plugged(row.plugins for row in rows)
 
 
 def plugged(plugins: Iterable[str | None]) -> list[str]:
-    """A sentence on what is of plug-ins, where anything is; `plugins`: those of rows."""
+    """Return a sentence on the plug-ins of rows, or an empty list."""
     parts = (part for each in plugins if each for part in each.split(", "))
-    found = list(dict.fromkeys(parts))
-    if not found:
+    names = list(dict.fromkeys(parts))
+    if not names:
         return []
-    return [f"From plug-ins, whose guarantees Tacit does not verify: {', '.join(found)}."]
+    return [f"From plug-ins, whose guarantees Tacit does not verify: {', '.join(names)}."]
 
 
 def _claim(rows: Sequence[ResultRow]) -> Guarantee:
     row = rows[0]
     epsilons = dict.fromkeys(f"{row.epsilon:g}" for row in rows if row.epsilon is not None)
-    # Where a person has a figure at a delta, that is their delta: the slot's own claim has none.
+    # With a tight guarantee per user, the row's delta is that of the user. A slot's claim is pure.
     delta = 0.0 if row.tight_epsilon is not None else row.delta
     return Guarantee(
         epsilon=either(list(epsilons)),
@@ -77,6 +77,6 @@ def _failing(rows: Sequence[ResultRow]) -> str:
 
 
 def either(words: Sequence[str]) -> str:
-    """`a, b or c`."""
+    """Join words as `a, b or c`."""
     *first, last = words
     return f"{', '.join(first)} or {last}" if first else last

@@ -34,12 +34,12 @@ def list_columns(
     as many users as that allows are measured, evenly spread over the codes.
     """
     users = _measured(train)
-    own = _known_rows(where, train, reports)
-    own = own.where(_among(users, own))
+    known = _known_rows(where, train, reports)
+    known = known.where(_among(users, known))
     relevant = test.where(_among(users, test))
     counts = np.bincount(train.items, minlength=train.n_items)
     figures = list_figures(
-        lister(fitted, own, where, LENGTH)[users],
+        lister(fitted, known, where, LENGTH)[users],
         np.searchsorted(users, relevant.users).astype(np.int32),
         relevant.items,
         counts,
@@ -48,15 +48,15 @@ def list_columns(
     return figure_columns(figures)
 
 
-def figure_columns(found: ListFigures) -> dict[str, float]:
-    """Figures of lists of 20 by the names that they have in result rows."""
+def figure_columns(metrics: ListFigures) -> dict[str, float]:
+    """Return the metrics of top-20 lists by their names in result rows."""
     return {
-        "ndcg_at_20": found.ndcg,
-        "recall_at_20": found.recall,
-        "mrr": found.mrr,
-        "hit_rate_at_20": found.hit_rate,
-        "coverage_at_20": found.coverage,
-        "popularity_at_20": found.popularity,
+        "ndcg_at_20": metrics.ndcg,
+        "recall_at_20": metrics.recall,
+        "mrr": metrics.mrr,
+        "hit_rate_at_20": metrics.hit_rate,
+        "coverage_at_20": metrics.coverage,
+        "popularity_at_20": metrics.popularity,
     }
 
 

@@ -1,4 +1,4 @@
-"""Channels and models as somebody gives them, by name or as objects, each under one name."""
+"""Channels and models of a request, by name or as objects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ from tacit.scale import RatingScale
 
 Member = TypeVar("Member")
 SYMBOLS = 12
-"""Of a channel's id, in the name that its rows have."""
+"""Number of digits of a channel's id in the name of its rows."""
 
 
 @runtime_checkable
 class Fits(Protocol):
-    """Settings of a model of ratings."""
+    """Settings of a rating model."""
 
     @property
     def name(self) -> str:
@@ -30,48 +30,48 @@ class Fits(Protocol):
         ...
 
     def fit(self, data: Any, *, rng: int = 0) -> Any:
-        """What is learnt from evidence."""
+        """Fit the model to evidence."""
         ...
 
 
 @dataclass(frozen=True)
 class Members:
-    """Names in the order given, and what stands behind those of objects."""
+    """Names in the order of the request, and the objects of those that are objects."""
 
     names: tuple[str, ...]
     objects: Mapping[str, Any]
 
 
-def channels(given: object) -> Members:
-    """Channels by name ("auto", or several by commas) or as `Channel`; raises `RequestError`."""
-    return _members("channel", given, Channel, _table)
+def channels(value: object) -> Members:
+    """Parse channels: names ("auto", or comma-separated) or `Channel`. Raises `RequestError`."""
+    return _members("channel", value, Channel, _table)
 
 
-def model_members(given: object) -> Members:
-    """Models by name or as settings, such as `MF(factors=5)`; raises `RequestError`."""
-    return _members("model", given, Fits, _label)
+def model_members(value: object) -> Members:
+    """Parse models: names or settings, such as `MF(factors=5)`. Raises `RequestError`."""
+    return _members("model", value, Fits, _label)
 
 
-def _members(kind: str, given: Any, known: type[Any], label: Callable[[Any], str]) -> Members:
-    parts = [given] if isinstance(given, (str, known)) else given
+def _members(kind: str, request: Any, known: type[Any], label: Callable[[Any], str]) -> Members:
+    parts = [request] if isinstance(request, (str, known)) else request
     if not isinstance(parts, Iterable):
-        raise RequestError(f"{kind} must be a name, an object or a list of them, got {given!r}.")
-    found: dict[str, Any] = {}
+        raise RequestError(f"{kind} must be a name, an object or a list of them, got {request!r}.")
+    members: dict[str, Any] = {}
     for part in parts:  # pyright: ignore[reportUnknownVariableType]
         if isinstance(part, str):
-            found |= {name.strip(): None for name in part.split(",") if name.strip()}
+            members |= {name.strip(): None for name in part.split(",") if name.strip()}
         elif isinstance(part, known) and not isinstance(part, type):
-            found[label(part)] = part
+            members[label(part)] = part
         else:
             raise RequestError(f"{kind} must be a name, an object or a list of them, got {part!r}.")
-    if not found:
+    if not members:
         raise RequestError(f"{kind} must contain at least one name, such as {EXAMPLES[kind]}.")
-    objects = {name: value for name, value in found.items() if value is not None}
-    return Members(tuple(found), objects)
+    objects = {name: value for name, value in members.items() if value is not None}
+    return Members(tuple(members), objects)
 
 
 def _table(channel: Channel) -> str:
-    """The name that the rows of a table have."""
+    """Return the name of a channel object in its rows."""
     return f"table {channel.id[:SYMBOLS]}"
 
 
@@ -79,44 +79,44 @@ EXAMPLES = {"channel": "auto", "model": "channel-mf"}
 
 
 def _label(model: Fits) -> str:
-    """Its name, with the settings in which it differs from the model of that name."""
+    """Return the model's name, with the settings that differ from its defaults."""
     usual = models.MODELS.get(model.name)
     known = vars(usual) if usual is not None else {}
     changed = [f"{k}={v}" for k, v in vars(model).items() if known.get(k, v) != v]
     return f"{model.name} with {' '.join(changed)}" if changed else model.name
 
 
-def epsilons(given: object) -> tuple[str, ...]:
-    """Epsilons in nats, numbers or text, one or several, as decimal strings, each once.
+def epsilons(value: object) -> tuple[str, ...]:
+    """Parse one or several epsilons in nats, numbers or text. Returns distinct decimal strings.
 
-    Raises `RequestError` for what is none.
+    Raises `RequestError` for an invalid epsilon.
     """
-    if isinstance(given, str):
-        parts: list[object] = [*given.split(",")]
-    elif isinstance(given, Iterable):
-        parts = list(given)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, str):
+        parts: list[object] = [*value.split(",")]
+    elif isinstance(value, Iterable):
+        parts = list(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     else:
-        parts = [given]
+        parts = [value]
     if not parts:
         raise RequestError("epsilon must contain at least one value, as in 0.5, 1, 3.")
     return tuple(dict.fromkeys(epsilon_text(part) for part in parts))
 
 
 def own_epsilons(
-    tables: Mapping[str, Channel], asked: Sequence[str], scale: RatingScale, plan: str
+    tables: Mapping[str, Channel], requested: Sequence[str], scale: RatingScale, plan: str
 ) -> dict[str, str]:
-    """The epsilon of each channel that is given as a table, in nats per value or slot.
+    """Return the epsilon of each channel object, in nats per value or slot.
 
-    Raises `RequestError` for one at an epsilon that is not asked for, on another scale, or of
-    another kind of plan.
+    Raises `RequestError` for one whose epsilon is not among the requested ones, and for one of
+    another scale or kind of plan.
     """
     hides = plans.protects_presence(plan)
     for name, channel in tables.items():
-        if channel.epsilon not in asked:
+        if channel.epsilon not in requested:
             raise RequestError(
                 f"The channel {name} has epsilon {channel.epsilon} per "
                 f"{'slot' if channel.missing else 'value'}, which is not among "
-                f"{', '.join(asked)}; add it to the epsilons."
+                f"{', '.join(requested)}; add it to the epsilons."
             )
         if channel.levels != scale.levels:
             raise RequestError(
@@ -132,7 +132,7 @@ def own_epsilons(
 
 
 def with_objects(real: Tools, tables: Mapping[str, Channel], settings: Mapping[str, Any]) -> Tools:
-    """The tools, which take these channels and models for their names."""
+    """Return the tools, with these channel and model objects under their names."""
     if not tables and not settings:
         return real
 

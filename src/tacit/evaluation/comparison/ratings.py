@@ -1,4 +1,4 @@
-"""The figures of predicted ratings in a result row."""
+"""Metrics of predicted ratings in a result row."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ from tacit.metrics.slices import slices as slices_of
 from tacit.ratings import Ratings
 
 NO_RATINGS: dict[str, Any] = {**dict.fromkeys(STARS, math.nan), "predict_seconds": 0.0}
-"""The columns of a model of lists."""
+"""Columns of a list model."""
 
 
 def rating_columns(
@@ -23,10 +23,10 @@ def rating_columns(
     *,
     slices: bool = False,
 ) -> dict[str, Any]:
-    """Columns of a result row; `predicted`: of the test rows, shape (n,).
+    """Return columns of a result row. `predicted`: ratings of the test rows, shape (n,).
 
-    Errors are of predictions clipped to the scale. An item is `relevant` from that rating on. What
-    needs the row without privacy is left unknown here.
+    Errors use predictions clipped to the scale. `relevant`: minimum rating of relevant items.
+    Columns that need the non-private row are NaN here.
     """
     true = test.values
     best = ranking(test.users, test.items, predicted, true >= relevant)

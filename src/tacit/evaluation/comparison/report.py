@@ -1,4 +1,4 @@
-"""A report to open in a browser: one file, no network, made from result rows alone."""
+"""HTML report of a comparison: one self-contained file, computed from result rows."""
 
 import math
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def _asides(rows: Sequence[ResultRow]) -> list[str]:
 
 
 def _promise(claim: Guarantee, rows: Sequence[ResultRow]) -> dict[str, object]:
-    """A kind of guarantee in words, what each epsilon means in odds, and a whole person's."""
+    """Return a kind of guarantee in words, its odds at each epsilon, and the guarantee per user."""
     epsilons = dict.fromkeys(row.epsilon for row in rows if row.epsilon is not None)
     odds = [
         {"epsilon": f"{epsilon:g}", "ratio": _ratio(epsilon), "guess": guess(epsilon)}
@@ -88,7 +88,7 @@ def _promise(claim: Guarantee, rows: Sequence[ResultRow]) -> dict[str, object]:
 
 
 def _ratio(epsilon: float) -> str:
-    """e^epsilon to three digits, rounded up: a bound may not be too small."""
+    """Format e^epsilon to three digits, rounded up, because it is an upper bound."""
     odds = math.exp(epsilon)
     step = 10.0 ** (math.floor(math.log10(odds)) - 2)
     return f"{math.ceil(odds / step) * step:g}"

@@ -1,4 +1,4 @@
-"""A comparison: the request behind `tacit compare`, and how it is run on one data set."""
+"""Request of `tacit compare`, and how it is run on one data set."""
 
 import hashlib
 import json
@@ -21,26 +21,25 @@ from tacit.ratings import Ratings
 from tacit.training import modes
 
 RANDOM, POPULARITY = "random", "popularity"
-"""Models of lists that `tacit compare` sets beside all others; the first learns nothing."""
+"""List models that are baselines of every comparison. The first one is not fitted to data."""
 
 
 def epsilons(text: str) -> tuple[str, ...]:
-    """`0.1,0.5,1` as decimal strings, each once; raises `RequestError` for what is no epsilon."""
+    """Parse `0.1,0.5,1` into distinct decimal strings. Raises `RequestError`."""
     return tuple(dict.fromkeys(epsilon_text(part) for part in text.split(",")))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What to compare, and how to measure it.
+    """A comparison and its evaluation.
 
-    `relevant`: the rating from which an item counts as relevant; None for three quarters up the
-    scale. `items`: a public table of the items, for models that learn from it
-    (`tacit.readers.item_table`). `options`: settings for those models that have them. `delta`:
-    that of `tight_epsilon`, a decimal string. `mode`: strict, faithful or both, of trainings that
-    have both. `slices`: whether rows have the error by decile of people and items, too. `only`: of
-    channels that are there at one epsilon alone, that epsilon, in nats per value or slot.
-    `plugged`: which of channels and models are of plug-ins, and of which version, so that no row of
-    another is kept. Raises `RequestError` for a plan, a cap or a delta that does not exist.
+    `relevant`: minimum rating of relevant items, None for three quarters of the scale. `items`: a
+    public item table for models that use it (`tacit.readers.item_table`). `options`: settings for
+    the models that have them. `delta`: of `tight_epsilon`, a decimal string. `mode`: strict,
+    faithful or both, for trainers with both. `slices`: whether rows have the error by decile of
+    users and items. `only`: the epsilon of channels that run at a single one, in nats per value or
+    slot. `plugged`: channels and models of plug-ins with their versions, so that rows of other
+    versions are not reused. Raises `RequestError` for an invalid plan, cap or delta.
     """
 
     channels: Sequence[str]
@@ -66,9 +65,9 @@ class Comparison:
             raise RequestError(f"cap must be an integer of at least 1, got {self.cap}.")
 
     def experiments(self, ratings: Ratings) -> list[Experiment]:
-        """Every experiment of the comparison, in the order in which they run."""
+        """Return all experiments of the comparison, in execution order."""
         settings = {"relevant": self.relevant, "delta": self.delta, **self.options}
-        # Rows without slices are not those of a run that asks for them, nor the other way round.
+        # Part of the key, so that rows without slices are not reused in a run with them.
         settings |= {"slices": True} if self.slices else {}
         settings |= {} if self.items is None else {"items": _digest(self.items)}
         settings |= {"plugins": list(self.plugged)} if self.plugged else {}
@@ -93,7 +92,7 @@ class Comparison:
     def run(
         self, ratings: Ratings, tools: Tools, journal: Journal[ResultRow], progress: Progress
     ) -> list[ResultRow]:
-        """The rows of all experiments; those in `journal` already are not run again."""
+        """Run all experiments that are not in `journal`. Returns the rows of all of them."""
         runner = ComparisonRunner(
             ratings,
             self.protocol,
@@ -107,11 +106,11 @@ class Comparison:
         return beside_free(grid.run(self.experiments(ratings), runner, journal, progress))
 
     def finished(self, ratings: Ratings, journal: Journal[ResultRow]) -> list[ResultRow]:
-        """The rows that are done, after an interrupt."""
+        """Return the finished rows, after an interrupt."""
         keys = (experiment.key for experiment in self.experiments(ratings))
         return beside_free(journal.rows(keys))
 
 
 def _digest(table: pl.DataFrame) -> str:
-    """What tells one table from another in a journal."""
+    """Return a digest that identifies a table in a journal."""
     return hashlib.sha256(table.write_json().encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What a comparison found: a frame, a figure, a report, and tables to read."""
+"""Result of a comparison, as a frame, a figure, a report, and tables."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -41,8 +41,8 @@ Say = Callable[[str], None]
 class ComparisonResult:
     """Rows of a comparison, and the request and the ratings behind them.
 
-    Each of `rows` is one model at one epsilon (nats of the row's `unit`) on one split, seen from
-    one place. Printed, it is the tables of `tacit compare`.
+    Each of `rows` is one model at one epsilon (nats per the row's `unit`) on one split, at one
+    location. `str` returns the tables of `tacit compare`.
     """
 
     rows: tuple[ResultRow, ...]
@@ -63,7 +63,7 @@ class ComparisonResult:
         return as_text(self.rows)
 
     def _repr_html_(self) -> str:
-        """The deciding figure of every channel and model, and the same as a picture."""
+        """Return the table and the figure of the main metric, for notebooks."""
         metric = deciding(self.rows)
         table = accuracy(self.rows, metric, TITLES[metric])
         picture = in_a_notebook(self.figure(metric), describe(self.rows, metric))
@@ -72,16 +72,16 @@ class ComparisonResult:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """A row for each of `rows`, a column for each of its fields; epsilon in nats per `unit`."""
+        """A frame of `rows`, one column per field. Epsilon in nats per `unit`."""
         return to_frame(self.rows)
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """What each way of reporting promises, and to whom, in sentences."""
+        """The guarantees in sentences, one per kind."""
         return tuple(sentences(self.rows))
 
     def to_pandas(self) -> Any:
-        """The frame as a pandas one; raises `RequestError` where pandas is not installed."""
+        """Convert the frame to pandas. Raises `RequestError` if pandas is not installed."""
         try:
             pandas: Any = import_module("pandas")
         except ImportError:
@@ -89,9 +89,9 @@ class ComparisonResult:
         return pandas.DataFrame(self.frame.to_dict(as_series=False))
 
     def figure(self, metric: str = "rmse") -> Figure:
-        """The metric against epsilon (nats), a panel a model and a colour a channel.
+        """Plot the metric against epsilon (nats), a panel per model and a colour per channel.
 
-        Raises `RequestError` for a metric that has no figure, or that no row has.
+        Raises `RequestError` for a metric without a figure, and for one that no row has.
         """
         if metric not in TITLES:
             known = ", ".join(TITLES)
@@ -108,14 +108,15 @@ class ComparisonResult:
         *,
         command: str = "tacit.compare",
     ) -> Path:
-        """Write the page of `tacit compare --report`, one file that fetches nothing, and return its
-        path. Attacks on the same ratings are played for it, but for a comparison with a cap.
-        `command`: what the page says was run.
+        """Write the report of `tacit compare --report`, one self-contained file. Returns its path.
+
+        Attacks on the same ratings are run for it, except for a comparison with a cap. `command`:
+        the command shown in the report.
 
         Raises `RequestError` for a path that cannot be written.
         """
-        place = given_path(path)
-        writable(place)
+        target = given_path(path)
+        writable(target)
         page = report(
             self.rows,
             sample=self._sample(),
@@ -123,20 +124,20 @@ class ComparisonResult:
             attacked=self._attacked(notify),
             run=Provenance.of(self.ratings, command, self._auto()),
         )
-        write_whole(place, page.encode())
-        return place
+        write_whole(target, page.encode())
+        return target
 
     @property
     def _named(self) -> list[str]:
-        """Channels that are known by name, and not by a table of their own."""
-        asked = self.request
-        return [name for name in asked.channels if name != IDENTITY and name not in asked.only]
+        """Channels by name, without the identity and without channel objects."""
+        request = self.request
+        return [name for name in request.channels if name != IDENTITY and name not in request.only]
 
     def _auto(self) -> Mapping[str, str]:
-        asked = self.request
-        if AUTO not in asked.channels:
+        request = self.request
+        if AUTO not in request.channels:
             return {}
-        slots = [(asked.plan, epsilon) for epsilon in asked.epsilons]
+        slots = [(request.plan, epsilon) for epsilon in request.epsilons]
         return auto_names(slots, self.ratings.scale)
 
     def _sample(self) -> Any:
@@ -148,15 +149,15 @@ class ComparisonResult:
 
     def _attacked(self, notify: Say) -> Sequence[AttackRow]:
         """Return rows of attacks on the reports, which support no cap."""
-        asked = self.request
-        if asked.cap is not None:
+        request = self.request
+        if request.cap is not None:
             notify("Attacks require a comparison without --cap, so the report has none.")
             return ()
         with bar("attacking") as progress:
             return beside(
                 self.ratings,
-                plan=asked.plan,
+                plan=request.plan,
                 channels=self._named,
-                epsilons=asked.epsilons,
+                epsilons=request.epsilons,
                 progress=progress,
             )

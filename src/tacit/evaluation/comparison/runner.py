@@ -1,4 +1,4 @@
-"""One experiment of the grid: split, perturb, fit, predict, measure."""
+"""Runner of single experiments: split, perturb, fit, predict, evaluate."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -29,33 +29,33 @@ Value = TypeVar("Value")
 
 
 class Predictor(Interface):
-    """What a fitted model has to offer here."""
+    """Interface of a fitted model."""
 
     def predict_codes(self, users: Codes, items: Codes) -> Floats:
-        """The predicted rating of each pair, codes of the training data's vocabulary."""
+        """Return the predicted rating of each pair of indices into the training vocabulary."""
         ...
 
 
 class Trained(Predictor, Interface):
-    """What a training has to offer: it knows what it promised."""
+    """Interface of the model of a trainer, which has a guarantee."""
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the whole training."""
+        """The guarantee of the training."""
         ...
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What the grid runs on; `tools` has the real ones, tests have others.
+    """Functions of the grid, injected: `tools` returns the real ones, tests use others.
 
     `plan(name, channel, epsilon, scale, cap)`: a plan over a channel, "auto" included.
-    `perturb(ratings, plan)`: what leaves the devices. `fit(model, data, rng=.., ..)`,
+    `perturb(ratings, plan)`: the reports. `fit(model, data, rng=.., ..)`,
     `train(model, ratings, epsilon=.., rng=.., ..)` and `device_predict(fitted, own, users, items)`:
-    as in `tacit.models`. `lists(fitted, own, where, length)`: everybody's list. `where(model)`:
-    the places where it predicts. `rates(model)`: whether it predicts ratings at all.
-    `reads_items(model)`: whether it learns from a public table of items. `plugged(channel, model)`:
-    which of the two are of plug-ins, and of which.
+    as in `tacit.models`. `lists(fitted, own, where, length)`: the lists of all users.
+    `where(model)`: the locations where it predicts. `rates(model)`: whether it predicts ratings.
+    `reads_items(model)`: whether it uses a public item table. `plugged(channel, model)`: which of
+    the two come from plug-ins.
     """
 
     plan: Callable[[str, str, str, Any, int | None], Plan]
@@ -72,8 +72,8 @@ class Tools:
 
 @dataclass(frozen=True)
 class Promise:
-    """What an experiment's data promise: for `one` value or slot, for a `whole` person at delta 0,
-    and for them at a delta above it (`tight`). None where there is nothing to promise.
+    """Guarantees of an experiment: per value or slot (`one`), per user at delta 0 (`whole`), and
+    per user at a positive delta (`tight`). None without a guarantee.
     """
 
     one: Guarantee = NO_PRIVACY
@@ -84,7 +84,7 @@ class Promise:
 
     @classmethod
     def of(cls, plan: Plan, ratings: Ratings, delta: str) -> Self:
-        """The promises of a plan for people's answers from these ratings."""
+        """Return the guarantees of a plan for reports on these ratings."""
         return cls(
             ratings.qualified(plan.guarantee),
             plan.user_guarantee(ratings.n_items),
@@ -95,21 +95,21 @@ class Promise:
 
     @classmethod
     def of_training(cls, guarantee: Guarantee) -> Self:
-        """The promise of a training: that of a person where it is one already."""
+        """Return the guarantees of a trainer, per user if that is its unit."""
         return cls(guarantee, guarantee if guarantee.unit == "user" else None)
 
 
 class Latest(Generic[Value]):
-    """The value that was made last, and what it was made for."""
+    """Cache of the last value."""
 
     def __init__(self) -> None:
         self._key: object = None
         self._value: Value | None = None
 
     def of(self, key: object, make: Callable[[], Value]) -> Value:
-        """The value for `key`, made anew unless it is the last one."""
+        """Return the cached value if it is that of `key`, otherwise make it."""
         if self._value is None or key != self._key:
-            self._value = None  # two tables of reports at a time would double the memory
+            self._value = None  # freed first: two tables of reports would double the memory
             self._key, self._value = key, make()
         return self._value
 
@@ -117,8 +117,8 @@ class Latest(Generic[Value]):
 class ComparisonRunner:
     """Runs experiments on one data set.
 
-    The last split and the last reports are kept, so that models which follow one another are
-    compared on the same noise.
+    The last split and the last reports are cached, so that consecutive models are compared on the
+    same noise.
     """
 
     def __init__(
@@ -145,9 +145,9 @@ class ComparisonRunner:
         self._data = Latest[tuple[Ratings | Reports, Promise]]()
 
     def __call__(self, experiment: Experiment) -> list[ResultRow]:
-        """A row for each place where the model predicts, or makes lists."""
-        place = (experiment.seed, experiment.fold)
-        train, test = self._splits.of(place, lambda: self._split(*place))
+        """Return a row for each location where the model predicts or recommends."""
+        split = (experiment.seed, experiment.fold)
+        train, test = self._splits.of(split, lambda: self._split(*split))
         fitted, data, promise, seconds = self._fitted(experiment, train)
         facts = _facts(experiment, promise, len(train), len(test), seconds)
         facts["cold_users"] = cold_users(train, test)
@@ -164,7 +164,7 @@ class ComparisonRunner:
         ]
 
     def _known(self, model: str) -> str | None:
-        """Names of the columns of the table of items, where the model reads it."""
+        """Return the columns of the item table, if the model uses it."""
         if self._items is None or not self._tools.reads_items(model):
             return None
         return ", ".join(name for name in self._items.columns if name != "item")
@@ -172,7 +172,7 @@ class ComparisonRunner:
     def _fitted(
         self, experiment: Experiment, train: Ratings
     ) -> tuple[Any, Ratings | Reports, Promise, float]:
-        """The model, what it learned from, what is promised, and the seconds of learning alone."""
+        """Return the model, its data, their guarantees, and the seconds of the fit."""
         settings = {"rng": experiment.seed, **self._options}
         settings |= {} if self._items is None else {"item_table": self._items}
         if experiment.channel is None:
@@ -216,7 +216,7 @@ class ComparisonRunner:
     def _ratings(
         self, model: str, fitted: Predictor, train: Ratings, test: Ratings, where: str
     ) -> dict[str, Any]:
-        """The columns of predicted ratings; raises `RequestError` for one that is not finite."""
+        """Return the columns of predicted ratings. Raises `RequestError` unless all are finite."""
         if not self._tools.rates(model):
             return {**NO_RATINGS, "slices": () if self._slices else None}
         began = time.perf_counter()
@@ -233,33 +233,33 @@ class ComparisonRunner:
     def _lists(
         self, fitted: Any, train: Ratings, test: Ratings, where: str, data: Ratings | Reports
     ) -> dict[str, Any]:
-        """The columns of lists: of stars, a list ought to show what is relevant."""
+        """Return the columns of top-N lists, with the relevant test items."""
         wanted = test.where(test.values >= self._relevant)
         return list_columns(self._tools.lists, fitted, train, wanted, where, reports=data)
 
 
-def _relevant(scale: RatingScale, asked: float | None) -> float:
-    """The rating from which an item is relevant: on a scale of one level, that level.
+def _relevant(scale: RatingScale, minimum: float | None) -> float:
+    """Return the minimum rating of relevant items: on a one-level scale, that level.
 
-    Raises `RequestError` for one beyond the scale: everything or nothing would be relevant.
+    Raises `RequestError` for one outside the scale: all items or none would be relevant.
     """
-    if scale.has_one_level and asked is None:
+    if scale.has_one_level and minimum is None:
         return scale.values[0]
-    if asked is None:
+    if minimum is None:
         return relevant_from(scale)
-    if not scale.values[0] <= asked <= scale.values[-1]:
+    if not scale.values[0] <= minimum <= scale.values[-1]:
         low, high = scale.levels[0], scale.levels[-1]
         raise RequestError(
-            f"relevant must be a rating from {low} to {high} on the scale {scale}, got {asked:g}."
+            f"relevant must be a rating from {low} to {high} on the scale {scale}, got {minimum:g}."
         )
-    return asked
+    return minimum
 
 
 def _facts(
     experiment: Experiment, promise: Promise, n_train: int, n_test: int, fit_seconds: float
 ) -> dict[str, Any]:
-    """The columns of a row that do not depend on where it is seen from."""
-    one, whole, tight = promise.one, promise.whole, promise.tight
+    """Return the columns of a row that do not depend on the location."""
+    one, per_user, tight = promise.one, promise.whole, promise.tight
     epsilon = _number(one.epsilon)
     return {
         "dataset": experiment.dataset,
@@ -274,7 +274,7 @@ def _facts(
         "delta": float(tight.delta if tight else one.delta),
         "unit": one.unit,
         "values_epsilon": _number(promise.values_epsilon),
-        "user_epsilon": _number(whole.epsilon) if whole else None,
+        "user_epsilon": _number(per_user.epsilon) if per_user else None,
         "tight_epsilon": _number(tight.epsilon) if tight else None,
         "claim_valid": one.fails is None if epsilon is not None else None,
         "uncovered": ", ".join(one.uncovered) or None,

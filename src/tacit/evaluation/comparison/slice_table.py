@@ -1,4 +1,4 @@
-"""Whose error it is: tables of the slices of result rows, a line a decile, a column an epsilon."""
+"""Tables of error by decile: one line per decile, one column per epsilon."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -17,7 +17,7 @@ Part = tuple[ResultRow, Slice]
 
 
 def slice_tables(rows: Sequence[ResultRow]) -> list[Table]:
-    """A table for people and one for items, means over splits; none where no row has slices."""
+    """Return a table of users and one of items, means over splits. Empty without slices."""
     return [table for by in CAPTIONS if (table := _table(rows, by)).lines]
 
 
@@ -38,14 +38,14 @@ def _table(rows: Sequence[ResultRow], by: By) -> Table:
 
 
 def _by_decile(parts: Sequence[Part], model: str, where: str) -> list[list[Part]]:
-    """The slices of one model seen from one place, by decile, ascending."""
+    """Return the slices of one model at one location, by ascending decile."""
     mine = [(row, part) for row, part in parts if row.method == model and row.where == where]
-    found = sorted({part.decile for _, part in mine})
-    return [[(row, part) for row, part in mine if part.decile == decile] for decile in found]
+    deciles = sorted({part.decile for _, part in mine})
+    return [[(row, part) for row, part in mine if part.decile == decile] for decile in deciles]
 
 
 def _line(parts: Sequence[Part], via: str, epsilons: Sequence[float]) -> tuple[str, ...]:
-    """A decile: its number, its training ratings, the error at each epsilon, and the cost."""
+    """Return a decile: its number, its training ratings, the error at each epsilon, the cost."""
     every = [part for _, part in parts]
     fewest, most = min(part.fewest for part in every), max(part.most for part in every)
     free = [part.slice_rmse for row, part in parts if row.channel == IDENTITY]

@@ -18,9 +18,11 @@ PRINTED = {
 
 
 def tables(rows: Sequence[ResultRow]) -> list[Table]:
-    """Those that have a line: a metric each, slices, and what a whole person can lose."""
-    found = [accuracy(rows, name, f"{words}, mean over splits") for name, words in PRINTED.items()]
-    return [table for table in (*found, *slice_tables(rows), promises(rows)) if table.lines]
+    """Return the non-empty tables: one per metric, slices, and the guarantee per user."""
+    metrics = [
+        accuracy(rows, name, f"{words}, mean over splits") for name, words in PRINTED.items()
+    ]
+    return [table for table in (*metrics, *slice_tables(rows), promises(rows)) if table.lines]
 
 
 def cold_notice(rows: Sequence[ResultRow]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tables of the result rows: one line a channel, model and place, one column an epsilon."""
+"""Tables of result rows: a line per channel, model and location, a column per epsilon."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from tacit.evaluation.results import ResultRow
 from tacit.evaluation.units import epsilon_per
 
 NOTHING = "–"
-# A number, perhaps in percent or with another in brackets; a range of counts; or nothing at all.
+# A number, optionally in percent or with another one in parentheses; a range of counts; or empty.
 FIGURE = re.compile(r"(|–|[+-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?( %)?( \([^)]+\))?|\d+ to \d+)")
 DECIDING = {"rmse": "Lowest RMSE", "ndcg_at_20": "Highest NDCG@20"}
 
@@ -27,21 +27,21 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Of each column, whether it holds figures alone: those stand to the right."""
+        """Whether each column contains only figures, and is right-aligned."""
         return tuple(
             all(FIGURE.fullmatch(line[k]) for line in self.lines) for k in range(len(self.heading))
         )
 
 
 def mean(rows: Sequence[ResultRow], metric: str) -> float | None:
-    """The mean of a metric over splits; None where no row has a figure."""
+    """Return the mean of a metric over splits. None if no row has it."""
     values = (float(getattr(row, metric)) for row in rows)
     known = [value for value in values if not math.isnan(value)]
     return fmean(known) if known else None
 
 
 def digits_of(rows: Sequence[ResultRow], metric: str) -> int:
-    """Decimals of the means of a metric, as its spread over splits bears them."""
+    """Return the number of decimals of a metric's means, from its spread over splits."""
     groups: dict[tuple[object, ...], list[float]] = {}
     for row in rows:
         if not math.isnan(value := float(getattr(row, metric))):
@@ -51,14 +51,14 @@ def digits_of(rows: Sequence[ResultRow], metric: str) -> int:
 
 
 def holding(rows: Sequence[ResultRow]) -> list[ResultRow]:
-    """The rows whose claim, if they make one, is not known to fail: the others win nothing."""
+    """Return the rows whose guarantee, if any, is not known to fail. Others are never the best."""
     return [row for row in rows if row.claim_valid is not False]
 
 
 def accuracy(rows: Sequence[ResultRow], metric: str, caption: str) -> Table:
-    """The metric, mean over splits, of every channel, model and place, at every epsilon.
+    """Return the mean of a metric over splits by channel, model and location, at every epsilon.
 
-    Of those that have a figure; what has none but without privacy stands last.
+    Only those that have the metric. Those that ran without privacy only come last.
     """
     measured = [row for row in rows if not math.isnan(float(getattr(row, metric)))]
     epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
@@ -71,8 +71,8 @@ def accuracy(rows: Sequence[ResultRow], metric: str, caption: str) -> Table:
 
 
 def kinds(rows: Sequence[ResultRow]) -> list[tuple[str, str, str]]:
-    """Every channel, model and place, those of a channel together, in order of appearance; what was
-    run without privacy alone stands last."""
+    """Return all channels, models and locations, grouped by channel, in order of appearance. Those
+    that ran without privacy only come last."""
     private = dict.fromkeys(
         (row.via, row.method, row.where) for row in rows if row.epsilon is not None
     )
@@ -84,7 +84,8 @@ def kinds(rows: Sequence[ResultRow]) -> list[tuple[str, str, str]]:
 
 
 def promises(rows: Sequence[ResultRow]) -> Table:
-    """What a whole person can lose, in nats: one line a channel and epsilon; none under `rated`."""
+    """Return the guarantee per user, in nats: a line per channel and epsilon, none under
+    `rated`."""
     kinds = {
         (row.channel or row.model, row.epsilon): row
         for row in rows
@@ -120,17 +121,16 @@ def _line(
 
 
 def best(rows: Sequence[ResultRow]) -> Table:
-    """The lowest RMSE at each epsilon, at the provider and on the device, and who reached it.
+    """Return the lowest RMSE at each epsilon and location, with its channel and model.
 
-    Where no model predicts ratings, the highest NDCG of lists. Epsilons of different units are
-    different promises, and nobody wins over another promise.
+    If no model predicts ratings, the highest NDCG. Epsilons of different units are not compared.
     """
     metric = deciding(rows)
     claims = sorted({(row.epsilon, row.unit) for row in rows if row.epsilon is not None})
     several = len({unit for _, unit in claims}) > 1
     seen = list(dict.fromkeys(row.where for row in rows))
     digits = digits_of(rows, metric)
-    names = ("epsilon", *(f"{place}{what}" for place in seen for what in ("", ", by")))
+    names = ("epsilon", *(f"{location}{what}" for location in seen for what in ("", ", by")))
     lines = [
         (
             f"{epsilon:g} per {unit}" if several else f"{epsilon:g}",
@@ -144,7 +144,7 @@ def best(rows: Sequence[ResultRow]) -> Table:
 
 
 def deciding(rows: Sequence[ResultRow]) -> str:
-    """The metric by which the best is told: RMSE, or NDCG where nothing predicts ratings."""
+    """Return the main metric: RMSE, or NDCG if no model predicts ratings."""
     return "rmse" if any(not math.isnan(row.rmse) for row in rows) else "ndcg_at_20"
 
 
@@ -153,8 +153,8 @@ def _claiming(rows: Sequence[ResultRow], epsilon: float, unit: str) -> list[Resu
 
 
 def _winners(rows: Sequence[ResultRow], seen: Sequence[str], metric: str, digits: int) -> list[str]:
-    found = [foremost(rows, place, metric) for place in seen]
-    return [cell for winner in found for cell in _won(winner, digits)]
+    winners = [foremost(rows, location, metric) for location in seen]
+    return [cell for winner in winners for cell in _won(winner, digits)]
 
 
 def _won(winner: "Winner | None", digits: int) -> tuple[str, str]:
@@ -163,7 +163,7 @@ def _won(winner: "Winner | None", digits: int) -> tuple[str, str]:
 
 @dataclass(frozen=True, order=True)
 class Winner:
-    """The best mean of a metric among some rows, and the channel and model that reached it."""
+    """The best mean of a metric among some rows, with its channel and model."""
 
     figure: float
     channel: str
@@ -171,12 +171,12 @@ class Winner:
 
     @property
     def words(self) -> str:
-        """Channel and model, or the model alone where no channel was in between."""
+        """Channel and model, or only the model without a channel."""
         return self.model if self.channel == IDENTITY else f"{self.channel} + {self.model}"
 
 
 def foremost(rows: Sequence[ResultRow], where: str, metric: str = "rmse") -> Winner | None:
-    """The winner at one place; None where there is no row with a figure."""
+    """Return the best channel and model at one location. None if no row has the metric."""
     mine = [row for row in rows if row.where == where]
     kinds: dict[tuple[str, str], list[ResultRow]] = {}
     for row in mine:
@@ -188,7 +188,7 @@ def foremost(rows: Sequence[ResultRow], where: str, metric: str = "rmse") -> Win
 
 
 def text(table: Table) -> str:
-    """The table for a terminal: columns aligned, figures to the right."""
+    """Format a table for a terminal, with aligned columns, figures to the right."""
     rows = [table.heading, *table.lines]
     widths = [max(len(row[k]) for row in rows) for k in range(len(table.heading))]
     aligned = [

@@ -1,4 +1,4 @@
-"""The real channels, plan and models behind the grid."""
+"""Channels, plans and models of the grid, by name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -25,14 +25,14 @@ from tacit.reports import Reports
 from tacit.scale import RatingScale
 
 BY_MODEL = (models.MODELS, models.LIST_MODELS, training.STRICT_TRAININGS, training.LIST_TRAININGS)
-"""Where a model's name may be."""
+"""Registries of model names."""
 
 Advance = Callable[[float], None]
-"""Hears the share of the work that is done, 0 to 1."""
+"""Progress callback with the completed share, 0 to 1."""
 
 
 def channel(name: str, epsilon: str, scale: RatingScale, *, missing: bool = False) -> Channel:
-    """The channel of that name, or for "auto" the most telling one under a public prior.
+    """Compile the channel of that name, or for "auto" the most informative under a public prior.
 
     A name may have settings: "optimal objective=information". `epsilon`: nats per value or slot.
     """
@@ -46,7 +46,7 @@ def channel(name: str, epsilon: str, scale: RatingScale, *, missing: bool = Fals
 
 
 def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
-    """The plan of that name over the channel `through`, whose table has "missing" if need be.
+    """Return the plan of that name over the channel `through`, with "missing" if required.
 
     `epsilon`: nats per value or slot.
     """
@@ -62,7 +62,7 @@ def fit(
     advance: Advance = lambda done: None,
     **options: Any,
 ) -> Any:
-    """The fitted model; `options` that it has no setting for are left out."""
+    """Fit a model. `options` that it does not have are ignored."""
     chosen = models.LIST_MODELS.get(model) or models.model(model)
     return models.fit(model, data, rng=rng, advance=advance, **_had(chosen, options))
 
@@ -78,7 +78,7 @@ def train(
     advance: Advance = lambda done: None,
     **options: Any,
 ) -> Any:
-    """The model of a training at `epsilon`, in nats of the unit that its guarantee names."""
+    """Run a trainer at `epsilon`, in nats per unit of its guarantee."""
     known = training.LIST_TRAININGS.get(model) or training.training(model, mode)
     spent: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "mode": mode, "rng": rng}
     return training.train(model, ratings, advance=advance, **spent, **_had(known, options))
@@ -87,33 +87,33 @@ def train(
 def lists(
     fitted: Any, own: Ratings, where: str, length: int, engine: Engine | None = None
 ) -> Codes:
-    """Return the lists of a list model, or lists by predicted rating, those of devices computed on
-    the engine; `where`: "provider", "curator" or "device"."""
+    """Return the lists of a list model, or lists by predicted rating. Those of devices are computed
+    on the engine. `where`: "provider", "curator" or "device"."""
     if isinstance(fitted, models.Fitted):
         return lists_by_rating(fitted, own, length, where=cast("Where", where), engine=engine)
     return fitted.lists(own, length, where=where)
 
 
 def rates(model: str) -> bool:
-    """Whether a model predicts ratings."""
+    """Return whether a model predicts ratings."""
     return model not in models.LIST_MODELS and model not in training.LIST_TRAININGS
 
 
 def reads_items(model: str) -> bool:
-    """Whether a model learns from a public table of items."""
+    """Return whether a model uses a public item table."""
     return hasattr(models.MODELS.get(model), "item_table")
 
 
 def learns_elsewhere(model: str) -> bool:
-    """Whether a model can learn on an engine, over a folder."""
+    """Return whether a model can be fitted on an engine, with a checkpoint folder."""
     return hasattr(models.LIST_MODELS.get(model) or models.MODELS.get(model), "engine")
 
 
 def with_devices_on(engine: Engine | None, real: Tools, model_names: Sequence[str]) -> Tools:
-    """The tools, whose devices are simulated on the engine; None for this process.
+    """Return the tools, with devices simulated on the engine. None: this process.
 
-    Raises `RequestError` for what is no engine, and for a model whose devices make lists by weights
-    between items, which this process does alone. Popularity needs no weights, and runs here.
+    Raises `RequestError` for an invalid engine, and for a model whose devices rank items by item
+    weights, which only this process supports. Popularity uses no weights and is accepted.
     """
     if engine is None:
         return real
@@ -137,8 +137,8 @@ def with_devices_on(engine: Engine | None, real: Tools, model_names: Sequence[st
 
 
 def where(model: str) -> tuple[str, ...]:
-    """The places where a model predicts, or makes lists."""
-    if model == RANDOM:  # its lists are the same at every place
+    """Return the locations where a model predicts or recommends."""
+    if model == RANDOM:  # its lists are the same at every location
         return ("provider",)
     if model in training.LIST_TRAININGS:
         return training.LIST_TRAININGS[model].where
@@ -147,21 +147,21 @@ def where(model: str) -> tuple[str, ...]:
 
 
 def plugged(channel: str | None, model: str | None) -> str | None:
-    """Which of the two are of plug-ins, and of which, by commas; None where neither is."""
-    found = [(channel, channels.MECHANISMS.plugin(channel or ""))]
-    found += [(model, registry.plugin(model or "")) for registry in BY_MODEL]
-    return ", ".join(f"{name} of {plugin}" for name, plugin in found if plugin) or None
+    """Return which of the two come from which plug-ins, comma-separated. None if neither does."""
+    sources = [(channel, channels.MECHANISMS.plugin(channel or ""))]
+    sources += [(model, registry.plugin(model or "")) for registry in BY_MODEL]
+    return ", ".join(f"{name} of {plugin}" for name, plugin in sources if plugin) or None
 
 
 def tools() -> Tools:
-    """The tools that `tacit compare` runs on."""
+    """Return the tools of `tacit compare`."""
     return Tools(
         plan, perturb, fit, train, models.device_predict, lists, where, rates, reads_items, plugged
     )
 
 
 def resolved(real: Tools, auto: Mapping[str, str]) -> Tools:
-    """The tools, "auto" being the channel named here at the epsilons that are keys."""
+    """Return the tools with "auto" fixed to the channel in `auto`, by epsilon."""
 
     def fixed(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
         known = auto.get(epsilon, through) if through == AUTO else through
@@ -171,8 +171,8 @@ def resolved(real: Tools, auto: Mapping[str, str]) -> Tools:
 
 
 def auto_names(slots: Sequence[tuple[str, str]], scale: RatingScale) -> dict[str, str]:
-    """The channel that "auto" stands for under each plan and epsilon, with its settings, by the
-    epsilon."""
+    """Return the channel, with its settings, that "auto" resolves to under each plan and epsilon,
+    by epsilon."""
     return {
         epsilon: _auto_name(epsilon, scale, plans.protects_presence(plan))
         for plan, epsilon in slots
@@ -198,9 +198,9 @@ def check(
     *,
     items: bool = False,
 ) -> None:
-    """Raise `RequestError` for a name that does not exist, that several members have, whose plug-in
-    does not load, or that does not serve the plan, and for a table of items that no model reads,
-    before any work is done."""
+    """Validate names before any work is done. Raises `RequestError` for an unknown or ambiguous
+    name, a plug-in that cannot be loaded, a channel that does not support the plan, and an item
+    table that no model uses."""
     _among("channel", channel_names, (channels.MECHANISMS,), AUTO, IDENTITY)
     _among("model", model_names, BY_MODEL)
     if items and not any(map(reads_items, model_names)):

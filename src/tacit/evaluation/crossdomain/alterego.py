@@ -1,4 +1,4 @@
-"""One person across domains: what they rated, what stands for it, and what they might like."""
+"""The AlterEgo of one user: source ratings, their replacements, and recommendations."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,11 +27,12 @@ def alterego(
     titles: Mapping[Any, str] | None = None,
     n: int = 10,
 ) -> tuple[Table, Table, TrialPredictions]:
-    """The person's source items with their replacements, similarities and surest paths; the `n`
-    best target items that the person has not rated; what was predicted, with its guarantee.
+    """Return three results: the user's source items with their replacements, similarities and most
+    certain paths; the `n` best target items that the user has not rated; and the predictions with
+    their guarantee.
 
-    `titles`: by raw item id. Raises `RequestError` for a person nobody knows, or who rated nothing
-    in a source. `epsilon`: nats, of what the system's guarantee names.
+    `titles`: by raw item id. `epsilon`: nats per unit of the system's guarantee. Raises
+    `RequestError` for an unknown user, and for one without a rating in a source.
     """
     trial = _trial(domains, target, user)
     names = _Names(domains, titles or {})
@@ -44,7 +45,8 @@ def alterego(
 
 
 def _trial(domains: Domains, target: int, user: str) -> Trial:
-    """Every rating known, and of the target every item asked but those the person rated."""
+    """Return a trial without hidden ratings that queries all target items the user has not
+    rated."""
     ratings = domains.ratings
     person = ratings.user_ids.code(user)
     if person < 0:
@@ -62,7 +64,8 @@ def _trial(domains: Domains, target: int, user: str) -> Trial:
 
 
 class _Names:
-    """How items are called: by title where it is known, by id where not or where two share one."""
+    """Display names of items: the title if it is known, with the id if it is ambiguous, or the
+    id."""
 
     def __init__(self, domains: Domains, titles: Mapping[Any, str]) -> None:
         ids = domains.ratings.item_ids.ids.to_list()

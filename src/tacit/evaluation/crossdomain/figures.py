@@ -1,4 +1,4 @@
-"""Figures of cross-domain trials: a panel an axis, surfaces of two epsilons, systems in rows."""
+"""Figures of cross-domain trials: a panel per axis, heat maps of two epsilons, systems in rows."""
 
 # matplotlib's own annotations leave keyword arguments and colours half typed.
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
@@ -15,41 +15,41 @@ from tacit.evaluation.crossdomain.rows import FLOORS, TrialRow, mean, measured
 from tacit.evaluation.crossdomain.sweeps import Surface, Sweep, SweepLine
 
 STROKES = {"none": "-", "strict": "--", "faithful": "-."}
-FLOOR_STROKE = (0, (5, 4))
+BASELINE_STROKE = (0, (5, 4))
 MEASURED = {"mae": "mean absolute error", "ndcg_at_20": "NDCG of lists of 20"}
 LOGARITHMIC = ("k", "epsilon")
-FAINT, DEEP = 0.06, 0.55  # how much colour the lowest and the highest of a surface have
+FAINT, DEEP = 0.06, 0.55  # opacity of the lowest and the highest value of a heat map
 
 
 class Styles:
-    """The colour and the marker of every system: no two share both."""
+    """Colour and marker of every system, a distinct pair each."""
 
     def __init__(self, rows: Sequence[TrialRow]) -> None:
         self.names = list(dict.fromkeys(row.method for row in rows))
 
     def of(self, method: str) -> tuple[int, int]:
-        """Numbers of its colour and its marker."""
-        place = self.names.index(method)
-        return place % len(PALETTE), (place + place // len(PALETTE)) % len(MARKERS)
+        """Return the numbers of a system's colour and marker."""
+        index = self.names.index(method)
+        return index % len(PALETTE), (index + index // len(PALETTE)) % len(MARKERS)
 
 
 def beside(rows: Sequence[TrialRow], metric: str = "mae") -> Figure:
-    """A metric of every system and claim, the best on top; a bar is a deviation over seeds, and a
-    dashed line is what a floor reaches."""
+    """Plot a metric of every system and claim, the best on top. Bars are standard deviations over
+    seeds, dashed lines are baselines."""
     kinds = ordered(rows, metric)
     styles, drawing = Styles(rows), Figure(figsize=(6.4, 0.8 + 0.26 * len(kinds)))
     drawing.set_layout_engine("constrained")
     axes = drawing.subplots()
-    for place, (kind, mine) in enumerate(kinds.items()):
+    for row, (kind, mine) in enumerate(kinds.items()):
         hue, marker = styles.of(kind[0])
         axes.errorbar(
-            mean(mine, metric), place, xerr=pstdev(measured(mine, metric)), color=PALETTE[hue],
+            mean(mine, metric), row, xerr=pstdev(measured(mine, metric)), color=PALETTE[hue],
             marker=MARKERS[marker], markersize=5, elinewidth=0.8,
         )  # fmt: skip
         if mine[0].floor:
             axes.axvline(mean(mine, metric), color=INK, alpha=0.6, linewidth=0.9, dashes=(5, 4))
     low, high = axes.get_xlim()
-    places = [place for place in axes.get_xticks().tolist() if low <= place <= high]
+    places = [row for row in axes.get_xticks().tolist() if low <= row <= high]
     dress(axes, "", places, MEASURED[metric], "linear")
     axes.set_yticks(range(len(kinds)), [", ".join(kind) for kind in kinds])
     axes.grid(axis="x", color=INK, alpha=0.12, linewidth=0.6)
@@ -57,7 +57,7 @@ def beside(rows: Sequence[TrialRow], metric: str = "mae") -> Figure:
 
 
 def ordered(rows: Sequence[TrialRow], metric: str) -> dict[tuple[str, str], list[TrialRow]]:
-    """The rows of every system and claim that have the metric, the best last."""
+    """Group the rows that have the metric by system and claim, the best last."""
     known = [row for row in rows if measured([row], metric)]
     kinds = dict.fromkeys((row.method, row.claim) for row in known)
     groups = {kind: [row for row in known if (row.method, row.claim) == kind] for kind in kinds}
@@ -66,14 +66,14 @@ def ordered(rows: Sequence[TrialRow], metric: str) -> dict[tuple[str, str], list
 
 
 def panel(sweep: Sweep, styles: Styles) -> Figure:
-    """A figure of its own for `lines`."""
+    """Return a standalone figure of `lines`."""
     drawing = Figure(figsize=PANEL, layout="constrained")
     lines(drawing.subplots(), sweep, styles)
     return drawing
 
 
 def lines(axes: Axes, sweep: Sweep, styles: Styles) -> None:
-    """MAE along one axis; what does not depend on it is a thin line across, marked once."""
+    """Plot MAE along one axis. Systems that do not depend on it are thin lines with one marker."""
     for line in sweep.lines():
         _draw(axes, line, *styles.of(line.method))
     scale = "log" if sweep.axis in LOGARITHMIC else "linear"
@@ -83,14 +83,14 @@ def lines(axes: Axes, sweep: Sweep, styles: Styles) -> None:
 
 
 def _leaves(sweep: Sweep) -> str:
-    """A title where a line leaves the panel."""
+    """Return the title of a panel with a line outside the axis."""
     return "" if sweep.beyond is None else f"cut; the largest is {sweep.beyond:.2f}"
 
 
 def _draw(axes: Axes, line: SweepLine, hue: int, marker: int) -> None:
-    place, mean, deviation = zip(*line.points, strict=True) if line.points else ((), (), ())
+    xs, mean, deviation = zip(*line.points, strict=True) if line.points else ((), (), ())
     axes.errorbar(
-        place,
+        xs,
         mean,
         None if line.even else deviation,
         color=PALETTE[hue],
@@ -104,19 +104,19 @@ def _draw(axes: Axes, line: SweepLine, hue: int, marker: int) -> None:
 
 
 def stroke(method: str, mode: str) -> str | tuple[int, tuple[int, int]]:
-    """How a line is dashed: by its mode, but for a floor."""
-    return FLOOR_STROKE if (method, mode) in FLOORS else STROKES[mode]
+    """Return the dash pattern of a line, by its mode, or that of baselines."""
+    return BASELINE_STROKE if (method, mode) in FLOORS else STROKES[mode]
 
 
 def surface(shown: Surface) -> Figure:
-    """A figure of its own for `tiles`."""
+    """Return a standalone figure of `tiles`."""
     drawing = Figure(figsize=PANEL, layout="constrained")
     tiles(drawing.subplots(), shown)
     return drawing
 
 
 def tiles(axes: Axes, shown: Surface) -> None:
-    """MAE at every pair of epsilons: the deeper the colour, the larger; with figures."""
+    """Plot MAE at every pair of epsilons as a heat map with figures."""
     cells = shown.entries()
     low, high = min(cells.values()), max(cells.values())
     for (x, y), value in cells.items():

@@ -1,4 +1,4 @@
-"""Floors under lists of the target's catalogue: at random, and what most people rated there."""
+"""Baselines of top-N lists in the target domain: random and popularity."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,10 @@ from tacit.privacy.guarantee import NO_PRIVACY
 
 @dataclass(frozen=True, kw_only=True)
 class ListFloor:
-    """Ranks items without predicting ratings: what it tells are scores, and errors of them none.
+    """Ranks items without predicting ratings: its scores have no rating error.
 
-    `name`: "random", drawn evenly by `seed`, or "popularity", how many known ratings of the target
-    an item has.
+    `name`: "random", uniform with `seed`, or "popularity", the number of an item's known ratings in
+    the target.
     """
 
     name: str
@@ -25,8 +25,8 @@ class ListFloor:
     mode = "none"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """Scores of the asked cells, as `System.predict` gives ratings."""
-        del engine, epsilon  # nothing is promised
+        """Return the scores of the queried cells, in the form of `System.predict`."""
+        del engine, epsilon  # without a guarantee
         covered = np.zeros(len(trial.items), np.bool_)
         return TrialPredictions(Predicted(self._scores(trial), covered), NO_PRIVACY)
 
@@ -38,5 +38,5 @@ class ListFloor:
 
 
 def list_floors(seed: int) -> tuple[ListFloor, ...]:
-    """Both floors of a trial drawn by `seed`."""
+    """Return both baselines of a trial with that seed."""
     return tuple(ListFloor(name=name, seed=seed) for name in (RANDOM, POPULARITY))

@@ -1,9 +1,9 @@
-"""Lists of the target's catalogue in a trial: what a system is asked for them, and their figures.
+"""Top-N lists of the target domain in a trial: the cells to predict, and the metrics.
 
-A list is of the whole target less what the person kept there, by predicted rating, best first, ties
-by item code (lower first). The curator or the person's device makes it, and both hold the kept
-ratings, so leaving them out uses nothing that is hidden from either. A hidden rating of three
-quarters up the scale or more is what a list ought to show.
+A list ranks all target items except those that the user kept, by predicted rating, ties by item
+index (lower first). The curator or the user's device makes it. Both hold the kept ratings, so the
+exclusion uses no hidden information. Relevant items have hidden ratings of at least three quarters
+of the scale.
 """
 
 import math
@@ -28,12 +28,12 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class AskedCatalogue:
-    """Every tested person by every item of the target, less what they kept there.
+    """All test users by all items of the target, without those that they kept.
 
-    `trial`: asks for these cells, by person and item; a cell takes some 40 bytes while a system
-    tells it, and 230 where `taste-map` takes the median of its draws. `hidden`: where among them
-    the hidden ratings are, shape (n,). `kept`: what each of `trial.people` kept, as places in the
-    catalogue.
+    `trial`: queries these cells, by user and item. A cell takes about 40 bytes during prediction,
+    and 230 with the median over draws of `taste-map`. `hidden`: indices of the hidden ratings among
+    the cells, shape (n,). `kept`: items that each of `trial.people` kept, as indices into the
+    target's catalogue.
     """
 
     trial: Trial
@@ -42,30 +42,30 @@ class AskedCatalogue:
 
     @classmethod
     def of(cls, trial: Trial) -> Self:
-        """What lists need beside the hidden ratings that `trial` asks for.
+        """Return the cells for lists and for the hidden ratings of `trial`.
 
-        Raises `RequestError` where that is more than 2^27 cells: all are predicted at once, since a
-        system learns anew each time it is asked.
+        Raises `RequestError` for more than 2^27 cells: all are predicted at once, because a system
+        is fitted again in every call.
         """
         n_items, first = _items(trial), trial.domains.bounds[trial.target]
         _feasible(len(trial.people), n_items)
-        kept = _kept(trial)
+        known_items = _known_items(trial)
         free = np.ones((len(trial.people), n_items), np.bool_)
-        free[np.repeat(np.arange(len(free)), kept.counts), kept.other] = False
+        free[np.repeat(np.arange(len(free)), known_items.counts), known_items.other] = False
         places = np.flatnonzero(free)
         users = trial.people[places // n_items]
         items = (places % n_items + first).astype(np.int32)
         hidden = np.searchsorted(places, _places(trial)).astype(np.int64)
-        return cls(replace(trial, users=users, items=items), hidden, kept)
+        return cls(replace(trial, users=users, items=items), hidden, known_items)
 
     def of_hidden(self, predicted: Predicted) -> Predicted:
-        """What was predicted of the hidden ratings, in their order."""
+        """Return the predictions of the hidden ratings, in their order."""
         return Predicted(predicted.values[self.hidden], predicted.covered[self.hidden])
 
     def lists(self, predicted: Predicted, length: int = LENGTH) -> Codes:
-        """Each person's list by predictions of the cells, in single precision.
+        """Return each user's list by predictions of the cells, in single precision.
 
-        Places in the catalogue; -1 from where a list is shorter. Shape (people, length). Raises
+        Indices into the target's catalogue, shape (people, length), padded with -1. Raises
         `RequestError` for a prediction that is not finite.
         """
         n_items = _items(self.trial)
@@ -74,12 +74,12 @@ class AskedCatalogue:
         return best_lists(lambda some: scores[some], self.kept, n_items, length)
 
     def figures(self, hidden: HeldOut, predicted: Predicted) -> dict[str, float | None]:
-        """Six columns of a result row, None for a figure that does not exist.
+        """Return six columns of a result row, None for missing metrics.
 
-        Popularity is among those who have known ratings of the target.
+        Popularity is the share of users with known ratings in the target.
         """
-        found = figure_columns(self._figures(hidden, self.lists(predicted)))
-        return {name: None if math.isnan(value) else value for name, value in found.items()}
+        metrics = figure_columns(self._figures(hidden, self.lists(predicted)))
+        return {name: None if math.isnan(value) else value for name, value in metrics.items()}
 
     def _figures(self, hidden: HeldOut, lists: Codes) -> ListFigures:
         domains, target = self.trial.domains, self.trial.target
@@ -93,7 +93,7 @@ class AskedCatalogue:
 
 
 def _items(trial: Trial) -> int:
-    """How many items the target has."""
+    """Return the number of items of the target."""
     return trial.domains.bounds[trial.target + 1] - trial.domains.bounds[trial.target]
 
 
@@ -107,13 +107,13 @@ def _feasible(people: int, n_items: int) -> None:
 
 
 def _places(trial: Trial) -> Places:
-    """The asked cells as places in a table of tested people by items of the target."""
+    """Return the queried cells as indices into a table of test users by target items."""
     rows = np.searchsorted(trial.people, trial.users).astype(np.int64)
     return rows * _items(trial) + trial.items - trial.domains.bounds[trial.target]
 
 
-def _kept(trial: Trial) -> Side:
-    """What is known of the tested people in the target."""
+def _known_items(trial: Trial) -> Side:
+    """Return the known target ratings of the test users."""
     ratings, first = trial.domains.ratings, trial.domains.bounds[trial.target]
     mine = trial.in_target & np.isin(ratings.users, trial.people)
     rows = np.searchsorted(trial.people, ratings.users[mine]).astype(np.int32)

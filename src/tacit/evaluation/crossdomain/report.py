@@ -1,4 +1,4 @@
-"""A report of cross-domain trials to open: one file, no network, made from rows alone."""
+"""HTML report of cross-domain trials: one self-contained file, computed from result rows."""
 
 from collections.abc import Sequence
 
@@ -23,8 +23,8 @@ from tacit.evaluation.html.provenance import Provenance
 
 
 def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:
-    """The report as HTML: promises, figures along every axis that varies, all figures, and what was
-    run, if that is known."""
+    """Return the report as HTML: guarantees, figures along every varied axis, tables, and the
+    provenance `run`, if known."""
     names = " and ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows))
     return render(
         "crossdomain.html",
@@ -41,41 +41,43 @@ def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:
 
 
 def _failed(rows: Sequence[TrialRow]) -> list[FailedClaim]:
-    """Each claim that fails: who makes it at which epsilons, and why, as its promise says."""
-    found: list[FailedClaim] = []
+    """Return each failing claim with its systems, its epsilons and the reason."""
+    claims: list[FailedClaim] = []
     for number, (why, mine) in enumerate(claimed(rows).items(), 1):
         systems = either(list(dict.fromkeys(row.system for row in mine)))
         epsilons = sorted({row.epsilon for row in mine if row.epsilon is not None})
-        said = either([f"{epsilon:g}" for epsilon in epsilons])
-        line = f"{systems} claims epsilon = {said} per {mine[0].unit}"
-        found.append(FailedClaim(f"claim-{number}", line, why))
-    return found
+        values = either([f"{epsilon:g}" for epsilon in epsilons])
+        line = f"{systems} claims epsilon = {values} per {mine[0].unit}"
+        claims.append(FailedClaim(f"claim-{number}", line, why))
+    return claims
 
 
 def _lead(rows: Sequence[TrialRow]) -> list[dict[str, str]]:
-    """The lowest error near epsilon 1 with a promise that holds, and the lowest without any."""
+    """Return the lowest error with a valid guarantee near epsilon 1, and that without privacy."""
     free = _lowest([row for row in rows if row.epsilon is None])
     held = [row for row in rows if row.epsilon is not None and row.claim_valid]
     near = min((row.epsilon or 0.0 for row in held), key=lambda e: (abs(e - 1), e), default=None)
     strict = _lowest([row for row in held if row.epsilon == near])
-    said = [_said(strict, rows, f"at epsilon = {near:g} per {strict[0].unit}")] if strict else []
-    return said + ([_said(free, rows, "without privacy")] if free else [])
+    entries = (
+        [_entry(strict, rows, f"at epsilon = {near:g} per {strict[0].unit}")] if strict else []
+    )
+    return entries + ([_entry(free, rows, "without privacy")] if free else [])
 
 
 def _lowest(rows: Sequence[TrialRow]) -> list[TrialRow]:
-    """The rows, over seeds, of what has the lowest mean error; empty where there is no row."""
+    """Return the rows, over seeds, with the lowest mean error. Empty without rows."""
     kinds: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
-        place = tuple(getattr(row, name) for name in SWEPT)
-        kinds.setdefault((row.method, row.epsilon, *place), []).append(row)
+        point = tuple(getattr(row, name) for name in SWEPT)
+        kinds.setdefault((row.method, row.epsilon, *point), []).append(row)
     return min(kinds.values(), key=mean) if kinds else []
 
 
-def _said(rows: Sequence[TrialRow], among: Sequence[TrialRow], beside: str) -> dict[str, str]:
-    """The mean, its system, and where it stands on what varies among all rows."""
+def _entry(rows: Sequence[TrialRow], among: Sequence[TrialRow], setting: str) -> dict[str, str]:
+    """Return the mean error, its system, and its position on the varied axes."""
     places = {name: getattr(rows[0], name) for name in varied(among)}
     of = [rows[0].method, *(f"{name} {at}" for name, at in places.items() if at is not None)]
-    return {"error": f"{mean(rows):.{digits_of(among)}f}", "of": ", ".join(of), "beside": beside}
+    return {"error": f"{mean(rows):.{digits_of(among)}f}", "of": ", ".join(of), "setting": setting}
 
 
 def _method(rows: Sequence[TrialRow]) -> dict[str, object]:

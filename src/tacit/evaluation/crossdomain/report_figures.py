@@ -1,4 +1,4 @@
-"""Figures of cross-domain trials in a report: pictures, and what a script draws in their place."""
+"""Report figures of cross-domain trials, static and interactive."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import pstdev
@@ -35,7 +35,7 @@ from tacit.evaluation.html.live import LiveFloor, LiveLine, LivePanel
 from tacit.evaluation.units import units
 
 STROKES = {"none": "solid", "strict": "dashed", "faithful": "dotdashed"}
-# Lines of a legend in the page's style sheet, and what they stand for here.
+# Legend strokes of the style sheet, by mode.
 LEGEND = {"none": "provider", "strict": "device", "faithful": "curator"}
 WORDS = {"none": "no privacy", "strict": "strict", "faithful": "as published"}
 Kinds = Mapping[tuple[str, str], Sequence[TrialRow]]
@@ -43,29 +43,29 @@ BETTER = {"mae": "lower is better", "ndcg_at_20": "higher is better"}
 
 
 def report_figures(rows: Sequence[TrialRow]) -> list[ReportFigure]:
-    """The figures in which the rows have something to say: along each axis that varies, or else
-    every system beside the others; lists of every system, where they were measured."""
+    """Return the figures of the rows: along each varied axis, or of all systems if none varies, and
+    of the lists of all systems, if measured."""
     known = rated(rows)
-    drawn = [_against(found, Styles(known), digits_of(known))] if (found := sweeps(rows)) else []
+    drawn = [_against(axes, Styles(known), digits_of(known))] if (axes := sweeps(rows)) else []
     drawn += [_surfaces(grids, units(rows))] if (grids := surfaces(rows)) else []
     if known and not drawn:
-        drawn = [_beside(known, "mae", digits_of(known))]
+        drawn = [_by_system(known, "mae", digits_of(known))]
     lists = [row for row in Sweep("epsilon", listed(rows)).here() if row.ndcg_at_20 is not None]
     digits = digits_of(listed(rows), "ndcg_at_20")
-    return drawn + ([_beside(lists, "ndcg_at_20", digits)] if lists else [])
+    return drawn + ([_by_system(lists, "ndcg_at_20", digits)] if lists else [])
 
 
-def _against(found: Sequence[Sweep], styles: Styles, digits: int) -> ReportFigure:
-    panels = [_panel(sweep, styles, digits) for sweep in found]
-    stays = dict.fromkeys(word for sweep in found for word in sweep.at_words)
-    kept = f" Fixed: {', '.join(stays)}." if stays else ""
-    rows = found[0].rows
+def _against(axes: Sequence[Sweep], styles: Styles, digits: int) -> ReportFigure:
+    panels = [_panel(sweep, styles, digits) for sweep in axes]
+    stays = dict.fromkeys(word for sweep in axes for word in sweep.at_words)
+    fixed = f" Fixed: {', '.join(stays)}." if stays else ""
+    rows = axes[0].rows
     names = [marker(name, *styles.of(name)) for name in styles.names]
     modes = dict.fromkeys(row.mode for row in rows)
     strokes = [LegendEntry(WORDS[mode], stroke=LEGEND[mode]) for mode in modes]
     if any(row.floor for row in rows):
         strokes.append(LegendEntry("baseline: item mean", stroke="mean"))
-    caption = f". Thin lines do not depend on the axis. {_spread(rows)}{kept}"
+    caption = f". Thin lines do not depend on the axis. {_spread(rows)}{fixed}"
     return ReportFigure(_title("mae"), caption, [*names, *strokes], panels)
 
 
@@ -85,7 +85,7 @@ def _panel(sweep: Sweep, styles: Styles, digits: int) -> FigurePanel:
     if sweep.limits is None:
         return FigurePanel(picture)
     lines = [_line(line, *styles.of(line.method), digits) for line in sweep.lines()]
-    ticks = [(place, f"{place:g}") for place in sweep.places]
+    ticks = [(tick, f"{tick:g}") for tick in sweep.places]
     log = sweep.axis in LOGARITHMIC
     title = "" if sweep.beyond is None else f"cut; the largest is {sweep.beyond:.2f}"
     live = LivePanel(title, sweep.name, ticks, sweep.limits, lines, logarithmic=log)
@@ -93,23 +93,23 @@ def _panel(sweep: Sweep, styles: Styles, digits: int) -> FigurePanel:
 
 
 def _line(line: SweepLine, hue: int, shape: int, digits: int) -> LiveLine:
-    points = [(place, mean, spread, f"{mean:.{digits}f}") for place, mean, spread in line.points]
-    stroke = "floor" if (line.method, line.mode) in FLOORS else STROKES[line.mode]
+    points = [(x, mean, spread, f"{mean:.{digits}f}") for x, mean, spread in line.points]
+    stroke = "baseline" if (line.method, line.mode) in FLOORS else STROKES[line.mode]
     name = line.method if line.mode == "none" else f"{line.method}, {WORDS[line.mode]}"
     return LiveLine(name, hue, shape, stroke, points, line.even)
 
 
-def _beside(rows: Sequence[TrialRow], metric: str, digits: int) -> ReportFigure:
+def _by_system(rows: Sequence[TrialRow], metric: str, digits: int) -> ReportFigure:
     seeds = len({row.seed for row in rows})
     spread = f"bars are a standard deviation over {seeds} draws" if seeds > 1 else "one draw"
     kinds = ordered(rows, metric)
-    said = ", ".join(
+    values = ", ".join(
         f"{', '.join(kind)} {mean(mine, metric):.{digits}f}" for kind, mine in kinds.items()
     )
-    words = f"{MEASURED[metric]} of every system: {said}."
-    picture = inline(beside(rows, metric), f"beside-{metric}", words)
+    words = f"{MEASURED[metric]} of every system: {values}."
+    picture = inline(beside(rows, metric), f"systems-{metric}", words)
     floors = _floors(kinds.values(), metric, digits)
-    legend = [LegendEntry(f"baseline: {floor.name}", stroke="mean") for floor in floors]
+    legend = [LegendEntry(f"baseline: {baseline.name}", stroke="mean") for baseline in floors]
     caption = f"; {spread}."
     live = _rows(kinds, metric, Styles(rows), floors, digits)
     return ReportFigure(_title(metric), caption, legend, [FigurePanel(picture, live)])
@@ -118,7 +118,7 @@ def _beside(rows: Sequence[TrialRow], metric: str, digits: int) -> ReportFigure:
 def _rows(
     kinds: Kinds, metric: str, styles: Styles, floors: Sequence[LiveFloor], digits: int
 ) -> LivePanel | None:
-    """Every system as a row."""
+    """Return the interactive panel with one row per system."""
     lines: list[LiveLine] = []
     for row, ((method, claim), mine) in enumerate(kinds.items()):
         at, spread = mean(mine, metric), pstdev(measured(mine, metric))

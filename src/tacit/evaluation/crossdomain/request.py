@@ -1,4 +1,4 @@
-"""Cross-domain trials as a grid: the request behind `tacit crossdomain`, and how it is run."""
+"""Request of `tacit crossdomain`: a grid of trials, and how it is run."""
 
 import json
 import time
@@ -27,23 +27,23 @@ from tacit.privacy.guarantee import Guarantee
 
 @runtime_checkable
 class Parted(Interface):
-    """A system whose claim has two parts. With a `neighbour_epsilon` the epsilon it is given is for
-    replacements alone; without, it divides what it is given itself."""
+    """A system whose guarantee has two parts. With a `neighbour_epsilon`, its epsilon is for
+    replacements only. Without one, it divides its epsilon itself."""
 
     @property
     def neighbour_epsilon(self) -> str | None:
-        """Nats for neighbours, a decimal string."""
+        """Epsilon of the neighbour selection, in nats, a decimal string."""
         ...
 
     def budget(self, epsilon: str | None) -> tuple[str, str] | None:
-        """What goes to replacements and to neighbours; decimal strings. In nats a draw."""
+        """Return the epsilons of replacements and neighbours, in nats per draw, decimal strings."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialExperiment:
-    """One system on one trial. `data`: a fingerprint of the ratings, so that no row of another run
-    is taken for one of this. `lists`: whether its lists are measured, too."""
+    """One system on one trial. `data`: a fingerprint of the ratings, so that rows of other runs are
+    not reused. `lists`: whether top-N lists are evaluated as well."""
 
     data: str
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ class TrialExperiment:
 
     @property
     def key(self) -> str:
-        """The experiment as one line of JSON."""
+        """Unique key: one line of JSON."""
         system = self.system
         settings = {name: repr(value) for name, value in sorted(vars(system).items())}
         facts = {
@@ -73,7 +73,7 @@ class TrialExperiment:
 
     @property
     def label(self) -> str:
-        """The experiment as a progress bar shows it."""
+        """Label in progress bars."""
         claim = "" if self.epsilon is None else f" {self.system.mode} at {self.epsilon}"
         k = getattr(self.system, "k", None)
         near = "" if k is None else f", k {k}"
@@ -82,15 +82,16 @@ class TrialExperiment:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialRequest:
-    """What to try, and how. `models`: names of systems. `epsilons`: decimal strings. With
-    `neighbour_epsilons`, systems that part their claim spend the former on replacements and the
-    latter on neighbours, every pair of them; without, they part each epsilon themselves. `ks`:
-    neighbours, `damping`: of similarities, and `decays`: of older ratings, of those that have them;
-    None for each one's own.
-    `target`: the number of the domain; the last by default. `lists`: measure lists of the target's
-    catalogue, too, beside lists at random and by popularity.
+    """A grid of systems and trials.
 
-    Raises `RequestError` for a name, a share or a number that is none.
+    `models`: names of systems. `epsilons`: decimal strings. With `neighbour_epsilons`, systems with
+    two-part guarantees run at every pair: `epsilons` for replacements, `neighbour_epsilons` for
+    neighbours. Without, they divide each epsilon themselves. `ks` (numbers of neighbours),
+    `damping` (of similarities) and `decays` (of older ratings) apply to the systems that have them,
+    None for their defaults. `target`: index of the domain, the last by default. `lists`: also
+    evaluate top-N lists of the target, with random and popularity baselines.
+
+    Raises `RequestError` for an invalid name, share or number.
     """
 
     models: Sequence[str]
@@ -120,7 +121,7 @@ class TrialRequest:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Systems of those names that the mode leaves out, each with the mode it has."""
+        """Named systems that the mode excludes, each with its mode."""
         others = (
             f"{member.name} ({member.mode})"
             for name in self.models
@@ -130,7 +131,7 @@ class TrialRequest:
         return tuple(dict.fromkeys(others))
 
     def experiments(self, domains: Domains) -> list[TrialExperiment]:
-        """Every trial of every system, those of one trial in a row."""
+        """Return all experiments. Those of one trial are consecutive."""
         data = fingerprint(domains.ratings)
         target = range(len(domains.names))[self.target]
         return [
@@ -152,11 +153,11 @@ class TrialRequest:
     def run(
         self, domains: Domains, engine: Engine, journal: Journal[TrialRow], progress: Progress
     ) -> list[TrialRow]:
-        """The rows of all experiments; those in `journal` already are not run again."""
+        """Run all experiments that are not in `journal`. Returns the rows of all of them."""
         return grid.run(self.experiments(domains), TrialRunner(domains, engine), journal, progress)
 
     def finished(self, domains: Domains, journal: Journal[TrialRow]) -> list[TrialRow]:
-        """The rows that are done, after an interrupt."""
+        """Return the finished rows, after an interrupt."""
         return journal.rows(experiment.key for experiment in self.experiments(domains))
 
     def _protocols(self) -> Iterator[Holdout]:
@@ -165,7 +166,7 @@ class TrialRequest:
                 yield Holdout(test_share=self.test_share, overlap=overlap, keep=keep)
 
     def _claims(self) -> Iterator[tuple[System, str | None]]:
-        """Every system with every epsilon that it may be given."""
+        """Yield every system with every epsilon that applies to it."""
         for system in self._systems():
             if system.mode == "none":
                 yield system, None
@@ -173,34 +174,34 @@ class TrialRequest:
                 yield from product(self._parted(system), self.epsilons)
 
     def _floors(self, seed: int) -> list[tuple[System, None]]:
-        """What lists are held against, where they are measured."""
-        return [(floor, None) for floor in list_floors(seed)] if self.lists else []
+        """Return the baselines of lists, if lists are evaluated."""
+        return [(baseline, None) for baseline in list_floors(seed)] if self.lists else []
 
     def _parted(self, system: System) -> list[System]:
-        """The system at every second epsilon, where its claim has two parts."""
+        """Return the system at every neighbour epsilon, if its guarantee has two parts."""
         if not isinstance(system, Parted) or not self.neighbour_epsilons:
             return [system]
         return [crossdomain.changed(system, neighbour_epsilon=e) for e in self.neighbour_epsilons]
 
     def _systems(self) -> Iterator[System]:
-        """Every declaration, at every k and decay, and at the damping, where it has them."""
+        """Yield every system at every k, damping and decay that it has."""
         for name in self.models:
             for system in crossdomain.systems(name, self.mode):
                 for settings in self._settings(system):
                     yield crossdomain.changed(system, **settings)
 
     def _settings(self, system: System) -> Iterator[dict[str, Any]]:
-        """What is asked for of the settings that the system has, every combination."""
+        """Yield all combinations of the requested settings that the system has."""
         axes: dict[str, Sequence[Any] | None]
         damping = None if self.damping is None else [self.damping]
         axes = {"k": self.ks, "damping": damping, "decay": self.decays, "delta": [self.delta]}
-        asked = {name: at for name, at in axes.items() if at and name in vars(system)}
-        for places in product(*asked.values()):
-            yield dict(zip(asked, places, strict=True))
+        requested = {name: at for name, at in axes.items() if at and name in vars(system)}
+        for places in product(*requested.values()):
+            yield dict(zip(requested, places, strict=True))
 
 
 class TrialRunner:
-    """Runs experiments on one set of domains; keeps the last trial for those that share it."""
+    """Runs experiments on one set of domains, and caches the last trial."""
 
     def __init__(self, domains: Domains, engine: Engine) -> None:
         self._domains = domains
@@ -208,19 +209,19 @@ class TrialRunner:
         self._trials = Latest[tuple[HeldOut, AskedCatalogue | None]]()
 
     def __call__(self, experiment: TrialExperiment) -> list[TrialRow]:
-        """The experiment's one row; the system is asked once for all that is measured."""
-        place = (experiment.protocol, experiment.target, experiment.seed, experiment.lists)
-        hidden, catalogue = self._trials.of(place, lambda: self._asked(experiment))
-        asked = hidden.trial if catalogue is None else catalogue.trial
+        """Return the single row of an experiment. The system runs once for all metrics."""
+        trial = (experiment.protocol, experiment.target, experiment.seed, experiment.lists)
+        hidden, catalogue = self._trials.of(trial, lambda: self._trial(experiment))
+        queried = hidden.trial if catalogue is None else catalogue.trial
         began = time.perf_counter()
         predictions = experiment.system.predict(
-            asked, engine=self._engine, epsilon=experiment.epsilon
+            queried, engine=self._engine, epsilon=experiment.epsilon
         )
         seconds = time.perf_counter() - began
-        found = _figures(experiment.system, hidden, catalogue, predictions.predicted)
-        return [_row(experiment, hidden.trial, predictions.guarantee, found, seconds)]
+        metrics = _figures(experiment.system, hidden, catalogue, predictions.predicted)
+        return [_row(experiment, hidden.trial, predictions.guarantee, metrics, seconds)]
 
-    def _asked(self, experiment: TrialExperiment) -> tuple[HeldOut, AskedCatalogue | None]:
+    def _trial(self, experiment: TrialExperiment) -> tuple[HeldOut, AskedCatalogue | None]:
         hidden = experiment.protocol.hide(self._domains, experiment.target, experiment.seed)
         return hidden, AskedCatalogue.of(hidden.trial) if experiment.lists else None
 
@@ -228,20 +229,20 @@ class TrialRunner:
 def _figures(
     system: System, hidden: HeldOut, catalogue: AskedCatalogue | None, predicted: Predicted
 ) -> dict[str, float | None]:
-    """The columns that say how good it is: None for what was not measured."""
+    """Return the metric columns, None for those that were not measured."""
     require_finite(predicted)
-    found: dict[str, float | None] = dict.fromkeys(FIGURES)
+    metrics: dict[str, float | None] = dict.fromkeys(FIGURES)
     if not isinstance(system, ListFloor):
-        told = predicted if catalogue is None else catalogue.of_hidden(predicted)
-        found |= score(hidden.values, told, hidden.trial.domains.ratings.scale)._asdict()
-    return found | (catalogue.figures(hidden, predicted) if catalogue else {})
+        ratings = predicted if catalogue is None else catalogue.of_hidden(predicted)
+        metrics |= score(hidden.values, ratings, hidden.trial.domains.ratings.scale)._asdict()
+    return metrics | (catalogue.figures(hidden, predicted) if catalogue else {})
 
 
 def _row(
     experiment: TrialExperiment,
     trial: Trial,
     claim: Guarantee,
-    found: dict[str, float | None],
+    metrics: dict[str, float | None],
     seconds: float,
 ) -> TrialRow:
     system = experiment.system
@@ -276,7 +277,7 @@ def _row(
         n_test=len(trial.users),
         people=len(trial.people),
         seconds=seconds,
-        **found,
+        **metrics,
     )
 
 

@@ -15,25 +15,25 @@ from tacit.evaluation.units import epsilon_per
 from tacit.privacy.guarantee import Trust, Unit
 
 METRICS = ("mae", "mae_rounded", "coverage")
-"""Figures of predicted ratings."""
+"""Metrics of predicted ratings."""
 FIGURES = (*METRICS, *LISTS)
 FLOORS = {("item-average", "none"), (RANDOM, "none"), (POPULARITY, "none")}
-"""Systems and modes that know nothing of a person, and of whose ratings nothing is protected."""
+"""Systems and modes that are non-personalized, non-private baselines."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialRow:
     """One system on one trial.
 
-    `variant`: "item" or "user" where it recommends by similar items or people. Epsilons are in nats
-    of `unit`; `epsilon` is all that is claimed, and where a system spends two parts of it that a
-    request names, `replacement_epsilon` went to what items are replaced by and `neighbour_epsilon`
-    to neighbours. `promise`: the guarantee as a sentence. `source`: the sources' names. `k`:
-    neighbours, `damping`: co-raters from which a similarity counts in full, 0 where all do,
-    `decay`: of older ratings; None where a system has none. `people`: who is tested.
-    Seconds are wall seconds of learning and predicting. Figures of predicted ratings are None for a
-    floor of lists, and figures of lists of 20, as `tacit.metrics.lists` defines them, where none
-    were asked for or nobody has anything that they ought to show.
+    `variant`: "item" or "user" for item-based or user-based systems. Epsilons are in nats per
+    `unit`. `epsilon`: the total claim. If a request sets two parts, `replacement_epsilon` is that
+    of item replacement and `neighbour_epsilon` that of neighbour selection. `promise`: the
+    guarantee as a sentence. `source`: names of the sources. `k`: number of neighbours. `damping`:
+    number of co-raters from which a similarity has full weight, 0 for no damping. `decay`: of older
+    ratings. The last three are None for systems without them. `people`: number of test users.
+    `seconds`: wall seconds of fit and prediction. Metrics of predicted ratings are None for
+    baselines of lists. Metrics of top-20 lists, as `tacit.metrics.lists` defines them, are None
+    unless requested, and if no user has a relevant item.
     """
 
     model: str
@@ -72,22 +72,22 @@ class TrialRow:
 
     @property
     def system(self) -> str:
-        """The system and whether it recommends by similar items or people."""
+        """The system, with its variant."""
         return self.model if self.variant is None else f"{self.model} ({self.variant})"
 
     @property
     def method(self) -> str:
-        """The system as tables and figures name it."""
+        """Name of the system in tables and figures."""
         return self.system if self.claim_valid is not False else f"{self.system}, claim fails"
 
     @property
     def floor(self) -> bool:
-        """Whether it is what needs no system: the mean of an item, or one list for everybody."""
+        """Whether it is a non-personalized baseline: the item mean, or one list for all users."""
         return (self.method, self.mode) in FLOORS
 
     @property
     def claim(self) -> str:
-        """Mode and epsilon, as tables and figures name them."""
+        """Mode and epsilon, for tables and figures."""
         if self.epsilon is None:
             return "no privacy"
         parts = (self.replacement_epsilon, self.neighbour_epsilon)
@@ -95,12 +95,12 @@ class TrialRow:
         return f"{self.mode}, {' + '.join(known) if len(known) > 1 else f'{self.epsilon:g}'}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as JSON-ready values; a figure that does not exist is null."""
+        """Return the row as JSON-ready values. Missing figures are null."""
         return plain(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The row that `to_dict` wrote; raises `DataError` for other keys."""
+        """Parse the values of `to_dict`. Raises `DataError` for other keys."""
         return cls(**checked(cls, values, ()))
 
 
@@ -108,50 +108,50 @@ SWEPT = ("source", "target", "overlap", "keep", "k", "decay")
 
 
 def rated(rows: Sequence[TrialRow]) -> list[TrialRow]:
-    """The rows of what predicts ratings: all but the floors of lists."""
+    """Return the rows of systems that predict ratings, without the baselines of lists."""
     return [row for row in rows if row.mae is not None]
 
 
 def listed(rows: Sequence[TrialRow]) -> list[TrialRow]:
-    """The rows of which lists were measured."""
+    """Return the rows with metrics of lists."""
     return [row for row in rows if row.coverage_at_20 is not None]
 
 
 def measured(rows: Sequence[TrialRow], metric: str = "mae") -> list[float]:
-    """A metric of those rows that have it."""
+    """Return the values of a metric in the rows that have it."""
     return [float(value) for row in rows if (value := getattr(row, metric)) is not None]
 
 
 def mean(rows: Sequence[TrialRow], metric: str = "mae") -> float:
-    """The mean of a metric over those rows that have it; NaN where none has."""
+    """Return the mean of a metric over the rows that have it. NaN if none has."""
     values = measured(rows, metric)
     return fmean(values) if values else math.nan
 
 
 def digits_of(rows: Sequence[TrialRow], metric: str = "mae") -> int:
-    """Decimals of the means of a metric, as its spread over draws bears them."""
+    """Return the number of decimals of a metric's means, from its spread over draws."""
     groups: dict[tuple[object, ...], list[float]] = {}
     for row in rows:
-        place = tuple(getattr(row, name) for name in SWEPT)
-        groups.setdefault((row.method, row.claim, *place), []).extend(measured([row], metric))
+        point = tuple(getattr(row, name) for name in SWEPT)
+        groups.setdefault((row.method, row.claim, *point), []).extend(measured([row], metric))
     return decimals(groups.values())
 
 
 def varied(rows: Sequence[TrialRow]) -> list[str]:
-    """Which of `SWEPT` differ from row to row."""
+    """Return the axes of `SWEPT` that vary among the rows."""
     return [name for name in SWEPT if len({getattr(row, name) for row in rows} - {None}) > 1]
 
 
 def table(rows: Sequence[TrialRow]) -> Table:
-    """Every system at every place of the sweep, means over seeds; what does not vary is left out
-    of the columns."""
+    """Return every system at every point of the sweep, means over seeds. Columns are only those
+    axes that vary."""
     heading = ("system", "epsilon", *varied(rows), "MAE", "rounded", "coverage")
     lines = _lines(rated(rows), varied(rows), METRICS)
     return Table(_caption(rows, "mean absolute error"), heading, tuple(lines))
 
 
 def list_table(rows: Sequence[TrialRow]) -> Table:
-    """As `table`, of lists, with their floors."""
+    """Return the same table for lists, with their baselines."""
     mine = listed(rows)
     named = ("NDCG@20", "Recall@20", "MRR", "hit rate", "coverage", "popularity")
     heading = ("system", "epsilon", *varied(mine), *named)
@@ -164,8 +164,8 @@ def _lines(
 ) -> Iterator[tuple[str, ...]]:
     kinds: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
-        place = tuple(getattr(row, name) for name in swept)
-        kinds.setdefault((row.method, row.claim, *place), []).append(row)
+        point = tuple(getattr(row, name) for name in swept)
+        kinds.setdefault((row.method, row.claim, *point), []).append(row)
     digits = {metric: digits_of(rows, metric) for metric in metrics}
     for kind, group in kinds.items():
         figures = (_figure(mean(group, metric), digits[metric]) for metric in metrics)
@@ -173,24 +173,24 @@ def _lines(
 
 
 def promises(rows: Sequence[TrialRow]) -> list[str]:
-    """Each guarantee once, with the systems that give it, as `claimed` has them."""
+    """Return each distinct guarantee with its systems, in the words of `claimed`."""
     return list(claimed(rows))
 
 
 def claimed(rows: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
-    """Each guarantee once, with the systems that give it, and their rows: of those that differ in
-    epsilon alone, or in how much was drawn for it, the one nearest epsilon 1, and at which others
-    they hold."""
+    """Return each distinct guarantee with its systems, and their rows. Guarantees that differ only
+    in epsilon, or in the number of draws, are stated for the epsilon nearest to 1, with the other
+    epsilons."""
     kinds: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
         kind = (row.method, row.mode, row.unit, row.trust, row.delta)
         kinds.setdefault(kind, []).append(row)
-    said: dict[str, list[TrialRow]] = {}
+    by_guarantee: dict[str, list[TrialRow]] = {}
     for group in kinds.values():
-        said.setdefault(_promise(group), []).extend(group)
+        by_guarantee.setdefault(_promise(group), []).extend(group)
     return {
         f"{', '.join(dict.fromkeys(row.method for row in mine))}: {promise}": mine
-        for promise, mine in said.items()
+        for promise, mine in by_guarantee.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""What figures of cross-domain trials show, worked out from rows: means over seeds, and words."""
+"""Data of cross-domain figures, computed from rows: means over seeds, and text alternatives."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from tacit.evaluation.units import epsilon_per
 
 AXES = {
     "k": "neighbours k",
-    "overlap": "share of people who link the domains",
-    "keep": "target ratings that a tested person keeps",
+    "overlap": "share of users that link the domains",
+    "keep": "target ratings that a test user keeps",
     "decay": "decay of older ratings",
     "epsilon": "epsilon",
 }
@@ -22,8 +22,8 @@ Point = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class SweepLine:
-    """A system in one panel: (place, mean, deviation over seeds), ascending. `even`: it does not
-    depend on the axis, and is one figure for all places."""
+    """A system in one panel: (x, mean, deviation over seeds), ascending. `even`: independent of the
+    axis."""
 
     method: str
     mode: str
@@ -33,10 +33,10 @@ class SweepLine:
 
 @dataclass(frozen=True)
 class Sweep:
-    """MAE along one axis of `AXES`; every other axis stays where `at` says.
+    """MAE along one axis of `AXES`. The other axes are fixed at `at`.
 
-    Overlap stays at the largest, kept ratings and decay at the fewest, k, of systems that have
-    neighbours, nearest to 50, and each system's claim nearest to epsilon 1.
+    Overlap is fixed at the largest value, kept ratings and decay at the smallest, k at the one
+    nearest to 50, and each system's claim at the one nearest to epsilon 1.
     """
 
     axis: str
@@ -44,23 +44,23 @@ class Sweep:
 
     @cached_property
     def places(self) -> list[float]:
-        """Where the axis was asked for, ascending."""
+        """Values on the axis, ascending."""
         values = {getattr(row, self.axis) for row in self.rows}
         return sorted(float(value) for value in values if value is not None)
 
     @property
     def name(self) -> str:
-        """What is on the axis, an epsilon with its unit."""
+        """Label of the axis, with the unit of epsilon."""
         return epsilon_per(self.rows) if self.axis == "epsilon" else AXES[self.axis]
 
     @property
     def varies(self) -> bool:
-        """Whether there is anything to see: two places or more."""
+        """Whether there are at least two values."""
         return len(self.places) > 1
 
     @cached_property
     def at(self) -> dict[str, float]:
-        """Where the other axes stay, of those that vary; claims aside."""
+        """Fixed values of the other axes that vary, without claims."""
         overlap, keep, k, decay = (
             Sweep(axis, self.rows).places for axis in ("overlap", "keep", "k", "decay")
         )
@@ -75,25 +75,25 @@ class Sweep:
 
     @property
     def at_words(self) -> list[str]:
-        """Where the other axes stay, for a caption."""
-        words = [f"{axis} {place:g}" for axis, place in self.at.items()]
+        """Fixed values of the other axes, for a caption."""
+        words = [f"{axis} {value:g}" for axis, value in self.at.items()]
         claims = self.axis != "epsilon" and Sweep("epsilon", self.rows).varies
         return words + ["the epsilon nearest 1"] * claims
 
     def here(self) -> list[TrialRow]:
-        """The rows where the other axes stay, at every epsilon."""
+        """Return the rows at the fixed values, at every epsilon."""
         stay = self.at.items()
-        return [r for r in self.rows if all(getattr(r, a) in (None, place) for a, place in stay)]
+        return [r for r in self.rows if all(getattr(r, a) in (None, value) for a, value in stay)]
 
     @cached_property
     def limits(self) -> tuple[float, float] | None:
-        """The ends of the axis of MAE; None where there is nothing to show."""
+        """Limits of the MAE axis. None without figures."""
         spreads = [spread for line in self.lines() for _, _, spread in line.points]
         return limits(self._means, lower_is_better=True, spreads=spreads)
 
     @property
     def beyond(self) -> float | None:
-        """The mean furthest off that axis; None where all are on it."""
+        """The mean furthest outside that axis. None if all are inside."""
         return beyond(self._means, self.limits)
 
     @cached_property
@@ -101,7 +101,7 @@ class Sweep:
         return [mean for line in self.lines() for _, mean, _ in line.points]
 
     def lines(self) -> list[SweepLine]:
-        """Every system's line, in order of appearance."""
+        """Return the line of every system, in order of appearance."""
         kinds: dict[tuple[str, str], list[TrialRow]] = {}
         for row in self.here():
             kinds.setdefault((row.method, row.mode), []).append(row)
@@ -113,25 +113,25 @@ class Sweep:
         even = all(getattr(row, self.axis) is None for row in rows)
         places = self.places if even else Sweep(self.axis, rows).places
         at = {p: [r for r in rows if getattr(r, self.axis) in (None, p)] for p in places}
-        found = {p: measured(here) for p, here in at.items()}
-        points = tuple((place, fmean(maes), pstdev(maes)) for place, maes in found.items())
+        values = {p: measured(here) for p, here in at.items()}
+        points = tuple((x, fmean(maes), pstdev(maes)) for x, maes in values.items())
         return SweepLine(method, mode, points, even)
 
     def describe(self) -> str:
-        """The panel in words, for those who cannot see it."""
-        said = [f"Mean absolute error against {self.name}."]
+        """Return the text alternative of the panel."""
+        sentences = [f"Mean absolute error against {self.name}."]
         for line in self.lines():
             if line.even and line.points:
-                said.append(f"{line.method}, {line.mode}: {line.points[0][1]:.3f}.")
+                sentences.append(f"{line.method}, {line.mode}: {line.points[0][1]:.3f}.")
             else:
-                values = ", ".join(f"{mean:.3f} at {place:g}" for place, mean, _ in line.points)
-                said.append(f"{line.method}, {line.mode}: {values}.")
-        return " ".join(said)
+                values = ", ".join(f"{mean:.3f} at {at:g}" for at, mean, _ in line.points)
+                sentences.append(f"{line.method}, {line.mode}: {values}.")
+        return " ".join(sentences)
 
 
 @dataclass(frozen=True)
 class Surface:
-    """MAE of one system whose claim has two parts, at every pair of them."""
+    """MAE of one system with a two-part guarantee, at every pair of epsilons."""
 
     method: str
     rows: Sequence[TrialRow]
@@ -148,24 +148,25 @@ class Surface:
 
     @property
     def complete(self) -> bool:
-        """Whether both parts vary, and every pair of them was run."""
+        """Whether both parts vary, and every pair was run."""
         pairs = len(self.replacements) * len(self.neighbours)
         return (
             min(len(self.replacements), len(self.neighbours)) > 1 and len(self.entries()) == pairs
         )
 
     def entries(self) -> dict[tuple[int, int], float]:
-        """The mean at every pair that was run, by place among `replacements` and `neighbours`."""
-        found: dict[tuple[int, int], list[TrialRow]] = {}
+        """Return the mean of every pair that was run, by index into `replacements` and
+        `neighbours`."""
+        groups: dict[tuple[int, int], list[TrialRow]] = {}
         for row in self.rows:
             if row.replacement_epsilon and row.neighbour_epsilon:
                 x = self.replacements.index(row.replacement_epsilon)
                 y = self.neighbours.index(row.neighbour_epsilon)
-                found.setdefault((x, y), []).append(row)
-        return {place: mean(rows) for place, rows in sorted(found.items())}
+                groups.setdefault((x, y), []).append(row)
+        return {pair: mean(rows) for pair, rows in sorted(groups.items())}
 
     def describe(self) -> str:
-        """The surface in words."""
+        """Return the text alternative of the surface."""
         values = "; ".join(
             f"{mean:.3f} at {self.replacements[x]:g} and {self.neighbours[y]:g}"
             for (x, y), mean in self.entries().items()
@@ -177,32 +178,32 @@ class Surface:
 
 
 def sweeps(rows: Sequence[TrialRow]) -> list[Sweep]:
-    """A sweep along every axis that varies; against epsilon without those that have a surface.
-
-    Of what predicts ratings: floors of lists have no error.
+    """Return a sweep along every axis that varies. Systems with a surface are not in the sweep of
+    epsilon. Baselines of lists have no rating error and are excluded.
     """
     rows = rated(rows)
     parted = {surface.method for surface in surfaces(rows)}
-    whole = [row for row in rows if row.method not in parted]
-    found = (Sweep(axis, whole if axis == "epsilon" else rows) for axis in AXES)
-    return [sweep for sweep in found if sweep.varies]
+    single = [row for row in rows if row.method not in parted]
+    axes = (Sweep(axis, single if axis == "epsilon" else rows) for axis in AXES)
+    return [sweep for sweep in axes if sweep.varies]
 
 
 def surfaces(rows: Sequence[TrialRow]) -> list[Surface]:
-    """A surface of every system that was run at pairs of epsilons, where the other axes stay."""
+    """Return a surface per system that was run at pairs of epsilons, at the fixed values of the
+    other axes."""
     here = Sweep("epsilon", rows).here()
     methods = dict.fromkeys(row.method for row in here if row.neighbour_epsilon is not None)
-    found = (Surface(name, [row for row in here if row.method == name]) for name in methods)
-    return [surface for surface in found if surface.complete]
+    grids = (Surface(name, [row for row in here if row.method == name]) for name in methods)
+    return [surface for surface in grids if surface.complete]
 
 
 def _one_claim(rows: Sequence[TrialRow]) -> list[TrialRow]:
-    """Those of the claim nearest to epsilon 1; of two parts, the one that replaces with least."""
+    """Return the rows of the claim nearest to epsilon 1, ties by the smaller replacement part."""
     claims = {(row.epsilon or 0.0, row.replacement_epsilon or 0.0) for row in rows}
     chosen = min(claims, key=lambda claim: (*_off(1)(claim[0]), claim[1]))
     return [r for r in rows if (r.epsilon or 0.0, r.replacement_epsilon or 0.0) == chosen]
 
 
 def _off(wanted: float) -> Callable[[float], tuple[float, float]]:
-    """An order by distance from what is wanted, the smaller first."""
+    """Return a sort key: distance from `wanted`, ties by the smaller value."""
     return lambda value: (abs(value - wanted), value)

@@ -1,8 +1,9 @@
 "use strict";
-/* Panels of a report as charts: in the page's colours, as wide as their boxes, read by a pointer or
-   by keys. Each draws the JSON beside it; the picture that it hides stays where scripts are off. */
+/* Interactive charts of panels: in the colours of the page, as wide as their boxes, with pointer
+   and keyboard readout. Each draws the JSON that follows its picture. Without scripts the picture
+   stays. */
 class PanelChart {
-  /** The place or the row that is read, by its number; null for none. */
+  /** Index of the selected point or row, or null. */
   #at = null;
 
   constructor(script) {
@@ -12,7 +13,7 @@ class PanelChart {
     this.still = script.parentElement.querySelector(".still");
     this.box = made("div", { className: "chart", tabIndex: 0, role: "application" });
     this.readout = made("div", { className: "readout", hidden: true, ariaHidden: "true" });
-    this.heard = made("p", { className: "heard", ariaLive: "polite" });
+    this.announcer = made("p", { className: "announcer", ariaLive: "polite" });
     this.#place();
     this.chart = new uPlot(options(this.panel, this.#look()), this.#data(), this.box);
     this.chart.root.ariaHidden = "true";
@@ -21,12 +22,12 @@ class PanelChart {
   }
 
   #place() {
-    const told = this.still.firstElementChild.getAttribute("aria-label");
+    const description = this.still.firstElementChild.getAttribute("aria-label");
     this.box.ariaRoleDescription = "chart";
-    this.box.ariaLabel = `${told} Arrow keys read it place by place.`;
+    this.box.ariaLabel = `${description} Arrow keys step through the points.`;
     const { title } = this.panel;
     const named = title ? [made("p", { className: "name", textContent: title })] : [];
-    this.still.before(...named, this.box, this.heard);
+    this.still.before(...named, this.box, this.announcer);
     this.still.hidden = true;
   }
 
@@ -40,7 +41,7 @@ class PanelChart {
     };
   }
 
-  /** Each line's figure at every place; none of rows, whose markers are drawn by themselves. */
+  /** Each line's figure at every tick. Empty for rows, whose markers PanelPen draws. */
   #data() {
     if (this.byRow) return [this.panel.ends, ...this.panel.lines.map(() => [null, null])];
     const lines = this.panel.lines.map((line) => new Map(line.points));
@@ -65,7 +66,7 @@ class PanelChart {
     this.chart.setSize({ width, height: Math.round(height) });
   }
 
-  /** Reads what is nearest to the pointer, or nothing where it has left. */
+  /** Select the point nearest to the pointer, or none if the pointer left. */
   #point() {
     const { left, top } = this.chart.cursor;
     const inside = left !== undefined && left >= 0;
@@ -81,24 +82,25 @@ class PanelChart {
     const [up, down] = byRow ? ["ArrowUp", "ArrowDown"] : ["ArrowRight", "ArrowLeft"];
     const from = (step) => Math.max(0, Math.min(most, this.#at + step));
     const first = byRow ? most : 0, none = this.#at === null;
-    const asked = {
+    const targets = {
       [up]: none ? first : from(1), [down]: none ? first : from(-1),
       Home: 0, End: most, Escape: null,
     };
-    if (!(event.key in asked)) return;
+    if (!(event.key in targets)) return;
     event.preventDefault();
-    this.#read(asked[event.key]);
-    const said = this.#figures().map(([, name, figure]) => `${name} ${figure}`).join(", ");
-    this.heard.textContent = this.#at === null ? "" : `${this.#title()}: ${said}`;
+    this.#read(targets[event.key]);
+    const values = this.#figures().map(([, name, figure]) => `${name} ${figure}`).join(", ");
+    this.announcer.textContent = this.#at === null ? "" : `${this.#title()}: ${values}`;
   }
 
-  /** Colour, name and figure of all that is at the place that is read. */
+  /** Colour, name and figure of each line at the selected point. */
   #figures() {
     if (this.#at === null) return [];
     const here = ([x, y]) => (this.byRow ? y === this.#at : x === this.places[this.#at]);
     const lines = this.panel.lines.flatMap((line) => line.points.filter(here)
       .map((point) => [`var(--hue-${line.hue})`, line.name, point[3]]));
-    return [...lines, ...this.panel.floors.map(({ name, said }) => ["var(--soft)", name, said])];
+    const baselines = this.panel.floors.map((each) => ["var(--soft)", each.name, each.said]);
+    return [...lines, ...baselines];
   }
 
   #title() {
@@ -111,16 +113,16 @@ class PanelChart {
     this.chart.redraw(false);
     if (number === null) return;
     const list = made("ul");
-    for (const [ink, name, said] of this.#figures()) {
+    for (const [ink, name, value] of this.#figures()) {
       const entry = list.appendChild(made("li"));
       entry.style.setProperty("--ink-of-line", ink);
-      entry.append(name, made("b", { textContent: said }));
+      entry.append(name, made("b", { textContent: value }));
     }
     this.readout.replaceChildren(made("strong", { textContent: this.#title() }), list);
     this.#beside(number);
   }
 
-  /** Puts the readout beside what is read, inside the box. */
+  /** Position the readout next to the selected point, inside the box. */
   #beside(number) {
     const { box, chart, readout } = this, { offsetLeft, offsetTop, clientWidth } = chart.over;
     const x = this.byRow ? clientWidth / 2 : chart.valToPos(this.places[number], "x");
@@ -132,7 +134,7 @@ class PanelChart {
   }
 }
 
-/** A new element with these properties. */
+/** Create an element with these properties. */
 function made(tag, properties = {}) {
   return Object.assign(document.createElement(tag), properties);
 }

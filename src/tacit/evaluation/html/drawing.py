@@ -1,4 +1,4 @@
-"""Figures as part of a page: one panel a model, side by side where there is room for it."""
+"""Accuracy figures of a page: one panel per model, side by side."""
 
 import re
 from html import escape
@@ -16,7 +16,7 @@ STROKES = {"provider": "solid", "device": "dashed", "curator": "dotdashed"}
 
 
 def chart_figure(chart: Chart) -> ReportFigure:
-    """The chart as a figure: caption, legend, and a panel for each model that has a line."""
+    """Return a figure with caption, legend, and a panel for each model that has a line."""
     return ReportFigure(
         TITLES[chart.metric],
         f", against {chart.axis} on a log scale: left is more private. {_spread(chart)}"
@@ -74,11 +74,11 @@ def _legend(chart: Chart) -> list[LegendEntry]:
     entries += [LegendEntry(name, stroke=name) for name in places]
     if any(chart.floor(model) is not None for model in chart.drawn):
         entries.append(LegendEntry("provider, no privacy", stroke="free"))
-    return entries + [_floor(chart, name) for name in chart.floors]
+    return entries + [_baseline(chart, name) for name in chart.floors]
 
 
-def _floor(chart: Chart, name: str) -> LegendEntry:
-    """A floor, and where it is if no panel has it."""
+def _baseline(chart: Chart, name: str) -> LegendEntry:
+    """Return the legend entry of a baseline, with a remark if it is outside all panels."""
     figure = chart.floors[name]
     low, high = chart.limits or (figure, figure)
     off = ", above the panels" if figure > high else ", below the panels" if figure < low else ""
@@ -86,8 +86,8 @@ def _floor(chart: Chart, name: str) -> LegendEntry:
 
 
 def inline(drawing: Figure, prefix: str, words: str) -> Markup:
-    """A figure as part of a page, in the page's own colours, with `words` for those who cannot see
-    it. Ids get the `prefix`: many figures are in one page, where an id may be given once."""
+    """Return a figure as inline SVG in the colours of the page, with `words` as text alternative.
+    Ids get the `prefix`, because they must be unique in the page."""
     picture = svg(drawing)
     text = picture[picture.index("<svg") :].replace(INK, "currentColor")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -98,6 +98,6 @@ def inline(drawing: Figure, prefix: str, words: str) -> Markup:
 
 
 def in_a_notebook(drawing: Figure, words: str) -> str:
-    """A figure for a page that has no colours of this one's style; `words` as for `inline`."""
+    """Return a figure for a page without this style sheet. `words`: as for `inline`."""
     hues = ";".join(f"--hue-{style}:{colour}" for style, colour in enumerate(PALETTE))
     return f'<div style="{hues}">{inline(drawing, "notebook", words)}</div>'

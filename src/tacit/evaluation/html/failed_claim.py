@@ -1,12 +1,12 @@
-"""A claim that fails: a line where claims are, and why where there is room for it."""
+"""A guarantee that does not hold: one line, and a longer explanation."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class FailedClaim:
-    """`anchor`: the id of the place on the page that says `why`, in sentences. `line`: what is
-    claimed, and by what, as half a sentence."""
+    """`anchor`: id of the explanation `why` on the page, in sentences. `line`: the claim and its
+    system, as a clause."""
 
     anchor: str
     line: str

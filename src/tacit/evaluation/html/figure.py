@@ -1,4 +1,4 @@
-"""A figure of a report as its template sees it."""
+"""Template values of a figure in a report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from tacit.evaluation.comparison.figures import PALETTE
 from tacit.evaluation.html.live import LivePanel
 
 SHAPES = "●■▲◆▼✚✖"
-AS_TEXT = "\ufe0e"  # A cross is a cross, not a picture.
+AS_TEXT = "\ufe0e"  # selects text presentation instead of an emoji
 
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """A line of a legend: what stands for the `words`, a `shape` in the colour `hue`, or a `stroke`
-    of the style sheet."""
+    """A legend entry: `words`, with a `shape` in the colour `hue` or a `stroke` of the style
+    sheet."""
 
     words: str
     hue: int = 0
@@ -25,7 +25,7 @@ class LegendEntry:
 
 @dataclass(frozen=True)
 class FigurePanel:
-    """A picture, and what a script draws in its place; None where it stays."""
+    """A static picture, and the interactive panel that replaces it, if any."""
 
     picture: Markup
     live: LivePanel | None = None
@@ -33,8 +33,7 @@ class FigurePanel:
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """`caption`: what follows the title in the same paragraph. `across`: how many panels abreast at
-    most."""
+    """`caption`: continues the title in the same paragraph. `across`: maximum panels per row."""
 
     title: str
     caption: str
@@ -43,10 +42,10 @@ class ReportFigure:
 
     @property
     def across(self) -> int:
-        """As many as a wide screen has room for."""
+        """Maximum panels per row on a wide screen."""
         return min(4, len(self.panels))
 
 
 def marker(words: str, hue: int, shape: int) -> LegendEntry:
-    """The marker and the colour of these numbers, which begin again where there are no more."""
+    """Return a legend entry with the marker and the colour of these numbers, modulo their count."""
     return LegendEntry(words, hue % len(PALETTE), SHAPES[shape % len(SHAPES)] + AS_TEXT)

@@ -1,4 +1,4 @@
-"""What a script draws in the place of a panel's picture: the same lines, with figures to read."""
+"""Data of interactive panels, which replace static pictures if scripts run."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -7,13 +7,13 @@ from typing import Any
 from tacit.evaluation.comparison.figures import MARKERS, PALETTE
 
 Point = tuple[float, float, float, str]
-"""A place of x, the mean there, the deviation over splits, and the mean as it is said."""
+"""x, the mean, its standard deviation over splits, and the mean as text."""
 
 
 @dataclass(frozen=True)
 class LiveLine:
-    """A line with a marker at each point. `stroke`: "solid", "dashed", "dotdashed" or "dotted".
-    `even`: it does not depend on the axis, and is thin, with a band for bars."""
+    """A line with a marker at each point. `stroke`: "solid", "dashed", "dotdashed", "dotted" or
+    "baseline". `even`: independent of x. Such a line is thin, with a band instead of error bars."""
 
     name: str
     hue: int
@@ -25,7 +25,7 @@ class LiveLine:
 
 @dataclass(frozen=True)
 class LiveFloor:
-    """A dashed line across, with its name and its figure as it is said."""
+    """A baseline, drawn as a dashed line, with its name and its value as text."""
 
     name: str
     value: float
@@ -34,11 +34,11 @@ class LiveFloor:
 
 @dataclass(frozen=True)
 class LivePanel:
-    """Lines against `x`, at the places `ticks` with their labels, between the `ends` of y.
+    """Lines against `x`, with labelled `ticks`, and the limits `ends` of y.
 
-    `rows`: names of the rows from below, where every system has a row and x is what is measured;
-    each line then is one point, (figure, row, deviation). `band`: an interval of x, `rule`: a place
-    of x, each with a name.
+    `rows`: names of the rows, bottom first, if every system has a row and x is the metric. Each
+    line is then one point, (figure, row, deviation). `band`: a named interval of x. `rule`: a named
+    value of x.
     """
 
     title: str
@@ -53,7 +53,7 @@ class LivePanel:
     rule: tuple[float, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The panel as JSON-ready values, colours and shapes as numbers that begin again."""
+        """Return the panel as JSON-ready values, with colours and shapes modulo their count."""
         values = asdict(self)
         for line in values["lines"]:
             line["hue"] %= len(PALETTE)

@@ -1,11 +1,11 @@
 "use strict";
-/* The options of uPlot for a panel: scales, axes and lines; what else is drawn is a PanelPen's. */
+/* uPlot options of a panel: scales, axes and lines. PanelPen draws everything else. */
 const DASHES = {
-  solid: [], dashed: [6, 4], dotdashed: [8, 3, 2, 3], dotted: [1.5, 3], floor: [5, 4],
+  solid: [], dashed: [6, 4], dotdashed: [8, 3, 2, 3], dotted: [1.5, 3], baseline: [5, 4],
 };
-const ROOMY = 560; // pixels from which names of rows have a place of their own, beside them
+const ROOMY = 560; // minimum width in pixels for row names in a separate column
 
-/** @param look colours of the page, and which place is read */
+/** @param look colours of the page, and the index of the selected point */
 function options(panel, look) {
   const pen = new PanelPen(panel, look);
   const byRow = panel.rows.length > 0;
@@ -30,7 +30,7 @@ function series(line, look) {
   };
 }
 
-/** Where x begins and ends. */
+/** Limits of x. */
 function sides(panel) {
   if (panel.rows.length) return panel.ends;
   const [first] = panel.ticks[0], [last] = panel.ticks.at(-1);
@@ -76,19 +76,19 @@ function rowAxes(panel, look) {
   ];
 }
 
-/** Numbers of an axis with as many decimals as its steps have, so that no two look alike. */
+/** Format axis numbers with as many decimals as the step has, so that labels differ. */
 function numbers(u, splits, axis, space, step) {
   const decimals = (String(step).split(".")[1] ?? "").length;
   return splits.map((value) => value.toFixed(decimals));
 }
 
-/** How wide the widest of the labels is, in pixels of the page. */
+/** Width of the widest label, in CSS pixels. */
 function width(u, labels, look) {
   u.ctx.font = look.font(12);
   return Math.ceil(Math.max(0, ...(labels ?? []).map((label) => u.ctx.measureText(label).width)));
 }
 
-/** Labels of places, less those that would touch the one before. */
+/** Labels of ticks, empty for those that would overlap the previous one. */
 function apart(u, ticks, look) {
   let free = -Infinity;
   u.ctx.font = look.font(12);

@@ -1,4 +1,4 @@
-"""Pages that open without a network, written by templates: what is put in is text, never markup."""
+"""Self-contained HTML pages from templates. Values are escaped."""
 
 from functools import cache
 from importlib.resources import files
@@ -10,16 +10,16 @@ PACKAGE = "tacit.evaluation.html"
 
 
 def render(template: str, **values: object) -> str:
-    """A template of the folder `templates` with these values, escaped but for `Markup`.
+    """Render a template of the folder `templates`. Values are escaped, except `Markup`.
 
-    Raises `jinja2.UndefinedError` where the template names a value that is not given.
+    Raises `jinja2.UndefinedError` for a missing value.
     """
     return _templates().get_template(template).render(inlined=inlined, **values)
 
 
 @cache
 def inlined(name: str) -> Markup:
-    """A file of this package as part of a page, which may fetch nothing: a style or a script."""
+    """Return a style sheet or a script of this package, to inline it into a page."""
     return Markup(files(PACKAGE).joinpath(name).read_text("utf-8"))
 
 

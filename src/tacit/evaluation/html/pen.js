@@ -1,5 +1,5 @@
 "use strict";
-/* What is drawn of a panel besides uPlot's axes and lines. */
+/* Draws the parts of a panel other than uPlot's axes and lines. */
 const SHAPES = [
   (path, x, y, r) => path.arc(x, y, r, 0, 2 * Math.PI),
   (path, x, y, r) => path.rect(x - r, y - r, 2 * r, 2 * r),
@@ -28,7 +28,7 @@ class PanelPen {
     this.byRow = panel.rows.length > 0;
   }
 
-  /** Beneath lines: bands, a rule and floors. */
+  /** Draw beneath the lines: bands, a rule and baselines. */
   behind(u) {
     this.#on(u, 0, () => {
       if (this.panel.band) this.#interval(this.panel.band);
@@ -41,7 +41,7 @@ class PanelPen {
     });
   }
 
-  /** Upon lines: bars, markers and names. */
+  /** Draw above the lines: error bars, markers and names. */
   before(u) {
     this.#on(u, 6, () => {
       for (const line of this.panel.lines) {
@@ -54,7 +54,7 @@ class PanelPen {
     this.#on(u, 40, () => this.#names(u));
   }
 
-  /** Draws inside the plot and a margin around it, in pixels of the page. */
+  /** Draw inside the plot and a margin around it, in CSS pixels. */
   #on(u, margin, draw) {
     const { ctx, bbox } = u, scale = devicePixelRatio, more = margin * scale;
     Object.assign(this, { ctx, bbox, scale });
@@ -77,7 +77,7 @@ class PanelPen {
   }
 
   #interval([from, to]) {
-    const least = from === to ? 4 * this.scale : 0; // one place has a band, too
+    const least = from === to ? 4 * this.scale : 0; // an interval of one value needs a width
     const start = this.x(from) - least, end = this.x(to) + least;
     const { top, height } = this.bbox;
     this.#shade(start, top, end - start, height, this.look.colour("--hue-2"), 0.16);
@@ -94,7 +94,7 @@ class PanelPen {
     return this.#across(value, this.look.colour("--soft"), [5, 4]);
   }
 
-  /** What has no marker is a line across, where its one point would not be seen. */
+  /** Draw a single point without a marker as a horizontal line. */
   #alone(line) {
     this.#across(line.points[0][1], this.look.hue(line), DASHES.dotted);
   }
@@ -127,7 +127,7 @@ class PanelPen {
     this.#stroke(...ends, this.look.hue(line), []);
   }
 
-  /** Hollow where a line is not solid; larger where it is read. */
+  /** Draw a marker: hollow for lines that are not solid, larger if selected. */
   #marker(line, [place, mean]) {
     const { ctx, panel, scale } = this, at = this.look.reading();
     const read = this.byRow ? at === mean : panel.ticks[at]?.[0] === place;
@@ -142,7 +142,7 @@ class PanelPen {
     ctx.stroke();
   }
 
-  /** Floors at their right end; above all lines those of the band and the rule. */
+  /** Draw names: of baselines at their right end, of the band and the rule at the top. */
   #names(u) {
     const { band, rule, ends, rows } = this.panel, { bbox, scale } = this;
     const seen = this.panel.floors.filter(({ value }) => ends[0] <= value && value <= ends[1]);
@@ -155,7 +155,7 @@ class PanelPen {
     if (u.width <= ROOMY) rows.forEach((name, row) => this.#row(name, this.y(row) - 7 * scale));
   }
 
-  /** A name in a halo of paper, of whose width `part` is left of `x`, and no more than fits. */
+  /** Draw a name with a halo, a share `part` of its width left of `x`, within the plot. */
   #name(name, x, bottom, part, ink = "--ink") {
     const { ctx, bbox, scale } = this;
     ctx.font = this.look.font(11 * scale);
@@ -170,7 +170,7 @@ class PanelPen {
     ctx.fillText(name, left, bottom);
   }
 
-  /** The name of a row above it, on paper of its own, so that no line runs through it. */
+  /** Draw the name of a row above it, on an opaque background. */
   #row(name, bottom) {
     const { ctx, scale } = this, left = this.bbox.left - 14 * scale;
     ctx.font = this.look.font(12 * scale);

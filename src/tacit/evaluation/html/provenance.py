@@ -1,4 +1,4 @@
-"""What was run, for whoever finds a page later: the command, the version, the day and the data."""
+"""Provenance of a report: command, version, date and data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,8 @@ from tacit.ratings import Ratings
 
 @dataclass(frozen=True)
 class Provenance:
-    """`command`: as it was typed, or the function called. `day`: ISO, UTC. `data`: in a sentence.
-    `auto`: what the channel `auto` stood for, by epsilon in nats per value or
-    slot."""
+    """`command`: the command line or the function called. `day`: ISO date, UTC. `data`: a sentence.
+    `auto`: the channel that `auto` resolved to, by epsilon in nats per value or slot."""
 
     command: str
     version: str
@@ -32,16 +31,16 @@ class Provenance:
         *,
         protected: bool = False,
     ) -> Self:
-        """Of what is run now, on these ratings; those that are `protected` get no checksum, which
-        would tell of their values what no price covers."""
+        """Return the provenance of the current run. Ratings that are `protected` get no checksum:
+        it would reveal information about them without a privacy cost."""
         day = datetime.now(UTC).date().isoformat()
-        told = data_sentence(ratings)
+        description = data_sentence(ratings)
         checksum = "" if protected else fingerprint(ratings)
-        return cls(command, version("tacit-recommender"), day, told, checksum, auto or {})
+        return cls(command, version("tacit-recommender"), day, description, checksum, auto or {})
 
     @property
     def facts(self) -> dict[str, str]:
-        """What there is to say, by its name on the page."""
+        """Known facts by their names on the page."""
         facts = {
             "Command": self.command,
             "Version": f"Tacit {self.version}, {self.day}",
@@ -49,11 +48,11 @@ class Provenance:
             "Checksum": self.checksum,
             "Channel auto": ", ".join(f"{name} at {e}" for e, name in self.auto.items()),
         }
-        return {name: said for name, said in facts.items() if said}
+        return {name: text for name, text in facts.items() if text}
 
 
 def data_sentence(ratings: Ratings) -> str:
-    """Whose ratings of what, in a sentence."""
+    """Describe ratings in a sentence: name, size and scale."""
     return (
         f"{ratings.name}: {len(ratings):,} ratings by {ratings.n_users:,} users of "
         f"{ratings.n_items:,} items, {ratings.scale}."

@@ -1,6 +1,6 @@
 "use strict";
-/* Tables of a report by any of their columns: a press sorts upwards, another downwards, a third
-   puts lines back. What has no figure stands last, and lines stay in their group. */
+/* Sortable tables: clicks on a heading cycle through ascending, descending and original order.
+   Missing figures come last, and lines stay in their group. */
 for (const table of document.querySelectorAll("table.all")) {
   const headings = [...table.tHead.rows[0].cells];
   const groups = [...table.tBodies].map((body) => [body, [...body.rows]]);

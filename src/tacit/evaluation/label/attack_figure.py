@@ -1,13 +1,13 @@
-"""What an attacker found on made-up data of a task's shape, as a label has it."""
+"""Result of an attack on synthetic data of a task's shape, for a label."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackFigure:
-    """`value`: of `figure`, a share from 0 to 1, and `baseline`: the same without the reports.
-    `through`: which terms; `knows`: what the attacker knew, a sentence; `setting`: how much of it;
-    `data`: what people the figure is of, a sentence that says that they are made up."""
+    """`value`: of the metric `figure`, a share from 0 to 1. `baseline`: the same without reports.
+    `through`: the terms. `knows`: the attacker's background knowledge, a sentence. `setting`: its
+    amount. `data`: the simulated users, a sentence that states that they are synthetic."""
 
     attack: str
     through: str

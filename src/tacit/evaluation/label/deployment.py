@@ -1,8 +1,8 @@
-"""A label in the fields of the Differential Privacy Deployments Registry (OpenDP and others, 2025).
+"""A label in the format of the Differential Privacy Deployments Registry (OpenDP and others, 2025).
 
-The registry's names and nesting; what only people can say (sector, region, justification) is left
-for them to add. One entry is of one privacy unit, so it is of the label's weakest promise: the
-smallest unit, the largest epsilon.
+Names and nesting are those of the registry. Fields that cannot be computed (sector, region,
+justification) are omitted. An entry has one privacy unit, so it states the label's weakest
+guarantee: the smallest unit and the largest epsilon.
 """
 
 from decimal import Decimal
@@ -20,7 +20,7 @@ ACTORS = {
 
 
 def deployment(label: Label) -> dict[str, Any] | None:
-    """The registry's `deployment`; None for a label that promises nothing."""
+    """Return the registry's `deployment`. None for a label without a guarantee."""
     held = [one for one in label.promises if one.epsilon is not None and one.fails is None]
     if not held:
         return None
@@ -39,7 +39,7 @@ def deployment(label: Label) -> dict[str, Any] | None:
 
 
 def _mechanisms(label: Label) -> list[str]:
-    """The channels of a task, without their composition; otherwise what each guarantee is of."""
+    """Return the channels of a task, without their composition, or the terms of other labels."""
     return [terms.through for terms in label.terms if terms.channel or label.kind != "task"]
 
 

@@ -1,4 +1,4 @@
-"""A label as JSON: the form that `schema.json` describes."""
+"""JSON form of a label, as defined by `schema.json`."""
 
 import json
 from dataclasses import asdict
@@ -11,12 +11,12 @@ FORMAT = "tacit-label-1"
 
 
 def dumps(label: Label) -> str:
-    """The JSON of a label, for people to read, too."""
+    """Serialize a label as indented JSON."""
     return json.dumps(document(label), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def document(label: Label) -> dict[str, Any]:
-    """The label as JSON-ready values."""
+    """Return the label as JSON-ready values."""
     return {
         "format": FORMAT,
         "kind": label.kind,
@@ -29,7 +29,7 @@ def document(label: Label) -> dict[str, Any]:
         "unbounded": label.unbounded,
         "public": list(label.public),
         "keeping": None if label.keeping is None else asdict(label.keeping),
-        "found": [asdict(found) for found in label.found],
+        "found": [asdict(figure) for figure in label.found],
         "deployment": deployment(label),
     }
 

@@ -1,8 +1,7 @@
-"""A label: what whoever is asked should be told of a task, a model or a comparison.
+"""Privacy label of a task, a model or a comparison.
 
-No field is typed by hand: each is computed from the bytes that the label is about, so that it
-cannot say anything else than what runs. What an attacker finds is played on made-up data, since a
-figure of protected ratings would be a release of its own.
+All fields are computed from the labelled bytes, so that the label matches what runs. Attacks are
+simulated on synthetic data, because a figure on protected ratings would be a release in itself.
 """
 
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ Kind = Literal["task", "model", "result"]
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What may be agreed to: `through` what answers leave, in words, and what that promises, the
-    smallest unit first and a whole person last. `channel`: the table's id; None without one."""
+    """Terms that a user may accept. `through`: the mechanism, in words. `promises`: its guarantees,
+    smallest unit first, per user last. `channel`: id of the channel, None without one."""
 
     through: str
     promises: tuple[Guarantee, ...]
@@ -26,7 +25,7 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class Keeping:
-    """For how long: an epoch lasts `epoch_seconds`, reports are taken `late_epochs` later, and
+    """Retention: an epoch lasts `epoch_seconds`, reports are accepted up to `late_epochs` late, and
     deleted `days` after their epoch closed."""
 
     epoch_seconds: int
@@ -36,10 +35,10 @@ class Keeping:
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """`address`: SHA-256 of the bytes that the label is about. `asked_by`: an origin. `leaves`:
-    what leaves a device, or what a curator releases, a sentence. `terms`: to choose among.
-    `unbounded`: why nothing bounds a whole person, a sentence; None where something does.
-    `keeping`: of reports; None where there are none. `found`: by attackers, on made-up data."""
+    """`address`: SHA-256 of the labelled bytes. `asked_by`: origin of the provider. `leaves`: the
+    data that a device sends or a curator releases, a sentence. `terms`: alternatives. `unbounded`:
+    the reason for a missing guarantee per user, a sentence, or None. `keeping`: retention of
+    reports, None without reports. `found`: results of attacks on synthetic data."""
 
     kind: Kind
     name: str
@@ -53,20 +52,20 @@ class Label:
 
     @property
     def promises(self) -> tuple[Guarantee, ...]:
-        """All of them, in order."""
+        """The guarantees of all terms, in order."""
         return tuple(one for terms in self.terms for one in terms.promises)
 
     @property
     def trusted(self) -> tuple[str, ...]:
-        """Who is trusted, each once."""
+        """Distinct trusted parties."""
         return tuple(dict.fromkeys(one.trust for one in self.promises))
 
     @property
     def public(self) -> tuple[str, ...]:
-        """What is protected from nobody, each once."""
+        """Distinct public parts, which no guarantee protects."""
         return tuple(dict.fromkeys(what for one in self.promises for what in one.public))
 
     @property
     def uncovered(self) -> tuple[str, ...]:
-        """Parts inferred from the ratings, which no guarantee covers, each once."""
+        """Distinct parts that were inferred from the ratings, which no guarantee covers."""
         return tuple(dict.fromkeys(what for one in self.promises for what in one.uncovered))

@@ -1,4 +1,4 @@
-"""Attacks on a task's terms, played on made-up people: what its label says of attackers."""
+"""Attacks on synthetic users under a task's terms, for its label."""
 
 from collections.abc import Iterator
 
@@ -30,14 +30,14 @@ SHOWN = {
     (PRESENCE, "recall"),
     ("20 syncs of a device", AVERAGED),
 }
-"""Settings and figures; a label is a page, and who wants the others has `tacit attack`."""
+"""Settings and metrics in a label. `tacit attack` reports all of them."""
 
 
 def found_by_attackers(task: Task) -> tuple[AttackFigure, ...]:
-    """What linkage, reconstruction and averaging find through each channel of the task.
+    """Run linkage, reconstruction and averaging on reports through each channel of the task.
 
-    The people are those of `synthetic`, a thousand, and answer once about as many items as the task
-    has, at most 2,000. None where the task has too few items to make anybody up.
+    A thousand users of `synthetic` report once on as many items as the task has, at most 2,000.
+    Empty if the task has too few items for synthetic users.
     """
     try:
         ratings = _people(task)
@@ -59,18 +59,18 @@ def _people(task: Task) -> Ratings:
 
 def _figures(task: Task, ratings: Ratings, data: str) -> Iterator[AttackFigure]:
     for channel in task.channels:
-        world = World.through(ratings, plan(task.plan, channel), 0)
+        scenario = World.through(ratings, plan(task.plan, channel), 0)
         for played in ATTACKS:
-            for found in played.run(world):
-                # A guess that is right anyway, as of stars on a scale of one level, finds nothing.
-                if (found.setting, found.figure) in SHOWN and found.baseline < 1:
+            for finding in played.run(scenario):
+                # A baseline of 1, as for ratings on a one-level scale, leaves nothing to infer.
+                if (finding.setting, finding.figure) in SHOWN and finding.baseline < 1:
                     yield AttackFigure(
                         attack=played.name,
                         through=through(channel),
                         knows=played.knows,
-                        setting=found.setting,
-                        figure=found.figure,
-                        value=found.value,
-                        baseline=found.baseline,
+                        setting=finding.setting,
+                        figure=finding.figure,
+                        value=finding.value,
+                        baseline=finding.baseline,
                         data=data,
                     )

@@ -1,4 +1,4 @@
-"""The label of a model, as devices download it or as a provider keeps it."""
+"""Label of a model file, published or not."""
 
 from dataclasses import replace
 from hashlib import sha256
@@ -20,10 +20,10 @@ STATED = "the guarantee is as stated by the provider"
 def of_model(path: Path) -> Label:
     """Return the label of a model file.
 
-    A model does not contain what its guarantee could be computed from, so the label repeats what
-    the provider states, and says so.
+    A guarantee cannot be recomputed from a model, so the label repeats that of the provider, and
+    states this.
 
-    Raises `DataError` for a damaged model, `RequestError` for a file that is none.
+    Raises `DataError` for a damaged model, and `RequestError` for another file.
     """
     content = path.read_bytes()
     stated, what = _guarantee_of(path, content)

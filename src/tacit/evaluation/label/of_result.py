@@ -1,4 +1,4 @@
-"""The label of a result file: what the systems that it compares promise, each kind once."""
+"""Label of a result file: the distinct guarantees of the compared systems."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ UNBOUNDED = "The guarantees per value or slot imply no guarantee per user."
 
 
 def of_result(path: Path) -> Label:
-    """Raises `DataError` for a file that holds no result rows."""
+    """Return the label of a result file. Raises `DataError` for a file without result rows."""
     rows = results.load(path)
     terms = [
         Terms(through=_methods(group), promises=tuple(_promises(claim, group)))
@@ -31,7 +31,8 @@ def of_result(path: Path) -> Label:
         address=sha256(path.read_bytes()).hexdigest(),
         asked_by=None,
         leaves="Nothing is released: these are the figures of an experiment, which are as private "
-        "as its data." + "".join(f" {said}" for said in plugged(row.plugins for row in rows)),
+        "as its data."
+        + "".join(f" {sentence}" for sentence in plugged(row.plugins for row in rows)),
         terms=tuple(terms),
         unbounded=UNBOUNDED if units & {"value", "slot"} else None,
         keeping=None,
@@ -39,7 +40,7 @@ def of_result(path: Path) -> Label:
 
 
 def _promises(claim: Guarantee, rows: Sequence[ResultRow]) -> Iterator[Guarantee]:
-    """The claim at each epsilon, and what a whole person has at each where the rows say it."""
+    """Yield the guarantee at each epsilon, then the guarantees per user of the rows, if any."""
     for epsilon in sorted({row.epsilon for row in rows if row.epsilon is not None}):
         yield replace(claim, epsilon=f"{epsilon:g}")
     people = {(row.user_epsilon, 0.0) for row in rows}

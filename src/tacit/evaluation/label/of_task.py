@@ -1,4 +1,4 @@
-"""The label of a task: what its plan promises through each channel that it offers."""
+"""Label of a task: the guarantees of its plan with each of its channels."""
 
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
@@ -25,9 +25,11 @@ EVERY_CHANNEL = (
 
 
 def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> Label:
-    """`delta`: of a whole person, a decimal string above 0. `found`: by attackers, on made-up data.
+    """Return the label of a task.
 
-    Raises `CertificateError` for a channel that does not hold, `RequestError` for another delta.
+    `delta`: of the guarantee per user, a decimal string above 0. `found`: results of attacks on
+    synthetic data. Raises `CertificateError` for a channel that fails verification, and
+    `RequestError` for an invalid delta.
     """
     _check_delta(delta)
     return Label(
@@ -56,7 +58,7 @@ def _check_delta(delta: str) -> None:
 
 
 def through(channel: Channel) -> str:
-    """A table in words."""
+    """Describe a channel in words."""
     inputs = f"{len(channel.levels)} levels{' and missing' if channel.missing else ''}"
     return (
         f"a table of {inputs} by {len(channel.outputs)} symbols at epsilon {channel.epsilon}, "

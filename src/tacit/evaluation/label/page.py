@@ -1,4 +1,4 @@
-"""A label as one page that opens without a network: the answers first, the figures after them."""
+"""HTML page of a label, self-contained."""
 
 import math
 
@@ -22,7 +22,7 @@ DAY = 86_400
 
 
 def html(label: Label) -> str:
-    """The page of a label."""
+    """Return the page of a label."""
     return render(
         "label.html",
         title=f"Label: {label.name}",
@@ -30,8 +30,8 @@ def html(label: Label) -> str:
         trusted=[TRUSTED[one] for one in label.trusted],
         terms=_terms(label),
         person=_person(label),
-        kept=_kept(label.keeping),
-        found=_found(label),
+        kept=_retention(label.keeping),
+        found=_background(label),
         attacks=_attacks(label),
     )
 
@@ -68,10 +68,10 @@ def _checked(one: Guarantee, kind: Kind) -> str:
 
 
 def guessed(one: Guarantee) -> str:
-    """The most that a guess between two even possibilities is right, in percent, rounded up.
+    """Return the maximum accuracy of a guess between two equally likely values, in percent, rounded
+    up.
 
-    (e^epsilon + delta) / (1 + e^epsilon), attained by no release that promises less (Kairouz, Oh
-    and Viswanath 2015).
+    (e^epsilon + delta) / (1 + e^epsilon). The bound is tight (Kairouz, Oh and Viswanath 2015).
     """
     epsilon = float(one.epsilon or 0)
     share = (1 + float(one.delta) * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
@@ -83,7 +83,7 @@ def _person(label: Label) -> list[str]:
     return people + ([label.unbounded] if label.unbounded else [])
 
 
-def _kept(keeping: Keeping | None) -> str:
+def _retention(keeping: Keeping | None) -> str:
     if keeping is None:
         return "The output is public for good. It contains no reports."
     lasts = keeping.epoch_seconds / DAY
@@ -94,8 +94,8 @@ def _kept(keeping: Keeping | None) -> str:
     )
 
 
-def _found(label: Label) -> list[str]:
-    """What an attacker was given; no more than that there was none, where none was played."""
+def _background(label: Label) -> list[str]:
+    """Return the attackers' background knowledge and the data, or that no attack was run."""
     if not label.found:
         return [NOT_PLAYED]
     knowing = dict.fromkeys(one.knows for one in label.found)

@@ -1,4 +1,4 @@
-"""The label of a task as a collector serves it."""
+"""Label of a task, as served by a collector."""
 
 from tacit.wire.task import Task
 
@@ -6,8 +6,8 @@ DELTA = "1e-6"
 
 
 def served(task: Task) -> str:
-    """The page, with a whole person's epsilon at delta 1e-6 and attacks on made-up people."""
-    # A collector answers before anybody asks for a label, and need not load attackers until then.
+    """Return the page, with the epsilon per user at delta 1e-6 and attacks on synthetic users."""
+    # Attacks are imported on the first request for a label, to keep the collector's start fast.
     from tacit.evaluation.label.made_up import found_by_attackers
     from tacit.evaluation.label.of_task import of_task
     from tacit.evaluation.label.page import html

@@ -1,4 +1,4 @@
-"""Result rows on one axis: what a whole person has, whatever the unit of a row's own epsilon."""
+"""Result rows on a common axis: epsilon per user, for every unit of the rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,21 +11,21 @@ from tacit.evaluation.results import ResultRow
 
 
 def on_axis(rows: Sequence[ResultRow], terms: Terms) -> list[ResultRow]:
-    """The rows with the epsilon per person that they were set for, by whom they trust.
+    """Replace the epsilon of each row by the epsilon per user of its terms. Sorts by trust.
 
-    `terms`: by kind and epsilon per person. A row of slots has the kind in its channel's name.
-    Raises `RequestError` for a training's row whose promise is not to a person.
+    `terms`: by kind of plan and epsilon per user. A row of a channel gets the kind in its channel's
+    name. Raises `RequestError` for a trainer's row whose guarantee is not per user.
     """
-    asked = {
+    requested = {
         (each.plan, each.cap, float(each.slot.epsilon or 0)): (kind, float(person))
         for (kind, person), each in terms.items()
     }
-    found = [_on_axis(row, asked) for row in rows]
-    return sorted(found, key=lambda row: (row.epsilon is None, row.trust != "nobody"))
+    placed = [_on_axis(row, requested) for row in rows]
+    return sorted(placed, key=lambda row: (row.epsilon is None, row.trust != "nobody"))
 
 
 def _on_axis(
-    row: ResultRow, asked: Mapping[tuple[str, int | None, float], tuple[str, float]]
+    row: ResultRow, requested: Mapping[tuple[str, int | None, float], tuple[str, float]]
 ) -> ResultRow:
     if row.channel is None and row.epsilon is not None and row.unit != "user":
         raise RequestError(
@@ -34,14 +34,14 @@ def _on_axis(
         )
     if row.channel in (None, IDENTITY) or row.epsilon is None:
         return row
-    kind, person = asked[row.plan, row.cap, row.epsilon]
+    kind, person = requested[row.plan, row.cap, row.epsilon]
     return replace(
         row,
         channel=f"{row.channel}, {kind}",
         epsilon=person,
         unit="user",
         user_epsilon=None,
-        tight_epsilon=None,  # which `epsilon` is from here on, at the row's delta
+        tight_epsilon=None,  # `epsilon` now has this role, at the row's delta
     )
 
 

@@ -1,14 +1,14 @@
-"""How fewer people stand for many: what is learnt from them is as uncertain as from all.
+"""Simulation of a large population by a smaller sample with the same estimation error.
 
-curator   A release is a sum over people plus noise of a set deviation. With n of N people and
-          n / N of the noise, signal over noise is that of N. What n people differ by chance is
-          more, and falls like 1 / n: two sizes give the line (`extrapolated`).
-rounds    N people give r bits each, r of 128 rounds. With n people who give N r / n bits, each
-          at the same epsilon, every round has as many bits.
-slots     N people answer K slots each. What that tells of an item is N K / items reports, each
-          worth `fisher_information`. n people who answer N K / n slots give the same reports;
-          where n times all items are too few or too many, the epsilon of a slot makes up for
-          it, so that all reports together tell the same.
+curator   A release is a sum over users plus noise of a fixed deviation. With n of N users and
+          n / N of the noise, the signal-to-noise ratio is that of N. The sampling error of n
+          users is larger and decreases as 1 / n: two sizes determine the line (`extrapolated`).
+rounds    N users send r bits each, in r of 128 rounds. With n users who send N r / n bits, each
+          at the same epsilon, every round has the same number of bits.
+slots     N users report on K slots each: N K / items reports per item, each with the
+          information `fisher_information`. n users with N K / n slots send as many reports. If
+          n times the number of items is too small or too large for that, the epsilon per slot
+          is adjusted to give all reports together the same information.
 """
 
 from dataclasses import dataclass
@@ -23,14 +23,15 @@ from tacit.scale import RatingScale
 from tacit.training import PGMF
 from tacit.training.mechanism.accounting import LEAST, least_multiplier, renyi_epsilon
 
-MOST_REPORTS, MOST_ASKED = 1_000_000, 4000
-"""Reports, and people who give them, that are simulated; beyond, fewer people say more each."""
+MOST_REPORTS, MOST_PEOPLE = 1_000_000, 4000
+"""Limits on simulated reports and users. Above them, fewer users send more informative reports."""
 
 
 def curator_epsilon(epsilon: str, delta: str, share: float) -> str:
-    """The epsilon per person, nats, at which noise is `share` of that at `epsilon`.
+    """Return the epsilon per user, in nats, at which the noise is `share` times that at `epsilon`.
 
-    Never below the least multiplier that accounts know: one person outweighs such noise.
+    The noise multiplier is at least the smallest one that the accounting supports, at which one
+    user's contribution already exceeds the noise.
     """
     multiplier = max(least_multiplier(epsilon, delta) * share, 1.01 * LEAST)
     return f"{renyi_epsilon([f'{multiplier:.12g}'], delta):.6f}"
@@ -39,9 +40,9 @@ def curator_epsilon(epsilon: str, delta: str, share: float) -> str:
 def extrapolated(
     errors: tuple[float, float], sizes: tuple[int, int], people: int, power: float
 ) -> float:
-    """The error at `people`, of `errors` at two `sizes`, of which the second is larger.
+    """Extrapolate the error to `people` users from `errors` at two `sizes`, the second larger.
 
-    On the line in n^-power through both, for n people; never above the error at the larger size.
+    Linear in n^-power for n users. At most the error at the larger size.
     """
     few, many, all_of_them = (n**-power for n in (*sizes, people))
     slope = max(0.0, (errors[0] - errors[1]) / (few - many))
@@ -50,9 +51,10 @@ def extrapolated(
 
 @dataclass(frozen=True, kw_only=True)
 class AskedSlots:
-    """`people` who answer for `slots` slots each, through a table of `epsilon` nats per slot.
+    """Simulated reports of `people` users on `slots` slots each, through `channel`.
 
-    `share`: of what all people would tell. 1, unless even the largest epsilon is too small.
+    `share`: of the information in the reports of all users. 1, unless even the largest epsilon is
+    too small.
     """
 
     people: int
@@ -63,8 +65,8 @@ class AskedSlots:
 
 @dataclass(frozen=True, kw_only=True)
 class AskedRounds:
-    """`people` who answer in `reports` rounds each, for `epsilon` nats together. `share`: of all
-    answers of all people that these are."""
+    """Simulated reports of `people` users in `reports` rounds each, for `epsilon` nats per user.
+    `share`: of the number of reports of all users."""
 
     people: int
     reports: int
@@ -73,8 +75,8 @@ class AskedRounds:
 
 
 def asked_rounds(training: PGMF, epsilon: str, people: int, simulated: int) -> AskedRounds:
-    """Fewer people, of the `simulated`, whose answers are as many as those of `people` at `epsilon`
-    nats each, and as noisy: `training` has them in more of its rounds."""
+    """Return a sample of the `simulated` users with as many reports as `people` users at `epsilon`
+    nats each, and the same noise per report: each user takes part in more rounds of `training`."""
     reports, each = training.budget(epsilon)
     more = reports
     while more < training.rounds and people * reports > simulated * more:
@@ -97,31 +99,36 @@ def asked_slots(
     density: float,
     scale: RatingScale,
 ) -> AskedSlots:
-    """Fewer people whose answers tell as much of each item as those of `people` under `terms`.
+    """Return a sample whose reports have as much information per item as those of `people` users
+    under `terms`.
 
-    `simulated`: how many people there are to ask. `density`: the share of slots that hold a rating
-    that is answered for. `through`: the channel's name.
+    `simulated`: number of available users. `density`: share of slots with a reported rating.
+    `through`: name of the channel.
     """
     each = n_items if terms.plan == "catalogue" else int(terms.plan.removeprefix("sample:"))
     reports = people * each
-    whole = people <= min(simulated, 2 * MOST_ASKED) and reports <= 2 * MOST_REPORTS
-    if whole:
+    simulate_all = people <= min(simulated, 2 * MOST_PEOPLE) and reports <= 2 * MOST_REPORTS
+    if simulate_all:
         return AskedSlots(
             people=people, slots=each, channel=_table(through, terms.epsilon, scale), share=1.0
         )
-    fewer = min(people, simulated, MOST_ASKED)
+    fewer = min(people, simulated, MOST_PEOPLE)
     slots = min(n_items, max(1, round(min(reports, MOST_REPORTS) / fewer)))
-    wanted = _told(through, terms.epsilon, scale, density) * reports / (fewer * slots)
+    wanted = _information(through, terms.epsilon, scale, density) * reports / (fewer * slots)
     epsilon = next(
-        (step for step in _steps(terms.epsilon) if _told(through, step, scale, density) >= wanted),
+        (
+            step
+            for step in _steps(terms.epsilon)
+            if _information(through, step, scale, density) >= wanted
+        ),
         STEPS[-1],
     )
-    told = _told(through, epsilon, scale, density) / wanted
+    ratio = _information(through, epsilon, scale, density) / wanted
     return AskedSlots(
         people=fewer,
-        slots=max(1, round(slots / max(1.0, told))),  # epsilons come in steps
+        slots=max(1, round(slots / max(1.0, ratio))),  # corrects for the grid of epsilons
         channel=_table(through, epsilon, scale),
-        share=min(1.0, told),
+        share=min(1.0, ratio),
     )
 
 
@@ -135,5 +142,5 @@ def _table(through: str, epsilon: str, scale: RatingScale) -> Channel:
 
 
 @cache
-def _told(through: str, epsilon: str, scale: RatingScale, density: float) -> float:
+def _information(through: str, epsilon: str, scale: RatingScale, density: float) -> float:
     return fisher_information(_table(through, epsilon, scale), density=density)

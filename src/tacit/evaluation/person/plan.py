@@ -1,7 +1,7 @@
-"""What to expect before anybody is asked: every way to learn at one epsilon per person.
+"""Predicted error and traffic of every method at one epsilon per user, before data collection.
 
-Predictions come from made-up people alone (`tacit.readers.synthetic`), whose tastes have the
-spreads of MovieLens 100K: they tell ways apart, and are off where real people are not like that.
+Predictions are simulated on synthetic users (`tacit.readers.synthetic`), whose preferences have the
+variances of MovieLens 100K. They rank methods. Absolute errors differ for other real users.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,17 +25,17 @@ from tacit.training.mechanism.accounting import check_promise
 AUTO = "auto"
 NOTHING, MEAN = "no privacy", "mean rating"
 WORLDS = 2
-"""Made-up worlds that are averaged where all people are made up; else there is one."""
+"""Number of synthetic data sets to average over, if all users are simulated. Otherwise one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRow:
-    """One way to learn, and what to expect of it.
+    """One method with its predicted error and traffic.
 
-    `epsilon`: nats per `unit`, "user", at `delta`; None without privacy. `asked`: what everybody
-    is asked, in words. `rmse`: in stars, on devices, the mean over made-up worlds; `lowest` and
-    `highest` of them. `simulated`: as `tacit.evaluation.person.prediction.Simulated`, of
-    `simulated_people`. Bytes are of one person: all they download, and all they upload.
+    `epsilon`: nats per `unit`, "user", at `delta`. None without privacy. `asked`: the reports of
+    each user, in words. `rmse`: in stars, on devices, the mean over synthetic data sets, between
+    `lowest` and `highest`. `simulated`: as `tacit.evaluation.person.prediction.Simulated`, with
+    `simulated_people` users. Bytes are totals per user.
     """
 
     way: str
@@ -53,19 +53,20 @@ class PlanRow:
     upload_bytes: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as JSON-ready values."""
+        """Return the row as JSON-ready values."""
         return plain(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The row that `to_dict` wrote; raises `DataError` for other keys."""
+        """Parse the values of `to_dict`. Raises `DataError` for other keys."""
         return cls(**checked(cls, values, ()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
-    """Who will be asked, and the promise to each: `epsilon` nats per person at `delta`, decimal
-    strings. Raises `RequestError` for one that promises nothing, and without the extra `curator`.
+    """A population and its guarantee: `epsilon` nats per user at `delta`, decimal strings.
+
+    Raises `RequestError` for an invalid guarantee, and without the extra `curator`.
     """
 
     population: Population
@@ -76,7 +77,7 @@ class Deployment:
         check_promise(self.epsilon, self.delta)
 
     def rows(self, seed: int, progress: Progress) -> list[PlanRow]:
-        """A row for each way, by who is trusted; `seed` makes up the worlds, not the noise."""
+        """Return a row per method. `seed` determines the synthetic users, not the noise."""
         terms = {
             kind: slot_terms(
                 kind,
@@ -89,22 +90,22 @@ class Deployment:
             )
             for kind in KINDS
         }
-        found: dict[str, list[Prediction]] = {}
+        predictions: dict[str, list[Prediction]] = {}
         means = list[float]()
-        whole = self.population.simulated == self.population.people
-        worlds = WORLDS if whole else 1
+        all_simulated = self.population.simulated == self.population.people
+        worlds = WORLDS if all_simulated else 1
         total = worlds * (len(terms) + len(PER_PERSON)) + 1
         done = 0
         for number in range(worlds):
             world = self.population.world(seed + number)
             means.append(world.error_of_mean)
             for way, predicted in self._predictions(terms, world, seed + number, number == 0):
-                found.setdefault(way, []).append(predicted)
+                predictions.setdefault(way, []).append(predicted)
                 done += 1
                 progress(way, done, total)
-        rows = [self._slots(kind, each, found[kind]) for kind, each in terms.items()]
-        rows += [self._training(name, found[name]) for name in PER_PERSON]
-        return [*rows, self._without(found[NOTHING]), _mean(means, self.population)]
+        rows = [self._slots(kind, each, predictions[kind]) for kind, each in terms.items()]
+        rows += [self._training(name, predictions[name]) for name in PER_PERSON]
+        return [*rows, self._without(predictions[NOTHING]), _mean(means, self.population)]
 
     def _predictions(
         self, terms: Mapping[str, SlotTerms], world: MadeUpWorld, rng: int, first: bool
@@ -117,56 +118,56 @@ class Deployment:
                 name,
                 prediction.of_training(name, self.epsilon, self.delta, people, world, rng),
             )
-        if first:  # an anchor, which takes as long as all the rest
+        if first:  # the reference, once only: it takes as long as all the others
             yield NOTHING, prediction.without_privacy(people, world, rng)
 
-    def _slots(self, kind: str, terms: SlotTerms, found: Sequence[Prediction]) -> PlanRow:
+    def _slots(self, kind: str, terms: SlotTerms, predictions: Sequence[Prediction]) -> PlanRow:
         items, scale = self.population.items, self.population.scale
-        asked = plan(terms.plan, AUTO, terms.epsilon, scale, terms.cap)
-        places = asked.asked_slots(items) or items
+        chosen = plan(terms.plan, AUTO, terms.epsilon, scale, terms.cap)
+        places = chosen.asked_slots(items) or items
         return _row(
             kind,
-            found,
+            predictions,
             promise=terms.person,
-            asked=terms.words,
-            download=traffic.model_bytes(found[0].fitted, terms.slot),
-            upload=traffic.report_bytes(asked.channels[0], places, items),
+            released=terms.words,
+            download=traffic.model_bytes(predictions[0].fitted, terms.slot),
+            upload=traffic.report_bytes(chosen.channels[0], places, items),
         )
 
-    def _training(self, name: str, found: Sequence[Prediction]) -> PlanRow:
+    def _training(self, name: str, predictions: Sequence[Prediction]) -> PlanRow:
         if name == PGMF.name:
-            return self._rounds(name, found)
-        fitted = found[0].fitted
+            return self._rounds(name, predictions)
+        fitted = predictions[0].fitted
         promise = replace(fitted.guarantee, epsilon=shortest(Decimal(self.epsilon)))
         return _row(
             name,
-            found,
+            predictions,
             promise=promise,
-            asked="all ratings, by the curator",
+            released="all ratings, by the curator",
             download=traffic.model_bytes(fitted, promise),
             upload=self._profile,
         )
 
-    def _rounds(self, name: str, found: Sequence[Prediction]) -> PlanRow:
-        """With the item side before each answer, and the last one; an answer is taken for a byte,
-        since rounds have no format of their own."""
+    def _rounds(self, name: str, predictions: Sequence[Prediction]) -> PlanRow:
+        """Count a download of the item model per round, and of the final one. A report counts as
+        one byte, because rounds have no wire format."""
         reports, promise = PGMF().budget(self.epsilon)[0], PGMF().guarantee(self.epsilon)
         return _row(
             name,
-            found,
+            predictions,
             promise=promise,
-            asked=promise.released,
-            download=(reports + 1) * traffic.model_bytes(found[0].fitted, promise),
+            released=promise.released,
+            download=(reports + 1) * traffic.model_bytes(predictions[0].fitted, promise),
             upload=reports,
         )
 
-    def _without(self, found: Sequence[Prediction]) -> PlanRow:
+    def _without(self, predictions: Sequence[Prediction]) -> PlanRow:
         return _row(
             NOTHING,
-            found,
+            predictions,
             promise=NO_PRIVACY,
-            asked="all ratings, as they are",
-            download=traffic.model_bytes(found[0].fitted, NO_PRIVACY),
+            released="all ratings, as they are",
+            download=traffic.model_bytes(predictions[0].fitted, NO_PRIVACY),
             upload=self._profile,
         )
 
@@ -178,26 +179,26 @@ class Deployment:
 
 def _row(
     way: str,
-    found: Sequence[Prediction],
+    predictions: Sequence[Prediction],
     *,
     promise: Guarantee,
-    asked: str,
+    released: str,
     download: int,
     upload: int,
 ) -> PlanRow:
-    errors = [each.rmse for each in found]
+    errors = [each.rmse for each in predictions]
     return PlanRow(
         way=way,
         trust=promise.trust,
         epsilon=None if promise.epsilon is None else float(promise.epsilon),
         delta=float(promise.delta),
         unit=promise.unit,
-        asked=asked,
+        asked=released,
         rmse=fmean(errors),
         lowest=min(errors),
         highest=max(errors),
-        simulated=found[0].simulated,
-        simulated_people=found[0].people,
+        simulated=predictions[0].simulated,
+        simulated_people=predictions[0].people,
         download_bytes=download,
         upload_bytes=upload,
     )

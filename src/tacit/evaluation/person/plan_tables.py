@@ -1,4 +1,4 @@
-"""The plan as tables and sentences."""
+"""Tables and sentences of a plan."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,10 @@ ABOUT = {
 }
 
 
-def expected(rows: Sequence[PlanRow], asked: str) -> Table:
+def expected(rows: Sequence[PlanRow], people: str) -> Table:
     """Return errors and bytes, a line per way. `asked`: the users, in words."""
     heading = ("trusted", "way", "RMSE", "worlds", "download", "upload", "simulated")
-    return Table(f"Expected on devices: {asked}", heading, tuple(_line(row) for row in rows))
+    return Table(f"Expected on devices: {people}", heading, tuple(_line(row) for row in rows))
 
 
 def asked_table(rows: Sequence[PlanRow]) -> Table:

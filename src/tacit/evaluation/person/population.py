@@ -1,5 +1,4 @@
-"""Made-up people who stand for those nobody has asked yet: what they rate, and how well devices
-predict it."""
+"""Synthetic users of a planned deployment: their ratings, and the prediction error on devices."""
 
 from dataclasses import dataclass, replace
 
@@ -15,15 +14,15 @@ from tacit.vocabulary import Vocabulary
 
 HELD_OUT = 0.1
 MOST_RATINGS = 1_000_000
-"""Of one made-up world: where all people give more, fewer are made up."""
+"""Maximum number of ratings per synthetic data set. Larger populations are sampled."""
 MOST_ITEMS = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Population:
-    """`people` who give `ratings_each` ratings of `items` items on average, on `scale`.
+    """`people` users with `ratings_each` ratings of `items` items on average, on `scale`.
 
-    Raises `RequestError` for numbers of which no world can be made up.
+    Raises `RequestError` for numbers outside the range of the generator.
     """
 
     people: int
@@ -52,11 +51,11 @@ class Population:
 
     @property
     def simulated(self) -> int:
-        """How many people are made up: all, or as many as give `MOST_RATINGS`."""
+        """Number of simulated users: all, or as many as have `MOST_RATINGS` ratings."""
         return min(self.people, max(100, MOST_RATINGS // self.ratings_each))
 
     def world(self, rng: int) -> "MadeUpWorld":
-        """The people made up from this seed, a tenth of their ratings held out."""
+        """Generate the users of a seed, with a tenth of their ratings held out."""
         fewest = max(1, min(FEWEST, 2 * self.ratings_each // 3))
         count = self.simulated * self.ratings_each
         ratings = synthetic(self.simulated, self.items, count, self.scale, rng=rng, fewest=fewest)
@@ -66,31 +65,31 @@ class Population:
 
 @dataclass(frozen=True, eq=False)
 class MadeUpWorld:
-    """`own`: what people's devices know. `test`: what they are to predict."""
+    """Synthetic ratings. `own`: stored on the devices. `test`: held out."""
 
     own: Ratings
     test: Ratings
 
     def first(self, people: int) -> Ratings:
-        """What the first so many know: people are made up in no order."""
+        """Return the ratings on the first devices. The order of synthetic users is random."""
         if people >= self.own.n_users:
             return self.own
         ids = Vocabulary(self.own.user_ids.ids[:people])
         return replace(self.own.where(self.own.users < people), user_ids=ids)
 
     def error(self, fitted: Fitted) -> float:
-        """RMSE in stars on the devices of all people, whoever the model was learnt from."""
+        """Return the RMSE in stars on all devices, including those of users not in the fit."""
         model = fitted.on_devices()
         shape = (len(model.mu), self.own.n_users, model.items.shape[2])
         everybody = replace(model, user_ids=self.own.user_ids, people=np.zeros(shape, np.float32))
-        found = np.asarray(
+        predicted = np.asarray(
             device_predict(everybody, self.own, self.test.users, self.test.items), np.float64
         )
         low, high = float(model.levels[0]), float(model.levels[-1])
-        return float(np.sqrt(np.mean((np.clip(found, low, high) - self.test.values) ** 2)))
+        return float(np.sqrt(np.mean((np.clip(predicted, low, high) - self.test.values) ** 2)))
 
     @property
     def error_of_mean(self) -> float:
-        """RMSE in stars of always predicting the mean of what devices know."""
+        """RMSE in stars of the mean of the ratings on the devices."""
         errors = np.asarray(self.test.values, np.float64) - float(np.mean(self.own.values))
         return float(np.sqrt(np.mean(errors**2)))

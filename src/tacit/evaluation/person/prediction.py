@@ -1,5 +1,5 @@
-"""The error that devices will have, for each way to learn: simulated on made-up people, all of them
-or as few as stand for all (`fewer_people`)."""
+"""Predicted error on devices per method: a simulation with all synthetic users, or with a sample
+that represents them (`fewer_people`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,17 +22,17 @@ from tacit.ratings import Ratings
 from tacit.training import PGMF, train
 
 Simulated = Literal["whole", "scaled", "extrapolated", "bounded"]
-"""All people; fewer who stand for them; two such sizes and a line; fewer whose answers are noisier
-than those of all, so that the error is below the one that is predicted."""
+"""All users; an equivalent sample; an extrapolation from two samples; or a sample with more noise
+than all users, so that the real error is below the prediction."""
 SHORT = ChannelMF(draws=16, burn_in=60)
-"""With fewer sweeps than by default, for speed."""
+"""Fewer sweeps than by default, for speed."""
 MOST_PLAIN = 300_000
-"""Ratings that channel-mf learns from without privacy."""
+"""Maximum number of ratings to fit channel-mf to without privacy."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Prediction:
-    """`rmse`: in stars. `fitted`: the model, as large as the real one. `people`: made up."""
+    """`rmse`: in stars. `fitted`: a model of the real size. `people`: number of simulated users."""
 
     rmse: float
     fitted: Fitted
@@ -43,13 +43,13 @@ class Prediction:
 def of_slots(
     terms: SlotTerms, through: str, population: Population, world: MadeUpWorld, rng: int
 ) -> Prediction:
-    """channel-mf from reports under `terms`, through the channel named `through`."""
+    """Predict channel-mf on reports under `terms`, through the channel named `through`."""
     known = world.own
     if terms.cap is not None:
-        # Answers are for what a cap keeps of the whole catalogue, however few slots are simulated.
+        # The cap applies to the complete catalogue, even if fewer slots are simulated.
         known = known.where(kept_rows(known, terms.cap))
     density = len(known) / (known.n_users * known.n_items)
-    asked = asked_slots(
+    sample = asked_slots(
         terms,
         through,
         people=population.people,
@@ -58,16 +58,16 @@ def of_slots(
         density=density,
         scale=population.scale,
     )
-    answering = replace(world, own=known).first(asked.people)
-    reports = perturb(answering, Sample(asked.channel, asked.slots))
+    answering = replace(world, own=known).first(sample.people)
+    reports = perturb(answering, Sample(sample.channel, sample.slots))
     fitted = SHORT.fit(evidence(reports), rng=rng)
-    return _of_answers(fitted, asked, population, world)
+    return _of_answers(fitted, sample, population, world)
 
 
 def of_training(
     name: str, epsilon: str, delta: str, population: Population, world: MadeUpWorld, rng: int
 ) -> Prediction:
-    """The named training at `epsilon` nats per person and `delta`, decimal strings."""
+    """Predict the named trainer at `epsilon` nats per user and `delta`, decimal strings."""
     if name == PGMF.name:
         return _of_rounds(epsilon, population, world, rng)
 
@@ -80,7 +80,7 @@ def of_training(
 
 
 def without_privacy(population: Population, world: MadeUpWorld, rng: int) -> Prediction:
-    """channel-mf from true ratings."""
+    """Predict channel-mf on true ratings."""
     most = max(100, MOST_PLAIN // population.ratings_each)
 
     def learn(ratings: Ratings) -> Fitted:
@@ -90,23 +90,23 @@ def without_privacy(population: Population, world: MadeUpWorld, rng: int) -> Pre
 
 
 def _of_rounds(epsilon: str, population: Population, world: MadeUpWorld, rng: int) -> Prediction:
-    """pg-mf, whose people stand for more by more reports at the epsilon of each."""
-    asked = asked_rounds(PGMF(), epsilon, population.people, population.simulated)
-    training = PGMF(reports=asked.reports)
-    fitted = training.fit(world.first(asked.people), epsilon=asked.epsilon, rng=rng)
-    return _of_answers(fitted, asked, population, world)
+    """Predict pg-mf. Fewer users send more reports each, at the same epsilon per report."""
+    sample = asked_rounds(PGMF(), epsilon, population.people, population.simulated)
+    training = PGMF(reports=sample.reports)
+    fitted = training.fit(world.first(sample.people), epsilon=sample.epsilon, rng=rng)
+    return _of_answers(fitted, sample, population, world)
 
 
 def _of_answers(
-    fitted: Fitted, asked: AskedSlots | AskedRounds, population: Population, world: MadeUpWorld
+    fitted: Fitted, sample: AskedSlots | AskedRounds, population: Population, world: MadeUpWorld
 ) -> Prediction:
-    """What was learnt from the answers of all people, or of fewer who stand for them."""
-    whole = asked.people == population.people
+    """Evaluate a model that was fitted to the reports of all users or of a sample."""
+    all_simulated = sample.people == population.people
     return Prediction(
         rmse=world.error(fitted),
         fitted=fitted,
-        people=asked.people,
-        simulated="whole" if whole else "scaled" if asked.share == 1 else "bounded",
+        people=sample.people,
+        simulated="whole" if all_simulated else "scaled" if sample.share == 1 else "bounded",
     )
 
 
@@ -117,7 +117,7 @@ def _on_line(
     population: Population,
     world: MadeUpWorld,
 ) -> Prediction:
-    """What `learn` makes of all people, or of half of `most` people and of `most`."""
+    """Fit all users with `learn`, or extrapolate from `most` users and half of them."""
     fitted = learn(world.first(most))
     rmse = world.error(fitted)
     if most >= population.people:

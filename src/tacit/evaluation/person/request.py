@@ -1,4 +1,4 @@
-"""A comparison on one axis: every system set so that a whole person has the same epsilon."""
+"""Comparison at equal epsilon per user: the request, and how it is run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ from tacit.ratings import Ratings
 from tacit.training import LIST_TRAININGS, PER_PERSON, modes, unit
 
 Terms = Mapping[tuple[str, str], SlotTerms]
-"""What is asked, by kind of plan and epsilon per person."""
+"""Report terms, by kind of plan and epsilon per user."""
 RATED = (
     "The plan rated is not here: which items a person rated leaves as it is, so no epsilon bounds "
     "what a whole person gives away."
@@ -25,12 +25,11 @@ RATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class PersonComparison:
-    """`epsilons`: nats per person at `every.delta`, decimal strings. `every`: what all cells share;
-    its plan, cap and epsilons are set here. Models of it that learn from reports get them under
-    each kind of plan; trainings have their own promise.
+    """`epsilons`: nats per user at `every.delta`, decimal strings. `every`: the common settings of
+    all cells. Its plan, cap and epsilons are replaced. `kinds`: plans under which models of reports
+    run. Trainers have their own guarantee.
 
-    Raises `RequestError` for a training whose promise is of less than a person, or that does not
-    say of what.
+    Raises `RequestError` for a trainer whose guarantee is not per user, or has no declared unit.
     """
 
     epsilons: Sequence[str]
@@ -52,8 +51,8 @@ class PersonComparison:
                 )
 
     def terms(self, ratings: Ratings, make: Tools) -> Terms:
-        """What is asked, by kind and epsilon per person: from the public scale and catalogue's size
-        alone."""
+        """Return the report terms by kind and epsilon per user. They depend only on the public
+        scale and the size of the catalogue."""
         if all(modes(name) for name in self.every.models):
             return {}
         return {
@@ -71,17 +70,17 @@ class PersonComparison:
         }
 
     def experiments(self, ratings: Ratings, terms: Terms) -> list[Experiment]:
-        """Every experiment: without privacy once, then trainings, then each of the terms."""
+        """Return all experiments: without privacy, then trainers, then each of the terms."""
         trained = replace(self.every, epsilons=self.epsilons).experiments(ratings)
-        found = [one for one in trained if one.channel in (IDENTITY, None)]
-        for asked in terms.values():
-            cell = replace(self.every, plan=asked.plan, cap=asked.cap, epsilons=(asked.epsilon,))
-            found += [
+        cells = [one for one in trained if one.channel in (IDENTITY, None)]
+        for chosen in terms.values():
+            cell = replace(self.every, plan=chosen.plan, cap=chosen.cap, epsilons=(chosen.epsilon,))
+            cells += [
                 one
                 for one in cell.experiments(ratings)
-                if one.channel not in (IDENTITY, None) and one not in found
+                if one.channel not in (IDENTITY, None) and one not in cells
             ]
-        return found
+        return cells
 
     def run(
         self,
@@ -91,7 +90,7 @@ class PersonComparison:
         journal: Journal[ResultRow],
         progress: Progress,
     ) -> list[ResultRow]:
-        """The rows of all experiments; those in `journal` already are not run again."""
+        """Run all experiments that are not in `journal`. Returns the rows of all of them."""
         runner = ComparisonRunner(
             ratings,
             self.every.protocol,
@@ -108,6 +107,6 @@ class PersonComparison:
     def finished(
         self, ratings: Ratings, terms: Terms, journal: Journal[ResultRow]
     ) -> list[ResultRow]:
-        """The rows that are done, after an interrupt."""
+        """Return the finished rows, after an interrupt."""
         experiments = self.experiments(ratings, terms)
         return beside_free(journal.rows(experiment.key for experiment in experiments))

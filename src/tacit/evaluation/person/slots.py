@@ -1,9 +1,9 @@
-"""How many slots a person answers for, and at which epsilon each, so that all have a given one.
+"""Choice of the number of slots per user and the epsilon per slot, for a given epsilon per user.
 
-Chosen before anybody is asked: by what a report tells under the public prior of
-`tacit.public_priors`, in which one slot in twenty holds a rating. What all answers of a person tell
-is that of one slot, `fisher_information`, times the slots; a cap loses what is above it. What they
-cost is the plan's own tight account.
+The choice precedes any report. It maximizes the information under the public prior of
+`tacit.public_priors`, in which one slot in twenty has a rating. The information of a user's reports
+is that of one slot, `fisher_information`, times the number of slots, less what a cap drops. The
+cost is the tight guarantee of the plan.
 """
 
 from collections.abc import Callable
@@ -19,10 +19,10 @@ from tacit.public_priors import RATED_SHARE
 from tacit.scale import RatingScale
 
 MakePlan = Callable[[str, str, str, RatingScale, int | None], Plan]
-"""A plan by its name, channel, epsilon per slot, scale and cap, as `tacit compare` has it."""
+"""Factory of plans: name, channel, epsilon per slot, scale and cap, as in `tacit compare`."""
 KINDS = ("sample", "catalogue")
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
-"""Slots of a sample, and caps."""
+"""Candidate numbers of slots in a sample, and candidate caps."""
 STEPS = tuple(
     f"{Decimal(mantissa).scaleb(power):f}"
     for power in (-4, -3, -2, -1)
@@ -33,11 +33,11 @@ STEPS = tuple(
 
 @dataclass(frozen=True, kw_only=True)
 class SlotTerms:
-    """What everybody is asked: `plan` and `cap`, through a table of `epsilon`, nats, a decimal.
+    """Report terms of every user: `plan` and `cap`, with a channel of `epsilon`, nats, a decimal.
 
-    `slot`: what one slot then has, which with a cap is more than the table's epsilon, since one
-    rating may displace another. `person`: what a whole person has, at the delta asked for. `told`:
-    the information of all their answers under the public prior.
+    `slot`: the guarantee per slot. With a cap it is weaker than that of the channel, because one
+    rating may displace another. `person`: the guarantee per user at the requested delta. `told`:
+    the information of all reports of a user under the public prior.
     """
 
     plan: str
@@ -49,7 +49,7 @@ class SlotTerms:
 
     @property
     def words(self) -> str:
-        """The plan, its cap and the table's epsilon, in a few words."""
+        """The plan, its cap and the epsilon of its channel."""
         cap = "" if self.cap is None else f", at most {self.cap} ratings"
         return f"{self.plan}{cap}, a table of epsilon {self.epsilon}"
 
@@ -64,10 +64,10 @@ def slot_terms(
     scale: RatingScale,
     make: MakePlan,
 ) -> SlotTerms:
-    """The terms of a kind, "sample" or "catalogue", that tell most.
+    """Return the terms of a kind, "sample" or "catalogue", with the most information.
 
-    `person`: nats per person at `delta`, decimal strings. Raises `RequestError` without the extra
-    `curator`, whose accounting is needed, and where even .001 per slot is too much.
+    `person`: nats per user at `delta`, decimal strings. Raises `RequestError` without the extra
+    `curator`, whose accounting is required, and if even .001 per slot exceeds the budget.
     """
     ways = [(f"sample:{size}", None) for size in SIZES if size <= n_items]
     if kind == "catalogue":
@@ -76,39 +76,40 @@ def slot_terms(
     def at(plan: str, cap: int | None, epsilon: str) -> Plan:
         return make(plan, channel, epsilon, scale, cap)
 
-    found = [
+    candidates = [
         terms
         for plan, cap in ways
         if (terms := _most(partial(at, plan, cap), person, delta, n_items)) is not None
     ]
-    if not found:
+    if not candidates:
         raise RequestError(
             f"No {kind} plan on this catalogue stays within epsilon {person} per user at delta "
             f"{delta}; use a larger epsilon or delta."
         )
-    return max(found, key=lambda terms: float(f"{terms.told:.6g}"))
+    return max(candidates, key=lambda terms: float(f"{terms.told:.6g}"))
 
 
 def _most(at: Callable[[str], Plan], person: str, delta: str, n_items: int) -> SlotTerms | None:
-    """The largest epsilon per slot within the person's: it costs more the larger it is."""
+    """Return the terms with the largest epsilon per slot within the budget, by bisection: the cost
+    increases with epsilon."""
     low, high, best = 0, len(STEPS), None
     while low < high:
         middle = (low + high) // 2
-        asked = at(STEPS[middle])
-        found = asked.tight_guarantee(n_items, delta)
-        if found is None or found.epsilon is None:
+        candidate = at(STEPS[middle])
+        guarantee = candidate.tight_guarantee(n_items, delta)
+        if guarantee is None or guarantee.epsilon is None:
             raise RequestError(
                 "The epsilon per user of a plan requires dp-accounting. Run pip install "
                 "'tacit-recommender[curator]'."
             )
-        if Decimal(found.epsilon) <= Decimal(person):
+        if Decimal(guarantee.epsilon) <= Decimal(person):
             best = SlotTerms(
-                plan=asked.name,
-                cap=asked.cap,
+                plan=candidate.name,
+                cap=candidate.cap,
                 epsilon=STEPS[middle],
-                slot=asked.guarantee,
-                person=found,
-                told=_told(asked, n_items),
+                slot=candidate.guarantee,
+                person=guarantee,
+                told=_information(candidate, n_items),
             )
             low = middle + 1
         else:
@@ -116,14 +117,14 @@ def _most(at: Callable[[str], Plan], person: str, delta: str, n_items: int) -> S
     return best
 
 
-def _told(plan: Plan, n_items: int) -> float:
-    """Information of a person's answers, where one slot in twenty is rated.
+def _information(plan: Plan, n_items: int) -> float:
+    """Return the information of a user's reports, if one slot in twenty is rated.
 
-    About theta, in 1 / stars^2; where there is one level, about the logarithm of how many rate.
+    About theta, in 1 / stars^2. On a one-level scale, about the logarithm of the number of raters.
     """
     slots, channel = plan.asked_slots(n_items) or 0, plan.channels[0]
     density = RATED_SHARE
     if plan.cap is not None:
         density = min(density, plan.cap / slots)
-    told = slots * fisher_information(channel, density=density)
-    return told * density**2 if len(channel.levels) == 1 else told
+    information = slots * fisher_information(channel, density=density)
+    return information * density**2 if len(channel.levels) == 1 else information

@@ -1,5 +1,4 @@
-"""Bytes that a device downloads and uploads, from the formats themselves; HTTP's own are not in
-them."""
+"""Download and upload sizes of a device, from the wire formats, without HTTP headers."""
 
 from dataclasses import replace
 from math import ceil
@@ -13,27 +12,27 @@ from tacit.scale import RatingScale
 from tacit.wire.report import Report, dumps, upload
 
 NAME = "0" * 32
-"""Of a report, and of a person in it: hexadecimal digits, as many for everybody."""
+"""Placeholder for report ids and pseudonyms, which all have the same length."""
 
 
 def model_bytes(fitted: Fitted, guarantee: Guarantee) -> int:
-    """Bytes of the item model under the guarantee that it is to have."""
+    """Return the size of the item model with the given guarantee."""
     return len(item_model(replace(fitted, guarantee=guarantee)).to_bytes())
 
 
 def report_bytes(channel: Channel, places: int, n_items: int) -> int:
-    """Bytes of an upload of answers for `places` slots of a catalogue of `n_items`.
+    """Return the size of an upload on `places` slots of a catalogue of `n_items`.
 
-    Of all slots exactly. Of some, which a hash picks for each person, on average: a place of more
-    digits takes more bytes.
+    Exact for all slots. For a sample, which a hash selects per user, it is the average: indices
+    with more digits take more bytes.
     """
     nothing, everything = (_length(channel, count) for count in (0, n_items))
-    a_cell = (everything - nothing + 1) / n_items  # with a comma, of which the last has none
+    a_cell = (everything - nothing + 1) / n_items  # includes a comma, which the last one lacks
     return ceil(nothing + places * a_cell - 1)
 
 
 def profile_bytes(scale: RatingScale, ratings: int, n_items: int) -> int:
-    """The same of true ratings, each a place and a level: what a curator has to be sent."""
+    """Return the size of an upload of true ratings to a curator, each an index and a level."""
     levels = compile_channel("randomized-response", epsilon="1", scale=scale)
     return report_bytes(levels, ratings, n_items)
 
