@@ -3,7 +3,7 @@
     python .ci/structure.py
 
 Exits 1 where modules import each other in a circle, a room imports one above it, a folder holds
-more than 20 source files, the median file has more than 110 lines, or any has more than 300.
+more than 20 source files, the median file has more than 110 lines, or any has more than 500.
 """
 
 import sys
@@ -18,7 +18,7 @@ import grimp
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tacit"
 KINDS = (".py", ".js", ".css")
-MOST_FILES, MEDIAN_LINES, MOST_LINES = 20, 110, 300
+MOST_FILES, MEDIAN_LINES, MOST_LINES = 20, 110, 500
 
 
 def files() -> list[Path]:

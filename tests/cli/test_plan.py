@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tacit.evaluation.person.plan import Deployment, PlanRow
+from tacit.planning.plan import Deployment, PlanRow
 
 ASKED = {"--people": "300", "--items": "40", "--ratings-each": "8", "--person-epsilon": "4"}
 

@@ -13,12 +13,12 @@ from tacit import channels, fit
 from tacit.channels.certificate import certify
 from tacit.cli import main
 from tacit.errors import RequestError
-from tacit.evaluation.label.attack_figure import AttackFigure
-from tacit.evaluation.label.document import document, dumps
-from tacit.evaluation.label.made_up import found_by_attackers
-from tacit.evaluation.label.of_model import of_model
-from tacit.evaluation.label.of_task import of_task
-from tacit.evaluation.label.page import guessed, html
+from tacit.labels.document import document, dumps
+from tacit.labels.label import AttackFigure
+from tacit.labels.of_release import of_model
+from tacit.labels.of_task import of_task
+from tacit.labels.page import guessed, html
+from tacit.labels.simulated_attacks import found_by_attackers
 from tacit.models import item_model
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.readers import synthetic
@@ -26,7 +26,7 @@ from tacit.scale import RatingScale
 from tacit.training import training
 from tacit.wire.task import Task
 
-SCHEMA = json.loads(files("tacit.evaluation.label").joinpath("schema.json").read_text("utf-8"))
+SCHEMA = json.loads(files("tacit.labels").joinpath("schema.json").read_text("utf-8"))
 
 
 def asked(plan: str, *epsilons: str) -> Task:

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from tacit import channels
-from tacit.evaluation.label.document import document
-from tacit.evaluation.label.made_up import found_by_attackers
-from tacit.evaluation.label.of_task import of_task, through
+from tacit.labels.document import document
+from tacit.labels.of_task import of_task, through
+from tacit.labels.simulated_attacks import found_by_attackers
 from tacit.scale import RatingScale
 from tacit.wire.task import Task
 

@@ -11,19 +11,20 @@ from tacit.collection.catalogue import Catalogue
 from tacit.collection.sample import Sample
 from tacit.errors import RequestError
 from tacit.evaluation.comparison import tools
-from tacit.evaluation.person import plan, population, prediction, slots, traffic
-from tacit.evaluation.person.fewer_people import (
+from tacit.evaluation.person import slots
+from tacit.evaluation.person.slots import SlotTerms
+from tacit.evaluation.results import save
+from tacit.models import ChannelMF, item_model
+from tacit.planning import plan, population, prediction
+from tacit.planning.plan import Deployment, PlanRow, expected, sentences
+from tacit.planning.population import (
+    MadeUpWorld,
+    Population,
     asked_rounds,
     asked_slots,
     curator_epsilon,
     extrapolated,
 )
-from tacit.evaluation.person.plan import Deployment, PlanRow
-from tacit.evaluation.person.plan_tables import expected, sentences
-from tacit.evaluation.person.population import MadeUpWorld, Population
-from tacit.evaluation.person.slots import SlotTerms
-from tacit.evaluation.results import save
-from tacit.models import ChannelMF, item_model
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
@@ -53,20 +54,20 @@ def sent(reports, user):
 def test_an_upload_has_the_bytes_of_a_real_one():
     ratings = synthetic(200, 1200, 4000, rng=3)
     whole = perturb(ratings.where(ratings.users == 0), Sample(CHANNEL, 1200))
-    assert sent(whole, 0) == traffic.report_bytes(CHANNEL, 1200, 1200)
+    assert sent(whole, 0) == prediction.report_bytes(CHANNEL, 1200, 1200)
     some = perturb(ratings, Sample(CHANNEL, 40))
     lengths = [sent(some, user) for user in range(200)]
-    assert np.mean(lengths) == pytest.approx(traffic.report_bytes(CHANNEL, 40, 1200), abs=2)
+    assert np.mean(lengths) == pytest.approx(prediction.report_bytes(CHANNEL, 40, 1200), abs=2)
 
 
 def test_a_download_is_the_model_itself():
     fitted = fit("bias", synthetic(60, 60, 1500, rng=3))
     guarantee = Catalogue(CHANNEL).guarantee
-    count = traffic.model_bytes(fitted, guarantee)
+    count = prediction.model_bytes(fitted, guarantee)
     document = item_model(replace(fitted, guarantee=guarantee)).to_bytes()
     assert count == len(document)
     assert ItemModel.from_bytes(document).guarantee == guarantee
-    assert traffic.model_bytes(fitted, NO_PRIVACY) < count
+    assert prediction.model_bytes(fitted, NO_PRIVACY) < count
 
 
 @pytest.mark.parametrize("share", [0.5, 0.05])
@@ -161,7 +162,7 @@ def rows():
 
 
 def test_every_way_of_the_axis_has_a_row_by_who_is_trusted(rows):
-    assert [row.way for row in rows] == [*slots.KINDS, *PER_PERSON, plan.NOTHING, plan.MEAN]
+    assert [row.way for row in rows] == [*slots.KINDS, *PER_PERSON, plan.FREE, plan.MEAN]
     private = [row for row in rows if row.epsilon is not None]
     assert {row.unit for row in private} == {"user"}
     assert all(row.epsilon <= 4 for row in private)

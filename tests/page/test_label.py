@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from visits import DESK, PHONE, violations
 
 from tacit.cli.collecting.serve import made_up_people, made_up_task
-from tacit.evaluation.label.made_up import found_by_attackers
+from tacit.labels.simulated_attacks import found_by_attackers
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from tacit.cli import options
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.evaluation.label.label import Label
+    from tacit.labels.label import Label
 
 
 def label(
@@ -45,8 +45,8 @@ def label(
     writable(output, read=(about,), beside=(".html", ".json"))
     page = output.with_suffix(".html")
 
-    from tacit.evaluation.label.document import dumps
-    from tacit.evaluation.label.page import html
+    from tacit.labels.document import dumps
+    from tacit.labels.page import html
 
     document = _label(about, delta)
     page.write_text(html(document), "utf-8")
@@ -57,10 +57,9 @@ def label(
 
 
 def _label(about: Path, delta: str) -> "Label":
-    from tacit.evaluation.label.made_up import found_by_attackers
-    from tacit.evaluation.label.of_model import of_model
-    from tacit.evaluation.label.of_result import of_result
-    from tacit.evaluation.label.of_task import of_task
+    from tacit.labels.of_release import of_model, of_result
+    from tacit.labels.of_task import of_task
+    from tacit.labels.simulated_attacks import found_by_attackers
     from tacit.wire.task import loads
 
     with about.open("rb") as file:

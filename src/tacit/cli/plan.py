@@ -11,7 +11,7 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.evaluation.person.plan import Deployment, PlanRow
+    from tacit.planning.plan import Deployment, PlanRow
 
 
 def plan(
@@ -42,10 +42,10 @@ def plan(
 
     writable(json)
 
-    from tacit.evaluation.person.plan import Deployment, PlanRow
-    from tacit.evaluation.person.population import Population
     from tacit.evaluation.progress import bar
     from tacit.evaluation.results import save
+    from tacit.planning.plan import Deployment, PlanRow
+    from tacit.planning.population import Population
     from tacit.scale import RatingScale
 
     population = Population(
@@ -64,8 +64,8 @@ def plan(
 
 def _print(rows: "Sequence[PlanRow]", deployment: "Deployment") -> None:
     from tacit.evaluation.comparison.tables import text
-    from tacit.evaluation.person.plan_tables import asked_table, expected, sentences
     from tacit.evaluation.person.request import RATED
+    from tacit.planning.plan import asked_table, expected, sentences
 
     people = deployment.population
     words = (

@@ -69,7 +69,7 @@ def collect(
 
         tacit collect --db postgresql://localhost/tacit --task task.json --publish models
     """
-    from tacit.evaluation.label.served import served
+    from tacit.labels.simulated_attacks import served
     from tacit.wire.task import loads
 
     try:

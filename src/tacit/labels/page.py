@@ -4,8 +4,7 @@ import math
 
 from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.html.page import render
-from tacit.evaluation.label.attack_figure import AttackFigure
-from tacit.evaluation.label.label import Keeping, Kind, Label
+from tacit.labels.label import AttackFigure, Keeping, Kind, Label
 from tacit.privacy.guarantee import Guarantee
 
 TRUSTED = {

@@ -9,8 +9,8 @@ from tacit.audit.attacks.reconstruction import PRESENCE
 from tacit.audit.attacks.world import World
 from tacit.collection.plans import plan
 from tacit.errors import RequestError
-from tacit.evaluation.label.attack_figure import AttackFigure
-from tacit.evaluation.label.of_task import through
+from tacit.labels.label import AttackFigure
+from tacit.labels.of_task import through
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import MOST_OF_CATALOGUE, synthetic
 from tacit.wire.task import Task
@@ -74,3 +74,15 @@ def _figures(task: Task, ratings: Ratings, data: str) -> Iterator[AttackFigure]:
                         baseline=finding.baseline,
                         data=data,
                     )
+
+
+DELTA = "1e-6"
+
+
+def served(task: Task) -> str:
+    """Return the page, with the epsilon per user at delta 1e-6 and attacks on synthetic users."""
+    # Attacks are imported on the first request for a label, to keep the collector's start fast.
+    from tacit.labels.of_task import of_task
+    from tacit.labels.page import html
+
+    return html(of_task(task, delta=DELTA, found=found_by_attackers(task)))

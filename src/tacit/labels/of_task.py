@@ -10,8 +10,7 @@ from tacit.collection.task_guarantee import (
     task_guarantee,
 )
 from tacit.errors import RequestError
-from tacit.evaluation.label.attack_figure import AttackFigure
-from tacit.evaluation.label.label import Keeping, Label, Terms
+from tacit.labels.label import AttackFigure, Keeping, Label, Terms
 from tacit.wire.task import Task
 
 UNBOUNDED = (

@@ -1,14 +1,11 @@
-"""A label in the format of the Differential Privacy Deployments Registry (OpenDP and others, 2025).
+"""JSON form of a label, as defined by `schema.json`."""
 
-Names and nesting are those of the registry. Fields that cannot be computed (sector, region,
-justification) are omitted. An entry has one privacy unit, so it states the label's weakest
-guarantee: the smallest unit and the largest epsilon.
-"""
-
+import json
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
-from tacit.evaluation.label.label import Label
+from tacit.labels.label import Label, Terms
 from tacit.privacy.guarantee import PROTECTS, Guarantee
 
 UNITS = {"value": "Event-level", "slot": "Event-level", "user": "User-level"}
@@ -74,3 +71,41 @@ def _model(label: Label, weakest: Guarantee) -> dict[str, Any]:
 def _composition(label: Label) -> str:
     people = [one.sentence for one in label.promises if one.unit == "user"]
     return " ".join(people) if people else (label.unbounded or "None is claimed.")
+
+
+FORMAT = "tacit-label-1"
+
+
+def dumps(label: Label) -> str:
+    """Serialize a label as indented JSON."""
+    return json.dumps(document(label), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def document(label: Label) -> dict[str, Any]:
+    """Return the label as JSON-ready values."""
+    return {
+        "format": FORMAT,
+        "kind": label.kind,
+        "name": label.name,
+        "address": label.address,
+        "asked_by": label.asked_by,
+        "trusted": list(label.trusted),
+        "leaves": label.leaves,
+        "terms": [_terms(terms) for terms in label.terms],
+        "unbounded": label.unbounded,
+        "public": list(label.public),
+        "keeping": None if label.keeping is None else asdict(label.keeping),
+        "found": [asdict(figure) for figure in label.found],
+        "deployment": deployment(label),
+    }
+
+
+def _terms(terms: Terms) -> dict[str, Any]:
+    return {
+        "through": terms.through,
+        "channel": terms.channel,
+        "promises": [
+            {**one.to_dict(), "uncovered": one.uncovered, "sentence": one.sentence}
+            for one in terms.promises
+        ],
+    }

@@ -7,8 +7,24 @@ simulated on synthetic data, because a figure on protected ratings would be a re
 from dataclasses import dataclass
 from typing import Literal
 
-from tacit.evaluation.label.attack_figure import AttackFigure
 from tacit.privacy.guarantee import Guarantee
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackFigure:
+    """`value`: of the metric `figure`, a share from 0 to 1. `baseline`: the same without reports.
+    `through`: the terms. `knows`: the attacker's background knowledge, a sentence. `setting`: its
+    amount. `data`: the simulated users, a sentence that states that they are synthetic."""
+
+    attack: str
+    through: str
+    knows: str
+    setting: str
+    figure: str
+    value: float
+    baseline: float
+    data: str
+
 
 Kind = Literal["task", "model", "result"]
 

@@ -10,20 +10,21 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any, Self
 
+from tacit.evaluation.comparison.tables import NOTHING, Table
 from tacit.evaluation.comparison.tools import plan
 from tacit.evaluation.grid import Progress
-from tacit.evaluation.person import prediction, traffic
-from tacit.evaluation.person.population import MadeUpWorld, Population
-from tacit.evaluation.person.prediction import Prediction
 from tacit.evaluation.person.slots import KINDS, SlotTerms, slot_terms
 from tacit.evaluation.results import checked, plain
+from tacit.planning import prediction
+from tacit.planning.population import MadeUpWorld, Population
+from tacit.planning.prediction import Prediction
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.scale import shortest
 from tacit.training import PER_PERSON, PGMF
 from tacit.training.mechanism.accounting import check_promise
 
 AUTO = "auto"
-NOTHING, MEAN = "no privacy", "mean rating"
+FREE, MEAN = "no privacy", "mean rating"
 WORLDS = 2
 """Number of synthetic data sets to average over, if all users are simulated. Otherwise one."""
 
@@ -34,7 +35,7 @@ class PlanRow:
 
     `epsilon`: nats per `unit`, "user", at `delta`. None without privacy. `asked`: the reports of
     each user, in words. `rmse`: in stars, on devices, the mean over synthetic data sets, between
-    `lowest` and `highest`. `simulated`: as `tacit.evaluation.person.prediction.Simulated`, with
+    `lowest` and `highest`. `simulated`: as `tacit.planning.prediction.Simulated`, with
     `simulated_people` users. Bytes are totals per user.
     """
 
@@ -105,7 +106,7 @@ class Deployment:
                 progress(way, done, total)
         rows = [self._slots(kind, each, predictions[kind]) for kind, each in terms.items()]
         rows += [self._training(name, predictions[name]) for name in PER_PERSON]
-        return [*rows, self._without(predictions[NOTHING]), _mean(means, self.population)]
+        return [*rows, self._without(predictions[FREE]), _mean(means, self.population)]
 
     def _predictions(
         self, terms: Mapping[str, SlotTerms], world: MadeUpWorld, rng: int, first: bool
@@ -119,7 +120,7 @@ class Deployment:
                 prediction.of_training(name, self.epsilon, self.delta, people, world, rng),
             )
         if first:  # the reference, once only: it takes as long as all the others
-            yield NOTHING, prediction.without_privacy(people, world, rng)
+            yield FREE, prediction.without_privacy(people, world, rng)
 
     def _slots(self, kind: str, terms: SlotTerms, predictions: Sequence[Prediction]) -> PlanRow:
         items, scale = self.population.items, self.population.scale
@@ -130,8 +131,8 @@ class Deployment:
             predictions,
             promise=terms.person,
             released=terms.words,
-            download=traffic.model_bytes(predictions[0].fitted, terms.slot),
-            upload=traffic.report_bytes(chosen.channels[0], places, items),
+            download=prediction.model_bytes(predictions[0].fitted, terms.slot),
+            upload=prediction.report_bytes(chosen.channels[0], places, items),
         )
 
     def _training(self, name: str, predictions: Sequence[Prediction]) -> PlanRow:
@@ -144,7 +145,7 @@ class Deployment:
             predictions,
             promise=promise,
             released="all ratings, by the curator",
-            download=traffic.model_bytes(fitted, promise),
+            download=prediction.model_bytes(fitted, promise),
             upload=self._profile,
         )
 
@@ -157,24 +158,24 @@ class Deployment:
             predictions,
             promise=promise,
             released=promise.released,
-            download=(reports + 1) * traffic.model_bytes(predictions[0].fitted, promise),
+            download=(reports + 1) * prediction.model_bytes(predictions[0].fitted, promise),
             upload=reports,
         )
 
     def _without(self, predictions: Sequence[Prediction]) -> PlanRow:
         return _row(
-            NOTHING,
+            FREE,
             predictions,
             promise=NO_PRIVACY,
             released="all ratings, as they are",
-            download=traffic.model_bytes(predictions[0].fitted, NO_PRIVACY),
+            download=prediction.model_bytes(predictions[0].fitted, NO_PRIVACY),
             upload=self._profile,
         )
 
     @property
     def _profile(self) -> int:
         people = self.population
-        return traffic.profile_bytes(people.scale, people.ratings_each, people.items)
+        return prediction.profile_bytes(people.scale, people.ratings_each, people.items)
 
 
 def _row(
@@ -219,4 +220,54 @@ def _mean(errors: Sequence[float], people: Population) -> PlanRow:
         simulated_people=people.simulated,
         download_bytes=0,
         upload_bytes=0,
+    )
+
+
+ABOUT = {
+    "whole": "All users were simulated.",
+    "scaled": "Fewer users were simulated, whose reports have as much information as those of "
+    "all users.",
+    "extrapolated": "Fewer users were simulated, with proportionally less noise. The figure is "
+    "extrapolated from half and all of them: linearly in 1 / users, and without privacy in "
+    "1 / sqrt(users).",
+    "bounded": "The simulated users, at the largest epsilon or number of answers, have more noise "
+    "than the users of the plan. The real error is lower.",
+}
+
+
+def expected(rows: Sequence[PlanRow], people: str) -> Table:
+    """Return errors and bytes, a line per way. `asked`: the users, in words."""
+    heading = ("trusted", "way", "RMSE", "worlds", "download", "upload", "simulated")
+    return Table(f"Expected on devices: {people}", heading, tuple(_line(row) for row in rows))
+
+
+def asked_table(rows: Sequence[PlanRow]) -> Table:
+    """Return the reports that each way requests of a user, and their epsilon."""
+    private = [row for row in rows if row.epsilon is not None]
+    lines = tuple((row.way, row.asked, f"{row.epsilon:g}", f"{row.delta:g}") for row in private)
+    return Table("Reports per user", ("way", "reports", "epsilon per user", "delta"), lines)
+
+
+def sentences(rows: Sequence[PlanRow]) -> list[str]:
+    """Return how the figures were obtained, one sentence each."""
+    used = [kind for kind in ABOUT if any(row.simulated == kind for row in rows)]
+    return [
+        *(f"{kind}: {ABOUT[kind]}" for kind in used),
+        f"Worlds: the smallest and largest error over {WORLDS} synthetic data sets if all users "
+        "are simulated, otherwise a single one. They differ by about .01, real data by more.",
+        "Bytes per user, without HTTP headers: models and reports as encoded, a profile as one "
+        "report of true levels, and one byte per answer of a federated round.",
+    ]
+
+
+def _line(row: PlanRow) -> tuple[str, ...]:
+    worlds = f"{row.lowest:.3f} to {row.highest:.3f}" if row.lowest < row.highest else NOTHING
+    return (
+        row.trust,
+        row.way,
+        f"{row.rmse:.3f}",
+        worlds,
+        f"{row.download_bytes:,}",
+        f"{row.upload_bytes:,}",
+        f"{row.simulated}, {row.simulated_people:,} users",
     )

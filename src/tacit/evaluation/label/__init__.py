@@ -1,1 +1,0 @@
-"""Privacy labels of tasks, models and comparisons, as a page and as JSON."""

@@ -1,0 +1,1 @@
+"""Privacy labels of tasks, models and comparisons."""

@@ -1,0 +1,1 @@
+"""Prediction of error and traffic before any data are collected."""
