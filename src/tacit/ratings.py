@@ -1,7 +1,9 @@
 """Ratings as frozen columns: user, item, level and time, with vocabularies."""
 
+import zlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -49,6 +51,13 @@ class Ratings:
 
     def __len__(self) -> int:
         return len(self.users)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A checksum of the rows. Other data, or the same rows in another order, differ."""
+        columns = [self.users, self.items, self.levels]
+        columns += [] if self.held_out is None else [self.held_out]
+        return "-".join(f"{zlib.crc32(column.tobytes()):08x}" for column in columns)
 
     def __repr__(self) -> str:
         return (

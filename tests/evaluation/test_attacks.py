@@ -10,7 +10,7 @@ from tacit.audit.attacks.world import World
 from tacit.channels import compile_channel
 from tacit.collection import plans
 from tacit.errors import RequestError
-from tacit.evaluation.attacks.figures import found_figure
+from tacit.evaluation.attacks.charts import attack_figure
 from tacit.evaluation.attacks.report import EXPERIMENT, report
 from tacit.evaluation.attacks.request import AttackRequest
 from tacit.evaluation.attacks.rows import AttackRow
@@ -125,7 +125,7 @@ def test_every_figure_is_in_a_table_and_in_the_report(rows):
 
 def test_the_figure_of_an_attack_has_the_first_figure_of_each_setting(rows):
     mine = [row for row in rows if row.attack == "linkage"]
-    figure = found_figure(mine)
+    figure = attack_figure(mine)
     assert [panel.live.title for panel in figure.panels] == [
         "rated, randomized-response", "catalogue, randomized-response"
     ]  # fmt: skip
@@ -135,19 +135,19 @@ def test_the_figure_of_an_attack_has_the_first_figure_of_each_setting(rows):
         every = {(row.setting, row.epsilon): row.value for row in shown}
         assert drawn.items() <= every.items()
         assert len(drawn) == 7 * 2
-        (floor,) = panel.live.floors
+        (floor,) = panel.live.baselines
         assert floor.value == pytest.approx(shown[0].baseline)
     assert figure.title == "top-1, as a share"
     assert f"7 of {len(every) // 2} lines, those that depend on epsilon most" in figure.caption
     assert "Bars are a standard error." in figure.caption
-    assert found_figure([row for row in mine if row.epsilon is None]) is None
+    assert attack_figure([row for row in mine if row.epsilon is None]) is None
 
 
 def test_what_is_beside_is_a_floor_or_where_it_moves_a_line(rows):
     mine = [row for row in rows if row.attack == "reconstruction" and row.plan == "catalogue"]
-    (panel,) = found_figure(mine).panels
+    (panel,) = attack_figure(mine).panels
     known = {(row.setting, row.epsilon): row.baseline for row in reversed(mine)}
-    floors = {floor.name: floor.value for floor in panel.live.floors}
+    floors = {floor.name: floor.value for floor in panel.live.baselines}
     stars = "stars, the item's true shares known"
     assert floors[f"{stars}, baseline"] == pytest.approx(known[stars, 1.0])
     moving = {line.name: line.points for line in panel.live.lines if line.stroke == "baseline"}

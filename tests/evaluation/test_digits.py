@@ -3,8 +3,8 @@
 import pytest
 
 from tacit.evaluation.comparison.tables import accuracy, best
-from tacit.evaluation.digits import decimals
 from tacit.evaluation.findings import findings
+from tacit.reporting.table import decimals
 
 
 @pytest.mark.parametrize(

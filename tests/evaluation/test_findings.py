@@ -6,16 +6,13 @@ from math import nan
 import pytest
 
 from tacit import synthetic
-from tacit.evaluation.comparison.chart import Chart, describe
+from tacit.evaluation.comparison.chart import Chart
 from tacit.evaluation.findings import findings, guess
-from tacit.evaluation.grid import fingerprint
-from tacit.evaluation.html.drawing import chart_figure
-from tacit.evaluation.html.page import render
-from tacit.evaluation.html.provenance import Provenance
+from tacit.reporting.page import Provenance, render
 
 
 def html(chart: Chart) -> str:
-    return render("figure.html", figure=chart_figure(chart))
+    return render("figure.html", figure=chart.report_figure())
 
 
 def test_accuracy_of_the_epsilon_nearest_to_1_precedes_the_guarantee(make_row):
@@ -59,12 +56,12 @@ def test_a_guess_is_rounded_up():
 def test_the_mean_rating_is_a_line_that_does_not_stretch_the_axis(make_row):
     rows = [make_row(epsilon=e, rmse=0.9 + e / 100, rmse_of_mean=9.0) for e in (1.0, 2.0)]
     chart = Chart(rows, "rmse")
-    assert chart.floors == {"mean rating": 9.0}
+    assert chart.baselines == {"mean rating": 9.0}
     assert chart.limits is not None
     assert chart.limits[1] < 1
     assert "mean rating, 9.000" in html(chart)
-    assert "Mean rating: 9.000." in describe(rows)
-    assert Chart(rows, "ndcg_at_20").floors == {}
+    assert "Mean rating: 9.000." in Chart(rows, "rmse").describe()
+    assert Chart(rows, "ndcg_at_20").baselines == {}
 
 
 def test_a_single_split_has_no_standard_deviation(make_row):
@@ -79,7 +76,7 @@ def test_a_page_says_what_was_run_on_what():
     said = render("run.html", run=Provenance.of(ratings, "tacit <b> 'a b'", {"1": "optimal"}))
     assert "tacit &lt;b&gt; &#39;a b&#39;" in said
     assert "synthetic: 900 ratings by 40 users of 60 items" in said
-    assert fingerprint(ratings) in said
+    assert ratings.fingerprint in said
     assert "optimal at 1" in said
     assert re.search(r"Tacit \d+\.\d+\.\d+, 20\d\d-\d\d-\d\d", said)
 
@@ -87,6 +84,6 @@ def test_a_page_says_what_was_run_on_what():
 def test_protected_ratings_get_no_checksum_and_what_is_empty_no_line():
     ratings = synthetic(40, 60, 900)
     said = render("run.html", run=Provenance.of(ratings, "tacit", protected=True))
-    assert fingerprint(ratings) not in said
+    assert ratings.fingerprint not in said
     assert "Checksum" not in said
     assert "Channel auto" not in said

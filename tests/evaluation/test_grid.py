@@ -119,6 +119,6 @@ def test_progress_is_told(cells, run_cell):
 def test_another_published_split_is_other_data(ratings):
     """The split's name is the same: a row of the one is not taken for one of the other."""
     masks = (None, np.arange(len(ratings)) < 5, np.arange(len(ratings)) < 6)
-    prints = [grid.fingerprint(replace(ratings, held_out=mask)) for mask in masks]
+    prints = [replace(ratings, held_out=mask).fingerprint for mask in masks]
     assert len(set(prints)) == 3
-    assert prints[0] == grid.fingerprint(ratings)
+    assert prints[0] == ratings.fingerprint

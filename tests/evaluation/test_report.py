@@ -8,17 +8,17 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tacit.evaluation.comparison.chart import Chart, describe
+from tacit.evaluation.comparison.chart import Chart
 from tacit.evaluation.comparison.device_sample import DeviceSample
-from tacit.evaluation.comparison.figures import INK, PALETTE, panel, svg
 from tacit.evaluation.comparison.guarantee_text import failed
 from tacit.evaluation.comparison.report import report as rendered
 from tacit.evaluation.comparison.slice_table import slice_tables
-from tacit.evaluation.comparison.tables import accuracy, best, foremost, promises, text
-from tacit.evaluation.html.axis import apart, limits
-from tacit.evaluation.html.drawing import chart_figure
-from tacit.evaluation.html.page import render
+from tacit.evaluation.comparison.tables import accuracy, best, foremost, promises
 from tacit.metrics.slices import Slice
+from tacit.reporting.page import render
+from tacit.reporting.panel import PALETTE, limits, separated
+from tacit.reporting.plot import INK, draw, svg
+from tacit.reporting.table import text
 from tacit.training.papers.xian import OBJECTIVE, RAW
 
 
@@ -46,7 +46,7 @@ def report(rows, **more):
 
 
 def html(chart):
-    return render("figure.html", figure=chart_figure(chart))
+    return render("figure.html", figure=chart.report_figure())
 
 
 class Checker(HTMLParser):
@@ -155,22 +155,22 @@ def test_a_report_of_nothing_or_of_no_privacy_is_still_a_page(rows):
 
 def test_a_figure_has_a_line_for_everything_it_is_told(rows):
     chart = Chart(rows, "rmse")
-    assert chart.channels == ["auto", "laplace"]
+    assert chart.shown == ["auto", "laplace"]
     assert chart.models == ["mf", "channel-mf"]
-    lines = {(line.channel, line.where): line.points for line in chart.lines("mf")}
+    lines = {line.name: line.points for line in chart.lines("mf")}
     assert len(lines) == 4
-    assert lines["auto", "device"][0] == (0.5, pytest.approx(1.11), pytest.approx(0.01))
-    assert chart.floor("mf") == 0.9
+    assert lines["auto, device"][0][:3] == (0.5, pytest.approx(1.11), pytest.approx(0.01))
+    assert chart.free("mf") == 0.9
 
 
 def test_figures_are_the_same_bytes_each_time_and_keep_text(rows):
     chart = Chart(rows, "rmse")
-    picture = svg(panel(chart, "channel-mf"))
-    assert picture == svg(panel(chart, "channel-mf"))
+    picture = svg(draw(chart.panel("channel-mf")))
+    assert picture == svg(draw(chart.panel("channel-mf")))
     assert re.search(r"<text[^>]*>channel-mf</text>", picture)
-    words = describe(rows)
-    assert "mf with auto at the device: 1.110 at 0.5, 1.060 at 1." in words
-    assert "mf without privacy: 0.900." in words
+    words = Chart(rows, "rmse").describe()
+    assert "mf, auto, device: 1.110 at 0.5, 1.060 at 1." in words
+    assert "mf, provider, no privacy: 0.900." in words
 
 
 @pytest.mark.parametrize("models", [1, 3, 8])
@@ -336,14 +336,14 @@ def test_scripts_draw_what_the_picture_shows(rows):
     for shown, model in zip(panels, chart.models, strict=True):
         drawn = {line["name"]: line["points"] for line in shown["lines"]}
         for line in chart.lines(model):
-            points = drawn.pop(f"{line.channel}, {line.where}")
-            assert [tuple(point[:3]) for point in points] == list(line.points)
+            points = drawn.pop(line.name)
+            assert [tuple(point) for point in points] == list(line.points)
             assert [float(point[3]) for point in points] == pytest.approx(
-                [mean for _, mean, _ in line.points], abs=5e-4
+                [mean for _, mean, _, _ in line.points], abs=5e-4
             )
         assert [point[1] for point in drawn.pop("provider, no privacy")] == [0.9, 0.9]
         assert not drawn
-        assert shown["floors"] == [{"name": "mean rating", "value": 1.5, "said": "1.500"}]
+        assert shown["baselines"] == [{"name": "mean rating", "value": 1.5, "text": "1.500"}]
         assert tuple(shown["ends"]) == chart.limits
 
 
@@ -357,19 +357,19 @@ def test_a_model_without_a_line_has_no_panel_and_no_gap(make_row):
     ]
     rows.append(make_row(epsilon=4.0, rmse=0.8, rmse_of_mean=math.nan))
     chart = Chart(rows, "ndcg_at_20")
-    assert chart.drawn == ["mean"]
-    assert chart.floors == {"random list": 0.01, "popularity": 0.2}
+    assert chart.models == ["mean"]
+    assert chart.baselines == {"random list": 0.01, "popularity": 0.2}
     assert html(chart).count("<svg role") == 1
     (line,) = Chart(rows, "rmse").lines("mean")
     assert [epsilon for epsilon, *_ in line.points] == [1.0, 4.0]
-    assert Chart(rows, "rmse").floors == {"mean rating": 1.5}
-    across = [one.get_ydata() for one in panel(chart, "mean").axes[0].lines if one.is_dashed()]
+    assert Chart(rows, "rmse").baselines == {"mean rating": 1.5}
+    across = [one.get_ydata() for one in draw(chart.panel("mean")).axes[0].lines if one.is_dashed()]
     assert {0.2, 0.01} <= {float(ys[0]) for ys in across}
 
 
 def test_a_floor_stretches_the_axis_unless_it_would_flatten_the_lines():
-    assert limits([0.8, 1.0], lower_is_better=True, floors=[1.3])[1] > 1.3
-    assert limits([0.8, 1.0], lower_is_better=True, floors=[1.5])[1] < 1.1
+    assert limits([0.8, 1.0], lower_is_better=True, baselines=[1.3])[1] > 1.3
+    assert limits([0.8, 1.0], lower_is_better=True, baselines=[1.5])[1] < 1.1
 
 
 def test_noise_is_not_blown_up_to_the_height_of_a_panel(make_row):
@@ -382,7 +382,7 @@ def test_noise_is_not_blown_up_to_the_height_of_a_panel(make_row):
     assert low < 0.78 < 0.80 < high
 
 
-def test_labels_of_places_are_apart():
-    assert apart([0.1, 1.0, 1.1, 1.2, 10.0], logarithmic=True) == [0.1, 1.0, 10.0]
-    assert apart([1, 2, 3, 4, 5], logarithmic=False) == [1, 2, 3, 4, 5]
-    assert apart([1.0, 1.01], logarithmic=True) == [1.0, 1.01]
+def test_tick_labels_are_separated():
+    assert separated([0.1, 1.0, 1.1, 1.2, 10.0], logarithmic=True) == [0.1, 1.0, 10.0]
+    assert separated([1, 2, 3, 4, 5], logarithmic=False) == [1, 2, 3, 4, 5]
+    assert separated([1.0, 1.01], logarithmic=True) == [1.0, 1.01]

@@ -7,11 +7,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tacit.evaluation.crossdomain.figures import Styles, beside, panel, surface
+from tacit.evaluation.crossdomain.charts import (
+    Styles,
+    Sweep,
+    by_system,
+    report_figures,
+    surfaces,
+    sweeps,
+)
 from tacit.evaluation.crossdomain.report import report
-from tacit.evaluation.crossdomain.report_figures import report_figures
 from tacit.evaluation.crossdomain.rows import TrialRow
-from tacit.evaluation.crossdomain.sweeps import Sweep, surfaces, sweeps
+from tacit.reporting.plot import draw
 
 ROW = {
     "model": "near", "variant": "user", "mode": "none", "epsilon": None,
@@ -54,16 +60,10 @@ def rows():
 def test_noise_does_not_drown_the_other_lines():
     calm = [make(model=f"near {n}", k=k, mae=0.7 + n / 100) for n in range(4) for k in (10, 40)]
     loud = Sweep("k", [*calm, make(model="loud", k=10, mae=5.0), make(model="loud", k=40, mae=0.7)])
-    ends = loud.limits
-    assert ends is not None
-    assert ends[0] < 0.7 < 0.73 < ends[1] < 1.0
-    assert loud.beyond == 5.0
-    assert (
-        panel(loud, Styles(loud.rows)).axes[0].get_title(loc="left") == "cut; the largest is 5.00"
-    )
-    quiet = Sweep("k", calm)
-    assert quiet.beyond is None
-    assert panel(quiet, Styles(calm)).axes[0].get_title(loc="left") == ""
+    panel = loud.panel(Styles(loud.rows))
+    assert panel.ends[0] < 0.7 < 0.73 < panel.ends[1] < 1.0
+    assert draw(panel).axes[0].get_title(loc="left") == "cut; the largest is 5.00"
+    assert draw(Sweep("k", calm).panel(Styles(calm))).axes[0].get_title(loc="left") == ""
 
 
 def test_the_lead_says_where_the_lowest_error_is():
@@ -72,19 +72,20 @@ def test_the_lead_says_where_the_lowest_error_is():
 
 
 def test_a_line_has_the_means_of_its_rows_where_the_other_axes_stay(rows):
-    near, kept = Sweep("k", rows).lines()
-    assert near.points == (
-        (10, pytest.approx(1.6), pytest.approx(0.5)),
-        (40, pytest.approx(1.9), pytest.approx(0.5)),
-    )
+    styles = Styles(rows)
+    near, kept = Sweep("k", rows).lines(styles)
+    assert near.points == [
+        (10, pytest.approx(1.6), pytest.approx(0.5), "1.600"),
+        (40, pytest.approx(1.9), pytest.approx(0.5), "1.900"),
+    ]
     assert not near.even
     assert kept.even
-    assert {mean for _, mean, _ in kept.points} == {2.0}  # epsilon 1, overlap 1
-    near, kept = Sweep("overlap", rows).lines()
-    assert [mean for _, mean, _ in near.points] == pytest.approx([1.4, 1.9])  # k 40
-    near, kept = Sweep("epsilon", rows).lines()
+    assert {mean for _, mean, _, _ in kept.points} == {2.0}  # epsilon 1, overlap 1
+    near, kept = Sweep("overlap", rows).lines(styles)
+    assert [mean for _, mean, _, _ in near.points] == pytest.approx([1.4, 1.9])  # k 40
+    near, kept = Sweep("epsilon", rows).lines(styles)
     assert near.even
-    assert [(x, mean) for x, mean, _ in kept.points] == [(0.5, 1.5), (1, 2), (4, 5)]
+    assert [(x, mean) for x, mean, _, _ in kept.points] == [(0.5, 1.5), (1, 2), (4, 5)]
 
 
 def test_only_axes_that_vary_are_drawn(rows):
@@ -105,11 +106,11 @@ def test_a_surface_has_every_pair_and_is_not_drawn_with_a_gap(rows):
     assert found.method == "two (user), claim fails"
     assert found.entries()[1, 2] == pytest.approx(0.8)
     assert len(found.entries()) == 6
-    texts = [text.get_text() for text in surface(found).axes[0].texts]
+    texts = [text.get_text() for text in found.figure().axes[0].texts]
     assert sorted(texts) == ["0.380", "0.400", "0.500", "0.680", "0.700", "0.800"]
     assert surfaces(grid[:-1]) == surfaces(rows) == []
-    shown = [line.method for line in sweeps(rows + grid)[-1].lines()]
-    assert shown == ["near (user)", "kept"]
+    shown = [line.name for line in sweeps(rows + grid)[-1].lines(Styles(rows + grid))]
+    assert shown == ["near (user)", "kept, strict"]
 
 
 def test_no_two_systems_look_alike():
@@ -119,10 +120,10 @@ def test_no_two_systems_look_alike():
 
 def test_a_panel_draws_the_points_it_describes(rows):
     sweep = Sweep("k", rows)
-    lines = panel(sweep, Styles(rows)).axes[0].lines
+    lines = draw(sweep.panel(Styles(rows))).axes[0].lines
     drawn = [list(line.get_ydata()) for line in lines if len(line.get_xdata()) == 2]
     assert [1.6, 1.9] in [pytest.approx(ys) for ys in drawn]
-    assert "near (user), none: 1.600 at 10, 1.900 at 40." in sweep.describe()
+    assert "near (user): 1.600 at 10, 1.900 at 40." in sweep.panel(Styles(rows)).describe("MAE")
 
 
 class Page(HTMLParser):
@@ -157,7 +158,7 @@ def test_where_nothing_varies_every_system_stands_beside_the_others():
         for name, mae in (("far", 0.9), ("near", 0.7), ("mean", 0.8))
         for seed in (0, 1)
     ]
-    axes = beside(found).axes[0]
+    axes = draw(by_system(found, "mae", 3)).axes[0]
     named = [label.get_text().split(",")[0] for label in axes.get_yticklabels()]
     assert [name.split(" ")[0] for name in named] == ["far", "mean", "near"]
     dots = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]
@@ -190,4 +191,4 @@ def test_a_floor_is_dashed_and_lists_have_a_figure_of_their_own(rows):
     assert list(lists.panels[0].live.rows) == [
         "random, no privacy", "popularity, no privacy", "near, no privacy"
     ]  # fmt: skip
-    assert {floor.name for floor in lists.panels[0].live.floors} == {"popularity", "random"}
+    assert {floor.name for floor in lists.panels[0].live.baselines} == {"popularity", "random"}

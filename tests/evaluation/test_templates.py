@@ -15,11 +15,10 @@ from tacit.evaluation.choice.report import report as choice
 from tacit.evaluation.choice.tradeoff import Tradeoff
 from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.report import report as comparison
-from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.crossdomain.report import report as crossdomain
-from tacit.evaluation.html.page import render
-from tacit.evaluation.html.provenance import Provenance
 from tacit.evaluation.journal import Journal
+from tacit.reporting.page import Provenance, render
+from tacit.reporting.table import Table
 
 HOSTILE = "<script>alert(1)</script>"
 ESCAPED = "&lt;script&gt;alert(1)&lt;/script&gt;"

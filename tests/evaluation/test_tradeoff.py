@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tacit.errors import RequestError
-from tacit.evaluation.choice.drawing import drawn, live
+from tacit.evaluation.choice.report import figure, panel
 from tacit.evaluation.choice.tradeoff import MEAN, Tradeoff, strength, tradeoff
 
 
@@ -70,9 +70,9 @@ def test_the_figure_names_its_line_and_its_band_and_has_the_spread(rows, make_ro
     found = tradeoff([*rows, *again], "provider")
     assert found.spreads == pytest.approx([0.04] * 3)
     assert tradeoff(rows, "provider").spreads == ()
-    panel = live(found, (0.6, 0.1))
-    assert panel.band == (1.0, 1.0, "recommended: 1")
-    assert panel.rule == (found.crossing, f"crossing: {found.crossing:.2g}")
-    names = {text.get_text() for text in drawn(found, (0.6, 0.1)).legends[0].get_texts()}
-    assert {panel.band[2], panel.rule[1]} <= names
-    assert live(found, (0.0, 0.1)).band is None
+    drawn = panel(found, (0.6, 0.1))
+    assert drawn.band == (1.0, 1.0, "recommended: 1")
+    assert drawn.rule == (found.crossing, f"crossing: {found.crossing:.2g}")
+    names = {text.get_text() for text in figure(found, (0.6, 0.1)).legends[0].get_texts()}
+    assert {drawn.band[2], drawn.rule[1]} <= names
+    assert panel(found, (0.0, 0.1)).band is None

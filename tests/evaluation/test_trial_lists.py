@@ -14,7 +14,6 @@ from tacit.crossdomain.trial import Predicted, TrialPredictions
 from tacit.crossdomain.x_map.draws import Draws
 from tacit.engines.local import Local
 from tacit.errors import DataError, RequestError
-from tacit.evaluation.comparison.tables import text
 from tacit.evaluation.crossdomain import lists
 from tacit.evaluation.crossdomain.floors import list_floors
 from tacit.evaluation.crossdomain.lists import AskedCatalogue
@@ -24,6 +23,7 @@ from tacit.evaluation.crossdomain.rows import TrialRow, list_table, mean, table
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import LISTS, save
 from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.reporting.table import text
 from tacit.training.mechanism import noise
 
 SPLIT = Holdout(keep=2, overlap=0.5)

@@ -12,11 +12,11 @@ from tacit.cli import main
 from tacit.crossdomain.trial import Predicted, TrialPredictions
 from tacit.engines.local import Local
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.tables import text
 from tacit.evaluation.crossdomain.request import TrialRequest
 from tacit.evaluation.crossdomain.rows import TrialRow, promises, table
 from tacit.evaluation.journal import Journal
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.reporting.table import text
 
 CONTRACT = (
     "model, variant, mode, epsilon, replacement_epsilon, neighbour_epsilon, delta, unit, trust, "

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tacit.evaluation.comparison.chart import Chart, describe
-from tacit.evaluation.html.drawing import chart_figure
-from tacit.evaluation.units import epsilon_per, units
+from tacit.evaluation.comparison.chart import Chart
+from tacit.reporting.table import epsilon_per, units
 
 
 def test_what_protects_nothing_has_no_unit_and_different_ones_are_all_named(make_row):
@@ -18,9 +17,9 @@ def test_what_protects_nothing_has_no_unit_and_different_ones_are_all_named(make
 @pytest.mark.parametrize("unit", ["value", "slot", "user"])
 def test_a_figure_names_the_unit_in_its_words_and_on_its_axes(make_row, unit):
     rows = [make_row(unit=unit, epsilon=epsilon) for epsilon in (0.5, 1.0)]
-    figure = chart_figure(Chart(rows, "rmse"))
+    figure = Chart(rows, "rmse").report_figure()
     named = f"epsilon per {unit}"
     assert f"against {named} on a log scale" in figure.caption
     assert [panel.live.x for panel in figure.panels] == [named]
     assert all(f">{named}</text>" in panel.picture for panel in figure.panels)
-    assert f"against {named}." in describe(rows)
+    assert f"against {named}." in Chart(rows, "rmse").describe()

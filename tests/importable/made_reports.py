@@ -18,10 +18,10 @@ from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.report import report as comparison
 from tacit.evaluation.crossdomain.report import report as crossdomain
 from tacit.evaluation.crossdomain.rows import TrialRow
-from tacit.evaluation.html.provenance import Provenance
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import ResultRow
 from tacit.metrics.slices import Slice
+from tacit.reporting.page import Provenance
 
 RATINGS = synthetic(120, 80, 4000, rng=1)
 EPSILONS = (0.1, 0.5, 1.0, 3.0, 8.0)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from tacit import RequestError, synthetic
 from tacit.cli import app
 from tacit.crossdomain.domains import Domains
-from tacit.evaluation.html.provenance import Provenance
+from tacit.reporting.page import Provenance
 from tacit_studies import PAPERS
 from tacit_studies.claim import ClaimVerdict, Correction, PaperClaim, StudyResult
 from tacit_studies.neera.figures_5_6 import GRADIENTS, MIXTURE, NUMBER, PROMISE

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.evaluation.attacks.rows import AttackRow
-    from tacit.evaluation.html.provenance import Provenance
+    from tacit.reporting.page import Provenance
 
 
 def attack(
@@ -70,7 +70,7 @@ def attack(
     from tacit.evaluation.attacks.request import AttackRequest
     from tacit.evaluation.attacks.rows import AttackRow
     from tacit.evaluation.comparison.request import epsilons
-    from tacit.evaluation.html.provenance import Provenance
+    from tacit.reporting.page import Provenance
 
     request = AttackRequest(
         attacks=options.names(attack) if attack else tuple(ATTACKS),
@@ -112,7 +112,7 @@ def _report(rows: "Sequence[AttackRow]", run: "Provenance", path: Path) -> None:
 def _print(rows: "Sequence[AttackRow]") -> None:
     from tacit.evaluation.attacks.report import EXPERIMENT
     from tacit.evaluation.attacks.tables import said, tables
-    from tacit.evaluation.comparison.tables import text
+    from tacit.reporting.table import text
 
     for table in tables(rows):
         typer.echo(text(table) + "\n")

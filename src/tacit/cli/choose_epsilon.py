@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tacit.evaluation.choice.private_choice import PrivateChoice
     from tacit.evaluation.choice.tradeoff import Tradeoff
     from tacit.evaluation.comparison.request import Comparison
-    from tacit.evaluation.html.provenance import Provenance
     from tacit.ratings import Ratings
+    from tacit.reporting.page import Provenance
 
 GRID = "0.1,0.2,0.5,1,2,3,4,6,8"
 
@@ -101,9 +101,9 @@ def choose_epsilon(
     from tacit.evaluation.choice.tradeoff import MEAN, require_several
     from tacit.evaluation.comparison import tools
     from tacit.evaluation.comparison.request import Comparison, epsilons
-    from tacit.evaluation.html.provenance import Provenance
     from tacit.metrics.split import SplitProtocol
     from tacit.readers import synthetic
+    from tacit.reporting.page import Provenance
 
     grid, protocol = epsilons(epsilon), SplitProtocol(seeds=seeds)
     require_several(grid)
@@ -165,11 +165,11 @@ def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
 
 
 def _draw(result: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
-    from tacit.evaluation.choice.drawing import drawn
-    from tacit.evaluation.comparison.figures import svg
+    from tacit.evaluation.choice.report import figure
+    from tacit.reporting.plot import svg
     from tacit.whole_files import write_whole
 
-    write_whole(path, svg(drawn(result, limits)).encode())
+    write_whole(path, svg(figure(result, limits)).encode())
 
 
 def _report(
@@ -189,6 +189,6 @@ def _report(
 def _as_text(result: "Tradeoff", verdicts: list[str]) -> str:
     from tacit.evaluation.choice.report import table
     from tacit.evaluation.choice.tradeoff import LETTERS
-    from tacit.evaluation.comparison.tables import text
+    from tacit.reporting.table import text
 
     return "\n".join((text(table(result)), "", LETTERS, "", *verdicts))

@@ -14,10 +14,10 @@ from tacit.cli.resumable import Resumable
 if TYPE_CHECKING:
     from tacit.evaluation.comparison.request import Comparison
     from tacit.evaluation.comparison.runner import Tools
-    from tacit.evaluation.html.provenance import Provenance
     from tacit.evaluation.person.request import PersonComparison, Terms
     from tacit.evaluation.results import ResultRow
     from tacit.ratings import Ratings
+    from tacit.reporting.page import Provenance
 
 STARS_MODELS, LIST_MODELS = "channel-mf,pg-mf,dpals,dp-covariance", "ease,dp-ease"
 """Default models of the comparison."""
@@ -41,8 +41,8 @@ def run(
 
     Returns the chosen plans and epsilons per slot. Exits with 130 if interrupted.
     """
-    from tacit.evaluation.html.provenance import Provenance
     from tacit.evaluation.results import ResultRow
+    from tacit.reporting.page import Provenance
 
     terms = comparison.terms(ratings, real)
     grid = Resumable(
@@ -71,9 +71,10 @@ def _report(
 
 def _print(rows: "Sequence[ResultRow]", *, terms: "Terms", delta: str) -> None:
     from tacit.evaluation.comparison.guarantee_text import sentences
-    from tacit.evaluation.comparison.tables import accuracy, text
+    from tacit.evaluation.comparison.tables import accuracy
     from tacit.evaluation.person.axis import on_axis, terms_table
     from tacit.evaluation.person.request import RATED
+    from tacit.reporting.table import text
 
     placed = on_axis(rows, terms)
     for metric, caption in SHOWN.items():

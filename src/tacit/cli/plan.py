@@ -63,9 +63,9 @@ def plan(
 
 
 def _print(rows: "Sequence[PlanRow]", deployment: "Deployment") -> None:
-    from tacit.evaluation.comparison.tables import text
     from tacit.evaluation.person.request import RATED
     from tacit.planning.plan import asked_table, expected, sentences
+    from tacit.reporting.table import text
 
     people = deployment.population
     words = (

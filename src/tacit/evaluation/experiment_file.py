@@ -17,7 +17,6 @@ from typing import Any
 
 from tacit.errors import DataError, RequestError
 from tacit.evaluation.comparison.request import Comparison
-from tacit.evaluation.grid import fingerprint
 from tacit.ratings import Ratings
 
 SUFFIX = ".toml"
@@ -36,7 +35,7 @@ class Recorded:
 
     def check(self, ratings: Ratings, path: Path) -> None:
         """Raise `DataError` unless these are the ratings of the experiment."""
-        digest = fingerprint(ratings)
+        digest = ratings.fingerprint
         if self.digest not in (None, digest):
             raise DataError(
                 f"The ratings in {path} differ from the experiment's: their checksum is {digest}, "
@@ -89,7 +88,7 @@ def write(
     lines = {name: _in_file(value, path) for name, value in (first | settings).items()}
     facts: dict[str, Any] = {
         "version": version("tacit-recommender"),
-        "digest": fingerprint(ratings),
+        "digest": ratings.fingerprint,
     }
     facts |= {} if first else {"data": IN_MEMORY}
     facts |= {"unnamed": list(unnamed)} if unnamed else {}

@@ -1,7 +1,6 @@
 """Resumable grids of experiments."""
 
 import json
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol as Interface
@@ -69,13 +68,6 @@ AnyExperiment = TypeVar("AnyExperiment", bound=Keyed)
 Progress = Callable[[str, int, int], None]
 
 
-def fingerprint(ratings: Ratings) -> str:
-    """Return a checksum of the rows, which depends on their order."""
-    columns = [ratings.users, ratings.items, ratings.levels]
-    columns += [] if ratings.held_out is None else [ratings.held_out]
-    return "-".join(f"{zlib.crc32(column.tobytes()):08x}" for column in columns)
-
-
 def experiments(
     ratings: Ratings,
     protocol: SplitProtocol,
@@ -109,7 +101,7 @@ def experiments(
         if name != IDENTITY and at.get(name, epsilon) == epsilon
     ]
     noises += [(None, epsilon, trainings) for epsilon in epsilons]
-    data = fingerprint(ratings)
+    data = ratings.fingerprint
     return [
         Experiment(
             dataset=ratings.name,

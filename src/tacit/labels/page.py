@@ -2,10 +2,10 @@
 
 import math
 
-from tacit.evaluation.comparison.tables import Table
-from tacit.evaluation.html.page import render
 from tacit.labels.label import AttackFigure, Keeping, Kind, Label
 from tacit.privacy.guarantee import Guarantee
+from tacit.reporting.page import render
+from tacit.reporting.table import Table
 
 TRUSTED = {
     "nobody": "Nobody. Each device adds noise before it sends a report.",

@@ -10,7 +10,6 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any, Self
 
-from tacit.evaluation.comparison.tables import NOTHING, Table
 from tacit.evaluation.comparison.tools import plan
 from tacit.evaluation.grid import Progress
 from tacit.evaluation.person.slots import KINDS, SlotTerms, slot_terms
@@ -19,6 +18,7 @@ from tacit.planning import prediction
 from tacit.planning.population import MadeUpWorld, Population
 from tacit.planning.prediction import Prediction
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.reporting.table import NOTHING, Table
 from tacit.scale import shortest
 from tacit.training import PER_PERSON, PGMF
 from tacit.training.mechanism.accounting import check_promise

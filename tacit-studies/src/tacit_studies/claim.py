@@ -7,7 +7,7 @@ from typing import Self
 
 from matplotlib.figure import Figure
 
-from tacit.evaluation.comparison.tables import Table
+from tacit.reporting.table import Table
 
 
 class ClaimVerdict(StrEnum):

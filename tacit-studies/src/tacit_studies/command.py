@@ -134,7 +134,7 @@ def _data(
 
 
 def _print(part: "Part") -> None:
-    from tacit.evaluation.comparison.tables import text
+    from tacit.reporting.table import text
     from tacit_studies.summary import claims_table
 
     study, result = part
@@ -150,8 +150,8 @@ def _write(
     figures: Path | None,
 ) -> None:
     """Write the report and the figures of the finished studies."""
-    from tacit.evaluation.comparison.figures import svg
-    from tacit.evaluation.html.provenance import Provenance
+    from tacit.reporting.page import Provenance
+    from tacit.reporting.plot import svg
     from tacit.whole_files import write_whole
     from tacit_studies import page
     from tacit_studies.paper import ratings_of

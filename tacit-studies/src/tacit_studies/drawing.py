@@ -6,7 +6,7 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tacit.evaluation.comparison.figures import INK
+from tacit.reporting.plot import INK
 
 PANEL = (3.4, 2.9)
 """Inches of a panel."""

@@ -6,9 +6,8 @@ from html import escape
 
 from markupsafe import Markup
 
-from tacit.evaluation.html.drawing import inline
-from tacit.evaluation.html.page import render
-from tacit.evaluation.html.provenance import Provenance
+from tacit.reporting.page import Provenance, render
+from tacit.reporting.plot import inline
 from tacit_studies.claim import Correction, PaperClaim, StudyResult
 from tacit_studies.paper import Paper, Study
 from tacit_studies.shared_corrections import SHARED_CORRECTIONS

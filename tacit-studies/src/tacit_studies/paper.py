@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Protocol
 
 from tacit.crossdomain.domains import Domains
 from tacit.errors import RequestError
-from tacit.evaluation.grid import fingerprint
 from tacit.ratings import Ratings
 from tacit_studies.claim import Correction, StudyResult
 from tacit_studies.kept import Kept
@@ -70,7 +69,7 @@ class Paper:
         self, data: Data, studies: Sequence[Study], folder: Path | None = None
     ) -> Iterator[tuple[Study, StudyResult]]:
         """Each study with what it finds; what is measured is kept in the `folder`, if any."""
-        kept = Kept(folder, fingerprint(ratings_of(data)))
+        kept = Kept(folder, ratings_of(data).fingerprint)
         for study in studies:
             yield study, study.find(data, kept)
 

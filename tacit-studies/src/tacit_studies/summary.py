@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tacit.evaluation.comparison.tables import Table
+from tacit.reporting.table import Table
 from tacit_studies.claim import ClaimVerdict, PaperClaim
 
 HEADING = ("claim", "published", "ours", "verdict")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.engines.engine import Engine
     from tacit.evaluation.crossdomain.request import TrialRequest
     from tacit.evaluation.crossdomain.rows import TrialRow
-    from tacit.evaluation.html.provenance import Provenance
+    from tacit.reporting.page import Provenance
 
 
 def crossdomain(
@@ -165,9 +165,9 @@ def _show(
     domains: "Domains", request: "TrialRequest", engine: "Engine", user: str, titles: Path | None
 ) -> None:
     from tacit.crossdomain.x_map.x_map import EVERYBODY, XMap
-    from tacit.evaluation.comparison.tables import text
     from tacit.evaluation.crossdomain.alterego import alterego
     from tacit.readers import titles as read_titles
+    from tacit.reporting.table import text
 
     named = read_titles(titles) if titles else None
     names = {} if named is None else dict(zip(named["item"], named["title"], strict=True))
@@ -221,7 +221,7 @@ def run(
 ) -> None:
     """Run the trials, write their rows and print their table. Exits with 130 if interrupted."""
     from tacit.evaluation.crossdomain.rows import TrialRow
-    from tacit.evaluation.html.provenance import Provenance
+    from tacit.reporting.page import Provenance
 
     grid = Resumable(
         "evaluating",
@@ -243,8 +243,8 @@ def _report(rows: "Sequence[TrialRow]", run: "Provenance", path: Path) -> None:
 
 
 def _print(rows: "Sequence[TrialRow]") -> None:
-    from tacit.evaluation.comparison.tables import text
     from tacit.evaluation.crossdomain.rows import list_table, listed, promises, table
+    from tacit.reporting.table import text
 
     if rows:
         shown = [table(rows), *([list_table(rows)] if listed(rows) else [])]

@@ -74,7 +74,7 @@ def split_domains(
 
 def _table(split: "GenreSplit") -> str:
     from tacit.crossdomain.genres import SIDES
-    from tacit.evaluation.comparison.tables import Table, text
+    from tacit.reporting.table import Table, text
 
     rows: list[tuple[str, int, int]] = split.genres.rows()
     lines = tuple((genre, str(count), SIDES[side]) for genre, count, side in rows)

@@ -9,10 +9,10 @@ from tacit.evaluation.attacks.report import EXPERIMENT
 from tacit.evaluation.attacks.request import AttackRequest
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.attacks.tables import leaks, tables, under
-from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.grid import IDENTITY, Progress
 from tacit.evaluation.journal import Journal
 from tacit.ratings import Ratings
+from tacit.reporting.table import Table
 
 KNOWN, VICTIMS = 8, 500
 LINKED = (f"{KNOWN} random items with stars", "top-1")

@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.audit.attacks import ATTACKS
-from tacit.evaluation.attacks.figures import found_figure
+from tacit.evaluation.attacks.charts import attack_figure
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.attacks.tables import leaks, tables
 from tacit.evaluation.comparison.guarantee_text import plugged
-from tacit.evaluation.comparison.tables import Table
-from tacit.evaluation.html.failed_claim import FailedClaim
-from tacit.evaluation.html.figure import ReportFigure
-from tacit.evaluation.html.page import render
-from tacit.evaluation.html.provenance import Provenance
+from tacit.reporting.page import FailedClaim, Provenance, ReportFigure, render
+from tacit.reporting.table import Table
 
 EXPERIMENT = (
     "These figures compare results of attacks with true ratings, so they are as private as the "
@@ -60,7 +57,7 @@ def _played(rows: Sequence[AttackRow], anchor: str) -> PlayedAttack:
     (table,) = tables(rows)
     name = rows[0].attack
     above = leaks([row for row in rows if row.leaks])
-    return PlayedAttack(anchor, name, ATTACKS[name].knows, above, found_figure(rows), table)
+    return PlayedAttack(anchor, name, ATTACKS[name].knows, above, attack_figure(rows), table)
 
 
 def _sentences(rows: Sequence[AttackRow]) -> list[str]:

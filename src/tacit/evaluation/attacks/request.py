@@ -16,7 +16,7 @@ from tacit.errors import RequestError
 from tacit.evaluation import grid
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison import tools
-from tacit.evaluation.grid import IDENTITY, Progress, fingerprint
+from tacit.evaluation.grid import IDENTITY, Progress
 from tacit.evaluation.journal import Journal
 from tacit.ratings import Ratings
 
@@ -82,7 +82,7 @@ class AttackRequest:
 
     def experiments(self, ratings: Ratings) -> list[AttackExperiment]:
         """Return all experiments. Those on one scenario are consecutive."""
-        data = fingerprint(ratings)
+        data = ratings.fingerprint
         table = "" if self.people is None else _digest(self.people)
         plugged = [each for name in self.channels if (each := tools.plugged(name, None))]
         return [

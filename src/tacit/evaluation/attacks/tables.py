@@ -5,9 +5,7 @@ from statistics import fmean
 
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison.guarantee_text import plugged
-from tacit.evaluation.comparison.tables import NOTHING, Table
-from tacit.evaluation.digits import decimals
-from tacit.evaluation.units import epsilon_per
+from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per
 
 FREE = "no privacy"
 

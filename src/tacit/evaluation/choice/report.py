@@ -1,12 +1,19 @@
-"""HTML report on a choice of epsilon: recommendation, figure and table."""
+"""Figure and HTML report of a choice of epsilon."""
 
-from tacit.evaluation.choice.drawing import KEPT, LOSS, STRENGTH, live, picture
+# matplotlib's own annotations leave keyword arguments half typed.
+# pyright: reportUnknownMemberType=false
+
+from matplotlib.figure import Figure
+
 from tacit.evaluation.choice.tradeoff import LETTERS, MEAN_WORDS, Tradeoff, strength
-from tacit.evaluation.comparison.tables import Table
-from tacit.evaluation.html.drawing import ONE_SPLIT, inline
-from tacit.evaluation.html.figure import FigurePanel, LegendEntry, ReportFigure, marker
-from tacit.evaluation.html.page import render
-from tacit.evaluation.html.provenance import Provenance
+from tacit.reporting.page import FigurePanel, Provenance, ReportFigure, render
+from tacit.reporting.panel import ONE_SPLIT, LegendEntry, Line, Panel, ReferenceLine, marker
+from tacit.reporting.plot import INK, draw
+from tacit.reporting.table import Table
+
+STRENGTH, LOSS, COMPLEMENT = "strength P", "loss of accuracy A", "1 - P"
+ENDS = (-0.02, 1.06)
+SIZE = (6.4, 3.6)
 
 
 def report(
@@ -18,40 +25,43 @@ def report(
         "choice.html",
         title="Tacit: choosing epsilon",
         said=verdicts,
-        figure=_figure(tradeoff, limits),
+        figure=_report_figure(tradeoff, limits),
         letters=LETTERS.splitlines(),
         table=table(tradeoff),
         run=run,
     )
 
 
-def _figure(tradeoff: Tradeoff, limits: tuple[float, float]) -> ReportFigure:
-    losses = ", ".join(f"loss {loss:.3f} at {epsilon:g}" for epsilon, loss in tradeoff.points)
-    words = f"Against epsilon: {losses}."
-    panel = FigurePanel(
-        inline(picture(tradeoff, limits), "tradeoff", words), live(tradeoff, limits)
-    )
-    spread = "Bars are a standard deviation over splits." if tradeoff.spreads else ONE_SPLIT
-    caption = f", against epsilon per {tradeoff.unit} on a log scale. {spread}"
-    return ReportFigure(
-        "Privacy strength and accuracy loss", caption, _legend(tradeoff, limits), [panel]
-    )
+def figure(tradeoff: Tradeoff, limits: tuple[float, float]) -> Figure:
+    """Return a standalone figure with a legend. `limits`: maximum loss and minimum strength."""
+    drawing = draw(panel(tradeoff, limits), SIZE)
+    drawing.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8, labelcolor=INK)
+    return drawing
 
 
-def _legend(tradeoff: Tradeoff, limits: tuple[float, float]) -> list[LegendEntry]:
-    """Return the entries of the lines, the crossing and the acceptable interval."""
-    band, rule = tradeoff.band(*limits), tradeoff.rule
-    entries = [
-        marker(STRENGTH, 0, 0),
-        marker(LOSS, 1, 1),
-        LegendEntry(f"{KEPT}, strength lost", stroke="free"),
-        LegendEntry(f"{MEAN_WORDS}, A = 1", stroke="mean"),
+def panel(tradeoff: Tradeoff, limits: tuple[float, float]) -> Panel:
+    """Return strength and loss against epsilon, with the crossing and the acceptable interval."""
+    spreads = tradeoff.spreads or (0.0,) * len(tradeoff.points)
+    strengths = [(e, strength(e), 0.0, f"{strength(e):.3f}") for e, _ in tradeoff.points]
+    losses = [
+        (e, loss, spread, f"{loss:.{tradeoff.digits}f}")
+        for (e, loss), spread in zip(tradeoff.points, spreads, strict=True)
     ]
-    if rule:
-        entries.append(LegendEntry(f"{rule[1]}, A = 1 - P", stroke="rule"))
-    if band:
-        entries.append(LegendEntry(f"{band[2]}, within both limits", stroke="band"))
-    return entries
+    complements = [(e, 1 - p, 0.0, f"{1 - p:.3f}") for e, p, _, _ in strengths]
+    return Panel(
+        title="",
+        x=f"epsilon per {tradeoff.unit}",
+        ticks=[(e, f"{e:g}") for e, _ in tradeoff.points],
+        ends=ENDS,
+        lines=[
+            Line(STRENGTH, 0, 0, "solid", strengths),
+            Line(LOSS, 1, 1, "solid", losses),
+            Line(COMPLEMENT, 6, 0, "dotted", complements),
+        ],
+        baselines=[ReferenceLine(MEAN_WORDS, 1.0, "1")],
+        band=tradeoff.band(*limits),
+        rule=tradeoff.rule,
+    )
 
 
 def table(tradeoff: Tradeoff) -> Table:
@@ -62,3 +72,30 @@ def table(tradeoff: Tradeoff) -> Table:
     )
     heading = ("epsilon", "privacy strength P", "1 - P", "accuracy loss A")
     return Table(f"Privacy strength and accuracy loss; epsilon per {tradeoff.unit}", heading, lines)
+
+
+def _report_figure(tradeoff: Tradeoff, limits: tuple[float, float]) -> ReportFigure:
+    losses = ", ".join(f"loss {loss:.3f} at {epsilon:g}" for epsilon, loss in tradeoff.points)
+    words = f"Against epsilon: {losses}."
+    drawn = FigurePanel.of(panel(tradeoff, limits), "tradeoff", words, SIZE)
+    spread = "Bars are a standard deviation over splits." if tradeoff.spreads else ONE_SPLIT
+    caption = f", against epsilon per {tradeoff.unit} on a log scale. {spread}"
+    return ReportFigure(
+        "Privacy strength and accuracy loss", caption, _legend(tradeoff, limits), [drawn]
+    )
+
+
+def _legend(tradeoff: Tradeoff, limits: tuple[float, float]) -> list[LegendEntry]:
+    """Return the entries of the lines, the crossing and the acceptable interval."""
+    band, rule = tradeoff.band(*limits), tradeoff.rule
+    entries = [
+        marker(STRENGTH, 0, 0),
+        marker(LOSS, 1, 1),
+        LegendEntry(f"{COMPLEMENT}, strength lost", stroke="free"),
+        LegendEntry(f"{MEAN_WORDS}, A = 1", stroke="mean"),
+    ]
+    if rule:
+        entries.append(LegendEntry(f"{rule[1]}, A = 1 - P", stroke="rule"))
+    if band:
+        entries.append(LegendEntry(f"{band[2]}, within both limits", stroke="band"))
+    return entries

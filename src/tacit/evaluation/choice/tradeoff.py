@@ -18,8 +18,8 @@ from statistics import fmean, pstdev
 from typing import Self
 
 from tacit.errors import RequestError
-from tacit.evaluation.digits import UNKNOWN, decimals
 from tacit.evaluation.results import ResultRow
+from tacit.reporting.table import UNKNOWN, decimals
 
 MEAN = "global-mean"
 MEAN_WORDS = "mean rating"

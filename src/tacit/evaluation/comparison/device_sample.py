@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.evaluation.comparison.runner import Tools
-from tacit.evaluation.comparison.tables import NOTHING
 from tacit.readers import synthetic
+from tacit.reporting.table import NOTHING
 from tacit.scale import RatingScale
 
 PEOPLE, ITEMS = 10, 60

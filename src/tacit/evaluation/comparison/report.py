@@ -10,19 +10,11 @@ from tacit.evaluation.comparison.device_sample import DeviceSample
 from tacit.evaluation.comparison.guarantee_text import claims, failed, plugged
 from tacit.evaluation.comparison.slice_table import slice_tables
 from tacit.evaluation.comparison.summary import cold_notice
-from tacit.evaluation.comparison.tables import (
-    accuracy,
-    best,
-    holding,
-    mean,
-    promises,
-)
+from tacit.evaluation.comparison.tables import accuracy, best, holding, mean, promises
 from tacit.evaluation.findings import findings, guess
-from tacit.evaluation.html.drawing import chart_figure
-from tacit.evaluation.html.page import render
-from tacit.evaluation.html.provenance import Provenance
 from tacit.evaluation.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.reporting.page import Provenance, render
 
 FIGURES = ("rmse", "f_score_at_10", "ndcg_at_20")
 TABLES = ("rmse", "information_efficiency", "f_score_at_10", "ndcg_at_20")
@@ -54,7 +46,7 @@ def report(
         asides=_asides(rows),
         attacked=found_beside(attacked),
         best=best(holding(rows)),
-        figures=[chart_figure(chart) for chart in charts if chart.epsilons],
+        figures=[chart.report_figure() for chart in charts if chart.epsilons],
         sample=sample,
         tables=[accuracy(rows, name, TITLES[name]) for name in _measured(rows, TABLES)],
         slices=slice_tables(rows),

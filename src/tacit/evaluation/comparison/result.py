@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from tacit.errors import RequestError
 from tacit.evaluation.attacks.beside import beside
 from tacit.evaluation.attacks.rows import AttackRow
-from tacit.evaluation.comparison import figures
-from tacit.evaluation.comparison.chart import TITLES, Chart, describe
+from tacit.evaluation.comparison.chart import TITLES, Chart
 from tacit.evaluation.comparison.device_sample import made_up
 from tacit.evaluation.comparison.guarantee_text import sentences
 from tacit.evaluation.comparison.report import report
@@ -24,14 +23,14 @@ from tacit.evaluation.comparison.summary import as_text
 from tacit.evaluation.comparison.tables import accuracy, deciding
 from tacit.evaluation.comparison.tools import AUTO, auto_names
 from tacit.evaluation.grid import IDENTITY
-from tacit.evaluation.html.drawing import in_a_notebook
-from tacit.evaluation.html.provenance import Provenance
 from tacit.evaluation.outputs import writable
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import ResultRow, to_frame
 from tacit.given import path as given_path
 from tacit.notebook import card
 from tacit.ratings import Ratings
+from tacit.reporting.page import Provenance
+from tacit.reporting.plot import in_a_notebook
 from tacit.whole_files import write_whole
 
 Say = Callable[[str], None]
@@ -66,7 +65,7 @@ class ComparisonResult:
         """Return the table and the figure of the main metric, for notebooks."""
         metric = deciding(self.rows)
         table = accuracy(self.rows, metric, TITLES[metric])
-        picture = in_a_notebook(self.figure(metric), describe(self.rows, metric))
+        picture = in_a_notebook(self.figure(metric), Chart(self.rows, metric).describe())
         caption = f"{self.ratings.name}: {table.caption}"
         return card(caption, table.lines, heading=table.heading, picture=picture)
 
@@ -99,7 +98,7 @@ class ComparisonResult:
         chart = Chart([row for row in self.rows if not math.isnan(getattr(row, metric))], metric)
         if not chart.rows:
             raise RequestError(f"No row has a value of {metric}; choose another metric.")
-        return figures.panels(chart)
+        return chart.figure()
 
     def report(
         self,

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from statistics import fmean
 
-from tacit.evaluation.comparison.tables import NOTHING, Table, kinds
+from tacit.evaluation.comparison.tables import kinds
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
-from tacit.evaluation.units import epsilon_per
 from tacit.metrics.slices import By, Slice
+from tacit.reporting.table import NOTHING, Table, epsilon_per
 
 CAPTIONS: dict[By, str] = {
     "activity": "RMSE by decile of users, and increase over no privacy",

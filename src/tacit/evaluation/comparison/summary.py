@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from tacit.evaluation.comparison.guarantee_text import sentences
 from tacit.evaluation.comparison.slice_table import slice_tables
-from tacit.evaluation.comparison.tables import Table, accuracy, promises, text
+from tacit.evaluation.comparison.tables import accuracy, promises
 from tacit.evaluation.results import ResultRow
+from tacit.reporting.table import Table, text
 
 PRINTED = {
     "rmse": "RMSE",

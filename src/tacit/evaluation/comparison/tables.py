@@ -1,36 +1,15 @@
 """Tables of result rows: a line per channel, model and location, a column per epsilon."""
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from tacit.evaluation.digits import decimals
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
-from tacit.evaluation.units import epsilon_per
+from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per
 
-NOTHING = "–"
-# A number, optionally in percent or with another one in parentheses; a range of counts; or empty.
-FIGURE = re.compile(r"(|–|[+-]?\d[\d,]*(\.\d+)?(e[+-]?\d+)?( %)?( \([^)]+\))?|\d+ to \d+)")
 DECIDING = {"rmse": "Lowest RMSE", "ndcg_at_20": "Highest NDCG@20"}
-
-
-@dataclass(frozen=True)
-class Table:
-    """A caption, the heading of each column, and lines of cells, all as text."""
-
-    caption: str
-    heading: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-
-    @property
-    def numeric(self) -> tuple[bool, ...]:
-        """Whether each column contains only figures, and is right-aligned."""
-        return tuple(
-            all(FIGURE.fullmatch(line[k]) for line in self.lines) for k in range(len(self.heading))
-        )
 
 
 def mean(rows: Sequence[ResultRow], metric: str) -> float | None:
@@ -185,17 +164,3 @@ def foremost(rows: Sequence[ResultRow], where: str, metric: str = "rmse") -> Win
     winners = [Winner(m, c, n) for m, c, n in means if m is not None]
     choose = min if metric == "rmse" else max
     return choose(winners, default=None)
-
-
-def text(table: Table) -> str:
-    """Format a table for a terminal, with aligned columns, figures to the right."""
-    rows = [table.heading, *table.lines]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(table.heading))]
-    aligned = [
-        "  ".join(
-            cell.rjust(width) if figure else cell.ljust(width)
-            for cell, width, figure in zip(row, widths, table.numeric, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
-    return "\n".join([table.caption, "", *aligned])

@@ -11,7 +11,7 @@ from tacit.crossdomain.x_map.generator import NOTHING
 from tacit.crossdomain.x_map.x_map import Map, XMap
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.tables import Table
+from tacit.reporting.table import Table
 
 ARROW = " > "
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tacit.evaluation.comparison.guarantee_text import either
-from tacit.evaluation.crossdomain.report_figures import report_figures
+from tacit.evaluation.crossdomain.charts import report_figures
 from tacit.evaluation.crossdomain.rows import (
     SWEPT,
     TrialRow,
@@ -17,9 +17,7 @@ from tacit.evaluation.crossdomain.rows import (
     table,
     varied,
 )
-from tacit.evaluation.html.failed_claim import FailedClaim
-from tacit.evaluation.html.page import render
-from tacit.evaluation.html.provenance import Provenance
+from tacit.reporting.page import FailedClaim, Provenance, render
 
 
 def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:

@@ -20,7 +20,7 @@ from tacit.evaluation.comparison.runner import Latest
 from tacit.evaluation.crossdomain.floors import ListFloor, list_floors
 from tacit.evaluation.crossdomain.lists import AskedCatalogue
 from tacit.evaluation.crossdomain.rows import FIGURES, TrialRow
-from tacit.evaluation.grid import Progress, fingerprint
+from tacit.evaluation.grid import Progress
 from tacit.evaluation.journal import Journal
 from tacit.privacy.guarantee import Guarantee
 
@@ -132,7 +132,7 @@ class TrialRequest:
 
     def experiments(self, domains: Domains) -> list[TrialExperiment]:
         """Return all experiments. Those of one trial are consecutive."""
-        data = fingerprint(domains.ratings)
+        data = domains.ratings.fingerprint
         target = range(len(domains.names))[self.target]
         return [
             TrialExperiment(

@@ -8,16 +8,14 @@ from typing import Any, Self
 
 from tacit.evaluation.comparison.guarantee_text import either
 from tacit.evaluation.comparison.request import POPULARITY, RANDOM
-from tacit.evaluation.comparison.tables import NOTHING, Table
-from tacit.evaluation.digits import decimals
 from tacit.evaluation.results import LISTS, checked, plain
-from tacit.evaluation.units import epsilon_per
 from tacit.privacy.guarantee import Trust, Unit
+from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per
 
 METRICS = ("mae", "mae_rounded", "coverage")
 """Metrics of predicted ratings."""
 FIGURES = (*METRICS, *LISTS)
-FLOORS = {("item-average", "none"), (RANDOM, "none"), (POPULARITY, "none")}
+BASELINES = {("item-average", "none"), (RANDOM, "none"), (POPULARITY, "none")}
 """Systems and modes that are non-personalized, non-private baselines."""
 
 
@@ -81,9 +79,9 @@ class TrialRow:
         return self.system if self.claim_valid is not False else f"{self.system}, claim fails"
 
     @property
-    def floor(self) -> bool:
+    def baseline(self) -> bool:
         """Whether it is a non-personalized baseline: the item mean, or one list for all users."""
-        return (self.method, self.mode) in FLOORS
+        return (self.method, self.mode) in BASELINES
 
     @property
     def claim(self) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.tables import Table
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.person.request import Terms
 from tacit.evaluation.results import ResultRow
+from tacit.reporting.table import Table
 
 
 def on_axis(rows: Sequence[ResultRow], terms: Terms) -> list[ResultRow]:

@@ -19,8 +19,9 @@ from tacit.channels.bounded_laplace import BoundedLaplace
 from tacit.channels.laplace import Laplace
 from tacit.channels.laplace_law import AbstractLaplace
 from tacit.collection.sampler import BulkSampler
-from tacit.evaluation.comparison.figures import INK, PALETTE
-from tacit.evaluation.comparison.tables import Table
+from tacit.reporting.panel import PALETTE
+from tacit.reporting.plot import INK
+from tacit.reporting.table import Table
 from tacit.scale import RatingScale
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.drawing import legend, panels

@@ -23,14 +23,15 @@ from matplotlib.figure import Figure
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
-from tacit.evaluation.comparison.figures import INK, PALETTE, dress
-from tacit.evaluation.comparison.tables import Table
 from tacit.metrics.accuracy import ranking, relevant_from, rmse
 from tacit.metrics.split import SplitProtocol
 from tacit.models import evidence
 from tacit.models.least_squares.mf import MF
 from tacit.models.least_squares.mog_mf import PRINTED, MoGMF
 from tacit.ratings import Ratings
+from tacit.reporting.panel import PALETTE
+from tacit.reporting.plot import INK, dress
+from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.drawing import legend, panels
 from tacit_studies.kept import Figures, Kept

@@ -22,11 +22,12 @@ from matplotlib.figure import Figure
 from tacit.channels import choose, compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
-from tacit.evaluation.comparison.figures import INK, PALETTE, dress
-from tacit.evaluation.comparison.tables import Table
 from tacit.metrics.accuracy import ranking, relevant_from, rmse
 from tacit.models import Fitted, device_predict, fit
 from tacit.ratings import Ratings
+from tacit.reporting.panel import PALETTE
+from tacit.reporting.plot import INK, dress
+from tacit.reporting.table import Table
 from tacit.training import train
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.drawing import legend, panels

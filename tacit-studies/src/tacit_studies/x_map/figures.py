@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit.crossdomain.domains import Domains
-from tacit.evaluation.comparison.tables import NOTHING, Table
 from tacit.evaluation.crossdomain.rows import TrialRow, mean
+from tacit.reporting.table import NOTHING, Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept
 from tacit_studies.x_map.panels import SURFACES, drawn, firsts

@@ -19,7 +19,7 @@ from tacit.crossdomain.trial import System
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
 from tacit.engines.spark import Spark
-from tacit.evaluation.comparison.tables import Table
+from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Figures, Kept
 

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tacit.evaluation.comparison.figures import INK, MARKERS, PALETTE
-from tacit.evaluation.crossdomain.figures import Styles, lines, stroke, tiles
+from tacit.evaluation.crossdomain.charts import Styles, Surface, Sweep, stroke
 from tacit.evaluation.crossdomain.rows import TrialRow
-from tacit.evaluation.crossdomain.sweeps import Surface, Sweep
+from tacit.reporting.panel import PALETTE
+from tacit.reporting.plot import INK, MARKERS, STROKES, paint
 from tacit_studies.x_map.trials import Way
 
 AXES = ("k", "overlap", "keep")
@@ -26,13 +26,13 @@ def drawn(ways: Sequence[Way], decays: Sequence[float]) -> Figure:
     styles = Styles(ways[0].shown)
     for column, way in enumerate(ways):
         for row, axis in enumerate(AXES):
-            lines(panels[row][column], Sweep(axis, way.shown), styles)
+            against(panels[row][column], Sweep(axis, way.shown), styles)
         alike(list(panels[: len(AXES), column]))
-        lines(panels[len(AXES)][column], Sweep("decay", way.temporal), styles)
+        against(panels[len(AXES)][column], Sweep("decay", way.temporal), styles)
         spaced(panels[len(AXES)][column], (0, *decays))
         for row, method in enumerate(SURFACES, len(AXES) + 1):
             mine = [pair for pair in way.pairs if pair.method == method]
-            tiles(panels[row][column], Surface(method, mine))
+            Surface(method, mine).paint(panels[row][column])
         panels[0][column].set_title(way.title, fontsize=11, pad=18, color=INK)
     for row in panels[: len(AXES) + 1]:
         row[0].set_ylabel("mean absolute error", fontsize=9, color=INK)
@@ -41,6 +41,12 @@ def drawn(ways: Sequence[Way], decays: Sequence[float]) -> Figure:
         loc="outside lower center", ncols=3, frameon=False, fontsize=8, labelcolor=INK,
     )  # fmt: skip
     return page
+
+
+def against(axes: Axes, sweep: Sweep, styles: Styles) -> None:
+    """Draw the error along one axis, if it was measured."""
+    if (panel := sweep.panel(styles)) is not None:
+        paint(axes, panel)
 
 
 def spaced(axes: Axes, places: Sequence[float]) -> None:
@@ -69,5 +75,5 @@ def entry(row: TrialRow, styles: Styles) -> Line2D:
     promise = f", {row.claim} per person" if row.mode == "strict" else ""
     return Line2D(
         [], [], color=PALETTE[hue], marker=MARKERS[marker], markersize=4,
-        linestyle=stroke(row.method, row.mode), label=f"{row.method}{promise}",
+        linestyle=STROKES[stroke(row.method, row.mode)], label=f"{row.method}{promise}",
     )  # fmt: skip

@@ -16,8 +16,8 @@ from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.x_map.baseliner import baseline, compare_items
 from tacit.crossdomain.x_map.extender import extend
 from tacit.engines.local import Local
-from tacit.evaluation.comparison.tables import Table
 from tacit.kernels.similar import Wanted
+from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Figures, Kept
 

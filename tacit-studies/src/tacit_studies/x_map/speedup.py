@@ -22,8 +22,9 @@ from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import System, Trial
 from tacit.engines.spark import Spark
-from tacit.evaluation.comparison.figures import INK, PALETTE, dress
-from tacit.evaluation.comparison.tables import Table
+from tacit.reporting.panel import PALETTE
+from tacit.reporting.plot import INK, dress
+from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.drawing import panels
 from tacit_studies.kept import Figures, Kept
@@ -138,7 +139,7 @@ def drawn(speeds: Mapping[str, Mapping[int, float]]) -> Figure:
     axes.plot(counts, [n / counts[0] for n in counts], ":", color=INK, label="ideal")
     for colour, (name, at) in zip(PALETTE, speeds.items(), strict=False):
         axes.plot(counts, [at[n] for n in counts], "o-", color=colour, ms=4, label=name)
-    dress(axes, "", counts, "workers", "linear")
+    dress(axes, "", counts, "workers", log=False)
     axes.set_ylabel(f"speed-up over {counts[0]}", color=INK, fontsize=9)
     axes.legend(frameon=False, fontsize=8, labelcolor=INK)
     return page

@@ -22,8 +22,8 @@ from tacit.crossdomain.x_map.extender import Extension, extend
 from tacit.crossdomain.x_map.generator import NOTHING, best
 from tacit.crossdomain.x_map.staged import extend_by_stages
 from tacit.engines.local import Local
-from tacit.evaluation.comparison.tables import Table
 from tacit.kernels.similar import Wanted
+from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Figures, Kept
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.crossdomain.domains import Domains
-from tacit.evaluation.comparison.tables import NOTHING, Table
 from tacit.evaluation.progress import bar
 from tacit.kernels.sensitive import SMALLEST
 from tacit.ratings import Ratings
+from tacit.reporting.table import NOTHING, Table
 from tacit_studies.claim import ClaimVerdict, PaperClaim, StudyResult
 from tacit_studies.kept import Kept
 from tacit_studies.x_map.bounds import (

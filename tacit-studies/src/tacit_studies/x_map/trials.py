@@ -16,9 +16,9 @@ from tacit.crossdomain.trial import System
 from tacit.crossdomain.x_map.x_map import AlterEgos
 from tacit.engines.local import Local
 from tacit.evaluation import grid
+from tacit.evaluation.crossdomain.charts import PUBLISHED_K
 from tacit.evaluation.crossdomain.request import TrialExperiment, TrialRunner
 from tacit.evaluation.crossdomain.rows import TrialRow
-from tacit.evaluation.crossdomain.sweeps import PUBLISHED_K
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.progress import bar
 
@@ -139,7 +139,7 @@ class Way(NamedTuple):
 
 def measured(domains: Domains, target: int, axes: Axes, journal: Journal[TrialRow]) -> Way:
     """Rows of one direction, measured unless the journal has them."""
-    data, runner = grid.fingerprint(domains.ratings), TrialRunner(domains, Local())
+    data, runner = domains.ratings.fingerprint, TrialRunner(domains, Local())
 
     def rows(asked: Iterator[Asked], title: str) -> list[TrialRow]:
         trials = sorted(asked, key=lambda one: (one[2].overlap, one[2].keep))

@@ -10,9 +10,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tacit.evaluation.comparison.figures import INK, PALETTE, dress
-from tacit.evaluation.comparison.tables import NOTHING, Table
-from tacit.evaluation.html.axis import limits
+from tacit.reporting.panel import PALETTE, limits
+from tacit.reporting.plot import INK, dress
+from tacit.reporting.table import NOTHING, Table
 from tacit_studies.drawing import legend, panels
 from tacit_studies.kept import Figures
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from tacit.evaluation.comparison.tables import Table
+from tacit.reporting.table import Table
 
 MARGIN = 0.001
 

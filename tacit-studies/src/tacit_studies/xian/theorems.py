@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.evaluation.comparison.tables import Table
 from tacit.ratings import Ratings
+from tacit.reporting.table import Table
 from tacit.training.papers.xian_noise import objective_loss
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept

@@ -18,12 +18,13 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from tacit.evaluation.comparison.figures import INK, PALETTE, dress
-from tacit.evaluation.comparison.tables import Table
 from tacit.models import evidence
 from tacit.models.least_squares.completion import within
 from tacit.models.least_squares.nuclear_norm import SoftImpute
 from tacit.ratings import Ratings
+from tacit.reporting.panel import PALETTE
+from tacit.reporting.plot import INK, dress
+from tacit.reporting.table import Table
 from tacit.vocabulary import Vocabulary
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.drawing import panels
@@ -195,7 +196,7 @@ def drawn(found: Mapping[MechanismCase, Figures]) -> Figure:
         panel.plot(places, [at["rho"] for at in mine.values()], "o", color=colour, label="measured")
         panel.axhline(1, color=INK, lw=0.8, ls="--", label="the whole scale")
         panel.set_yscale("log")
-        dress(panel, mechanism.name, places, "epsilon per slot", "linear")
+        dress(panel, mechanism.name, places, "epsilon per slot", log=False)
         panel.legend(frameon=False, fontsize=8, labelcolor=INK)
     axes[0].set_ylabel("off, in widths of the scale", color=INK, fontsize=9)
     return page

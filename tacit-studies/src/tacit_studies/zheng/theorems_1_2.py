@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from tacit.channels import compile_channel
 from tacit.channels.losses import SlotLosses, slot_losses
-from tacit.evaluation.comparison.tables import Table
+from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept
 from tacit_studies.zheng.mechanisms import STARS

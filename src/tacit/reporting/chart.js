@@ -99,7 +99,7 @@ class PanelChart {
     const here = ([x, y]) => (this.byRow ? y === this.#at : x === this.places[this.#at]);
     const lines = this.panel.lines.flatMap((line) => line.points.filter(here)
       .map((point) => [`var(--hue-${line.hue})`, line.name, point[3]]));
-    const baselines = this.panel.floors.map((each) => ["var(--soft)", each.name, each.said]);
+    const baselines = this.panel.baselines.map((each) => ["var(--soft)", each.name, each.text]);
     return [...lines, ...baselines];
   }
 

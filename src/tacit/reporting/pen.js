@@ -37,7 +37,7 @@ class PanelPen {
         if (line.stroke === "dotted" && line.points.length === 1) this.#alone(line);
       }
       if (this.panel.rule) this.#upright(this.panel.rule[0], "--ink", []);
-      for (const floor of this.panel.floors) this.#floor(floor.value);
+      for (const floor of this.panel.baselines) this.#floor(floor.value);
     });
   }
 
@@ -145,7 +145,7 @@ class PanelPen {
   /** Draw names: of baselines at their right end, of the band and the rule at the top. */
   #names(u) {
     const { band, rule, ends, rows } = this.panel, { bbox, scale } = this;
-    const seen = this.panel.floors.filter(({ value }) => ends[0] <= value && value <= ends[1]);
+    const seen = this.panel.baselines.filter(({ value }) => ends[0] <= value && value <= ends[1]);
     for (const { name, value } of this.byRow ? [] : seen) {
       this.#name(name, bbox.left + bbox.width, this.y(value) - 6 * scale, 1, "--soft");
     }

@@ -1,1 +1,0 @@
-"""Components of self-contained HTML pages: figures, tables, axes."""
