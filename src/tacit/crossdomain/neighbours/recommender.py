@@ -115,7 +115,7 @@ def target_items(trial: Trial) -> Codes:
 
 
 def age(profile: TargetProfiles) -> Doubles:
-    """Return t - t_Aj of every row: the number of distinct times from its own to the latest."""
+    """Return t - t_Aj of every row: the number of the user's distinct times from there on."""
     order = np.lexsort((profile.times, profile.users))
     users, times = profile.users[order], profile.times[order]
     person = np.diff(users, prepend=-1) != 0

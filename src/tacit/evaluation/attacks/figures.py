@@ -1,6 +1,6 @@
 """Success of an attack against epsilon: a panel per plan and channel."""
 
-# matplotlib's own annotations leave keyword arguments and colours half typed.
+# matplotlib's type annotations of keyword arguments and colours are incomplete.
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
 
 from collections.abc import Sequence

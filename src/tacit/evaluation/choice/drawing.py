@@ -1,6 +1,6 @@
 """Figure of a trade-off, static and interactive."""
 
-# matplotlib's own annotations leave keyword arguments and colours half typed.
+# matplotlib's type annotations of keyword arguments and colours are incomplete.
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
 
 from matplotlib.axes import Axes

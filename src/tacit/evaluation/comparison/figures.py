@@ -1,6 +1,6 @@
 """Figures of result rows: accuracy against epsilon, a panel per model, a colour per channel."""
 
-# matplotlib's own annotations leave keyword arguments and colours half typed.
+# matplotlib's type annotations of keyword arguments and colours are incomplete.
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
 
 import io

@@ -1,6 +1,6 @@
 """Figures of cross-domain trials: a panel per axis, heat maps of two epsilons, systems in rows."""
 
-# matplotlib's own annotations leave keyword arguments and colours half typed.
+# matplotlib's type annotations of keyword arguments and colours are incomplete.
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
 
 from collections.abc import Sequence
