@@ -38,24 +38,25 @@ MEMBERS: tuple[System, ...] = (
     StrictMap(training=DPCovariance()),
     StrictMap(training=DPALS()),
 )
-"""One declaration for each name, variant and mode, on any engine."""
+"""Systems that run on any engine, one per name, variant and mode."""
 
 ON_SPARK: tuple[System, ...] = (MllibALS(),)
-"""Those that run on Spark alone."""
+"""Systems that require Spark."""
 
 SYSTEMS: dict[str, tuple[System, ...]] = {
     name: tuple(member for member in (*MEMBERS, *ON_SPARK) if member.name == name)
     for name in dict.fromkeys(member.name for member in (*MEMBERS, *ON_SPARK))
 }
-"""The declarations of each name."""
+"""Systems by name."""
 
 MODES = ("strict", "faithful", "both")
 
 
 def systems(name: str, mode: str = "strict") -> tuple[System, ...]:
-    """The declarations of a name: without privacy, and in the mode strict, faithful, or both.
+    """Return the systems of a name: non-private ones, and those in the mode strict, faithful, or
+    both.
 
-    Raises `RequestError` for a name or a mode that does not exist.
+    Raises `RequestError` for an unknown name or mode.
     """
     members = registry.named(SYSTEMS, name, "system")
     if mode not in MODES:
@@ -64,5 +65,5 @@ def systems(name: str, mode: str = "strict") -> tuple[System, ...]:
 
 
 def changed(system: System, **settings: Any) -> System:
-    """The declaration with some settings changed; raises `RequestError` for one it lacks."""
+    """Return a system with changed settings. Raises `RequestError` for an unknown setting."""
     return registry.changed(system, system.name, "system", settings)

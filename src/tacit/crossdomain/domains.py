@@ -1,4 +1,4 @@
-"""Domains: disjoint catalogues, such as films and books, rated by people they share in part."""
+"""Domains: disjoint catalogues, such as films and books, with partly overlapping users."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ from tacit.vocabulary import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class Domains:
-    """Ratings of any number of domains under one vocabulary of people and one of items.
+    """Ratings of several domains under one vocabulary of users and one of items.
 
-    `ratings`: every domain's. `names`: of the domains. `bounds`: the items of domain d have the
-    codes `bounds[d]` to `bounds[d + 1]`, shape (domains + 1,). Every system maps ratings: raises
-    `RequestError` for interactions, on the scale `there`.
+    `ratings`: of all domains. `names`: of the domains. `bounds`: the items of domain d have the
+    indices `bounds[d]` to `bounds[d + 1]`, exclusive, shape (domains + 1,). Raises `RequestError`
+    for implicit feedback: every system requires ratings.
     """
 
     ratings: Ratings
@@ -32,15 +32,15 @@ class Domains:
         self.ratings.scale.require_stars("A system that recommends across domains")
 
     @classmethod
-    def join(cls, given: Sequence[object]) -> Self:
-        """Domains from ratings of each, in anything that `as_ratings` takes; people are the same
-        where their raw ids are.
+    def join(cls, sources: Sequence[object]) -> Self:
+        """Join the ratings of several domains, each an input of `as_ratings`. Users are matched by
+        raw id.
 
-        Items are different things even where two domains use one id for them: the id then
-        carries its domain's name. Raises `RequestError` for fewer than two domains, an empty one,
-        two of one name, different scales, or ids of people that cannot be compared.
+        Items are never matched: an id that occurs in two domains is prefixed by the domain's name.
+        Raises `RequestError` for fewer than two domains, an empty one, two of the same name,
+        different scales, or user ids of different types.
         """
-        parts = [as_ratings(one, name=f"domain {k}") for k, one in enumerate(given, 1)]
+        parts = [as_ratings(one, name=f"domain {k}") for k, one in enumerate(sources, 1)]
         _joinable(parts)
         user_ids, _ = Vocabulary.of(pl.concat([_people(part) for part in parts]))
         users = user_ids.codes(pl.concat([_raters(part) for part in parts]))
@@ -66,29 +66,29 @@ class Domains:
         return np.repeat(np.arange(len(self.names)), np.diff(self.bounds)).astype(np.int8)
 
     def rows(self, domain: int) -> Mask:
-        """Which ratings are of a domain."""
+        """Return the mask of a domain's ratings."""
         items = self.ratings.items
         return (items >= self.bounds[domain]) & (items < self.bounds[domain + 1])
 
     def members(self, domain: int) -> Mask:
-        """Who rated anything in a domain, shape (people,)."""
-        found = np.zeros(self.ratings.n_users, np.bool_)
-        found[self.ratings.users[self.rows(domain)]] = True
-        return found
+        """Return the mask of users with a rating in a domain, shape (people,)."""
+        mask = np.zeros(self.ratings.n_users, np.bool_)
+        mask[self.ratings.users[self.rows(domain)]] = True
+        return mask
 
     def straddlers(self, target: int) -> Codes:
-        """People with ratings in the target and in another domain, ascending."""
+        """Return the users with ratings in the target and in another domain, ascending."""
         others = [self.members(d) for d in range(len(self.names)) if d != target]
         both = self.members(target) & np.logical_or.reduce(others)
         return np.flatnonzero(both).astype(np.int32)
 
     def where(self, mask: Mask) -> Self:
-        """The ratings where `mask` holds; domains and codes stay as they are."""
+        """Return the ratings where `mask` is true, with unchanged domains and vocabularies."""
         return replace(self, ratings=self.ratings.where(mask))
 
     @property
     def sentence(self) -> str:
-        """Row counts, and how much the domains share."""
+        """Row counts of the domains, and the number of shared users."""
         counts = "; ".join(
             f"{name} {self.members(d).sum():,} users, {high - low:,} items, "
             f"{self.rows(d).sum():,} ratings"
@@ -124,12 +124,12 @@ def _joinable(parts: Sequence[Ratings]) -> None:
 
 
 def _people(part: Ratings) -> pl.Series:
-    """Everybody who was declared; without a declaration, whoever rated."""
+    """Return the declared users or, without a declaration, the raters."""
     return _raters(part) if "people" in part.undeclared else _comparable(part.user_ids.ids)
 
 
 def _raters(part: Ratings) -> pl.Series:
-    """The person of each rating."""
+    """Return the user of each rating."""
     return _comparable(part.user_ids.take(part.users))
 
 

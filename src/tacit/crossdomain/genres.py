@@ -1,9 +1,9 @@
-"""Two domains out of one catalogue, by genre (Guerraoui et al. 2017).
+"""Split of one catalogue into two domains by genre (Guerraoui et al. 2017).
 
-Genres are ordered by how many items of the *catalogue* have them, rated or not, and dealt out in
-turn: the first to the source, the second to the target, and so on. An item goes to the side that
-has more of its genres; where both have as many, to the side of the most frequent of them. All of
-this is read off the public catalogue, so that no side depends on anybody's ratings.
+Genres are ordered by their number of items in the *catalogue*, rated or not, and assigned in
+alternation: the first to the source, the second to the target, and so on. An item is on the side
+with more of its genres or, for a tie, on that of its most frequent genre. The split uses only the
+public catalogue, so it does not depend on ratings.
 """
 
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from tacit.errors import DataError
 from tacit.ratings import Mask, Ratings
 
 SIDES = ("source", "target")
-NEITHER = -1  # of an item without a genre
+NEITHER = -1  # side of an item without a genre
 
 
 @dataclass(frozen=True, eq=False)
 class GenreSplit:
-    """`items`: column item, and genres as lists, one row an item; repeated genres count once."""
+    """`items`: columns item and genres (lists), one row per item. Repeated genres count once."""
 
     items: pl.DataFrame
 
     @cached_property
     def genres(self) -> pl.DataFrame:
-        """Columns genre, items (how many have it) and side (0 or 1), most frequent first, ties by
+        """Columns genre, items (number of items) and side (0 or 1), most frequent first, ties by
         name. Raises `DataError` for fewer than two genres."""
         counts = self._pairs.group_by("genre").agg(items=pl.len())
         if len(counts) < 2:
@@ -40,7 +40,7 @@ class GenreSplit:
 
     @cached_property
     def sides(self) -> pl.DataFrame:
-        """Columns item and side, of items that have a genre: 0 source, 1 target."""
+        """Columns item and side (0 source, 1 target) of the items with a genre."""
         ranked = self._pairs.join(self.genres.with_row_index("rank"), on="genre")
         target = 2 * pl.col("side").sum().cast(pl.Int64) - pl.len().cast(pl.Int64)
         first = pl.col("side").sort_by("rank").first()
@@ -49,12 +49,13 @@ class GenreSplit:
         return voted.select("item", side=side.cast(pl.Int8)).sort("item")
 
     def of(self, ratings: Ratings) -> NDArray[np.int8]:
-        """The side of every item of `ratings`, shape (items,); -1 for items without a genre."""
-        found = np.full(ratings.n_items, NEITHER, np.int8)
+        """Return the side of every item of `ratings`, shape (items,), -1 for items without a
+        genre."""
+        sides = np.full(ratings.n_items, NEITHER, np.int8)
         codes = ratings.item_ids.codes(self.sides["item"])
         known = codes >= 0
-        found[codes[known]] = self.sides["side"].to_numpy()[known]
-        return found
+        sides[codes[known]] = self.sides["side"].to_numpy()[known]
+        return sides
 
     @cached_property
     def _pairs(self) -> pl.DataFrame:
@@ -64,8 +65,8 @@ class GenreSplit:
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """The ratings of each side, under the vocabularies they came with. `left_out`: how many items
-    and ratings have no side."""
+    """Ratings of each side, with the original vocabularies. `left_out`: numbers of items and
+    ratings without a side."""
 
     source: Ratings
     target: Ratings
@@ -73,7 +74,7 @@ class Halves:
 
     @classmethod
     def of(cls, ratings: Ratings, split: GenreSplit) -> "Halves":
-        """Split ratings; raises `DataError` where a side would hold none."""
+        """Split ratings. Raises `DataError` if a side would be empty."""
         side = split.of(ratings)[ratings.items]
         source, target = (ratings.where(side == number) for number in range(2))
         for name, half in zip(SIDES, (source, target), strict=True):
@@ -87,7 +88,7 @@ class Halves:
 
     @property
     def sentences(self) -> list[str]:
-        """Row counts of each side, and who is on both."""
+        """Row counts of each side, and the number of shared users."""
         counts = [
             f"{name}: {len(np.unique(half.items)):,} items, {rated(half).sum():,} users, "
             f"{len(half):,} ratings"
@@ -98,7 +99,7 @@ class Halves:
 
 
 def rated(ratings: Ratings) -> Mask:
-    """Who rated anything, shape (people,)."""
-    found = np.zeros(ratings.n_users, np.bool_)
-    found[ratings.users] = True
-    return found
+    """Return the mask of users with a rating, shape (people,)."""
+    mask = np.zeros(ratings.n_users, np.bool_)
+    mask[ratings.users] = True
+    return mask

@@ -1,14 +1,14 @@
-"""Which target ratings are hidden, whose, and who links the domains (Guerraoui et al. 2017).
+"""Holdout of target ratings, and choice of the users that link the domains (Guerraoui et al. 2017).
 
-*Straddlers* rated in the target and in a source. Some of them are tested: their target ratings are
-hidden, all but a few. Of the others, who train, a share links the domains. Everything is drawn from
-`numpy.random.default_rng(seed)`, always in this order and always all of it:
+*Straddlers* have ratings in the target and in a source. Some of them are test users: their target
+ratings are hidden, except for a few. Of the others, for training, a share links the domains. All
+draws are from `numpy.random.default_rng(seed)`, in this order and in full:
 
-1. `permutation(straddlers)`, straddlers by ascending code: the first are tested, the next link;
-2. `random(n)`, a number for every rating of all domains: a tested person keeps the lowest-numbered.
+1. `permutation(straddlers)`, straddlers by ascending index: the first are tested, the next link;
+2. `random(n)`, a number per rating of all domains: a test user keeps those with the lowest ones.
 
-So a larger overlap links everybody a smaller one does, and a person who keeps more ratings still
-keeps those kept before: a sweep changes one thing at a time.
+A larger overlap therefore includes the links of a smaller one, and a larger number of kept ratings
+includes those of a smaller one: sweeps are nested.
 """
 
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ Floats = NDArray[np.float32]
 
 
 class HeldOut(NamedTuple):
-    """A trial, and the hidden ratings on the scale, shape (n,), which no system may see."""
+    """A trial, and the hidden ratings on the scale, shape (n,), which systems do not receive."""
 
     trial: Trial
     values: Floats
@@ -36,14 +36,15 @@ class HeldOut(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Holdout:
-    """`test_share` of the straddlers are tested, at least one. Of the others the share `overlap`
-    links the domains. A tested person keeps `keep` target ratings, or all where they have no more.
+    """A holdout protocol.
 
-    A person who loses the link becomes two people, one with the target ratings and one with all
-    others. Nothing else changes: items keep every rating, and figures at two overlaps differ by
-    what links tell, not by how much data there are. (Leaving ratings out would mix the two.) A
-    promise per person is then one to each of the two. Raises `RequestError` for shares and counts
-    that are none.
+    `test_share`: share of straddlers to test, at least one. `overlap`: share of the others that
+    links the domains. `keep`: number of target ratings that a test user keeps, at most all.
+
+    A user without a link becomes two users, one with the target ratings and one with all others.
+    Items keep all ratings, so that results at two overlaps differ only in the links and not in the
+    amount of data, as they would if ratings were dropped. A guarantee per user then applies to each
+    of the two. Raises `RequestError` for invalid shares and counts.
     """
 
     test_share: float = 0.2
@@ -60,34 +61,34 @@ class Holdout:
 
     @property
     def words(self) -> str:
-        """What is hidden, as a sentence goes on."""
-        kept = f"all but {self.keep}" if self.keep else "all"
+        """Description of the protocol, as a clause."""
+        hidden = f"all target ratings except {self.keep}" if self.keep else "all target ratings"
         return (
-            f"{kept} target ratings of {self.test_share:.4g} of the people whom domains share; "
-            f"{self.overlap:.4g} of the others link the domains"
+            f"{hidden} of a share of {self.test_share:.4g} of the users in both domains; a share "
+            f"of {self.overlap:.4g} of the others links the domains"
         )
 
     def hide(self, domains: Domains, target: int, seed: int) -> HeldOut:
-        """The trial of domain number `target`; raises `RequestError` where the domains share
-        nobody, or nothing would be hidden."""
+        """Return the trial of domain number `target`. Raises `RequestError` if the domains share no
+        users, and if no rating would be hidden."""
         tested, cut, order = self._drawn(domains, target, seed)
-        asked = domains.rows(target) & _of(domains, tested)
-        asked[_lowest(domains, asked, order, self.keep)] = False
-        if not asked.any():
+        hidden = domains.rows(target) & _of(domains, tested)
+        hidden[_lowest(domains, hidden, order, self.keep)] = False
+        if not hidden.any():
             raise RequestError(
                 f"None of the {len(tested)} test users has more than {self.keep} ratings in "
                 f"{domains.names[target]}, so nothing is held out; use a smaller keep."
             )
         ratings = domains.ratings
-        known = _parted(domains.where(~asked), target, cut)
-        users, items = ratings.users[asked], ratings.items[asked]
+        known = _parted(domains.where(~hidden), target, cut)
+        users, items = ratings.users[hidden], ratings.items[hidden]
         people = np.unique(users).astype(np.int32)
-        return HeldOut(Trial(known, target, people, users, items), ratings.values[asked])
+        return HeldOut(Trial(known, target, people, users, items), ratings.values[hidden])
 
     def _drawn(
         self, domains: Domains, target: int, seed: int
     ) -> tuple[Codes, Codes, NDArray[np.float64]]:
-        """Who is tested, who loses the link, and a number for every rating."""
+        """Draw the test users, the users without a link, and a number per rating."""
         shared = domains.straddlers(target)
         if not len(shared):
             others = " or ".join(n for d, n in enumerate(domains.names) if d != target)
@@ -95,15 +96,15 @@ class Holdout:
                 f"No user rated both in {domains.names[target]} and in {others}, so nothing links "
                 "the domains; use domains that share users, under the same ids."
             )
-        chance = np.random.default_rng(seed)
-        shuffled = chance.permutation(shared)
+        rng = np.random.default_rng(seed)
+        shuffled = rng.permutation(shared)
         tested = max(1, round(self.test_share * len(shared)))
         linked = tested + round(self.overlap * (len(shared) - tested))
-        return shuffled[:tested], shuffled[linked:], chance.random(len(domains.ratings))
+        return shuffled[:tested], shuffled[linked:], rng.random(len(domains.ratings))
 
 
 def _of(domains: Domains, people: Codes) -> Mask:
-    """Which ratings are theirs."""
+    """Return the mask of these users' ratings."""
     theirs = np.zeros(domains.ratings.n_users, np.bool_)
     theirs[people] = True
     return theirs[domains.ratings.users]
@@ -112,19 +113,19 @@ def _of(domains: Domains, people: Codes) -> Mask:
 def _lowest(
     domains: Domains, rows: Mask, order: NDArray[np.float64], count: int
 ) -> NDArray[np.intp]:
-    """The row numbers of each person's `count` lowest among `rows`."""
+    """Return the row numbers of each user's `count` lowest ratings by `order`, among `rows`."""
     places = np.flatnonzero(rows)
     users = domains.ratings.users[places]
     sorted_places = places[np.lexsort((order[places], users))]
     people = domains.ratings.users[sorted_places]
     starts = np.flatnonzero(np.append(True, people[1:] != people[:-1]))
     sizes = np.diff(np.append(starts, len(people)))
-    place = np.arange(len(people)) - np.repeat(starts, sizes)
-    return sorted_places[place < count]
+    rank = np.arange(len(people)) - np.repeat(starts, sizes)
+    return sorted_places[rank < count]
 
 
 def _parted(domains: Domains, target: int, people: Codes) -> Domains:
-    """The domains with the ratings that `people` gave elsewhere moved to new people."""
+    """Return the domains with the source ratings of `people` assigned to new users."""
     if not len(people):
         return domains
     ratings = domains.ratings
@@ -136,7 +137,7 @@ def _parted(domains: Domains, target: int, people: Codes) -> Domains:
 
 
 def _new_ids(known: Vocabulary, people: Codes) -> pl.Series:
-    """Ids that nobody has: numbers above all, or words longer than any."""
+    """Return unused ids: integers above the maximum, or strings longer than all others."""
     ids = known.ids
     if ids.dtype.is_integer():
         top = int(ids.max() or 0)  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""How far predictions are from the ratings held out."""
+"""Prediction errors on held-out ratings."""
 
 from typing import NamedTuple
 
@@ -19,10 +19,10 @@ class Score(NamedTuple):
 
 
 def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale) -> Score:
-    """The errors of predictions clipped to the scale, as they are and rounded to the nearest level,
-    up where two are as near. Raises `RequestError` for a prediction that is not finite.
+    """Return the errors of predictions clipped to the scale, unrounded and rounded to the nearest
+    level, ties upwards.
 
-    `hidden`: shape (n,).
+    `hidden`: shape (n,). Raises `RequestError` for a prediction that is not finite.
     """
     require_finite(predicted)
     low, high, step = (float(part) for part in (scale.low, scale.high, scale.step))
@@ -37,6 +37,6 @@ def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale)
 
 
 def require_finite(predicted: Predicted) -> None:
-    """Raise `RequestError` where a prediction is infinite or nan."""
+    """Raise `RequestError` for a prediction that is infinite or NaN."""
     if not np.isfinite(predicted.values).all():
         raise RequestError("The system predicted a rating that is not finite.")

@@ -1,4 +1,4 @@
-"""A trial: domains whose hidden ratings a system has to tell."""
+"""Trials: known ratings of several domains, and hidden ratings to predict."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -16,11 +16,11 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What is known, and what is asked.
+    """Known ratings, and the cells to predict.
 
-    `domains`: the known ratings. `target`: the number of the domain that is asked about; every
-    other domain is a source. `people`: whose target ratings are hidden, shape (p,). `users`,
-    `items`: the hidden ratings' codes, shape (n,); their values stay with the protocol.
+    `domains`: the known ratings. `target`: index of the target domain. All others are sources.
+    `people`: the test users, shape (p,). `users`, `items`: indices of the hidden ratings, shape
+    (n,). The protocol keeps their values.
     """
 
     domains: Domains
@@ -31,36 +31,35 @@ class Trial:
 
     @property
     def in_target(self) -> Mask:
-        """Which known ratings are of the target domain."""
+        """Mask of the known ratings in the target domain."""
         return self.domains.rows(self.target)
 
 
 class Predicted(NamedTuple):
-    """Predictions of the ratings asked for, shape (n,); `covered` where they are more than an
-    item's mean."""
+    """Predictions of the queried cells, shape (n,). `covered`: whether a prediction uses more than
+    the item mean."""
 
     values: Doubles
     covered: Mask
 
 
 class TrialPredictions(NamedTuple):
-    """What a system predicted, and what that promises."""
+    """Predictions of a system, with their guarantee."""
 
     predicted: Predicted
     guarantee: Guarantee
 
 
 class System(Protocol):
-    """A declaration of what predicts held-out ratings.
+    """Settings of a cross-domain system.
 
-    `name`: as in the results ("nx-map", "item-average"). `variant`: "item" or "user" where it
-    recommends by similar items or people, else None. `mode`: "strict", "faithful", or "none"
-    without privacy.
+    `name`: as in result rows ("nx-map", "item-average"). `variant`: "item" or "user" for item-based
+    or user-based systems, otherwise None. `mode`: "strict", "faithful", or "none" without privacy.
     """
 
     @property
     def name(self) -> str:
-        """As in the results."""
+        """Name in result rows."""
         ...
 
     @property
@@ -74,5 +73,5 @@ class System(Protocol):
         ...
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """The asked ratings; `epsilon`: nats, a decimal string, None where the mode is "none"."""
+        """Predict the queried cells. `epsilon`: nats, a decimal string, None in the mode "none"."""
         ...

@@ -1,10 +1,10 @@
-"""Readers: any rating file or frame in, one `Ratings` out, rows in file order.
+"""Readers: parse rating files and frames into `Ratings`, in file order.
 
     ratings = tacit.readers.read("ml-100k/u.data")
     ratings = tacit.readers.from_frame(frame, columns={"user": "member"}, scale="1:5:1")
 
-What a reader decided on its own (an inferred scale, rounded ratings, dropped repeats) it says
-through `notify`; without one the sentence goes to the logger `tacit.readers` as a warning.
+Automatic decisions of a reader (an inferred scale, rounded ratings, dropped repeats) are reported
+to `notify`, by default a warning of the logger `tacit.readers`.
 """
 
 from tacit.readers.conversion import as_ratings as as_ratings

@@ -1,4 +1,4 @@
-"""Whatever somebody has ratings in, as `Ratings`: a path, a frame, an Arrow table, arrays."""
+"""Conversion of paths, frames, Arrow tables and arrays to `Ratings`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,17 +34,17 @@ def as_ratings(
     name: str = "frame",
     notify: Notify | None = None,
 ) -> Ratings:
-    """Ratings from a path, a polars or pandas frame, an Arrow table, or a tuple of arrays.
+    """Convert a path, a polars or pandas frame, an Arrow table, or a tuple of arrays to `Ratings`.
 
-    A tuple holds users, items and, of as many, ratings and Unix seconds, each of shape (n,).
-    `Ratings` are returned as they are. The options are those of `read`; `name` is that of what has
-    no file. Raises `DataError` for data that are wrong, and `RequestError` for what holds no
-    ratings and for options that do not belong to it.
+    A tuple contains users, items and optionally ratings and Unix seconds, each of shape (n,).
+    `Ratings` are returned unchanged. The options are those of `read`. `name`: of data without a
+    file. Raises `DataError` for invalid data, and `RequestError` for other objects and for options
+    that do not apply to them.
 
     >>> as_ratings(([1, 1, 2], ["a", "b", "a"], [4, 2, 5]), scale="1:5:1")
     <Ratings frame: 3 by 2 people of 2 items, scale 1:5:1>
     """
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "scale": scale,
         "columns": columns,
         "rounding": rounding,
@@ -54,34 +54,34 @@ def as_ratings(
         "positive_only": positive_only,
     }
     if isinstance(data, Ratings):
-        return _as_they_are(data, asked | {"format": format})
-    given = {option: value for option, value in asked.items() if value not in (None, False)}
+        return _as_they_are(data, options | {"format": format})
+    chosen = {option: value for option, value in options.items() if value not in (None, False)}
     if isinstance(data, str | Path):
         if not Path(data).exists():
             raise DataError(f"The path {data} does not exist; pass {KINDS}.")
-        return read(data, format=format, notify=notify, **given)
+        return read(data, format=format, notify=notify, **chosen)
     if format is not None:
         raise RequestError(f"format applies to files only, got {format}; leave it out.")
-    return from_frame(_frame(data), name=name, notify=notify, **given)
+    return from_frame(_frame(data), name=name, notify=notify, **chosen)
 
 
-def _as_they_are(ratings: Ratings, asked: Mapping[str, Any]) -> Ratings:
-    scale = asked["scale"]
-    given = [
+def _as_they_are(ratings: Ratings, options: Mapping[str, Any]) -> Ratings:
+    scale = options["scale"]
+    conflicts = [
         option
-        for option, value in asked.items()
+        for option, value in options.items()
         if value not in (None, False)
         and not (option == "scale" and str(scale) == str(ratings.scale))
     ]
-    if given:
+    if conflicts:
         raise RequestError(
-            f"data is already Ratings, on the scale {ratings.scale}; leave out {given[0]}."
+            f"data is already Ratings, on the scale {ratings.scale}; leave out {conflicts[0]}."
         )
     return ratings
 
 
 def _frame(data: Any) -> Any:
-    """What `from_frame` takes; raises `RequestError` for what holds no columns."""
+    """Return an input of `from_frame`. Raises `RequestError` for data without columns."""
     if isinstance(data, pl.DataFrame | pl.LazyFrame) or hasattr(data, "iloc"):
         return data
     try:

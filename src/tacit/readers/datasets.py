@@ -1,4 +1,4 @@
-"""Public rating data by name: where each archive lies, its checksum, and what its owners ask."""
+"""Public data sets by name: URL, checksum and licence of each archive."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ GROUPLENS_LICENCE = (
 
 @dataclass(frozen=True)
 class Archive:
-    """One archive. `checksum`: "md5:.." or "sha256:..", or None to fetch `url` + ".md5"."""
+    """An archive. `checksum`: "md5:.." or "sha256:..", or None to fetch `url` + ".md5"."""
 
     name: str
     url: str
@@ -32,7 +32,7 @@ ARCHIVES = (
     _movielens("ml-20m", "cd245b17a1ae2cc31bb14903e1204af3"),
     _movielens("ml-25m", "6b51fb2759a8657d3bfcbfc42b592ada"),
     _movielens("ml-32m", "d472be332d4daa821edc399621853b57"),
-    # GroupLens renews these two, so their checksum is the one published beside them.
+    # GroupLens updates these two, so their checksum is fetched.
     _movielens("ml-latest-small", None),
     _movielens("ml-latest", None),
     Archive(

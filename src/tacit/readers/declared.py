@@ -1,8 +1,7 @@
-"""Declared lists: which items there are and who takes part, said before anybody rates.
+"""Declared catalogues and lists of users, fixed independently of the ratings.
 
-A catalogue or a list of people that is read off ratings shows which items somebody rated, and who
-did; no guarantee covers that. These files are therefore no ratings, and a file of ratings is
-refused in their place.
+A catalogue or a list of users that is inferred from ratings reveals the rated items and the raters,
+which no guarantee covers. Files of ratings are therefore rejected here.
 """
 
 from collections.abc import Iterable
@@ -20,60 +19,60 @@ from tacit.vocabulary import typed_ids
 
 Ids = Iterable[int | str]
 Declared = Ids | str | Path
-"""Ids, or the file that lists them."""
+"""Ids, or a file that lists them."""
 
 TABLES = (".csv", ".tsv", ".parquet")
 RATED = {"item": ("user", "rating"), "user": ("item", "rating")}
-"""Columns that a list of the one kind does not have, or it is a file of ratings."""
+"""Columns that mark a file of ratings, by kind of list."""
 
 
 def declare(
     ratings: Ratings, catalogue: Declared | None, people: Declared | None, notify: Notify
 ) -> Ratings:
-    """The ratings under a declared catalogue and list of people, where they are given.
+    """Restrict ratings to a declared catalogue and list of users, if given.
 
-    Says how many ratings of others were dropped: a figure that no guarantee covers. Raises as
-    `catalogue`, `people` and `Ratings.with_catalogue` do.
+    Notifies of the number of dropped ratings, which no guarantee covers. Raises as `catalogue`,
+    `people` and `Ratings.with_catalogue` do.
     """
-    found = ratings
+    result = ratings
     if catalogue is not None:
-        found = found.with_catalogue(_ids(catalogue, "item"))
+        result = result.with_catalogue(_ids(catalogue, "item"))
     if people is not None:
-        found = found.with_people(_ids(people, "user"))
-    if dropped := len(ratings) - len(found):
+        result = result.with_people(_ids(people, "user"))
+    if dropped := len(ratings) - len(result):
         notify(
             f"{ratings.name}: {dropped:,} ratings of undeclared users or items were dropped (a "
             "count of true ratings, which no guarantee covers)."
-            + ("" if len(found) else " None is left; use the same ids in both.")
+            + ("" if len(result) else " None is left; use the same ids in both.")
         )
-    return found
+    return result
 
 
 def is_catalogue(path: Path) -> bool:
-    """Whether the file lists items, and is no file of ratings."""
+    """Return whether the file is a list of items, and not a file of ratings."""
     if path.name in (*LAYOUTS, STORED):
         return True
     return path.suffix.lower() in TABLES and not set(RATED["item"]) & set(_table(path).columns)
 
 
 def catalogue(path: str | Path) -> pl.DataFrame:
-    """Columns item and title (null where there is none) of a declared catalogue, each item once.
+    """Read a declared catalogue: distinct items, with columns item and title (null if unknown).
 
-    `path`: a table (csv, tsv, Parquet) with a column item and perhaps title, or what
-    `tacit.readers.items` reads. Raises `DataError` for a file of ratings and for no catalogue.
+    `path`: a table (csv, tsv, Parquet) with a column item and optionally title, or an input of
+    `tacit.readers.items`. Raises `DataError` for a file of ratings, and for an invalid catalogue.
     """
-    place = Path(path)
-    if place.name in (*LAYOUTS, STORED) or place.suffix.lower() not in TABLES:
-        return items(place).select("item", "title")
-    table = listed(place, "item")
+    file = Path(path)
+    if file.name in (*LAYOUTS, STORED) or file.suffix.lower() not in TABLES:
+        return items(file).select("item", "title")
+    table = listed(file, "item")
     titles = pl.col("title").cast(pl.String) if "title" in table.columns else pl.lit(None)
     return table.select("item", titles.cast(pl.String).alias("title"))
 
 
 def people(path: str | Path) -> pl.Series:
-    """The ids of everybody who takes part, each once, from a table with a column user.
+    """Read the distinct ids of all participating users from a table with a column user.
 
-    Raises `DataError` for a file of ratings and for no list.
+    Raises `DataError` for a file of ratings, and for an invalid list.
     """
     return listed(Path(path), "user")["user"]
 
@@ -85,8 +84,8 @@ def _ids(declared: Declared, name: str) -> Ids:
 
 
 def listed(path: Path, name: str) -> pl.DataFrame:
-    """The rows of a table with a column of ids, the first of each id; raises `DataError` for a file
-    of ratings, a row without an id, and for no table."""
+    """Read a table with a column of ids, the first row of each id. Raises `DataError` for a file of
+    ratings, for a row without an id, and for an invalid table."""
     table = _table(path)
     if name not in table.columns:
         raise DataError(f"{path} has no column named {name}; name it in the first line.")

@@ -1,8 +1,8 @@
-"""Parquet and Arrow files, scanned once another process has decoded them to their end.
+"""Parquet and Arrow files, scanned after a trial decoding in another process.
 
-A damaged page may ask for more memory than there is. polars then aborts the process, which no
-`except` can catch; or it panics in a thread of its own, prints pages, and leaves out rows without a
-word. So a process that may be lost goes first, and counts.
+A damaged page may request more memory than available. polars then aborts the process, which
+`except` cannot catch, or panics in one of its threads, prints a long trace, and silently drops
+rows. A disposable process therefore decodes the file first, and counts the rows.
 """
 
 import atexit
@@ -21,31 +21,31 @@ from tacit.errors import DataError
 PARQUET, ARROW = b"PAR1", b"ARROW1"
 WORKER = Path(__file__).with_name("decoding_worker.py")
 BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
-"""What a damaged file is to polars, where it survives."""
+"""Exceptions of polars for a damaged file."""
 SCANS = {PARQUET: pl.scan_parquet, ARROW: pl.scan_ipc}
 
 
 def decodable(stored: Path | bytes, magic: bytes, where: object) -> pl.LazyFrame:
-    """As `scan`, tried before; raises `DataError` where rows would be lost, or the process."""
+    """Scan a file after a trial decoding. Raises `DataError` if it would lose rows or abort."""
     if not _trial.survives(SCANS[magic].__name__, stored):
         raise DataError(f"{where} is damaged: decoding it loses rows; write it again.")
     return scan(stored, magic)
 
 
 def scan(stored: Path | bytes, magic: bytes) -> pl.LazyFrame:
-    """A file that begins with `PARQUET` or `ARROW`; collecting it may raise one of `BROKEN`."""
+    """Scan a file with the magic bytes `PARQUET` or `ARROW`. Collecting may raise `BROKEN`."""
     return SCANS[magic](stored if isinstance(stored, Path) else io.BytesIO(stored))
 
 
 class _Trial:
-    """One worker for all files, started for the first of them and again after one that ends it."""
+    """One worker for all files, started on first use, and again after a crash."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._worker: subprocess.Popen[bytes] | None = None
 
     def survives(self, name: str, stored: Path | bytes) -> bool:
-        """Whether decoding leaves the worker alive and well; True where none can be started."""
+        """Return whether the worker decodes the file completely. True if none can be started."""
         in_memory = isinstance(stored, bytes)
         path, data = ("", stored) if in_memory else (str(stored.absolute()), b"")
         with self._lock:
@@ -57,15 +57,15 @@ class _Trial:
             return answer == b"sound\n"
 
     def _start(self) -> bool:
-        # Where no second Python can be started, files are read untried, as all of them once were.
+        # Without a second Python interpreter, files are read without a trial.
         if not sys.executable:
             return False
         self._worker = subprocess.Popen(
-            [sys.executable, "-P", str(WORKER)],  # -P: its folder is not for imports
+            [sys.executable, "-P", str(WORKER)],  # -P: no imports from its folder
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"RUST_BACKTRACE": "0"},  # which nobody would read, and takes seconds
+            env=os.environ | {"RUST_BACKTRACE": "0"},  # a backtrace would take seconds
         )
         if self._ask(b""):
             return True
@@ -85,14 +85,14 @@ class _Trial:
         return worker.stdout.readline()
 
     def close(self) -> None:
-        """End the worker: it would outlive whoever asked."""
+        """Terminate the worker, which would otherwise outlive this process."""
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.kill()
             worker.communicate()
 
     def forget(self) -> None:
-        """In a forked process: the worker belongs to the one that started it."""
+        """Drop the worker in a forked process. It belongs to the parent."""
         self._lock, self._worker = Lock(), None
 
 

@@ -1,7 +1,7 @@
-"""The process that decodes files for a trial; run by its path, so that it loads polars alone.
+"""Worker process of trial decoding, run by its path, so that it imports polars only.
 
-It says "ready", then answers every request: "sound", or "damaged" where polars would not say so. A
-request is a line of JSON, followed by the file's bytes where it has no path.
+It prints "ready", then one reply per request: "damaged" for damage that polars does not report,
+otherwise "sound". A request is a line of JSON, followed by the file's bytes if it has no path.
 """
 
 import json
@@ -13,7 +13,7 @@ ROWS = 1 << 20
 
 
 def serve() -> None:
-    """Decode what is asked for until standard input ends."""
+    """Process requests until the end of standard input."""
     requests = sys.stdin.buffer
     print("ready", flush=True)
     for request in requests:
@@ -23,9 +23,9 @@ def serve() -> None:
 
 
 def sound(scan: str, file: str | bytes) -> bool:
-    """Whether batches have all rows, or reading them raises an error; a panic is neither.
+    """Return whether decoding yields all rows, or raises an ordinary error. False for a panic.
 
-    A panic in a thread of polars' own ends batches early, and nothing is raised.
+    A panic in a thread of polars ends the batches early, without an exception.
     """
     lazy = getattr(pl, scan)(file)
     try:
@@ -33,7 +33,7 @@ def sound(scan: str, file: str | bytes) -> bool:
     except pl.exceptions.PanicException:
         return False
     except Exception:
-        return True  # whoever reads the file next meets it, too, and has a sentence for it
+        return True  # the actual reader gets the same error, and reports it
     try:
         return rows == lazy.select(pl.len()).collect().item()
     except (pl.exceptions.PanicException, Exception):

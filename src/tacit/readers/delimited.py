@@ -1,4 +1,4 @@
-"""Lines of separated fields: the one parser behind most families."""
+"""Parser of delimited text, used by most formats."""
 
 import io
 import re
@@ -20,16 +20,16 @@ from tacit.readers.text import (
 
 UNIT_SEPARATOR = b"\x1f"
 HELD_OUT = {"0": False, "1": True, "false": False, "true": True}
-"""What a published split's column says, in either case."""
+"""Values of the column of a published split, in either case."""
 
 
 @dataclass(frozen=True)
 class Delimited:
-    """Lines of separated fields, `fields` naming those that matter and None the others.
+    """Lines of separated fields. `fields`: names of the fields to read, None for others.
 
-    Ids are read as strings; `gather` infers their type. Without a field rating the rows are
-    interactions. `decimal_comma`: ratings are written as in 3,5. `iso_times`: timestamps are dates,
-    as in 2024-05-31, and not Unix seconds.
+    Ids are read as strings. `gather` infers their type. Without a field rating the rows are
+    interactions. `decimal_comma`: ratings have a decimal comma, as in 3,5. `iso_times`: timestamps
+    are dates, as in 2024-05-31, and not Unix seconds.
     """
 
     separator: str
@@ -39,8 +39,8 @@ class Delimited:
     iso_times: bool = False
 
     def parse(self, data: bytes) -> pl.DataFrame:
-        """The named fields as columns: ids String, rating Float64, timestamp Int64, held_out
-        Boolean."""
+        """Parse the named fields into columns: ids String, rating Float64, timestamp Int64,
+        held_out Boolean."""
         plain, separator = self._without_quotes(data)
         frame = pl.read_csv(
             io.BytesIO(plain),
@@ -59,7 +59,7 @@ class Delimited:
         return _with_split(frame) if "held_out" in frame.columns else frame
 
     def fault(self, line: str) -> str | None:
-        """What is wrong with one line, field by field."""
+        """Return the first fault of a line, checked field by field, or None."""
         values = self._split(line)
         if len(values) != len(self.fields):
             return (
@@ -73,8 +73,8 @@ class Delimited:
     def _type(self, name: str | None) -> pl.DataType:
         if name == "rating":
             return pl.Float64()
-        whole_seconds = name == "timestamp" and not self.iso_times
-        return pl.Int64() if whole_seconds else pl.String()
+        is_unix = name == "timestamp" and not self.iso_times
+        return pl.Int64() if is_unix else pl.String()
 
     def _without_quotes(self, data: bytes) -> tuple[bytes, str]:
         """Unquote all fields; return the block and its new separator.
@@ -116,9 +116,9 @@ class Delimited:
 
 
 def _with_split(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with a Boolean held_out; raises `UnsoundError` for what is none."""
-    said = frame["held_out"].str.strip_chars().str.to_lowercase()
-    held = said.replace_strict(HELD_OUT, default=None, return_dtype=pl.Boolean)
+    """Return the frame with a Boolean held_out. Raises `UnsoundError` for other values."""
+    flags = frame["held_out"].str.strip_chars().str.to_lowercase()
+    held = flags.replace_strict(HELD_OUT, default=None, return_dtype=pl.Boolean)
     if held.null_count():
         raise UnsoundError("a row has no valid held-out flag")
     return frame.with_columns(held)

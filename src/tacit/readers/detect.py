@@ -1,6 +1,6 @@
-"""Which reader reads a file, a folder or an archive: by name and by first bytes.
+"""Format detection of files, folders and archives, by name and first bytes.
 
-Readers of plug-ins are asked about what no built-in one knows, or by name.
+Readers of plug-ins are tried after the built-in ones, or used by name.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,22 +31,22 @@ def _format(name: str, declared: Any) -> Format:
 
 
 FORMATS = Registry("readers", _BUILT_IN, _format)
-"""Every format by its name, in the order in which they are asked about a file."""
+"""Formats by name, in the order of detection."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Files that together are one data set, and the reader for them."""
+    """The files of one data set, and their format."""
 
     format: Format
     sources: tuple[Source, ...]
 
 
 def detect(path: Path, format: str | None, request: Request) -> Candidate:
-    """The one data set at `path`.
+    """Detect the single data set at `path`.
 
-    In a folder or an archive a file counts by name and by content; a file given itself counts by
-    either. Raises `DataError` when there is none or more than one, naming them.
+    In a folder or an archive, files must match a format by name and content. For a single file
+    either is enough. Raises `DataError` for none or several, with their names.
     """
     formats = [_named(format)] if format else list(_BUILT_IN.values())
     sources = sources_in(path)
@@ -70,7 +70,7 @@ def _named(format: str) -> Format:
 
 
 def _plugged() -> Iterator[Format]:
-    """Readers of plug-ins, but for those that do not load: they break nothing else."""
+    """Yield the readers of plug-ins. Those that cannot be loaded are skipped."""
     for name in FORMATS:
         if name not in _BUILT_IN:
             with suppress(RequestError):
@@ -83,16 +83,16 @@ def _of_file(source: Source, formats: Sequence[Format], request: Request) -> For
     if len(formats) == 1:
         return formats[0]
     called = [format for format in formats if format.named(source)]
-    found = _looking(source, formats, request) or _looking(source, _plugged(), request) or called
-    if found:
-        return found[0]
+    matches = _looking(source, formats, request) or _looking(source, _plugged(), request) or called
+    if matches:
+        return matches[0]
     raise DataError(
         f"{source} has an unknown format; name its format, one of {', '.join(FORMATS)}."
     )
 
 
 def _looking(source: Source, formats: Iterable[Format], request: Request) -> list[Format]:
-    """Those whose first bytes the file has, first those that such files are called as, too."""
+    """Return the formats that match the first bytes, first those that match the name as well."""
     looking = [format for format in formats if format.looks(source, request)]
     return sorted(looking, key=lambda format: not format.named(source))
 
@@ -100,17 +100,17 @@ def _looking(source: Source, formats: Iterable[Format], request: Request) -> lis
 def _candidates(
     sources: Sequence[Source], formats: Sequence[Format], request: Request
 ) -> list[Candidate]:
-    found: dict[str, list[Source]] = {}
+    by_format: dict[str, list[Source]] = {}
     for source in sources:
         called = [format for format in formats if format.named(source)]
         if not called:
             continue
         match = next((format for format in called if format.looks(source, request)), None)
         if match is not None:
-            found.setdefault(match.name, []).append(source)
+            by_format.setdefault(match.name, []).append(source)
     return [
         Candidate(FORMATS[name], group)
-        for name, files in found.items()
+        for name, files in by_format.items()
         for group in ([tuple(files)] if FORMATS[name].parts else [(file,) for file in files])
     ]
 

@@ -1,4 +1,4 @@
-"""Fetching an archive: checked, resumed where it broke off, whole or not there at all."""
+"""Downloads of archives: verified, resumable and atomic."""
 
 import hashlib
 import http.client
@@ -21,18 +21,18 @@ Progress = Callable[[int, int | None], None]
 
 
 def archive(name: str) -> Archive:
-    """The archive of that name; raises `RequestError` when there is none."""
+    """Return the archive of that name. Raises `RequestError` for an unknown name."""
     if name not in DATASETS:
         raise RequestError(f"The data set must be one of {', '.join(DATASETS)}, got '{name}'.")
     return DATASETS[name]
 
 
 def download(wanted: Archive, folder: Path, progress: Progress = lambda done, total: None) -> Path:
-    """The archive as a file in `folder`, fetched unless it is there already.
+    """Download an archive into `folder`, unless it exists. Returns its path.
 
-    What has come so far is kept in a `.part` file, and a later call goes on from there. Raises
-    `DataError` when the server cannot be reached, breaks off, or sends something else than the
-    checksum says; such a file is removed.
+    A partial download is kept as a `.part` file, and a later call resumes it. Raises `DataError` if
+    the server cannot be reached, if the download stops, and for a wrong checksum, after which the
+    file is removed.
     """
     target = folder / wanted.url.rpartition("/")[2]
     checksum = wanted.checksum or published(wanted.url)
@@ -41,11 +41,11 @@ def download(wanted: Archive, folder: Path, progress: Progress = lambda done, to
     folder.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     fetch(wanted.url, part, progress)
-    found = digest(part, checksum)
-    if found != checksum:
+    actual = digest(part, checksum)
+    if actual != checksum:
         part.unlink()
         raise DataError(
-            f"{wanted.url} has checksum {found} instead of {checksum}. The file was removed; "
+            f"{wanted.url} has checksum {actual} instead of {checksum}. The file was removed; "
             "download it again or from elsewhere."
         )
     part.replace(target)
@@ -53,28 +53,25 @@ def download(wanted: Archive, folder: Path, progress: Progress = lambda done, to
 
 
 def published(url: str) -> str:
-    """The MD5 that is published beside an archive, as "md5:...".
-
-    Raises `DataError` where there is none.
-    """
+    """Fetch the published MD5 of an archive, as "md5:...". Raises `DataError` without one."""
     with _opened(urllib.request.Request(url + ".md5"), url + ".md5") as answer:
-        found = HEXADECIMAL.search(answer.read(CHUNK))
-    if found is None:
+        match = HEXADECIMAL.search(answer.read(CHUNK))
+    if match is None:
         raise DataError(f"{url}.md5 contains no MD5 checksum; try again later.")
-    return f"md5:{found.group().decode().lower()}"
+    return f"md5:{match.group().decode().lower()}"
 
 
 def fetch(url: str, part: Path, progress: Progress) -> None:
-    """Fetch `url` into `part`, after what is there already if the server can.
+    """Fetch `url` into `part`, resumed if the server supports it.
 
-    Raises `DataError` where the connection is lost.
+    Raises `DataError` if the connection is lost.
     """
     begun = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={begun}-"} if begun else {})
     try:
         answer = _opened(request, url)
     except _PastTheEndError:
-        return  # all of it is here: the checksum will tell
+        return  # complete; the checksum is verified later
     with answer:
         resumed = answer.status == PARTIAL
         done = begun if resumed else 0
@@ -92,16 +89,16 @@ def fetch(url: str, part: Path, progress: Progress) -> None:
 
 
 def digest(path: Path, like: str) -> str:
-    """The checksum of a file, of the kind of `like`: "md5:.." or "sha256:.."."""
+    """Return the checksum of a file, of the same kind as `like`: "md5:.." or "sha256:.."."""
     kind = like.partition(":")[0]
     with path.open("rb") as file:
-        # MD5 is what the owners publish; it guards against accidents here, not against malice.
+        # The publishers provide MD5. It detects transmission errors, not tampering.
         value = hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False))
     return f"{kind}:{value.hexdigest()}"
 
 
 class _PastTheEndError(Exception):
-    """The server has nothing after the byte that was asked for."""
+    """The requested range starts at the end of the file."""
 
 
 def _opened(request: urllib.request.Request, url: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a reader is: a declaration of how a family of files looks and how its rows come out."""
+"""Declarations of file formats: how to recognize and how to parse them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,12 +14,12 @@ from tacit.readers.source import Source
 Notify = Callable[[str], None]
 NAMES = ("user", "item", "rating", "timestamp")
 MOVIELENS = {"user": "userId", "item": "movieId"}
-"""What MovieLens calls them, in tables whose columns nobody named."""
+"""Column names of MovieLens, the fallback for tables without named columns."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table hold the person, the item, the rating and (if there) the time."""
+    """Column names of user, item, rating and (if present) time in a table."""
 
     user: str = "user"
     item: str = "item"
@@ -28,24 +28,24 @@ class Columns:
 
     @classmethod
     def of(cls, names: Mapping[str, str] | None) -> "Columns":
-        """From `{"user": "member", ..}`; raises `RequestError` for a key that is no column, for a
-        name that is no text, and for one column under two names."""
+        """Build from `{"user": "member", ..}`. Raises `RequestError` for an unknown key, for a name
+        that is not a string, and for a column with two names."""
         must_be(Mapping, names or {}, "a mapping", "name columns as in {'user': 'member'}")
         for name, theirs in (names or {}).items():
             if name not in NAMES:
                 raise RequestError(f"The name of a column must be one of {NAMES}, got '{name}'.")
             must_be(str, theirs, "a column name", f"name the column of {name} as a string")
-        found = cls(**(names or {}))
-        used = [getattr(found, name) for name in NAMES]
+        columns = cls(**(names or {}))
+        used = [getattr(columns, name) for name in NAMES]
         if twice := [name for name in used if used.count(name) > 1]:
             raise RequestError(
                 f"The column '{twice[0]}' cannot be two of {', '.join(NAMES)}; name another "
                 "column for one of them."
             )
-        return found
+        return columns
 
     def within(self, present: Sequence[str]) -> "Columns":
-        """The columns of a table with these names: MovieLens' own names, where ours are not."""
+        """Return the columns of a table with these names, with MovieLens names as a fallback."""
         usual = {
             ours: theirs
             for ours, theirs in MOVIELENS.items()
@@ -54,13 +54,13 @@ class Columns:
         return replace(self, **usual)
 
     def renaming(self, present: Sequence[str]) -> dict[str, str]:
-        """File's name -> our name, for the columns that are there."""
+        """Map the names in the file to the standard names, for the present columns."""
         pairs = {getattr(self, name): name for name in NAMES}
         return {theirs: ours for theirs, ours in pairs.items() if theirs in present}
 
     def missing(self, present: Sequence[str], *, rated: bool) -> list[str]:
-        """The columns that must be there and are not; a time must be there once it is renamed, and
-        so must a rating, which is also needed where rows are `rated`."""
+        """Return the missing required columns. A time and a rating are required if they were
+        named explicitly, and a rating if rows are `rated`."""
         needed = [self.user, self.item]
         needed += [self.rating] if rated or self.rating != "rating" else []
         needed += [self.timestamp] if self.timestamp != "timestamp" else []
@@ -69,10 +69,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller asked of a reader: the grid, where it is known, and the names of columns.
+    """Options of the caller for a reader: the scale, if known, and the column names.
 
-    `held_out`: the column that says what a published split keeps for the test. Raises
-    `RequestError` where it is one of the others.
+    `held_out`: the column that marks the test rows of a published split. Raises `RequestError` if
+    it is one of the other columns.
     """
 
     grid: DeclaredScale | None = None
@@ -89,26 +89,26 @@ class Request:
             )
 
     def renaming(self, present: Sequence[str]) -> dict[str, str]:
-        """File's name -> our name, for the columns that are read."""
-        found = self.columns.within(present).renaming(present)
+        """Map the names in the file to the standard names, for the columns to read."""
+        mapping = self.columns.within(present).renaming(present)
         if self.held_out is not None and self.held_out in present:
-            found[self.held_out] = "held_out"
-        others = [name for name in present if name not in found]
-        if len(others) == 1 and self._interactions(present) and "rating" not in found.values():
-            found[others[0]] = "rating"  # weights: looked at, so that text is not passed over
-        return found
+            mapping[self.held_out] = "held_out"
+        others = [name for name in present if name not in mapping]
+        if len(others) == 1 and self._interactions(present) and "rating" not in mapping.values():
+            mapping[others[0]] = "rating"  # weights, read so that text is rejected
+        return mapping
 
     def missing(self, present: Sequence[str]) -> list[str]:
-        """The columns that must be there and are not."""
+        """Return the missing required columns."""
         columns = self.columns.within(present)
         if self.held_out is not None and self.held_out not in present:
-            # One of the others may be meant, so that whether rows are rated is not known.
+            # It may be a misspelt name of another column, so whether rows are rated is unknown.
             return [self.held_out, *columns.missing(present, rated=False)]
         return columns.missing(present, rated=not self._interactions(present))
 
     def _interactions(self, present: Sequence[str]) -> bool:
-        """Whether the scale asked for has one level or, where none is, nothing else is there than
-        person, item and perhaps time."""
+        """Return whether the declared scale has one level or, without a scale, whether there are
+        only columns of user, item and time."""
         if self.grid is not None:
             return self.grid.scale.has_one_level
         columns = self.columns.within(present)
@@ -118,12 +118,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Format:
-    """A family of rating files.
+    """A format of rating files.
 
-    `patterns`: what such files are called (lower case, without `.gz`). `looks`: whether the first
-    bytes are such a file's. `frames`: the rows in file order, as columns user, item, rating and
-    perhaps timestamp. `scale`: the public scale that the site asked people to rate on; None when
-    the file alone cannot tell. `parts`: several files together are one data set.
+    `patterns`: file name patterns (lower case, without `.gz`). `looks`: whether the first bytes
+    match. `frames`: the rows in file order, with columns user, item, rating and optionally
+    timestamp. `scale`: the public scale of the site, None if it varies. `parts`: whether several
+    files together are one data set.
     """
 
     name: str
@@ -135,5 +135,5 @@ class Format:
     parts: bool = False
 
     def named(self, source: Source) -> bool:
-        """Whether the file is called as such files are."""
+        """Return whether the file name matches a pattern."""
         return any(fnmatch(source.name, pattern) for pattern in self.patterns)

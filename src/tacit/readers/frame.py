@@ -1,4 +1,4 @@
-"""Frames already in memory, and files that polars scans: rows in order, a million at a time."""
+"""Rows of frames and of files that polars scans, in order, in batches of a million."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from tacit.scale import THERE
 
 
 def read_lazy(lazy: pl.LazyFrame, where: str, request: Request) -> Iterator[pl.DataFrame]:
-    """The rows of any polars table, a million at a time; raises `DataError` naming the row."""
+    """Yield the rows of a polars table in batches of a million. Raises `DataError` with the row."""
     schema = lazy.collect_schema()
     require(where, schema.names(), request)
     renaming = request.renaming(schema.names())
@@ -33,7 +33,7 @@ def read_lazy(lazy: pl.LazyFrame, where: str, request: Request) -> Iterator[pl.D
 
 
 def _read_as(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.Expr:
-    """A column as it is gathered: times of any kind as Unix seconds."""
+    """Return the expression of a column, with times converted to Unix seconds."""
     if ours == "timestamp" and isinstance(dtype, pl.Datetime | pl.Date):
         return pl.col(theirs).dt.epoch("s")
     if ours == "timestamp" and isinstance(dtype, pl.String):
@@ -42,7 +42,7 @@ def _read_as(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.Expr:
 
 
 def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType:
-    """What a column is cast to; raises `DataError` for a type that cannot hold such values."""
+    """Return the type to cast a column to. Raises `DataError` for an unsuitable type."""
     if ours == "rating" and dtype.is_numeric():
         return pl.Float64()
     if ours == "held_out" and (dtype.is_integer() or dtype == pl.Boolean):
@@ -64,11 +64,11 @@ def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType
 def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None) -> None:
     for name in frame.columns:
         if (absent := missing(frame[name])).any():
-            place = row + int(absent.arg_max() or 0)
+            first = row + int(absent.arg_max() or 0)
             fault = (
                 f"missing, or not a date such as {EXAMPLES}" if name == "timestamp" else "missing"
             )
-            raise DataError(f"{where}, row {place}: the {name} is {fault}; fill or drop the row.")
+            raise DataError(f"{where}, row {first}: the {name} is {fault}; fill or drop the row.")
     if "held_out" in frame.columns and not (held := frame["held_out"].is_between(0, 1)).all():
         raise DataError(
             f"{where}, row {row + int(held.arg_min() or 0)}: the held-out column must contain 0 "
@@ -86,7 +86,7 @@ def _check(frame: pl.DataFrame, row: int, where: str, grid: DeclaredScale | None
 
 
 def require(where: object, names: list[str], request: Request) -> None:
-    """Raises `DataError` unless a table with these names has the columns, each once."""
+    """Raise `DataError` unless a table with these names has the required columns, each once."""
     if twice := [name for name in request.renaming(names) if names.count(name) > 1]:
         raise DataError(
             f"{where}, line 1: column {shown(twice[0])} occurs {names.count(twice[0])} times; "
@@ -101,7 +101,7 @@ def require(where: object, names: list[str], request: Request) -> None:
 
 
 def _remedy(missing: Sequence[str], request: Request) -> str:
-    """What to name, all of it at once."""
+    """Return the remedy for all missing columns at once."""
     ours = request.columns.renaming(missing).values()
     parts = ["name the held-out column"] if request.held_out in missing else []
     if ours:
@@ -112,9 +112,9 @@ def _remedy(missing: Sequence[str], request: Request) -> str:
 
 
 def as_lazy(frame: Any) -> pl.LazyFrame:
-    """A polars or pandas frame, or anything with named columns, as a polars lazy frame.
+    """Convert a polars or pandas frame, or another object with named columns, to a lazy frame.
 
-    Raises `RequestError` for what has none.
+    Raises `RequestError` for an object without columns.
     """
     if isinstance(frame, pl.LazyFrame):
         return frame
@@ -130,13 +130,13 @@ def as_lazy(frame: Any) -> pl.LazyFrame:
 
 
 def _series(name: str, values: Any) -> pl.Series:
-    """Convert a column; raises `DataError` if its values have several types."""
-    # An object column is text to pandas; a list lets polars see what it really holds.
-    given = values.tolist() if values.dtype == object else values
+    """Convert a column. Raises `DataError` if its values have several types."""
+    # pandas stores text as an object column. From a list, polars infers the actual type.
+    data = values.tolist() if values.dtype == object else values
     try:
-        return pl.Series(name, given)
+        return pl.Series(name, data)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
-        kinds = ", ".join(sorted({type(one).__name__ for one in given}))
+        kinds = ", ".join(sorted({type(one).__name__ for one in data}))
         raise DataError(
             f"frame: column {name!r} has mixed types ({kinds}); convert it to one type."
         ) from error

@@ -1,4 +1,4 @@
-"""Batches of raw columns gathered into one `Ratings`, in memory a few times the result's size."""
+"""Batches of raw columns, combined into `Ratings` in a few times the memory of the result."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -20,7 +20,7 @@ MOST_DISTINCT = 4096
 
 
 class Encoder:
-    """Ids to codes, batch by batch, in order of first appearance; `finish` then sorts them.
+    """Encodes ids as indices, batch by batch, in order of first appearance. `finish` sorts them.
 
     `blanks`: number of ids whose leading or trailing spaces were removed.
     """
@@ -40,7 +40,7 @@ class Encoder:
         self._batches.append(joined["code"].to_numpy())
 
     def finish(self) -> tuple[Vocabulary, Codes]:
-        """The sorted vocabulary and the codes of every batch, joined."""
+        """Return the sorted vocabulary, and the concatenated indices of all batches."""
         ids = self._table["id"]
         order = ids.arg_sort().to_numpy()
         rank = np.empty(len(ids), np.int32)
@@ -75,7 +75,7 @@ class Encoder:
 
 
 def coalesced(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same rows in batches of a million or so: thousands of small files stay cheap."""
+    """Combine frames into batches of about a million rows, for speed with many small files."""
     waiting: list[pl.DataFrame] = []
     for frame in frames:
         waiting.append(frame)
@@ -97,14 +97,14 @@ def gather(
     positive_only: bool = False,
     may_be_empty: bool = False,
 ) -> Ratings:
-    """Ratings from frames of columns user, item and perhaps rating, timestamp and held_out, in
-    their order.
+    """Combine frames with columns user, item and optionally rating, timestamp and held_out into
+    `Ratings`, in their order.
 
-    With `grid` None the scale is inferred from the distinct ratings; without ratings it is `there`.
-    A (person, item) pair given twice keeps its latest row. `positive_only`: drop
+    `grid`: the declared scale. With None it is inferred from the distinct ratings, and is `there`
+    without ratings. A repeated (user, item) pair keeps its latest row. `positive_only`: drop
     interactions whose weight is 0 or below, which raise `DataError` otherwise. Raises `DataError`
-    without a scale, or without a row unless the data `may_be_empty`: with declared catalogue,
-    people and scale, an error would reveal that the only user with ratings is absent.
+    without a scale, and without a row unless the data `may_be_empty`: with declared catalogue,
+    users and scale, an error would reveal that the only user with ratings is absent.
     """
     users, items = Encoder(), Encoder()
     numbers: list[NDArray[np.float32]] = []
@@ -141,8 +141,8 @@ def gather(
             f"{where}: the scale {grid.scale} was inferred from the ratings; declare it to be "
             "certain."
         )
-    chance = np.random.default_rng(rng)
-    levels = np.concatenate([grid.levels(part.astype(np.float64), chance) for part in numbers])
+    generator = np.random.default_rng(rng)
+    levels = np.concatenate([grid.levels(part.astype(np.float64), generator) for part in numbers])
     numbers.clear()
     if blanks := users.blanks + items.blanks:
         notify(f"{where}: removed leading or trailing spaces of {blanks:,} ids.")
@@ -178,7 +178,7 @@ def _no_ratings(scale: RatingScale, name: str) -> Ratings:
 def _of_interactions(
     first: pl.DataFrame, grid: DeclaredScale | None, where: str, notify: Notify
 ) -> DeclaredScale | None:
-    """The scale `there` for rows without ratings, which nobody needs to declare; else `grid`."""
+    """Return the scale `there` for rows without ratings, even undeclared, otherwise `grid`."""
     if "rating" not in first.columns and grid is None:
         notify(
             f"{where}: no rating column was found, so each row is an interaction (scale {THERE})."
@@ -192,7 +192,7 @@ def _of_interactions(
 def _positive_rows(
     frame: pl.DataFrame, grid: DeclaredScale | None, where: str, positive_only: bool
 ) -> pl.DataFrame:
-    """Drop interactions whose weight is 0 or below; raise `DataError` unless `positive_only`."""
+    """Drop interactions whose weight is 0 or below. Raises `DataError` unless `positive_only`."""
     if grid is None or not grid.scale.has_one_level or "rating" not in frame.columns:
         return frame
     positive = frame.filter(pl.col("rating") > 0)
@@ -225,15 +225,15 @@ def _without_repeats(ratings: Ratings, where: str, notify: Notify) -> Ratings:
     if keep is None:
         return ratings
     dropped = len(ratings) - int(keep.sum())
-    kept = "the latest of each" if ratings.times is not None else "the last row of each"
-    notify(f"{where}: {dropped:,} repeated (user, item) rows were dropped; {kept} was kept.")
+    rule = "the latest of each" if ratings.times is not None else "the last row of each"
+    notify(f"{where}: {dropped:,} repeated (user, item) rows were dropped; {rule} was kept.")
     return ratings.where(keep)
 
 
 def last_of_each(ratings: Ratings) -> Mask | None:
-    """Which rows stay when each (person, item) pair keeps one: None when all do.
+    """Return the mask of rows to keep, one per (user, item) pair. None to keep all.
 
-    The row with the latest time stays, the last in file order among equal times or without times.
+    The row with the latest time is kept, the last in file order among equal times or without times.
     """
     pair = ratings.users.astype(np.int64) * ratings.n_items + ratings.items
     ordered = np.sort(pair)

@@ -1,4 +1,4 @@
-"""What everybody knows of the items: a table with a row an item, for models that use it."""
+"""Public item tables, one row per item, for models that use item features."""
 
 from pathlib import Path
 
@@ -10,19 +10,19 @@ from tacit.readers.items import LAYOUTS, STORED, items
 
 
 def item_table(path: str | Path) -> pl.DataFrame:
-    """A column item and what else the table has: genres, title, a year, a language.
+    """Read an item table: a column item, and features such as genres, title, year or language.
 
-    `path`: a table (csv, tsv, Parquet) with a column item, or what `tacit.readers.items` reads.
-    It has to be public, as whatever it says shapes a published model: means or counts read off
-    ratings are not. Raises `DataError` for a file of ratings, for no table, and for one that says
-    nothing but which items there are.
+    `path`: a table (csv, tsv, Parquet) with a column item, or an input of `tacit.readers.items`. It
+    must be public, because a published model depends on it. Means or counts of ratings are not
+    public. Raises `DataError` for a file of ratings, for an invalid table, and for a table without
+    features.
     """
-    place = Path(path)
-    own = place.name in (*LAYOUTS, STORED) or place.suffix.lower() not in TABLES
-    table = items(place) if own else listed(place, "item")
+    file = Path(path)
+    is_release = file.name in (*LAYOUTS, STORED) or file.suffix.lower() not in TABLES
+    table = items(file) if is_release else listed(file, "item")
     if table.width < 2:
         raise DataError(
-            f"{place} has an item column only; add columns that describe the items, such as "
+            f"{file} has an item column only; add columns that describe the items, such as "
             "genres, title or year."
         )
     return table

@@ -1,4 +1,4 @@
-"""What items are called and which genres they have, as releases carry it beside the ratings."""
+"""Titles and genres of items, from the catalogue files of data sets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tacit.readers.source import Source, sources_in
 from tacit.readers.text import reason, shown, split
 from tacit.vocabulary import typed_ids
 
-# The flags of `u.item`, in their order; the first says that the genres are not known.
+# The genre flags of `u.item`, in order. The first one stands for unknown genres.
 FLAGS = (
     "unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary",
     "Drama", "Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi",
@@ -26,7 +26,7 @@ SCHEMA = {"item": pl.String, "title": pl.String, "genres": pl.List(pl.String)}
 
 @dataclass(frozen=True)
 class ItemFormat:
-    """Lines of item, title and more; genres are field `genres`, or flags from there on."""
+    """Lines of item, title and other fields. Genres are in field `genres`, or flags from there."""
 
     separator: str
     encoding: str
@@ -35,7 +35,7 @@ class ItemFormat:
     header: bool = False
 
     def genres_of(self, row: Sequence[str]) -> list[str]:
-        """The genres of one line, none where it has no such field."""
+        """Return the genres of one line, empty without the field."""
         if self.flags:
             marks = zip(FLAGS, row[self.genres :], strict=False)
             named = [name for name, mark in marks if mark == "1"]
@@ -44,13 +44,13 @@ class ItemFormat:
         return [name for name in named if name not in NO_GENRE]
 
     def rows(self, lines: Sequence[str]) -> list[list[str]]:
-        """The fields of every line."""
+        """Return the fields of every line."""
         if self.separator == ",":
             return [split(line, ",") for line in lines]
         return [line.split(self.separator) for line in lines if line]
 
 
-# By file name; the older releases are Latin-1.
+# By file name. Older releases are in Latin-1.
 LAYOUTS = {
     "u.item": ItemFormat("|", "latin-1", 5, flags=True),
     "movies.dat": ItemFormat("::", "latin-1", 2),
@@ -59,15 +59,15 @@ LAYOUTS = {
 
 
 def items(path: str | Path) -> pl.DataFrame:
-    """Columns item, title and genres (lists, perhaps empty) of a catalogue.
+    """Read a catalogue with columns item, title and genres (lists, possibly empty).
 
     `path`: `u.item`, `movies.dat`, `movies.csv` or `items.parquet` (columns item, title or genres,
-    the latter by `|`), an archive or a folder that holds one, or a ratings file beside one. Raises
-    `DataError` when there is none or a line of it is wrong.
+    the latter separated by `|`), an archive or a folder with one of them, or a ratings file in the
+    same folder. Raises `DataError` without such a file, and for an invalid line.
     """
     near = given_path(path)
-    own = near.is_dir() or near.suffix == ".zip" or near.name in (*LAYOUTS, STORED)
-    for source in sources_in(near if own else near.parent):
+    is_catalogue = near.is_dir() or near.suffix == ".zip" or near.name in (*LAYOUTS, STORED)
+    for source in sources_in(near if is_catalogue else near.parent):
         if source.name in LAYOUTS:
             return _listed(source, LAYOUTS[source.name])
         if source.name == STORED:
@@ -77,7 +77,7 @@ def items(path: str | Path) -> pl.DataFrame:
 
 
 def titles(path: str | Path) -> pl.DataFrame:
-    """Columns item and title, of items that have one; `path` and errors as those of `items`."""
+    """Read the items with a title, with columns item and title. Arguments and errors as `items`."""
     return items(path).select("item", "title").drop_nulls()
 
 
@@ -104,8 +104,8 @@ def _stored(source: Source) -> pl.DataFrame:
     try:
         with source.open() as file:
             stored = decodable(file.read(), PARQUET, source).collect()
-        given = {name: pl.col(name) for name in ("title", "genres") if name in stored.columns}
-        text = {name: column.cast(pl.String) for name, column in given.items()}
+        columns = {name: pl.col(name) for name in ("title", "genres") if name in stored.columns}
+        text = {name: column.cast(pl.String) for name, column in columns.items()}
         return _typed(stored).select(
             "item",
             text.get("title", pl.lit(None, pl.String)).alias("title"),

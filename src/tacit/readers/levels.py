@@ -1,4 +1,4 @@
-"""From numbers in a file to levels of a rating scale: checking, rounding, inferring."""
+"""Levels of a rating scale from numbers: validation, rounding and inference."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,47 +23,46 @@ MOST_LEVELS = 201
 
 @dataclass(frozen=True)
 class DeclaredScale:
-    """A declared scale, and what becomes of a rating that lies between two of its levels.
+    """A declared scale, and the rounding of ratings between two levels.
 
-    With `rounding` None such a rating is refused; "nearest" takes the nearest level, the higher of
-    two equally near; "stochastic" takes one of the two neighbours so that the mean is kept. On the
-    scale `there` every finite number stands at the one level: it is a weight, and is ignored.
+    `rounding`: None rejects such a rating. "nearest" rounds to the nearest level, ties upwards.
+    "stochastic" rounds to one of the two neighbouring levels without bias. On the scale `there`
+    every finite number has the single level: it is a weight, and is ignored.
     """
 
     scale: RatingScale
     rounding: Rounding | None = None
 
     def admits(self, ratings: Floats) -> Mask:
-        """Which ratings are on the scale; NaN and infinity never are. Shape (n,)."""
-        place = self._place(ratings)
+        """Return the mask of ratings on the scale, shape (n,). False for NaN and infinity."""
+        position = self._position(ratings)
         with np.errstate(invalid="ignore"):
-            inside = (place >= -OFF_GRID) & (place <= self.scale.n_levels - 1 + OFF_GRID)
+            inside = (position >= -OFF_GRID) & (position <= self.scale.n_levels - 1 + OFF_GRID)
             if self.rounding is None:
-                inside &= np.abs(place - np.rint(place)) <= OFF_GRID
+                inside &= np.abs(position - np.rint(position)) <= OFF_GRID
         return inside
 
     def levels(self, ratings: Floats, rng: np.random.Generator) -> Levels:
-        """The level number of each admitted rating, as uint8 where it fits, else uint16."""
-        place = self._place(ratings)
-        lift = rng.random(len(place)) if self.rounding == "stochastic" else 0.5
-        # A rating on the grid stays where it is, whatever its float's last bit says.
-        on_grid = np.abs(place - np.rint(place)) <= OFF_GRID
-        level = np.where(on_grid, np.rint(place), np.floor(place + lift))
+        """Return the level index of each admitted rating, as uint8 if it fits, otherwise uint16."""
+        position = self._position(ratings)
+        lift = rng.random(len(position)) if self.rounding == "stochastic" else 0.5
+        # A rating on the grid keeps its level in spite of floating-point error.
+        on_grid = np.abs(position - np.rint(position)) <= OFF_GRID
+        level = np.where(on_grid, np.rint(position), np.floor(position + lift))
         dtype = np.uint8 if self.scale.n_levels <= 256 else np.uint16
         return np.clip(level, 0, self.scale.n_levels - 1).astype(dtype)
 
-    def _place(self, ratings: Floats) -> Floats:
+    def _position(self, ratings: Floats) -> Floats:
         if self.scale.has_one_level:
             return np.where(np.isfinite(ratings), 0.0, np.nan)
         return (ratings - float(self.scale.low)) / float(self.scale.step)
 
 
 def infer(distinct: Floats, where: str) -> RatingScale:
-    """The scale from the lowest to the highest of the `distinct` ratings seen.
+    """Infer the scale from the `distinct` ratings, shape (n,), from the lowest to the highest.
 
-    The step is the widest of 1, 1/2, 1/4, 1/5 and 1/10 whose multiples they all are. Raises
-    `DataError` when there is none, or a single rating: then the scale must be declared. `distinct`:
-    shape (n,).
+    The step is the largest of 1, 1/2, 1/4, 1/5 and 1/10 that divides all of them. Raises
+    `DataError` without one, and for a single distinct rating: the scale must then be declared.
     """
     low, high = distinct.min(), distinct.max()
     for step in STEPS:

@@ -1,4 +1,4 @@
-"""Titles for made-up films, so that a demonstration has something to be rated."""
+"""Titles of synthetic films, for demonstrations."""
 
 from tacit.errors import RequestError
 
@@ -20,7 +20,7 @@ THINGS = (
 
 
 def made_up_titles(count: int) -> list[str]:
-    """`count` different titles, the same ones every time; at most 1,720.
+    """Return `count` distinct titles, always the same, at most 1,720.
 
     Raises `RequestError` for more.
 
@@ -30,5 +30,5 @@ def made_up_titles(count: int) -> list[str]:
     most = len(QUALITIES) * len(THINGS)
     if count > most:
         raise RequestError(f"count must be at most {most} titles, got {count}.")
-    # Both lists at a step a time: their lengths have no common divisor, so no pair comes twice.
+    # The lengths of the lists are coprime, so no pair occurs twice.
     return [f"The {QUALITIES[k % len(QUALITIES)]} {THINGS[k % len(THINGS)]}" for k in range(count)]

@@ -1,4 +1,4 @@
-"""Ratings of a file or a frame: the format is found, the rows gathered, the scale checked."""
+"""Ratings from files and frames: format detection, parsing and scale checks."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -37,46 +37,46 @@ def read(
     name: str | None = None,
     notify: Notify | None = None,
 ) -> Ratings:
-    """Ratings from a file, a folder or an archive, in any format of `FORMATS`.
+    """Read ratings from a file, a folder or an archive, in any format of `FORMATS`.
 
-    `scale`: the public scale; without it the format's own, or one inferred with a notice. A table
-    of person and item alone (and perhaps time) holds interactions, on the scale "there"; so does
-    any other where that scale is given: ratings or weights are then ignored, with a notice.
-    `positive_only`: drop interactions whose weight is 0 or below, which are rejected otherwise.
-    `held_out`: the column of a table that says what a published split keeps for the test.
-    `columns`: `{"user": "member", ..}` for tables. `rounding`: what becomes of a rating between
-    two levels ("nearest", "stochastic" with `rng`); without it Jester's are rounded to the
-    nearest and any other is refused. `catalogue`, `people`: ids, or a file that lists them, of all
-    items and of everybody who takes part; ratings of others are dropped, with a notice. What is not
-    declared is taken from the ratings, and guarantees say that they do not cover it.
+    `scale`: the public scale. By default that of the format, or one inferred with a notice. A table
+    with only user and item (and optionally time) contains interactions, on the scale "there". With
+    that scale, ratings or weights of other tables are ignored, with a notice. `positive_only`: drop
+    interactions whose weight is 0 or below, which are rejected otherwise. `held_out`: the column of
+    a table that marks the test rows of a published split. `columns`: `{"user": "member", ..}` for
+    tables. `rounding`: of ratings between two levels, "nearest" or "stochastic" (with `rng`). By
+    default Jester's are rounded to the nearest level and others are rejected. `catalogue`,
+    `people`: all items and all participating users, as ids or a file of ids. Ratings of others are
+    dropped, with a notice. Undeclared lists are inferred from the ratings, and guarantees state
+    that they do not cover this.
 
-    Raises `DataError` with the file, the line and the value when the data are wrong, and
-    `RequestError` when the scale, the format or a column is not one.
+    Raises `DataError` for invalid data, with the file, the line and the value, and `RequestError`
+    for an invalid scale, format or column.
     """
-    place = given_path(path)
+    file = given_path(path)
     warn = notify or logging.getLogger("tacit.readers").warning
     wanted = Columns.of(columns)
     declared = _grid(scale, rounding)
-    found = detect(place, format, Request(declared, wanted, held_out))
-    grid = declared or _format_scale(found, rounding, is_declared=format is not None)
-    grid = _own_rounding(grid, found)
+    candidate = detect(file, format, Request(declared, wanted, held_out))
+    grid = declared or _format_scale(candidate, rounding, is_declared=format is not None)
+    grid = _format_rounding(grid, candidate)
     if grid and grid.rounding and not grid.scale.has_one_level:
-        warn(f"{place}: ratings are rounded ({grid.rounding}) to the scale {grid.scale}.")
-    frames = found.format.frames(found.sources, Request(grid, wanted, held_out))
-    label = name or _label(place)
+        warn(f"{file}: ratings are rounded ({grid.rounding}) to the scale {grid.scale}.")
+    frames = candidate.format.frames(candidate.sources, Request(grid, wanted, held_out))
+    label = name or _label(file)
     ratings = gather(
         frames,
         grid,
         name=label,
-        where=str(place),
+        where=str(file),
         rng=rng,
         notify=warn,
         positive_only=positive_only,
-        may_be_empty=all(given is not None for given in (catalogue, people, declared)),
+        may_be_empty=all(value is not None for value in (catalogue, people, declared)),
     )
     if held_out is not None and ratings.held_out is None:
         raise DataError(
-            f"{place} is read as {found.format.name}, which has no held-out column {held_out}; "
+            f"{file} is read as {candidate.format.name}, which has no held-out column {held_out}; "
             "use a table with a header, or another split."
         )
     return declare(ratings, catalogue, people, warn)
@@ -96,7 +96,7 @@ def from_frame(
     name: str = "frame",
     notify: Notify | None = None,
 ) -> Ratings:
-    """Ratings from a polars (lazy) or pandas frame; options and errors as those of `read`."""
+    """Read ratings from a polars (lazy) or pandas frame. Options and errors as `read`."""
     warn = notify or logging.getLogger("tacit.readers").warning
     grid = _grid(scale, rounding)
     frames: Iterator[pl.DataFrame] = read_lazy(
@@ -110,7 +110,7 @@ def from_frame(
         rng=rng,
         notify=warn,
         positive_only=positive_only,
-        may_be_empty=all(given is not None for given in (catalogue, people, scale)),
+        may_be_empty=all(value is not None for value in (catalogue, people, scale)),
     )
     return declare(ratings, catalogue, people, warn)
 
@@ -125,21 +125,21 @@ def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> Declare
 
 
 def _format_scale(
-    found: Candidate, rounding: Rounding | None, *, is_declared: bool
+    candidate: Candidate, rounding: Rounding | None, *, is_declared: bool
 ) -> DeclaredScale | None:
     """Return the scale of the format if it was declared or the files have its usual names.
 
     The columns do not determine the scale: other data sets have the same ones.
     """
-    if not is_declared and not all(found.format.named(source) for source in found.sources):
+    if not is_declared and not all(candidate.format.named(source) for source in candidate.sources):
         return _grid(None, rounding)
-    return _grid(found.format.scale, rounding or found.format.rounding)
+    return _grid(candidate.format.scale, rounding or candidate.format.rounding)
 
 
-def _own_rounding(grid: DeclaredScale | None, found: Candidate) -> DeclaredScale | None:
+def _format_rounding(grid: DeclaredScale | None, candidate: Candidate) -> DeclaredScale | None:
     if grid is None or grid.rounding is not None:
         return grid
-    return DeclaredScale(grid.scale, found.format.rounding)
+    return DeclaredScale(grid.scale, candidate.format.rounding)
 
 
 def _label(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Where bytes come from: a file, a gzip file or a member of a zip archive, in blocks of lines."""
+"""Sources of bytes: plain files, gzip files and members of zip archives, in blocks of lines."""
 
 import gzip
 import io
@@ -19,15 +19,15 @@ UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SUBFOLDERS = ("training_set",)
 LONGEST_LINE = 1 << 22
-"""Bytes of one line: more is no table, and would be read into memory whole."""
+"""Maximum line length in bytes, to bound the memory for files that are not tables."""
 BROKEN = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
 UNSOUND = (zipfile.BadZipFile, OSError, RuntimeError, UnicodeDecodeError)
-"""What the directory of an archive may raise: names that are no text, methods nobody knows."""
+"""Exceptions of a malformed archive, such as undecodable names or unknown compression methods."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines of a file, the first of which is line `first_line` (counted from 1)."""
+    """Complete lines of a file, starting with line `first_line` (counted from 1)."""
 
     first_line: int
     data: bytes
@@ -35,9 +35,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Source:
-    """One stream of bytes: a plain or gzip file, or a `member` of a zip archive.
+    """A stream of bytes: a plain or gzip file, or a `member` of a zip archive.
 
-    Gzip is told by its first two bytes, whatever the file is called.
+    Gzip is detected by its first two bytes, independent of the file name.
     """
 
     path: Path
@@ -45,7 +45,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """The file's own name in lower case, without `.gz`: what detection goes by."""
+        """File name in lower case, without `.gz`, for format detection."""
         return Path(self.member or self.path).name.lower().removesuffix(".gz")
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Source:
 
     @contextmanager
     def open(self) -> Generator[BinaryIO]:
-        """The unpacked bytes; raises `DataError` when the file or archive cannot be read."""
+        """Open the decompressed stream. Raises `DataError` if the file cannot be read."""
         try:
             with self._packed() as raw:
                 gzipped = raw.read(2) == b"\x1f\x8b"
@@ -70,15 +70,15 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first few kilobytes, without a byte order mark."""
+        """The first 16 KiB, without a byte order mark."""
         with self.open() as file:
             return self._unmarked(file.read(HEAD))
 
     def blocks(self, size: int = BLOCK) -> Iterator[Block]:
-        """The file from first line to last, in blocks of about `size` bytes.
+        """Yield the file in order, in blocks of about `size` bytes.
 
-        Raises `DataError` for UTF-16, for a line above `LONGEST_LINE`, and for a compressed stream
-        that ends early, naming the last line that could be read.
+        Raises `DataError` for UTF-16, for a line longer than `LONGEST_LINE`, and for a truncated
+        compressed stream, with the last readable line.
         """
         line, rest = 1, b""
         with self.open() as file:
@@ -136,9 +136,9 @@ def _reason(error: BaseException) -> str:
 
 
 def sources_in(path: Path) -> list[Source]:
-    """The files at `path`: itself, those of a folder, the members of a zip archive.
+    """Return the files at `path`: a file, those of a folder, or the members of a zip archive.
 
-    Raises `DataError` when there is nothing or the archive is broken.
+    Raises `DataError` for a missing path, and for a damaged archive.
     """
     if path.is_dir():
         folders = [path, *(path / name for name in SUBFOLDERS if (path / name).is_dir())]

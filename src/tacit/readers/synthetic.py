@@ -1,12 +1,12 @@
-"""Made-up ratings that look like real ones, for demonstrations and tests.
+"""Synthetic ratings with realistic marginals, for demonstrations and tests.
 
-The latent rating of person u for item i is
+The latent rating of item i by user u is
 
     theta = b_u + b_i + <p_u, q_i> + noise,
 
-with the spreads that MovieLens 100K shows. It becomes a level through cut points that give the
-levels the shares that stars have there. How much people rate and how often items are rated fall
-off like power laws, popular items are better, and people rate in sessions.
+with the variances of MovieLens 100K. Cut points map it to levels with the level shares of that data
+set. User activity and item popularity follow power laws, popular items have better ratings, and
+users rate in sessions.
 """
 
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ from tacit.vocabulary import Vocabulary
 
 Floats = NDArray[np.float32]
 
-# Shares of one to five stars, and spreads in stars, as in MovieLens 100K.
+# Shares of one to five stars, and standard deviations in stars, as in MovieLens 100K.
 SHARES = (0.061, 0.114, 0.271, 0.342, 0.212)
 SPREAD_USER, SPREAD_ITEM, SPREAD_TASTE, SPREAD_NOISE = 0.45, 0.62, 0.5, 0.88
 TASTES = 8
-LIKED = 4.0  # of interactions: how much more likely a star of taste makes one, in logits
+LIKED = 4.0  # effect of one star of taste on an interaction, in logits
 FEWEST = 20
 MOST_OF_CATALOGUE = 0.5
 BEGIN, SPAN, BETWEEN = 874_724_710, 18_500_000, 25
@@ -37,7 +37,7 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class _World:
-    """What the people and the items are like, before anybody rates."""
+    """Parameters of the synthetic users and items."""
 
     user_bias: Floats
     item_bias: Floats
@@ -55,12 +55,12 @@ def synthetic(
     *,
     fewest: int = FEWEST,
 ) -> Ratings:
-    """`n_ratings` ratings of a made-up world, in order of time; the same for the same `rng`.
+    """Generate `n_ratings` synthetic ratings in order of time, determined by `rng`.
 
-    Everybody rates at least `fewest` items and at most half of the catalogue; people and items have
-    the ids 1, 2, .. On the scale "there" they are interactions, and people meet what they would
-    like more often: an item that comes to them by its popularity is taken with the probability
-    1 / (1 + exp(-4 <p_u, q_i>)). Raises `RequestError` when that many ratings do not fit.
+    Every user rates at least `fewest` items and at most half of the catalogue. Users and items have
+    the ids 1, 2, .. On the scale "there" they are interactions that depend on taste: an item that
+    is proposed by popularity is accepted with probability 1 / (1 + exp(-4 <p_u, q_i>)). Raises
+    `RequestError` for a number of ratings outside these limits.
 
     >>> ratings = synthetic(n_users=50, n_items=80, n_ratings=1500)
     >>> len(ratings), ratings.n_users, ratings.n_items
@@ -78,22 +78,22 @@ def synthetic(
             f"with {fewest} to {most} ratings each, got {n_ratings}."
         )
     grid = scale if isinstance(scale, RatingScale) else RatingScale.parse(scale)
-    chance = np.random.default_rng(rng)
-    world = _world(n_users, n_items, chance)
-    activity = _activity(n_users, n_ratings, fewest, most, chance)
+    generator = np.random.default_rng(rng)
+    world = _world(n_users, n_items, generator)
+    activity = _activity(n_users, n_ratings, fewest, most, generator)
     users = np.repeat(np.arange(n_users, dtype=np.int32), activity)
     cumulative = np.cumsum(world.popularity)
     if grid.has_one_level:
-        items = choose_liked(users, cumulative, world.user_taste, world.item_taste, chance)
+        items = choose_liked(users, cumulative, world.user_taste, world.item_taste, generator)
     else:
-        items = choose_items(users, cumulative, chance)
-    times = _times(users, chance)
+        items = choose_items(users, cumulative, generator)
+    times = _times(users, generator)
     order = np.argsort(times, kind="stable")
     users, items = users[order], items[order]
     return Ratings(
         users=users,
         items=items,
-        levels=_levels(_latent(world, users, items, chance), grid),
+        levels=_levels(_latent(world, users, items, generator), grid),
         scale=grid,
         user_ids=_numbers(n_users),
         item_ids=_numbers(n_items),
@@ -103,12 +103,12 @@ def synthetic(
     )
 
 
-def _world(n_users: int, n_items: int, chance: np.random.Generator) -> _World:
+def _world(n_users: int, n_items: int, rng: np.random.Generator) -> _World:
     def normal(*shape: int) -> Floats:
-        return chance.standard_normal(shape, np.float32)
+        return rng.standard_normal(shape, np.float32)
 
-    # Zipf-Mandelbrot: the shift keeps the first item from taking a tenth of all ratings.
-    rank = chance.permutation(n_items) / n_items
+    # Zipf-Mandelbrot: the shift limits the share of the most popular item.
+    rank = rng.permutation(n_items) / n_items
     popularity = (rank + 0.15) ** -2.4
     fame = _standard(np.log(popularity).astype(np.float32))
     width = SPREAD_TASTE**0.5 * TASTES**-0.25
@@ -126,31 +126,31 @@ def _standard(values: Floats) -> Floats:
 
 
 def _activity(
-    n_users: int, n_ratings: int, fewest: int, most: int, chance: np.random.Generator
+    n_users: int, n_ratings: int, fewest: int, most: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """How many items each person rates: `fewest` and a Lomax tail of index 6, summing exactly."""
-    extra = chance.pareto(6.0, n_users)
+    """Draw the number of ratings per user: `fewest` plus a Lomax tail of index 6, exact in sum."""
+    extra = rng.pareto(6.0, n_users)
     extra *= (n_ratings - fewest * n_users) / extra.sum()
     counts = np.minimum(fewest + np.floor(extra).astype(np.int64), most)
     while short := n_ratings - int(counts.sum()):
         room = np.flatnonzero(counts < most)
-        counts[chance.permutation(room)[:short]] += 1
+        counts[rng.permutation(room)[:short]] += 1
     return counts
 
 
 @numba.njit(cache=True)
 def choose_items(
-    users: Codes, cumulative: NDArray[np.float64], chance: np.random.Generator
+    users: Codes, cumulative: NDArray[np.float64], rng: np.random.Generator
 ) -> Codes:  # pragma: no cover
-    """Items for each row of `users` (grouped by person), by popularity, none twice a person."""
+    """Draw an item for each row of `users` (grouped) by popularity, without repeats per user."""
     items = np.empty(len(users), np.int32)
-    taken = np.full(len(cumulative), -1, np.int32)
+    last_user = np.full(len(cumulative), -1, np.int32)
     for row in range(len(users)):
         while True:
-            item = min(np.searchsorted(cumulative, chance.random()), len(cumulative) - 1)
-            if taken[item] != users[row]:
+            item = min(np.searchsorted(cumulative, rng.random()), len(cumulative) - 1)
+            if last_user[item] != users[row]:
                 break
-        taken[item] = users[row]
+        last_user[item] = users[row]
         items[row] = item
     return items
 
@@ -161,34 +161,34 @@ def choose_liked(
     cumulative: NDArray[np.float64],
     user_taste: Floats,
     item_taste: Floats,
-    chance: np.random.Generator,
+    rng: np.random.Generator,
 ) -> Codes:  # pragma: no cover
-    """The same, of what comes to them only what they would like, by chance."""
+    """Draw items as `choose_items`, and accept each with a probability that depends on taste."""
     items = np.empty(len(users), np.int32)
-    taken = np.full(len(cumulative), -1, np.int32)
+    last_user = np.full(len(cumulative), -1, np.int32)
     for row in range(len(users)):
         mine = user_taste[users[row]]
         while True:
-            item = min(np.searchsorted(cumulative, chance.random()), len(cumulative) - 1)
+            item = min(np.searchsorted(cumulative, rng.random()), len(cumulative) - 1)
             taste = np.sum(mine * item_taste[item])
-            if taken[item] != users[row] and chance.random() * (1 + np.exp(-LIKED * taste)) < 1:
+            if last_user[item] != users[row] and rng.random() * (1 + np.exp(-LIKED * taste)) < 1:
                 break
-        taken[item] = users[row]
+        last_user[item] = users[row]
         items[row] = item
     return items
 
 
-def _times(users: Codes, chance: np.random.Generator) -> NDArray[np.int64]:
-    """Unix seconds: each person begins some day and rates every half minute or so."""
+def _times(users: Codes, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw Unix seconds: each user starts at a random time and rates every 25 s on average."""
     people = np.arange(int(users[-1]) + 1)
-    start = BEGIN + chance.integers(0, SPAN, len(people))
-    gaps = np.cumsum(chance.exponential(BETWEEN, len(users)))
+    start = BEGIN + rng.integers(0, SPAN, len(people))
+    gaps = np.cumsum(rng.exponential(BETWEEN, len(users)))
     first = np.searchsorted(users, people)
     return start[users] + (gaps - gaps[first][users]).astype(np.int64)
 
 
-def _latent(world: _World, users: Codes, items: Codes, chance: np.random.Generator) -> Floats:
-    theta = SPREAD_NOISE * chance.standard_normal(len(users), np.float32)
+def _latent(world: _World, users: Codes, items: Codes, rng: np.random.Generator) -> Floats:
+    theta = SPREAD_NOISE * rng.standard_normal(len(users), np.float32)
     for at in range(0, len(users), CHUNK):
         u, i = users[at : at + CHUNK], items[at : at + CHUNK]
         taste = np.einsum("rk,rk->r", world.user_taste[u], world.item_taste[i])
@@ -197,18 +197,18 @@ def _latent(world: _World, users: Codes, items: Codes, chance: np.random.Generat
 
 
 def _levels(theta: Floats, scale: RatingScale) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """Levels through the cut points that give each level its share of the rows."""
+    """Map latent ratings to levels, with quantile cuts that give each level its share of rows."""
     places = np.arange(1, scale.n_levels) * len(SHARES) / scale.n_levels
-    below = [_share_below(float(place)) for place in places]
+    below = [_share_below(float(position)) for position in places]
     cuts = np.quantile(theta, np.array(below, np.float32))
     level = np.searchsorted(cuts, theta)
     return level.astype(np.uint8) if scale.n_levels <= 256 else level.astype(np.uint16)
 
 
 def _share_below(stars: float) -> float:
-    """The share of ratings below so many stars, straight lines between whole stars."""
-    whole = int(stars)
-    return (sum(SHARES[:whole]) + (stars - whole) * SHARES[whole]) / sum(SHARES)
+    """Return the share of ratings below `stars`, linear between integers."""
+    full = int(stars)
+    return (sum(SHARES[:full]) + (stars - full) * SHARES[full]) / sum(SHARES)
 
 
 def _numbers(count: int) -> Vocabulary:

@@ -1,7 +1,7 @@
-"""Lines of text to columns: polars for the speed, a slow second look for the sentence.
+"""Text files to columns: a fast parser, and a slow one for error messages.
 
-A block of lines goes through a fast parser. When anything in it is wrong, the same block is read
-again line by line, only to say which line is wrong and why.
+A block of lines is parsed by polars. If this fails, the block is parsed again line by line, to
+report the faulty line and the reason.
 """
 
 import csv
@@ -17,29 +17,29 @@ from tacit.readers.source import Block, Source
 
 SHOWN = 60
 PACKED = (b"\x1f\x8b", b"x\x01", b"x\x9c", b"x\xda", b"\x28\xb5\x2f\xfd")
-"""How gzip, zlib and zstandard begin: polars would unpack them, however much comes out."""
+"""Magic bytes of gzip, zlib and zstandard, which polars would decompress without a size limit."""
 
 
 class UnsoundError(Exception):
-    """A block holds something wrong; which line it is, the slow look will say."""
+    """A block contains a fault. The slow parser locates it."""
 
 
 class Parser(Protocol):
-    """How one kind of line becomes columns."""
+    """Parser of one kind of line."""
 
     def parse(self, data: bytes) -> pl.DataFrame:
-        """The rows of a block; raises `UnsoundError` or a polars error when one is wrong."""
+        """Parse the rows of a block. Raises `UnsoundError` or a polars error for a fault."""
         ...
 
     def fault(self, line: str) -> str | None:
-        """What is wrong with one line and how to mend it, or None."""
+        """Return the fault of one line and its remedy, or None."""
         ...
 
 
 def frames(source: Source, parser: Parser, *, skip_lines: int = 0) -> Iterator[pl.DataFrame]:
-    """The rows of a file in order, block by block.
+    """Yield the rows of a file in order, block by block.
 
-    `skip_lines`: lines of header. Raises `DataError` with the file, the line and the value.
+    `skip_lines`: number of header lines. Raises `DataError` with the file, the line and the value.
     """
     for block in source.blocks():
         body = _headless(block, skip_lines) if block.first_line == 1 else block
@@ -71,16 +71,16 @@ def _parsed(source: Source, block: Block, parser: Parser) -> pl.DataFrame:
 
 
 def _examined(source: Source, block: Block, parser: Parser) -> bytes:
-    """The block without its blank lines; raises `DataError` for the first faulty one."""
-    kept: list[bytes] = []
+    """Return the block without blank lines. Raises `DataError` for the first faulty line."""
+    lines: list[bytes] = []
     for number, raw in enumerate(block.data.split(b"\n"), block.first_line):
         line = raw.rstrip(b"\r")
         if not line.strip():
             continue
         if fault := _fault(line, parser):
             raise DataError(f"{source}, line {number}: {fault}.")
-        kept.append(line)
-    return b"\n".join(kept) + b"\n"
+        lines.append(line)
+    return b"\n".join(lines) + b"\n"
 
 
 def _fault(line: bytes, parser: Parser) -> str | None:
@@ -92,7 +92,7 @@ def _fault(line: bytes, parser: Parser) -> str | None:
 
 
 def split(line: str, separator: str) -> list[str]:
-    """The fields of one line; a line that is no csv is one field, and never an error."""
+    """Split one line into fields. A line that is not valid csv is one field."""
     try:
         return next(csv.reader([line], delimiter=separator, strict=True), [""])
     except csv.Error:
@@ -100,25 +100,25 @@ def split(line: str, separator: str) -> list[str]:
 
 
 def reason(error: BaseException) -> str:
-    """What a library says went wrong, as a part of one line: its first, without odd characters."""
+    """Return the first line of an error message, without unprintable characters."""
     first = str(error).partition("\n")[0]
     return "".join(c if c.isprintable() else " " for c in first).strip().rstrip(".")
 
 
 def shown(value: str) -> str:
-    """A value as a sentence quotes it: on one line, and cut when it is long."""
+    """Quote a value for a message, on one line, truncated if it is long."""
     text = value if len(value) <= SHOWN else value[:SHOWN] + ".."
     return repr(text)
 
 
 def whole(value: str) -> bool:
-    """Whether the text is a whole number that fits in 64 bits."""
+    """Return whether the text is an integer that fits in 64 bits."""
     digits = value.removeprefix("-")
     return digits.isascii() and digits.isdigit() and abs(int(digits)) < 1 << 63
 
 
 def rating_fault(value: str, grid: DeclaredScale | None) -> str | None:
-    """What is wrong with one rating, or None."""
+    """Return the fault of one rating, or None."""
     try:
         number = np.array([float(value)])
     except ValueError:
@@ -133,7 +133,7 @@ def rating_fault(value: str, grid: DeclaredScale | None) -> str | None:
 
 
 def missing(column: pl.Series) -> pl.Series:
-    """Mask of missing values: null or blank text."""
+    """Return the mask of missing values: null or blank text."""
     if isinstance(column.dtype, pl.String):
         return column.is_null() | (column.str.strip_chars() == "").fill_null(True)
     return column.is_null()
@@ -145,13 +145,13 @@ def count_lines(data: bytes) -> int:
 
 
 def require_every_line(frame: pl.DataFrame, data: bytes) -> None:
-    """Raise `UnsoundError` unless there is one row per line: a parser may join or skip lines."""
+    """Raise `UnsoundError` unless there is one row per line. Parsers may join or skip lines."""
     if len(frame) != count_lines(data):
         raise UnsoundError(f"{count_lines(data)} lines became {len(frame)} rows")
 
 
 def sound(frame: pl.DataFrame, grid: DeclaredScale | None) -> None:
-    """Raise `UnsoundError` when a value is missing, not finite or off the grid."""
+    """Raise `UnsoundError` if a value is missing, not finite or off the grid."""
     if any(missing(frame[name]).any() for name in frame.columns):
         raise UnsoundError("a value is missing")
     if "rating" not in frame.columns:

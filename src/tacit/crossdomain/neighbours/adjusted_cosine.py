@@ -1,8 +1,8 @@
-"""Adjusted cosine: how alike two things are rated, once each witness's own level is taken off.
+"""Adjusted cosine similarity: ratings are centred by the rater's mean.
 
     s(i, j) = sum over u in Y_i n Y_j of (r_ui - r_u)(r_uj - r_u) / (||i|| ||j||)       [X-Map, 3.1]
-    ||i||^2 = sum over u in Y_i of (r_ui - r_u)^2, over all raters of i, not only those of j, too
-    S_ij = how many of Y_i n Y_j rate both at their means or above, or both below
+    ||i||^2 = sum over u in Y_i of (r_ui - r_u)^2, over all raters of i, not only those of i and j
+    S_ij = number of users in Y_i n Y_j who rate both at least at their means, or both below
 
 Centred ratings are integers on a grid of 2^-20 of a step of the scale.
 """
@@ -21,16 +21,17 @@ from tacit.ratings import Codes
 
 Longs = NDArray[np.int64]
 POINT_BITS = 8
-"""Bits in which a mean of several ratings is given, below one step of the scale."""
+"""Fractional bits of a mean of several ratings, in steps of the scale."""
 GRID_BITS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Adjusted:
-    """Things (items, say) and their witnesses (people), from both sides, centred by witness.
+    """Sparse ratings of things (such as items) by witnesses (such as users), indexed from both
+    sides, centred by witness.
 
-    `value`: x on the grid, `like`: whether a rating is at least its thing's mean; both in
-    canonical order, shape (n,). `root`: of the sum of squares of each thing.
+    `value`: centred rating on the grid. `like`: whether a rating is at least the mean of its thing.
+    Both in canonical order, shape (n,). `root`: norm of each thing.
     """
 
     things: Side
@@ -41,9 +42,9 @@ class Adjusted:
 
     @classmethod
     def of(cls, things: Codes, witnesses: Codes, points: Longs, n: int, n_witnesses: int) -> Self:
-        """From one row a rating; `points`: steps of the scale times 2^8, shape (rows,).
+        """Build from one row per rating. `points`: steps of the scale times 2^8, shape (rows,).
 
-        Raises `RequestError` where 64 bits cannot hold a sum.
+        Raises `RequestError` if a sum exceeds 64 bits.
         """
         cells, order = layout(witnesses, things, n_witnesses, n)
         witness, thing, points = witnesses[order], cells.users.other, points[order]
@@ -62,7 +63,7 @@ class Adjusted:
         return cls(cells.items, cells.users, value, like.astype(np.uint8), np.sqrt(squares))
 
     def nearest(self, rows: Codes, columns: Codes, wanted: Wanted, engine: Engine) -> Near:
-        """The most similar `columns` of each of `rows`, both ascending codes of things."""
+        """Return the most similar `columns` of each of `rows`, both ascending indices of things."""
         if len(rows) == 0 or len(columns) == 0:
             return nearest(self.rows(rows), self.columns(columns), wanted)
         parts = engine.across(
@@ -74,7 +75,7 @@ class Adjusted:
         return stacked([best_of(row, wanted) for row in parts])
 
     def rows(self, codes: Codes) -> Things:
-        """Some things with their cells, by thing."""
+        """Return things with their cells, indexed by thing."""
         counts = self.things.counts[codes]
         start = starts(counts)
         first: Longs = np.repeat(self.things.start[codes] - start[:-1], counts)
@@ -86,10 +87,10 @@ class Adjusted:
         )  # fmt: skip
 
     def columns(self, codes: Codes) -> Things:
-        """Some things with their cells, by witness."""
-        place = np.full(len(self.root), -1, np.int32)
-        place[codes] = np.arange(len(codes))
-        places = place[self.witnesses.other]
+        """Return things with their cells, indexed by witness."""
+        index = np.full(len(self.root), -1, np.int32)
+        index[codes] = np.arange(len(codes))
+        places = index[self.witnesses.other]
         mine = places >= 0
         before = starts(mine.astype(np.int64))
         return Things(
@@ -99,9 +100,10 @@ class Adjusted:
 
 
 def centred(points: Longs, owner: Codes, counts: Longs) -> NDArray[np.int32]:
-    """points - the owner's mean, in steps of 2^-20 of the scale's, rounded half up, exactly.
+    """Return points minus the owner's mean, in 2^-20 of a step of the scale.
 
-    All of shape (n,), but `counts`: (owners,). Raises `RequestError` for ratings too far apart.
+    Exact, rounded half up. All of shape (n,), except `counts`: (owners,). Raises `RequestError` if
+    the range of the ratings exceeds the grid.
     """
     totals = np.zeros(len(counts), np.int64)
     np.add.at(totals, owner, points)

@@ -1,13 +1,13 @@
-"""The recommender: ratings of target items from neighbours, for people who have an AlterEgo.
+"""Neighbourhood predictions of target ratings, for users with an AlterEgo.
 
     item  Pred_A(i) = r_i + sum_j s_ij (r_Aj - r_j) w_Aj / sum_j |s_ij| w_Aj    [X-Map, 3.4]
-          j among the k items most like i and rated by A; w_Aj = e^(-decay (t - t_Aj))
+          j among the k items most similar to i and rated by A; w_Aj = e^(-decay (t - t_Aj))
     user  Pred_A(i) = r_A + sum_B s_AB (r_Bi - r_B) / sum_B |s_AB|
-          B among the k people most like A, with a rating of i
+          B among the k users most similar to A, with a rating of i
 
-Similarities are adjusted cosines over all of a profile. t_Aj is the place of a rating in A's
-order of time (equal times share one), t the place after the last. Where no neighbour has a say the
-mean is predicted.
+Similarities are adjusted cosines over complete profiles. t_Aj is the rank of a rating in A's order
+of time (equal times have equal ranks), t the rank after the last. Without a contributing neighbour
+the prediction is the mean.
 """
 
 from collections.abc import Callable
@@ -39,12 +39,14 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Neighbours:
-    """`k`: most similar items or people. `decay`: by how much less a person's older ratings
-    count, per place in their order of time; 0 for not at all. `damping`: similarities count
-    min(n, damping) / damping, n the raters or items shared; 0 for not at all, as printed.
+    """Settings of a neighbourhood method.
 
-    Damped similarities are small where little is known, so their sum is damped, too: by what five
-    agreeing raters weigh, the five by which levels are damped everywhere.
+    `k`: number of most similar items or users. `decay`: rate at which a user's older ratings lose
+    weight, per rank in time, 0 for none. `damping`: similarities are multiplied by
+    min(n, damping) / damping, with n common raters or items, 0 for none, as in the paper.
+
+    With little data, damped similarities are small. The sum of weights is therefore damped as well,
+    by the weight of five agreeing raters, the ridge of user biases in Tacit.
     """
 
     k: int = 50
@@ -53,17 +55,17 @@ class Neighbours:
 
     @property
     def prior(self) -> float:
-        """What is added to the sum of weights."""
+        """Constant added to the sum of weights."""
         return OWN_BIAS_RIDGE / self.damping if self.damping else 0.0
 
     @property
     def wanted(self) -> Wanted:
-        """The most similar things, whether raters agree on them or not."""
+        """Criteria of the neighbour search, which include negative similarities."""
         return Wanted(self.k, self.damping, signed=True, same=False)
 
 
 def compare_profiles(profile: TargetProfiles, trial: Trial, variant: str) -> Adjusted:
-    """Items by the people who rated them, or ("user") people by the items they rated."""
+    """Compare items by their raters, or ("user") users by their items."""
     n_users, n_items = trial.domains.ratings.n_users, trial.domains.ratings.n_items
     if variant == "user":
         return Adjusted.of(profile.users, profile.items, profile.points, n_users, n_items)
@@ -73,7 +75,7 @@ def compare_profiles(profile: TargetProfiles, trial: Trial, variant: str) -> Adj
 def predict_by_items(
     profile: TargetProfiles, near: Near, trial: Trial, how: Neighbours, engine: Engine
 ) -> Predicted:
-    """The asked ratings; `near`: the items most like each of the target's, in their order."""
+    """Predict the queried cells. `near`: the nearest items of each target item, in their order."""
     ratings, items = trial.domains.ratings, target_items(trial)
     means = means_of(profile, profile.items, ratings.n_items)
     above = profile.points / 2**POINT_BITS - means[profile.items]
@@ -92,9 +94,10 @@ def predict_by_people(
     engine: Engine,
     own: TargetProfiles | None = None,
 ) -> Predicted:
-    """The asked ratings; `near`: the people most like each of `trial.people`, in their order.
+    """Predict the queried cells. `near`: the nearest users of each of `trial.people`, in their
+    order.
 
-    `own`: the ratings whose mean is a person's own, if not those of `profile`.
+    `own`: ratings for the users' means, those of `profile` by default.
     """
     ratings, mine = trial.domains.ratings, own or profile
     means = means_of(mine, mine.users, ratings.n_users)
@@ -106,20 +109,20 @@ def predict_by_people(
 
 
 def target_items(trial: Trial) -> Codes:
-    """The codes of the target's items. Shape (items of the target,)."""
+    """Return the indices of the target's items, shape (items of the target,)."""
     bounds = trial.domains.bounds
     return np.arange(bounds[trial.target], bounds[trial.target + 1], dtype=np.int32)
 
 
 def age(profile: TargetProfiles) -> Doubles:
-    """t - t_Aj of every row: how many different times lie between it and the present."""
+    """Return t - t_Aj of every row: the number of the user's distinct times from there on."""
     order = np.lexsort((profile.times, profile.users))
     users, times = profile.users[order], profile.times[order]
     person = np.diff(users, prepend=-1) != 0
-    place = np.cumsum(person | (np.diff(times, prepend=-1) != 0))
+    rank = np.cumsum(person | (np.diff(times, prepend=-1) != 0))
     last = np.append(np.flatnonzero(person)[1:], len(users)) - 1
     ages = np.empty(len(users))
-    ages[order] = 1 + place[last][np.cumsum(person) - 1] - place
+    ages[order] = 1 + rank[last][np.cumsum(person) - 1] - rank
     return ages
 
 
@@ -130,7 +133,7 @@ def _ask(
     circle: Circle,
     engine: Engine,
 ) -> Predicted:
-    """The asked cells by person, in blocks of people; answers in the order they were asked in."""
+    """Run a kernel on the queried cells, in blocks of users. Results are in the original order."""
     order = np.lexsort((trial.items, trial.users))
     users, items = trial.users[order], trial.items[order]
     people, start = np.unique(users, return_index=True)
@@ -149,14 +152,15 @@ def _ask(
 
 
 def means_of(profile: TargetProfiles, of: Codes, n: int) -> Doubles:
-    """Mean points in steps of the scale; for what has none, that of all ratings.
+    """Return mean points in steps of the scale, shape (n,), and the global mean for groups without
+    ratings.
 
-    `of`: whose each row is, shape (rows,); the result: (n,).
+    `of`: group of each row, shape (rows,).
     """
     counts, totals = np.bincount(of, minlength=n), np.zeros(n, np.int64)
     np.add.at(totals, of, profile.points)
-    whole = totals.sum() / max(1, counts.sum())
-    return np.where(counts > 0, totals / np.maximum(counts, 1), whole) / 2**POINT_BITS
+    overall = totals.sum() / max(1, counts.sum())
+    return np.where(counts > 0, totals / np.maximum(counts, 1), overall) / 2**POINT_BITS
 
 
 def _profiles(profile: TargetProfiles, above: Doubles, weight: Doubles, n_users: int) -> Profiles:

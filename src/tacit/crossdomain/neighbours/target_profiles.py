@@ -1,4 +1,4 @@
-"""Profiles that systems compare and predict from: everybody's ratings, sorted, in whole points."""
+"""Profiles for similarities and predictions: sorted ratings of all users, in integer points."""
 
 from typing import NamedTuple
 
@@ -13,10 +13,10 @@ Longs = NDArray[np.int64]
 
 
 class TargetProfiles(NamedTuple):
-    """Ratings of target items, sorted by person, then item; a row each.
+    """Ratings sorted by user, then item, one row each.
 
-    `points`: steps of the scale from its lowest level, times 2^8. `times`: Unix seconds, of a mean
-    the latest; 0 where none are known.
+    `points`: steps above the lowest level of the scale, times 2^8. `times`: Unix seconds, the
+    latest one for a mean, 0 if unknown.
     """
 
     users: Codes
@@ -26,22 +26,22 @@ class TargetProfiles(NamedTuple):
 
 
 def own(trial: Trial) -> TargetProfiles:
-    """What people rated in the target themselves."""
+    """Return the known ratings in the target."""
     return profile_of(trial, trial.in_target, trial.domains.ratings.items)
 
 
 def elsewhere(trial: Trial) -> TargetProfiles:
-    """What people rated in the sources, as it is."""
+    """Return the ratings in the sources, untranslated."""
     return profile_of(trial, ~trial.in_target, trial.domains.ratings.items)
 
 
 def whole(trial: Trial) -> TargetProfiles:
-    """What people rated in any domain, as it is."""
+    """Return the known ratings in all domains, untranslated."""
     return profile_of(trial, np.ones(len(trial.in_target), np.bool_), trial.domains.ratings.items)
 
 
 def profile_of(trial: Trial, rows: Mask, items: Codes) -> TargetProfiles:
-    """The ratings where `rows` holds, as ratings of `items`, both of shape (n,)."""
+    """Return the ratings where `rows` is true, as ratings of `items`, both of shape (n,)."""
     ratings = trial.domains.ratings
     times = np.zeros(len(ratings), np.int64) if ratings.times is None else ratings.times
     order = np.lexsort((items[rows], ratings.users[rows]))

@@ -1,12 +1,12 @@
-"""emcdr (Man, Shen, Jin and Cheng 2017), linear: each domain has factors, and a map joins them.
+"""emcdr (Man, Shen, Jin and Cheng 2017), linear: a map between the user factors of two domains.
 
-Matrix factorization learns people's rows x (bias and factors) in the sources and z in the target,
-each for itself. Straddlers have both, and the map is the ridge regression
+Separate matrix factorizations give user rows x (bias and factors) in the sources and z in the
+target. Straddlers have both, and the map is the ridge regression
 
     A = argmin sum over straddlers |z_u - A (1, x_u)|^2 + ridge |A|^2.
 
-A tested person's row in the target is A (1, x_u); what they kept there has no part in it. Nothing
-is private. The paper's other form, a network in the place of A, is left out.
+The row of a test user in the target is A (1, x_u), without the target ratings that the user kept.
+Without privacy. The paper's nonlinear map, a network, is not implemented.
 """
 
 from dataclasses import dataclass, field
@@ -23,8 +23,8 @@ from tacit.models import MF, AbstractModel, evidence
 
 @dataclass(frozen=True, kw_only=True)
 class EMCDR:
-    """`model`: of one draw, fitted to the sources and to the target. `ridge`: of the map, in
-    people."""
+    """`model`: a model with one draw, fitted to the sources and to the target. `ridge`: of the map,
+    in units of users."""
 
     model: AbstractModel = field(default_factory=MF)
     ridge: float = 1.0
@@ -34,8 +34,8 @@ class EMCDR:
     mode = "none"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.predict`."""
-        del engine, epsilon  # alternating least squares are compiled; nothing is promised
+        """Predict as `System.predict`."""
+        del engine, epsilon  # in this process, without a guarantee
         domains = trial.domains
         source = self.model.fit(evidence(domains.where(~trial.in_target).ratings))
         target = self.model.fit(evidence(alone(domains, trial.target)))
@@ -50,7 +50,7 @@ class EMCDR:
 
 
 def linear_map(rows: Doubles, onto: NDArray[np.float32], ridge: float) -> Doubles:
-    """A of `rows` (n, W) to `onto` (n, V), the constant first; shape (1 + W, V)."""
+    """Return the map A from `rows` (n, W) to `onto` (n, V), constant first, shape (1 + W, V)."""
     X = np.column_stack([np.ones(len(rows)), rows])
-    found = np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ onto)
-    return np.asarray(found, np.float64)
+    solution = np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ onto)
+    return np.asarray(solution, np.float64)

@@ -1,18 +1,17 @@
-"""Floors every cross-domain method must beat: an item's mean, and a person's own level around it.
+"""Baselines of cross-domain methods: the item mean, with or without a user offset.
 
     item-average    rating of i = m_i
     item-offset     rating of i = m_i + b_u
                     b_u = sum over u's n known ratings of (r_uj - m_j) / (n + 5)
 
-m_i is the mean of the item's known ratings; for an item without any, that of its domain's. b_u is
-damped by five ratings, as every device's own level is. Without privacy both are that and no more.
+m_i is the mean of the item's known ratings or, without any, that of its domain. b_u is damped by
+five ratings, like every user bias on a device.
 
-Strict, the means are a curator's noisy ones at an epsilon per person
-(`tacit.training.person.item_means`), where
-each person's level is taken out of their ratings before these are summed: m_i is then what a person
-with no level of their own would give. `item-average` spends its budget on the target's items alone.
-`item-offset` needs those of every domain, since the offset is learnt from what is known of
-the person elsewhere; it is solved at home, from true ratings that stay there.
+In strict mode the means are noisy releases of a curator at an epsilon per user
+(`tacit.training.person.item_means`). Each user's bias is subtracted from the ratings before they
+are summed, so that m_i is the rating of a user without bias. `item-average` spends its budget on
+the target's items only. `item-offset` releases the means of all domains, because the offset is
+estimated from ratings in other domains. It is computed on the device from true ratings.
 """
 
 from dataclasses import dataclass, replace
@@ -34,8 +33,8 @@ from tacit.vocabulary import Vocabulary
 
 @dataclass(frozen=True, kw_only=True)
 class ItemMeans:
-    """`offset`: whether people have a level of their own. `mode`: "none", or "strict" for noisy
-    means at `delta`, a decimal string."""
+    """`offset`: whether users have an offset. `mode`: "none", or "strict" for noisy means at
+    `delta`, a decimal string."""
 
     offset: bool = False
     mode: str = "none"
@@ -45,11 +44,11 @@ class ItemMeans:
 
     @property
     def name(self) -> str:
-        """As in the results."""
+        """Name in result rows."""
         return "item-offset" if self.offset else "item-average"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.predict`; raises `RequestError` for a strict mean without an epsilon."""
+        """Predict as `System.predict`. Raises `RequestError` in strict mode without an epsilon."""
         del engine  # one pass over the ratings
         if self.mode == "none":
             return TrialPredictions(Predicted(self._plain(trial), self._covered(trial)), NO_PRIVACY)
@@ -70,29 +69,30 @@ class ItemMeans:
     def _plain(self, trial: Trial) -> Doubles:
         means = item_means(trial.domains)
         values = means[trial.items]
-        return values + own_offsets(trial.domains, means)[trial.users] if self.offset else values
+        return values + user_offsets(trial.domains, means)[trial.users] if self.offset else values
 
     def _covered(self, trial: Trial) -> Mask:
-        """Where a prediction is more than an item's mean: where anything is known of the person."""
+        """Return whether each prediction uses more than the item mean: with offset, if the user has
+        known ratings."""
         ratings = trial.domains.ratings
         counts = np.bincount(ratings.users, minlength=ratings.n_users)
         return (counts[trial.users] > 0) & self.offset
 
 
 def item_means(domains: Domains) -> Doubles:
-    """The mean known rating of each item, shape (items,); of its domain where the item has none,
-    and the middle of the scale where the domain has none."""
+    """Return the mean known rating of each item, shape (items,), otherwise that of its domain,
+    otherwise the middle of the scale."""
     ratings, values = domains.ratings, domains.ratings.values.astype(np.float64)
     middle = float(ratings.scale.low + ratings.scale.high) / 2
     counts = np.bincount(ratings.items, minlength=ratings.n_items)
     sums = np.bincount(ratings.items, values, ratings.n_items)
     rows = [domains.rows(number) for number in range(len(domains.names))]
-    whole = np.array([values[mine].mean() if mine.any() else middle for mine in rows])
-    return np.where(counts > 0, sums / np.maximum(counts, 1), whole[domains.of_item])
+    domain_means = np.array([values[mine].mean() if mine.any() else middle for mine in rows])
+    return np.where(counts > 0, sums / np.maximum(counts, 1), domain_means[domains.of_item])
 
 
-def own_offsets(domains: Domains, means: Doubles) -> Doubles:
-    """Everybody's level around `means` (items,), damped by five ratings; shape (people,)."""
+def user_offsets(domains: Domains, means: Doubles) -> Doubles:
+    """Return each user's offset from `means` (items,), damped by five ratings, shape (people,)."""
     ratings = domains.ratings
     around = ratings.values - means[ratings.items]
     counts: NDArray[np.int64] = np.bincount(ratings.users, minlength=ratings.n_users)
@@ -100,7 +100,7 @@ def own_offsets(domains: Domains, means: Doubles) -> Doubles:
 
 
 def alone(domains: Domains, number: int) -> Ratings:
-    """One domain's ratings with a catalogue of its own: item codes begin at 0."""
+    """Return one domain's ratings with its own catalogue: item indices start at 0."""
     first, end = domains.bounds[number], domains.bounds[number + 1]
     mine = domains.where(domains.rows(number)).ratings
     return replace(

@@ -1,7 +1,7 @@
-"""Item neighbours without any translation: within the target alone, or among all domains' items.
+"""Item-based neighbourhoods without translation, in the target only or across all domains.
 
-knn-single  neighbours and profile from the target: silent about who rated nothing there
-knn-linked  neighbours of a target item are items of any domain that the same people rated
+knn-single  neighbours and profile from the target: item means for users without target ratings
+knn-linked  neighbours of a target item are co-rated items of any domain
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from tacit.privacy.guarantee import NO_PRIVACY
 
 @dataclass(frozen=True, kw_only=True)
 class KNN:
-    """`linked`: all domains as one. `k`, `damping`: as those of `Neighbours`."""
+    """`linked`: whether to use all domains as one. `k`, `damping`: as for `Neighbours`."""
 
     linked: bool = False
     k: int = 50
@@ -33,12 +33,12 @@ class KNN:
 
     @property
     def name(self) -> str:
-        """As in the results."""
+        """Name in result rows."""
         return "knn-linked" if self.linked else "knn-single"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.predict`."""
-        del epsilon  # nothing is promised
+        """Predict as `System.predict`."""
+        del epsilon  # without a guarantee
         how = Neighbours(self.k, 0.0, self.damping)
         profile: TargetProfiles = whole(trial) if self.linked else own(trial)
         columns = (

@@ -1,4 +1,4 @@
-"""One model over all domains as if they were one catalogue: what linking is worth by itself."""
+"""One model over all domains as one catalogue: the effect of linking only."""
 
 from dataclasses import dataclass, field
 
@@ -12,8 +12,8 @@ from tacit.ratings import Codes, Mask
 
 @dataclass(frozen=True, kw_only=True)
 class Merged:
-    """`model`: fitted to everybody's known ratings of every domain; tested people are rows of it
-    like all others, solved from what is known of them. Its items' factors join the domains."""
+    """`model`: fitted to all known ratings of all domains, including those of test users. Its item
+    factors connect the domains."""
 
     model: AbstractModel = field(default_factory=MF)
 
@@ -22,21 +22,21 @@ class Merged:
 
     @property
     def name(self) -> str:
-        """As in the results."""
+        """Name in result rows."""
         return f"{self.model.name}-merged"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.predict`."""
-        del engine, epsilon  # alternating least squares are compiled; nothing is promised
+        """Predict as `System.predict`."""
+        del engine, epsilon  # in this process, without a guarantee
         fitted = self.model.fit(evidence(trial.domains.ratings))
         values = fitted.predict_codes(trial.users, trial.items).astype(np.float64)
         return TrialPredictions(Predicted(values, known(trial)), fitted.guarantee)
 
 
 def known(trial: Trial) -> Mask:
-    """Where person and item both have a known rating: which asked cells are covered.
+    """Return whether user and item both have a known rating, which makes a queried cell covered.
 
-    Shape (asked,).
+    Shape (n,).
     """
     ratings = trial.domains.ratings
     return (

@@ -1,5 +1,5 @@
-"""Alternating least squares of Spark's own library over all domains as one catalogue: what X-Map's
-authors compare with (MLlib-ALS)."""
+"""Alternating least squares of Spark MLlib over all domains as one catalogue, the baseline of
+X-Map's authors (MLlib-ALS)."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,8 +20,8 @@ from tacit.ratings import Codes
 
 @dataclass(frozen=True, kw_only=True)
 class MllibALS:
-    """`factors`, `rounds`, `ridge`: the library's rank, maxIter and regParam, at its defaults; the
-    paper's are not given. `seed`: of its random start."""
+    """`factors`, `rounds`, `ridge`: rank, maxIter and regParam of MLlib, with its defaults. The
+    paper does not state its own. `seed`: of the random start."""
 
     factors: int = 10
     rounds: int = 10
@@ -33,17 +33,17 @@ class MllibALS:
     mode = "none"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.predict`; where person or item is unknown, the item's mean.
+        """Predict as `System.predict`, with the item mean for unknown users and items.
 
-        Raises `RequestError` on another engine than Spark.
+        Raises `RequestError` for another engine than Spark.
         """
-        del epsilon  # nothing is promised
+        del epsilon  # without a guarantee
         if not isinstance(engine, Spark):
             raise RequestError("mllib-als runs on Spark only; use --engine spark, or leave it out.")
         with session(engine.master, engine.memory) as spark, quiet():
-            found = self._predicted(spark, trial)
-        covered = known(trial) & np.isfinite(found)
-        values = np.where(covered, found, item_means(trial.domains)[trial.items])
+            predicted = self._predicted(spark, trial)
+        covered = known(trial) & np.isfinite(predicted)
+        values = np.where(covered, predicted, item_means(trial.domains)[trial.items])
         return TrialPredictions(Predicted(values, covered), NO_PRIVACY)
 
     def _predicted(self, spark: Any, trial: Trial) -> Any:
@@ -59,6 +59,6 @@ class MllibALS:
             userCol="user", itemCol="item", ratingCol="rating", coldStartStrategy="nan",
         )  # fmt: skip
         model = als.fit(frame(ratings.users, ratings.items, rating=ratings.values))
-        asked = frame(trial.users, trial.items, place=np.arange(len(trial.users)))
-        told = model.transform(asked).select("place", "prediction").toArrow().sort_by("place")
-        return told["prediction"].to_numpy().astype(np.float64)
+        queries = frame(trial.users, trial.items, place=np.arange(len(trial.users)))
+        answers = model.transform(queries).select("place", "prediction").toArrow().sort_by("place")
+        return answers["prediction"].to_numpy().astype(np.float64)

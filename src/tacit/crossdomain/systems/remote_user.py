@@ -1,13 +1,13 @@
-"""remote-user (Berkovsky, Kuflik and Ricci 2007): neighbours found in the sources, asked about the
-target.
+"""remote-user (Berkovsky, Kuflik and Ricci 2007): neighbours by source ratings, predictions from
+their target ratings.
 
     t(A, B) = sum over source items of both (r_Ai - m_i)(r_Bi - m_i) / (|A| |B|)
     r_Ai    = own_A + sum over B of t(A, B) (r_Bi - own_B) / sum over B of t(A, B)
 
-m is the mean of an item, |.| the norm over all of a person's source ratings, own the person's
-mean over all that is known of them. Neighbours are the k people of highest t, above 0, among those
-who rated anything in the target, ties to the lower code; B runs over those of them who rated i.
-Where nobody did, the item's mean is predicted.
+m is the mean of an item, |.| the norm over all of a user's source ratings, own the user's mean
+over all known ratings. Neighbours are the k users with the highest positive t among those with
+target ratings, ties to the lower index. B runs over those of them who rated i. Without one, the
+prediction is the item mean.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from tacit.privacy.guarantee import NO_PRIVACY
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteUser:
-    """`k`: neighbours. Raises `RequestError` for fewer than one."""
+    """`k`: number of neighbours. Raises `RequestError` for fewer than one."""
 
     k: int = 50
 
@@ -39,18 +39,18 @@ class RemoteUser:
             raise RequestError(f"k must be at least 1, got {self.k}.")
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.predict`."""
-        del epsilon  # neighbours' ratings are read as they are: nothing is promised
+        """Predict as `System.predict`."""
+        del epsilon  # without a guarantee: neighbours' ratings are not perturbed
         how = Neighbours(self.k)
         alike = compare_profiles(elsewhere(trial), trial, "user")
-        asked = np.flatnonzero(trial.domains.members(trial.target)).astype(np.int32)
-        near = alone_above(alike.nearest(trial.people, asked, how.wanted, engine))
-        found = predict_by_people(own(trial), near, trial, how, engine, own=whole(trial))
+        candidates = np.flatnonzero(trial.domains.members(trial.target)).astype(np.int32)
+        near = alone_above(alike.nearest(trial.people, candidates, how.wanted, engine))
+        predicted = predict_by_people(own(trial), near, trial, how, engine, own=whole(trial))
         silent = item_means(trial.domains)[trial.items]
-        values = np.where(found.covered, found.values, silent)
-        return TrialPredictions(Predicted(values, found.covered), NO_PRIVACY)
+        values = np.where(predicted.covered, predicted.values, silent)
+        return TrialPredictions(Predicted(values, predicted.covered), NO_PRIVACY)
 
 
 def alone_above(near: Near) -> Near:
-    """Neighbours of similarity above 0."""
+    """Return the neighbours with positive similarity."""
     return near._replace(code=np.where(near.s > 0, near.code, np.int32(-1)))

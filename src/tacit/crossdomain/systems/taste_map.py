@@ -1,9 +1,8 @@
-"""taste-map: an AlterEgo made of all of one's ratings at once, through tastes that domains share.
+"""taste-map: an AlterEgo from all ratings of a user jointly, through factors common to all domains.
 
-Where X-Map replaces one item by one other, all items of all domains have a place among the same
-tastes here (`channel-mf` on true ratings). A profile anywhere tells a person's place, as a
-distribution, and so a distribution of each of their target ratings. The prediction is its median,
-which no other guess beats in mean absolute error.
+X-Map replaces single items. Here the items of all domains have factors in a common space
+(`channel-mf` on true ratings). A profile in any domain gives a posterior of the user's factors, and
+of each target rating. The prediction is its median, which minimizes the expected absolute error.
 """
 
 from dataclasses import dataclass, field
@@ -16,9 +15,9 @@ from tacit.models import AbstractModel, ChannelMF, evidence
 
 @dataclass(frozen=True, kw_only=True)
 class TasteMap:
-    """`model`: whose draws are posterior draws of people's and items' tastes. As it stands it does
-    not read who rated what (`directions=0`): a tested person has rated nothing in the target as it
-    is hidden, and whoever rates in one domain alone may not know the other."""
+    """`model`: a model with posterior draws of user and item factors. By default it does not use
+    implicit feedback (`directions=0`): test users have no visible target ratings because these are
+    hidden, and users of a single domain may not use the other."""
 
     model: AbstractModel = field(default_factory=lambda: ChannelMF(directions=0))
 
@@ -27,8 +26,8 @@ class TasteMap:
     mode = "none"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.predict`."""
-        del engine, epsilon  # the sampler has its own kernels; nothing is promised
+        """Predict as `System.predict`."""
+        del engine, epsilon  # in this process, without a guarantee
         fitted = self.model.fit(evidence(trial.domains.ratings))
         values = fitted.median(trial.users, trial.items)
         return TrialPredictions(Predicted(values, known(trial)), fitted.guarantee)

@@ -1,10 +1,10 @@
-"""The extender: meta-paths through the layers, and X-Sim, how alike items of two domains are.
+"""The extender: meta-paths through the layers, and X-Sim, the similarity across domains.
 
     s_p = sum_t S_t s_t / sum_t S_t,   c_p = prod_t F_t   over the edges of a path p    [X-Map, 3.3]
     X-Sim(i, j) = sum_p c_p s_p / sum_p c_p               over the paths from i to j
 
-A path goes from layer to layer, NN-NB-BB-BB-NB-NN, starting and ending in any; it has at most one
-item of each. Bridge items that are joined by an edge have that path alone.
+A path passes through the layers NN-NB-BB-BB-NB-NN, starts and ends in any of them, and has at most
+one item of each. Bridge items with a common edge have only that path.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from tacit.ratings import Codes, Mask
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """One meta-path: its items, and the s, S and F of each edge."""
+    """A meta-path: its items, and the s, S and F of each edge."""
 
     items: tuple[int, ...]
     s: tuple[float, ...]
@@ -48,26 +48,26 @@ class Path:
 
 @dataclass(frozen=True, eq=False)
 class Extension:
-    """X-Sims from every source item: `sources` ascending; `found` in their order."""
+    """X-Sims from all source items. `sources`: ascending. `found`: in their order."""
 
     graph: Graph
     sources: Codes
     found: Found
 
     def x_sim(self, i: int, j: int) -> float:
-        """X-Sim(i, j); 0 where no path leads from source item i to target item j."""
+        """Return X-Sim(i, j), 0 without a path from source item i to target item j."""
         row = int(np.searchsorted(self.sources, i))
         mine = slice(self.found.start[row], self.found.start[row + 1])
         at = np.flatnonzero(self.found.other[mine] == j)
         return float(self.found.s[mine][at[0]]) if len(at) else 0.0
 
     def paths(self, i: int, j: int) -> Iterator[Path]:
-        """All meta-paths from source item i to target item j."""
+        """Yield all meta-paths from source item i to target item j."""
         return (path for path in _paths(self.graph, Path((i,), (), (), ())) if path.end == j)
 
 
 def extend(base: SimilarityGraph, in_target: Mask, engine: Engine) -> Extension:
-    """Walk all meta-paths of the graph from its source items. `in_target`: shape (items,)."""
+    """Follow all meta-paths of the graph from its source items. `in_target`: shape (items,)."""
     graph = towards(base, in_target)
     sources = np.flatnonzero(~in_target).astype(np.int32)
     blocks = [Sources(sources[run]) for run in cut(len(sources), engine.blocks)]
@@ -75,7 +75,7 @@ def extend(base: SimilarityGraph, in_target: Mask, engine: Engine) -> Extension:
 
 
 def towards(base: SimilarityGraph, in_target: Mask) -> Graph:
-    """The edges in the direction from the source's outermost layer to the target's.
+    """Direct the edges from the source's outermost layer to that of the target.
 
     `in_target`: shape (items,).
     """
@@ -86,16 +86,16 @@ def towards(base: SimilarityGraph, in_target: Mask) -> Graph:
     end = np.where(onward, edges.second, edges.first)
     order = np.lexsort((end, start))
     counts = np.bincount(start, minlength=len(in_target))
-    place = np.where(in_target, np.cumsum(in_target) - 1, -1)
+    index = np.where(in_target, np.cumsum(in_target) - 1, -1)
     return Graph(
         starts(counts), end[order].astype(np.int32),
         edges.s[order], edges.same[order].astype(np.float64), edges.share[order],
-        place.astype(np.int32),
+        index.astype(np.int32),
     )  # fmt: skip
 
 
 def joined(parts: list[Found]) -> Found:
-    """The blocks' findings one after another."""
+    """Concatenate the results of blocks."""
     counts = np.concatenate([np.diff(part.start) for part in parts])
     start = starts(counts)
     return Found(

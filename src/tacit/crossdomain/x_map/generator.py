@@ -1,10 +1,10 @@
-"""The generator: a profile in the source becomes an AlterEgo in the target, item by item.
+"""The generator: maps a source profile to an AlterEgo in the target, item by item.
 
     j*(i) = argmax over j in I(i) of X-Sim(i, j),  I(i): target items with a path to i   [NX-Map, 4]
     AlterEgo(u) = {(j*(i), r_ui): i a source item that u rated}, and u's own target ratings
 
-Where several items have one replacement, their ratings are averaged; u's own rating of a target
-item takes precedence over any mapped one.
+Ratings with the same replacement are averaged. A user's own rating of a target item takes
+precedence over mapped ones.
 """
 
 import numpy as np
@@ -18,7 +18,8 @@ NOTHING = -1
 
 
 def best(extension: Extension, n_items: int) -> Codes:
-    """The replacement of each item, shape (items,); -1 for target items and those without any."""
+    """Return the replacement of each item, shape (items,), -1 for target items and those without
+    one."""
     start, other, s = extension.found
     row = np.repeat(np.arange(len(extension.sources)), np.diff(start))
     order = np.lexsort((other, -s, row))
@@ -28,16 +29,16 @@ def best(extension: Extension, n_items: int) -> Codes:
     return chosen
 
 
-def alteregos(trial: Trial, replacement: Codes, whose: Mask) -> TargetProfiles:
-    """Everybody's own target ratings, and mapped ones of the people in `whose`, shape (people,)."""
+def alteregos(trial: Trial, replacement: Codes, users: Mask) -> TargetProfiles:
+    """Return all target ratings, and the mapped ratings of `users`, a mask of shape (people,)."""
     ratings = trial.domains.ratings
     to = replacement[ratings.items]
-    mapped = ~trial.in_target & whose[ratings.users] & (to != NOTHING)
+    mapped = ~trial.in_target & users[ratings.users] & (to != NOTHING)
     return _united(own(trial), averaged(profile_of(trial, mapped, to)), ratings.n_items)
 
 
 def averaged(profile: TargetProfiles) -> TargetProfiles:
-    """One row for each person and item, with the mean of the points, rounded half up."""
+    """Average the points of each user and item, rounded half up. One row each."""
     if len(profile.users) == 0:
         return profile
     fresh = (np.diff(profile.users, prepend=-1) != 0) | (np.diff(profile.items, prepend=-1) != 0)
@@ -50,7 +51,7 @@ def averaged(profile: TargetProfiles) -> TargetProfiles:
 
 
 def _united(first: TargetProfiles, second: TargetProfiles, n_items: int) -> TargetProfiles:
-    """Both; of one person's two ratings of an item that of `first`."""
+    """Merge two profiles. `first` has precedence for the same user and item."""
     keys = [part.users.astype(np.int64) * n_items + part.items for part in (first, second)]
     fresh = ~np.isin(keys[1], keys[0])
     order = np.argsort(np.concatenate([keys[0], keys[1][fresh]]), kind="stable")

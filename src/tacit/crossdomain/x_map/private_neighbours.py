@@ -1,13 +1,13 @@
-"""Neighbours as published under a claim that fails: drawn, and their similarities noised.
+"""Private neighbours as published, under a claim that fails: random, with noisy similarities.
 
-PNSA draws k neighbours of i one after another, without putting back,                  [X-Map, 4.2]
+PNSA draws k neighbours of i sequentially without replacement,                         [X-Map, 4.2]
 
     P(j) proportional to exp(epsilon' Sim^(i, j) / (4 k SS(i, j))),
     Sim^ = max(Sim(i, j), Sim_k(i) - w),  w = min(Sim_k(i), 4 k SS / epsilon' ln(k (v - k) / rho))
 
 and PNCF adds Laplace noise of scale 2 SS / epsilon' to each. Sim_k is the k-th largest similarity,
-v the most ratings of an item. SS is a local quantity, larger or smaller with the ratings, and so no
-exponential mechanism with it keeps any epsilon; nor do Sim_k and w, which are read off the ratings.
+v the maximum number of ratings of an item. SS depends on the ratings, so an exponential mechanism
+with it satisfies no epsilon. Neither do Sim_k and w, which are computed from the ratings.
 """
 
 import math
@@ -25,14 +25,14 @@ from tacit.ratings import Codes
 
 Doubles = NDArray[np.float64]
 RHO = 0.1
-"""The chance that truncation is allowed to fail, in w."""
-AT_ONCE = 256  # rows whose pairs are held at once
+"""Failure probability of the truncation, in w."""
+AT_ONCE = 256  # rows per batch of pairs
 STAGE = "neighbours"
 NOISE = "similarities"
 
 
 class Selection(NamedTuple):
-    """What every block needs: the columns, the key, k, epsilon' and v."""
+    """Shared inputs of all blocks: the columns, the key, k, epsilon' and v."""
 
     columns: Things
     key: Octets
@@ -44,7 +44,7 @@ class Selection(NamedTuple):
 def drawn(
     alike: Adjusted, rows: Codes, columns: Codes, k: int, epsilon: str, draws: Draws, engine: Engine
 ) -> Near:
-    """k neighbours of each row, drawn, with noisy similarities; `epsilon`: epsilon', nats a row."""
+    """Draw k neighbours of each row, with noisy similarities. `epsilon`: epsilon', nats per row."""
     longest = int(alike.things.counts.max(initial=0))
     shared = Selection(alike.columns(columns), draws.octets, k, float(epsilon), longest)
     blocks = [alike.rows(rows[run]) for run in cut(len(rows), engine.blocks)]
@@ -52,21 +52,21 @@ def drawn(
 
 
 def select(rows: Things, shared: Selection) -> Near:
-    """Draw for each row of a block."""
+    """Draw the neighbours of each row of a block."""
     near = Near(
         np.full((len(rows.code), shared.k), -1, np.int32), np.zeros((len(rows.code), shared.k)),
         np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32),
     )  # fmt: skip
     for a in range(0, len(rows.code), AT_ONCE):
         some = part(rows, a, min(a + AT_ONCE, len(rows.code)))
-        found = pairs(some, shared.columns)
+        block = pairs(some, shared.columns)
         for row, item in enumerate(some.code.tolist()):
-            _select(a + row, item, Pairs(found.s[row], found.moved[row]), shared, near)
+            _select(a + row, item, Pairs(block.s[row], block.moved[row]), shared, near)
     return near
 
 
 def part(rows: Things, a: int, b: int) -> Things:
-    """Rows a to b of a block."""
+    """Return rows a to b of a block, b exclusive."""
     cells = slice(rows.start[a], rows.start[b])
     return Things(
         rows.code[a:b], rows.root[a:b], rows.start[a : b + 1] - rows.start[a],
@@ -75,7 +75,7 @@ def part(rows: Things, a: int, b: int) -> Things:
 
 
 def _select(row: int, item: int, of: Pairs, shared: Selection, near: Near) -> None:
-    """One row: secret are both who is drawn and what is added."""
+    """Draw the neighbours of one row. Both the selection and the noise are secret."""
     places = np.flatnonzero(of.moved > 0)
     s, moved = of.s[places], of.moved[places]
     count = min(shared.k, len(places))
@@ -92,13 +92,16 @@ def _select(row: int, item: int, of: Pairs, shared: Selection, near: Near) -> No
 
 
 def in_turn(exponent: Doubles, coins: Doubles, count: int) -> NDArray[np.intp]:
-    """`count` drawn one after another, without putting back, each by e^exponent among those left:
-    which is to take the largest sums of exponent and Gumbel noise. `coins`: uniform, as many."""
+    """Draw `count` candidates sequentially without replacement, each in proportion to e^exponent.
+
+    Equivalent to the largest sums of exponent and Gumbel noise. `coins`: uniform, one per
+    candidate.
+    """
     return np.argsort(np.log(-np.log(coins)) - exponent, kind="stable")[:count]
 
 
 def truncated(s: Doubles, moved: Doubles, shared: Selection) -> Doubles:
-    """Sim^ of the candidates of a row. `s` and `moved`: shape (candidates,)."""
+    """Return Sim^ of the candidates of a row. `s` and `moved`: shape (candidates,)."""
     kth, w = truncation(s, moved, shared.k, shared.epsilon, shared.longest)
     return np.maximum(s, kth - w)
 
@@ -106,9 +109,9 @@ def truncated(s: Doubles, moved: Doubles, shared: Selection) -> Doubles:
 def truncation(
     s: Doubles, moved: Doubles, k: int, epsilon: float, longest: int
 ) -> tuple[float, Doubles]:
-    """Sim_k of a row of candidates, and the w of each.
+    """Return Sim_k of a row of candidates, and w of each.
 
-    `s` and `moved`: shape (candidates,), as is w; `epsilon`: nats a draw, as claimed.
+    `s`, `moved` and w: shape (candidates,). `epsilon`: nats per draw, as claimed.
     """
     few = min(k, len(s))
     kth = float(np.partition(s, len(s) - few)[len(s) - few])

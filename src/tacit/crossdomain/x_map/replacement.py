@@ -1,14 +1,14 @@
-"""Private replacement selection: a target item drawn in the place of a source item.    [X-Map, 4.1]
+"""Private replacement selection: a random target item replaces a source item.          [X-Map, 4.1]
 
     P(j) = exp(epsilon X-Sim(i, j) / (2 GS)) / sum over l in I(i) of the same,   GS = 2
 
-X-Sims are rounded to steps of 2^-10. Each step has a whole weight, so that a draw is exact: one
-fair integer below the sum of the weights of all candidates. No weight is more than e^(epsilon / 2)
-times another, which is checked in integers, and so changing all X-Sims at once changes no
-probability by more than e^epsilon.
+X-Sims are rounded to steps of 2^-10. Each step has an integer weight, so that draws are exact: one
+uniform integer below the sum of the weights of all candidates. No weight exceeds e^(epsilon / 2)
+times another, verified in integers, so changing all X-Sims changes no probability by more than a
+factor of e^epsilon.
 
-That is all that holds of the published claim. I(i) itself depends on the ratings, and every source
-item's draw is a release of its own.
+No more of the published claim holds. I(i) itself depends on the ratings, and the draws of all
+source items are separate releases.
 """
 
 import math
@@ -28,36 +28,37 @@ from tacit.kernels.paths import Found
 from tacit.ratings import Codes
 
 STEPS = 1 << 10
-TOTAL_BITS = 42  # of the largest weight; a million candidates then add up in 62
+TOTAL_BITS = 42  # bits of the largest weight: the sum of a million candidates has at most 62
 MOST_EPSILON = 40
 STAGE = "replacement"
 
 
 class Candidates(NamedTuple):
-    """A block of source items, and what each of them reaches."""
+    """A block of source items, and their reachable target items."""
 
     code: Codes
     found: Found
 
 
 class Lottery(NamedTuple):
-    """What every block needs: the key, and the weight of each step from -1 to 1."""
+    """Shared inputs of all blocks: the key, and the weight of each step from -1 to 1."""
 
     key: Octets
     weights: NDArray[np.int64]
 
 
 class Replacements(NamedTuple):
-    """The replacement of each item of a block; -1 for one that reaches nothing."""
+    """The replacement of each item of a block, -1 without candidates."""
 
     target: Codes
 
 
 def weights(epsilon: str) -> NDArray[np.int64]:
-    """The weight of each X-Sim from -1 to 1 in steps of 2^-10, shape (2049,); `epsilon`: nats.
+    """Return the weight of each X-Sim from -1 to 1 in steps of 2^-10, shape (2049,).
 
-    The lowest is a power of two, b; the others are at most b e^(epsilon (1 + X-Sim) / 4), since a
-    Taylor sum never is above what it tends to. Raises `RequestError` above 40 nats.
+    `epsilon`: nats. The lowest weight is a power of two, b. The others are at most
+    b e^(epsilon (1 + X-Sim) / 4), because Taylor sums are lower bounds. Raises `RequestError` above
+    40 nats.
     """
     nats = Fraction(epsilon)
     if not 0 < nats <= MOST_EPSILON:
@@ -71,8 +72,8 @@ def weights(epsilon: str) -> NDArray[np.int64]:
 
 
 def drawn(extension: Extension, n_items: int, epsilon: str, draws: Draws, engine: Engine) -> Codes:
-    """A replacement of each item, shape (items,), drawn at `epsilon` nats each; -1 for target items
-    and those that reach nothing. One map serves everybody: to draw again would be to pay again."""
+    """Draw a replacement of each item at `epsilon` nats each, shape (items,), -1 for target items
+    and those without candidates. All users share one map, because another draw would cost again."""
     codes, (start, other, s) = extension.sources, extension.found
     blocks = [
         Candidates(codes[run], Found(
@@ -88,15 +89,15 @@ def drawn(extension: Extension, n_items: int, epsilon: str, draws: Draws, engine
 
 
 def draw(candidates: Candidates, lottery: Lottery) -> Replacements:
-    """Draw for each item of a block. Secret: the place below the sum of its candidates' weights."""
-    found, draws = candidates.found, Draws.of(lottery.key)
+    """Draw a replacement for each item of a block. The drawn integers are secret."""
+    reached, draws = candidates.found, Draws.of(lottery.key)
     chosen = np.full(len(candidates.code), NOTHING, np.int32)
-    step = np.rint(found.s * STEPS).astype(np.int64) + STEPS
+    step = np.rint(reached.s * STEPS).astype(np.int64) + STEPS
     heavy = lottery.weights[np.clip(step, 0, 2 * STEPS)]
     for row, item in enumerate(candidates.code.tolist()):
-        mine = slice(found.start[row], found.start[row + 1])
+        mine = slice(reached.start[row], reached.start[row + 1])
         ends = np.cumsum(heavy[mine])
         if len(ends):
-            place = draws.below(STAGE, item, int(ends[-1]))
-            chosen[row] = found.other[mine][np.searchsorted(ends, place, side="right")]
+            number = draws.below(STAGE, item, int(ends[-1]))
+            chosen[row] = reached.other[mine][np.searchsorted(ends, number, side="right")]
     return Replacements(chosen)

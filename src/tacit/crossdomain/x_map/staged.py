@@ -1,17 +1,18 @@
-"""The extender in stages: X-Sims from the k strongest links of each stage, not from all paths.
+"""The staged extender: X-Sims from the k strongest links of each stage, not from all paths.
 
-Within a domain, an item of NN gets links to BB through NB, of which it keeps the k strongest. All
-links to the source's BB are carried across to the target's, k again, and from there to the items
-that have links to it. An item holds O(k) links at each stage, so that m items hold O(k m); the
-walk of all meta-paths takes up to O(k^5 m) steps.
+Within a domain, an item of NN gets links to BB through NB, and keeps the k strongest. All links to
+the source's BB are continued to the target's BB, k again, and from there to the items with links
+to it. An item has O(k) links at each stage, O(k m) in total for m items, while all meta-paths take
+up to O(k^5 m) steps.
 
-The paper does not say what s, S and F of a link are. Here two links in a row are one with
+The paper does not define s, S and F of a link. Here two consecutive links are combined into one
+with
 
     S = S_1 + S_2,  s = (S_1 s_1 + S_2 s_2) / S,  F = F_1 F_2
 
-which a path's s_p and c_p are made of, and links side by side are one with F = sum F, and s and S
-their means weighed by F. That is X-Sim itself where nothing is cut away and S is equal throughout;
-otherwise it is near it.
+in accordance with a path's s_p and c_p. Parallel links are combined into one with F = sum F, and s
+and S their means weighted by F. Without truncation and with equal S this is X-Sim, otherwise an
+approximation.
 """
 
 from typing import Any, NamedTuple, Self
@@ -30,7 +31,7 @@ Doubles = NDArray[np.float64]
 
 
 class Links(NamedTuple):
-    """From item `first` to item `second`, by both; `s`, `same`, `share`: as of an edge."""
+    """Links from `first` to `second`, sorted by both. `s`, `same`, `share`: as for an edge."""
 
     first: Codes
     second: Codes
@@ -39,29 +40,29 @@ class Links(NamedTuple):
     share: Doubles
 
     def at(self, which: Any) -> Self:
-        """Those at an index of the arrays."""
+        """Return the links at an index into the arrays."""
         return self._make(column[which] for column in self)
 
 
 class Onward(NamedTuple):
-    """What the links of a stage are continued by: item i's are `start[i]` to `start[i + 1]`."""
+    """Continuations of links: those of item i are at `start[i]` to `start[i + 1]`, exclusive."""
 
     start: NDArray[np.int64]
     links: Links
 
 
 def extend_by_stages(base: SimilarityGraph, in_target: Mask, k: int, engine: Engine) -> Extension:
-    """As `extend`, by stages. `in_target`: shape (items,). `k`: links an item keeps of a stage."""
+    """Compute X-Sims in stages. `in_target`: shape (items,). `k`: links per item and stage."""
     edges, layer = _onward(base, in_target), base.layer
 
     def between(side: bool, inner: int, outer: int) -> Links:
-        """Of one domain, from the outer layer to the inner."""
+        """Return the links of one domain from the outer layer to the inner one."""
         links = _turned(edges) if side else edges
         ends = (layer[links.first] == outer) & (layer[links.second] == inner)
         return links.at(ends & (in_target[links.first] == side))
 
     def bridged(side: bool) -> Links:
-        """From all items of a domain to its BB: those outside it."""
+        """Return the links from the other items of a domain to its BB."""
         near, far = between(side, BB, NB), between(side, NB, NN)
         return together(near, strongest(composed(far, near, engine), k))
 
@@ -74,7 +75,7 @@ def extend_by_stages(base: SimilarityGraph, in_target: Mask, k: int, engine: Eng
 
 
 def composed(left: Links, right: Links, engine: Engine) -> Links:
-    """Links of `left` continued by those of `right`; one for each pair of ends."""
+    """Continue the links of `left` by those of `right`. One link per pair of ends."""
     items = 1 + int(np.max(np.append(left.second, right.first), initial=-1))
     onward = Onward(starts(np.bincount(right.first, minlength=items)), right)
     bounds = np.flatnonzero(np.diff(left.first, prepend=-1))
@@ -85,7 +86,7 @@ def composed(left: Links, right: Links, engine: Engine) -> Links:
 
 
 def continued(left: Links, onward: Onward) -> Links:
-    """A block of `composed`: links of whole items."""
+    """Compute a block of `composed`, with all links of its items."""
     counts = np.diff(onward.start)[left.second]
     row = np.repeat(np.arange(len(counts)), counts)
     run = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -96,7 +97,7 @@ def continued(left: Links, onward: Onward) -> Links:
 
 
 def strongest(links: Links, k: int) -> Links:
-    """The k strongest of each item by |s|; of equal ones those with the smallest codes."""
+    """Return the k strongest links of each item by |s|, ties by the smaller index."""
     order = np.lexsort((links.second, -abs(links.s), links.first))
     counts = np.bincount(links.first)
     rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -104,13 +105,13 @@ def strongest(links: Links, k: int) -> Links:
 
 
 def together(*parts: Links) -> Links:
-    """Several links' in one, by their ends; no pair of ends twice."""
+    """Concatenate links without common pairs of ends, sorted by their ends."""
     every = Links._make(map(np.concatenate, zip(*parts, strict=True)))
     return every.at(np.lexsort((every.second, every.first)))
 
 
 def _merged(links: Links) -> Links:
-    """One for each pair of ends: F adds up, and weighs s and S."""
+    """Combine the links of each pair of ends: F is summed, and weights s and S."""
     links = together(links)
     news = (np.diff(links.first, prepend=-1) != 0) | (np.diff(links.second, prepend=-1) != 0)
     at = np.flatnonzero(news)

@@ -1,14 +1,14 @@
-"""X-Map whose promise holds: one release per person of what joins the domains; the rest at home.
+"""X-Map with a valid guarantee: a private release of cross-domain item factors, and on-device
+fold-in.
 
-    x-map-strict   the bounded, noisy Gram of what people rate together, and noisy item means
-    x-map-factors  item factors of private alternating least squares, in the place of the Gram
+    x-map-strict   the bounded, noisy Gram matrix of co-ratings, and noisy item means
+    x-map-factors  item factors of private alternating least squares, instead of the Gram matrix
 
-Either is made once, over the items of all domains and for one target, at an (epsilon, delta) for
-everything one person contributed, with all draws accounted for together (`tacit.training`). What
-follows is arithmetic on released numbers and costs nothing: items have places in one space, a
-device finds its owner's place from the owner's ratings, which never leave it, and the AlterEgo is
-what the places of target items say of the owner: the median of each of their target ratings
-(`median_cuts`). No neighbour's rating is in it, no candidate set, no mean of true ratings.
+Either is released once, over the items of all domains and for one target, at an (epsilon, delta)
+per user, with joint accounting of all draws (`tacit.training`). Everything else is post-processing
+without further cost: items have factors in a common space, a device solves its user's row from
+ratings that never leave it, and the AlterEgo consists of the median of each target rating of that
+user (`median_cuts`). It uses no neighbour's rating, no candidate set and no mean of true ratings.
 """
 
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretRelease
 from tacit.training.person.crossing import Crossing
 from tacit.training.person.fitted_model import promise
 
-CUTS = 0.05  # of the budget
-MOST_LEVELS = 20  # that have cuts
-TIE = 1e-6  # what a score counts beside the median, so that lists rank items of one level by it
+CUTS = 0.05  # share of the budget
+MOST_LEVELS = 20  # maximum number of levels for cuts
+TIE = 1e-6  # weight of the score, which breaks ties between equal medians in lists
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrictMap:
-    """`training`: what is released. `delta`: a decimal string."""
+    """`training`: the trainer of the release. `delta`: a decimal string."""
 
     training: DPALS | DPCovariance
     delta: str = "1e-6"
@@ -44,11 +44,11 @@ class StrictMap:
 
     @property
     def name(self) -> str:
-        """As in the results."""
+        """Name in result rows."""
         return "x-map-strict" if isinstance(self.training, DPCovariance) else "x-map-factors"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.predict`; raises `RequestError` without an epsilon."""
+        """Predict as `System.predict`. Raises `RequestError` without an epsilon."""
         del engine  # the release is one pass of matrix products
         if epsilon is None:
             raise RequestError(f"{self.name} requires an epsilon per user, such as 8.")
@@ -62,11 +62,11 @@ class StrictMap:
     def release(
         self, trial: Trial, epsilon: str, releases: NoisyReleases
     ) -> tuple[Fitted, Doubles]:
-        """All that leaves the curator: an item side, and the cuts of its scores (`median_cuts`);
-        none on a scale of many levels, whose means are as good as medians.
+        """Return everything that the curator releases: the item side, and the cuts of its scores
+        (`median_cuts`), none on a scale of many levels, where means are as accurate as medians.
 
-        `epsilon`: nats per person, a decimal string. Raises `CertificateError` where the account
-        does not balance.
+        `epsilon`: nats per user, a decimal string. Raises `CertificateError` if the account does
+        not balance.
         """
         account = Account(epsilon, self.delta, releases)
         domains, target = trial.domains, trial.target
@@ -75,8 +75,8 @@ class StrictMap:
             account.reserve("cuts", CUTS)
         links = np.zeros(domains.ratings.n_users, np.bool_)
         links[domains.straddlers(target)] = True
-        crossing = Crossing(links, domains.of_item.astype(np.int64), target)
-        side = self.training.learn(domains.ratings, account, crossing=crossing)
+        inputs = Crossing(links, domains.of_item.astype(np.int64), target)
+        side = self.training.learn(domains.ratings, account, crossing=inputs)
         at_home = side.fitted(promise(account))
         cuts = median_cuts(trial, links, at_home, account) if few else np.empty(0)
         return side.closed(account), cuts

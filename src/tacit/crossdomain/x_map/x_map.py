@@ -1,12 +1,13 @@
 """X-Map (Guerraoui et al. 2017): AlterEgos from meta-paths, and neighbours among them.
 
 `nx-map` is the pipeline without privacy: baseliner, extender, generator, recommender. `x-map` draws
-replacements at epsilon each and neighbours at epsilon' each. Its claim adds the two up once. What
-was drawn is counted, since each draw is a release of its own.
+replacements at epsilon each and neighbours at epsilon' each. Its claim sums the two once. The draws
+are counted, because each is a separate release.
 
-Both are as published: no similarity is damped, and the tested people's AlterEgos stand beside the
-original profiles of the target. `nx-map-everybody` is Tacit's: everybody who rated in a source has
-an AlterEgo, so that more people speak for the target's items, and similarities are damped.
+Both are as published: similarities are not damped, and neighbours are computed from the AlterEgos
+of test users and the original target profiles. `nx-map-everybody` is Tacit's variant: all users
+with source ratings have an AlterEgo, so that target items have more raters, and similarities are
+damped.
 """
 
 from dataclasses import dataclass
@@ -38,9 +39,9 @@ from tacit.ratings import Codes, Mask
 from tacit.scale import shortest
 
 SHARES = {"item": Decimal(3) / 11, "user": Decimal(2) / 3}
-"""Of a claim, what replacements get: the paper's .3 of .3 + .8, and .6 of .6 + .3."""
+"""Share of epsilon for replacements: the paper's .3 of .3 + .8, and .6 of .6 + .3."""
 AlterEgos = Literal["tested", "everybody"]
-"""Whose source ratings are mapped into the target."""
+"""Users whose source ratings are mapped to the target."""
 
 
 class Map(NamedTuple):
@@ -51,7 +52,7 @@ class Map(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """What is claimed for replacements and for neighbours, nats as decimal strings."""
+    """Claimed epsilons of replacements and neighbours, nats as decimal strings."""
 
     replacement: str
     neighbours: str
@@ -59,17 +60,17 @@ class Budget(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class XMap:
-    """`variant`: neighbours are items or people. `mode`: "none" (nx-map) or "faithful" (x-map).
+    """`variant`: kind of neighbours. `mode`: "none" (nx-map) or "faithful" (x-map).
 
-    `alteregos`: whose there are, beside everybody's own target ratings: those of the "tested" as
-    published, or "everybody"'s. `k`: edges an item keeps towards a layer, and neighbours.
-    `damping`: a similarity counts min(n, damping) / damping, and sums of them are damped; 0 for
-    neither, as published. Draws of neighbours know none. `decay`: of the item variant. `stages`:
-    X-Sims from the k strongest links of each stage, not from all meta-paths.
-    `neighbour_epsilon`: nats for neighbours, beside an epsilon for replacements; None to part one
-    epsilon among both as the paper does. `draws`: replaced in tests only.
+    `alteregos`: users with an AlterEgo, in addition to all target ratings: the "tested" ones, as
+    published, or "everybody". `k`: number of neighbours, and of edges that an item keeps towards a
+    layer. `damping`: similarities are multiplied by min(n, damping) / damping, and their sums are
+    damped. 0 for neither, as published. Not used in private draws of neighbours. `decay`: for the
+    item variant. `stages`: compute X-Sims from the k strongest links of each stage instead of all
+    meta-paths. `neighbour_epsilon`: nats for neighbours, in addition to those for replacements.
+    None: divide one epsilon between both, as the paper does. `draws`: replaced in tests only.
 
-    Raises `RequestError` for settings out of their ranges.
+    Raises `RequestError` for settings out of range.
     """
 
     variant: Literal["item", "user"] = "item"
@@ -93,30 +94,31 @@ class XMap:
 
     @property
     def name(self) -> str:
-        """As in the results."""
+        """Name in result rows."""
         name = "nx-map" if self.mode == "none" else "x-map"
         return name if self.alteregos == "tested" else f"{name}-everybody"
 
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
-        """As `System.predict`; raises `RequestError` for the faithful mode without an epsilon."""
+        """Predict as `System.predict`. Raises `RequestError` in faithful mode without an
+        epsilon."""
         return self.explain(trial, engine=engine, epsilon=epsilon)[1]
 
     def explain(
         self, trial: Trial, *, engine: Engine, epsilon: str | None = None
     ) -> tuple[Map, TrialPredictions]:
-        """What is predicted, and the map by which; errors as `predict`."""
+        """Return the map and the predictions. Raises as `predict` does."""
         budget = self.budget(epsilon)
         draws = self.draws or Draws.secret()
         mapped = self.map(trial, engine, budget, draws)
-        profile = alteregos(trial, mapped.chosen, self._whose(trial))
+        profile = alteregos(trial, mapped.chosen, self._mapped_users(trial))
         near = self._neighbours(profile, trial, engine, budget, draws)
         promise = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
         return mapped, TrialPredictions(self._predict(profile, near, trial, engine), promise)
 
     def budget(self, epsilon: str | None) -> Budget | None:
-        """What replacements and neighbours get; None without privacy.
+        """Return the epsilons of replacements and neighbours. None without privacy.
 
-        Decimal strings, in nats a draw. Raises `RequestError` where there is to be privacy, at no
+        Decimal strings, in nats per draw. Raises `RequestError` in faithful mode without an
         epsilon.
         """
         if self.mode == "none":
@@ -129,22 +131,22 @@ class XMap:
         return Budget(shortest(first), shortest(Decimal(epsilon) - first))
 
     def map(self, trial: Trial, engine: Engine, budget: Budget | None, draws: Draws) -> Map:
-        """Baseliner, extender and generator."""
+        """Run baseliner, extender and generator."""
         in_target = trial.domains.of_item == trial.target
         wanted = Wanted(self.k, self.damping)
         base = baseline(compare_items(trial.domains.ratings), in_target, engine, wanted)
         staged = extend_by_stages(base, in_target, self.k, engine) if self.stages else None
-        found = staged or extend(base, in_target, engine)
+        extension = staged or extend(base, in_target, engine)
         if budget is None:
-            return Map(found, generator.best(found, len(in_target)))
+            return Map(extension, generator.best(extension, len(in_target)))
         n_items, at = len(in_target), budget.replacement
-        return Map(found, replacement.drawn(found, n_items, at, draws, engine))
+        return Map(extension, replacement.drawn(extension, n_items, at, draws, engine))
 
-    def _whose(self, trial: Trial) -> Mask:
-        """Who has an AlterEgo. Shape (people,)."""
-        whose = np.full(trial.domains.ratings.n_users, self.alteregos == "everybody")
-        whose[trial.people] = True
-        return whose
+    def _mapped_users(self, trial: Trial) -> Mask:
+        """Return the mask of users with an AlterEgo, shape (people,)."""
+        mask = np.full(trial.domains.ratings.n_users, self.alteregos == "everybody")
+        mask[trial.people] = True
+        return mask
 
     def _neighbours(
         self,
@@ -163,7 +165,7 @@ class XMap:
         )
 
     def _compared(self, trial: Trial) -> tuple[Codes, Codes]:
-        """Whose neighbours are wanted, and who may be one."""
+        """Return the rows that need neighbours, and the candidates."""
         if self.variant == "item":
             return target_items(trial), target_items(trial)
         return trial.people, np.arange(trial.domains.ratings.n_users, dtype=np.int32)
@@ -181,11 +183,11 @@ class XMap:
 
 
 EVERYBODY = XMap(alteregos="everybody", damping=50)
-"""`nx-map-everybody`, Tacit's own form, by items."""
+"""`nx-map-everybody`, Tacit's variant, item-based."""
 
 
 def _claim(chosen: Codes, near: Near, budget: Budget) -> Guarantee:
-    """The published claim, with the ledger of what was drawn as part of why it fails."""
+    """Return the published claim, with the number of draws in the reason why it fails."""
     replacements, neighbours = int((chosen != NOTHING).sum()), int((near.code >= 0).sum())
     return Guarantee(
         epsilon=shortest(Decimal(budget.replacement) + Decimal(budget.neighbours)),
@@ -194,7 +196,8 @@ def _claim(chosen: Codes, near: Near, budget: Budget) -> Guarantee:
         released="an AlterEgo and predictions from its neighbours",
         fails=(
             f"{replacements:,} replacements at {budget.replacement} and {neighbours:,} neighbours "
-            f"out of rows at {budget.neighbours} were drawn, which add up; candidates, means and "
-            "predictions follow the raw ratings; the sensitivity of a similarity is no bound"
+            f"in rows at {budget.neighbours} were drawn, whose epsilons are summed; candidates, "
+            "means and predictions depend on the raw ratings; the sensitivity used for a "
+            "similarity is not an upper bound"
         ),
     )

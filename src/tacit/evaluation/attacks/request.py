@@ -131,7 +131,7 @@ class _Runner:
 
     def __init__(self, request: AttackRequest, ratings: Ratings) -> None:
         self._request, self._ratings = request, ratings
-        self._kept: tuple[tuple[object, ...], World] | None = None
+        self._cached: tuple[tuple[object, ...], World] | None = None
 
     def __call__(self, experiment: AttackExperiment) -> list[AttackRow]:
         scenario = self._world(experiment)
@@ -143,10 +143,10 @@ class _Runner:
 
     def _world(self, experiment: AttackExperiment) -> World:
         terms = (experiment.plan, experiment.channel, experiment.epsilon, experiment.seed)
-        if self._kept is None or self._kept[0] != terms:
-            self._kept = None  # freed before the next one is built, to halve the peak memory
-            self._kept = (terms, self._built(experiment))
-        return self._kept[1]
+        if self._cached is None or self._cached[0] != terms:
+            self._cached = None  # freed before the next one is built, to halve the peak memory
+            self._cached = (terms, self._built(experiment))
+        return self._cached[1]
 
     def _built(self, experiment: AttackExperiment) -> World:
         ratings, people = self._ratings, self._request.people

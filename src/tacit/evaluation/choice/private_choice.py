@@ -84,34 +84,34 @@ class PrivateChoice:
         that does not predict at the provider, and for a single epsilon.
         """
         check_place(self.model, tools.where(self.model), PROVIDER)
-        look = _Look(tools, SecretReleases() if releases is None else releases)
+        context = _Context(tools, SecretReleases() if releases is None else releases)
         # The order of a file may depend on the ratings, and then one value could affect the splits
         # of others. Sorting by user and item removes this.
         known, errors = ratings.by_person(), defaultdict[float, list[float]](list)
         for done, (epsilon, split) in enumerate(product(self.epsilons, self.protocol.places())):
-            errors[float(epsilon)].append(self._error(known, *split, epsilon, look))
+            errors[float(epsilon)].append(self._error(known, *split, epsilon, context))
             advance(done + 1)
         least = fmean(errors[max(errors)])
         half = float(ratings.scale.high - ratings.scale.low) / 2
         return Tradeoff.of(errors, least=least, most=half, unit="value")
 
     def _error(
-        self, ratings: Ratings, seed: int, fold: int | None, epsilon: str, look: "_Look"
+        self, ratings: Ratings, seed: int, fold: int | None, epsilon: str, context: "_Context"
     ) -> float:
         """Return the noisy RMSE of one fit."""
         held_out = self.protocol.test(ratings, seed, fold)
         train, test = ratings.where(~held_out), ratings.where(held_out)
-        plan = look.tools.plan("rated", self.channel, epsilon, ratings.scale, None)
+        plan = context.tools.plan("rated", self.channel, epsilon, ratings.scale, None)
         # The model is fitted to the reports only, so that the channel's epsilon covers the effect
         # of a training value on the sum below.
-        fitted = look.tools.fit(self.model, look.tools.perturb(train, plan), rng=seed)
+        fitted = context.tools.fit(self.model, context.tools.perturb(train, plan), rng=seed)
         total, most = squared_errors(test, fitted.predict_codes(test.users, test.items))
         name = f"squared errors at {epsilon}, split {seed}" + (f".{fold}" if fold else "")
-        noisy = look.releases.laplace(name, total, sensitivity=most, epsilon=epsilon)
+        noisy = context.releases.laplace(name, total, sensitivity=most, epsilon=epsilon)
         return float(np.sqrt(max(0.0, noisy[0] / STEPS / len(test))))
 
 
-class _Look(NamedTuple):
+class _Context(NamedTuple):
     tools: Tools
     releases: NoisyReleases
 

@@ -14,7 +14,7 @@ from tacit.reports import Reports
 MOST_SCORES = 1 << 27
 """Maximum number of predicted scores; above it, a sample of the users is evaluated."""
 Lister = Callable[[Any, Ratings, str, int], Codes]
-"""Recommend: fitted model, own ratings of the users, place, list length -> item codes."""
+"""Recommend: fitted model, true ratings of the users, location, list length -> item indices."""
 
 
 def list_columns(
@@ -28,10 +28,10 @@ def list_columns(
 ) -> dict[str, Any]:
     """Return six columns of a result row.
 
-    `test`: the relevant rows. `reports`: what the model learned from, None for
-    `train`. Users without a training row are excluded from every result row (`cold_users` counts
-    them): most models have no data to rank by. Where users times items are more than 2^27 scores,
-    as many users as that allows are measured, evenly spread over the codes.
+    `test`: the relevant rows. `reports`: the data that the model was fitted to, None for `train`.
+    Users without a training row are excluded from every result row (`cold_users` counts them),
+    because most models have no data to rank by. Above 2^27 scores (users times items), as many
+    users as that allows are evaluated, evenly spaced by index.
     """
     users = _measured(train)
     known = _known_rows(where, train, reports)

@@ -36,7 +36,7 @@ class Fits(Protocol):
 
 @dataclass(frozen=True)
 class Members:
-    """Names in the order of the request, and the objects of those that are objects."""
+    """Names in the order of the request. `objects`: those given as objects, by name."""
 
     names: tuple[str, ...]
     objects: Mapping[str, Any]

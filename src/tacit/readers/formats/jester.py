@@ -1,6 +1,6 @@
-"""Jester: a matrix, one row per person: how many jokes they rated, then every joke; 99 is missing.
+"""Jester: a matrix with one row per user: the number of ratings, then all jokes. 99 is missing.
 
-Ratings run from -10 to 10 with two decimals, so 0 is a rating like any other.
+Ratings are from -10 to 10 with two decimals. 0 is a rating.
 """
 
 import io
@@ -21,38 +21,38 @@ FEWEST_JOKES = 2
 
 @dataclass(frozen=True)
 class Matrix:
-    """Lines of `width` numbers: the count, then one number a joke."""
+    """Lines of `width` numbers: the count, then one number per joke."""
 
     width: int
     grid: DeclaredScale | None
 
     def parse(self, data: bytes) -> pl.DataFrame:
-        """The matrix as it stands, count first.
+        """Parse the matrix, count first.
 
         Raises `UnsoundError` for a wrong count, or a rating off the scale.
         """
         schema = {f"{joke}": pl.Float64() for joke in range(self.width)}
         frame = pl.read_csv(io.BytesIO(data), has_header=False, schema=schema)
         matrix = frame.to_numpy()
-        given = matrix[:, 1:] != MISSING
-        if not (given.sum(1) == matrix[:, 0]).all():
+        rated = matrix[:, 1:] != MISSING
+        if not (rated.sum(1) == matrix[:, 0]).all():
             raise UnsoundError("a count does not match its ratings")
-        ratings = matrix[:, 1:][given]
+        ratings = matrix[:, 1:][rated]
         if not (np.isfinite(ratings) if self.grid is None else self.grid.admits(ratings)).all():
             raise UnsoundError("a rating is off the scale")
         return frame
 
     def fault(self, line: str) -> str | None:
-        """What is wrong with one person's line."""
+        """Return the fault of one user's line, or None."""
         count, *jokes = line.split(",")
         if len(jokes) != self.width - 1:
             return f"the line has {len(jokes) + 1} fields, not {self.width}; correct the line"
-        given = [joke for joke in jokes if not _is_missing(joke)]
-        faults = (rating_fault(joke, self.grid) for joke in given)
+        rated = [joke for joke in jokes if not _is_missing(joke)]
+        faults = (rating_fault(joke, self.grid) for joke in rated)
         if fault := next((fault for fault in faults if fault), None):
             return fault
-        if count.strip() != str(len(given)):
-            return f"the count {shown(count)} does not match the {len(given)} ratings; correct it"
+        if count.strip() != str(len(rated)):
+            return f"the count {shown(count)} does not match the {len(rated)} ratings; correct it"
         return None
 
 
@@ -65,8 +65,8 @@ def _is_missing(joke: str) -> bool:
 
 def _looks(source: Source, request: Request) -> bool:
     count, *jokes = source.head.partition(b"\n")[0].decode("latin-1").split(",")
-    given = [joke for joke in jokes if not _is_missing(joke)]
-    return len(jokes) >= FEWEST_JOKES and count.strip() == str(len(given)) and "." in "".join(given)
+    rated = [joke for joke in jokes if not _is_missing(joke)]
+    return len(jokes) >= FEWEST_JOKES and count.strip() == str(len(rated)) and "." in "".join(rated)
 
 
 def _read(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]:
@@ -79,7 +79,7 @@ def _read(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]
 
 
 def _rows(matrix: Floats, people: int) -> pl.DataFrame:
-    """The ratings of a matrix, row by row; people and jokes are numbered from 1."""
+    """Return the ratings of a matrix by row. Users and jokes are numbered from 1."""
     person, joke = np.nonzero(matrix[:, 1:] != MISSING)
     return pl.DataFrame(
         {"user": person + people + 1, "item": joke + 1, "rating": matrix[person, joke + 1]}

@@ -1,6 +1,6 @@
-"""Netflix Prize: a line `movie:` and then `customer,rating,date` lines of that movie.
+"""Netflix Prize: a line `movie:`, then `customer,rating,date` lines of that movie.
 
-One movie a file in `mv_*.txt`, or many movies one after another in `combined_data_*.txt`.
+One movie per file in `mv_*.txt`, or several movies in `combined_data_*.txt`.
 """
 
 import io
@@ -18,7 +18,7 @@ from tacit.readers.source import Source
 from tacit.readers.text import frames, rating_fault, require_every_line, shown, sound
 
 START = re.compile(rb"\d+:\r?\n\d+,")
-# A block may begin with a heading, and polars counts the fields of the first line.
+# A block may start with a heading, and polars infers the number of fields from the first line.
 WIDEST = b"0,0,1970-01-01\n"
 
 
@@ -28,12 +28,12 @@ def _looks(source: Source, request: Request) -> bool:
 
 @dataclass(frozen=True)
 class Movies:
-    """Rows of customer, rating and time; `item` is the movie of a heading, null below it."""
+    """Rows of customer, rating and time. `item` is the movie in a heading, null in other rows."""
 
     grid: DeclaredScale | None
 
     def parse(self, data: bytes) -> pl.DataFrame:
-        """Headings and ratings in file order; a heading has no rating."""
+        """Parse headings and ratings in file order. A heading has no rating."""
         raw = pl.read_csv(
             io.BytesIO(WIDEST + data),
             has_header=False,
@@ -51,7 +51,7 @@ class Movies:
         return rows
 
     def fault(self, line: str) -> str | None:
-        """What is wrong with one line, heading or rating."""
+        """Return the fault of one line, heading or rating, or None."""
         fields = line.split(",")
         if len(fields) == 1 and line.endswith(":") and line[:-1].strip():
             return None

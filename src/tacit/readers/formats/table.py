@@ -22,7 +22,7 @@ DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 
 def _looks(source: Source, request: Request) -> bool:
     if _movielens(source, request):
-        return False  # it has a scale of its own, which a table would have to infer
+        return False  # that format has a known scale
     magic = _magic(source)
     try:
         names = (
@@ -40,7 +40,7 @@ def _movielens(source: Source, request: Request) -> bool:
 
 
 def _header(head: bytes) -> tuple[str, list[str]]:
-    """The separator and the names of the first line."""
+    """Return the separator and the names of the first line."""
     line = head.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
     separator = max(SEPARATORS, key=line.count)
     return separator, split(line, separator)
@@ -62,9 +62,9 @@ def _read_text(source: Source, request: Request) -> Iterator[pl.DataFrame]:
 def _delimited(
     head: bytes, separator: str, fields: Sequence[str | None], request: Request
 ) -> Delimited:
-    """How the lines are read: what the columns hold is told from the first of them."""
+    """Return the parser of the lines, with formats inferred from the first of them."""
     lines = head.decode("utf-8", "replace").splitlines()[1:]
-    lines = lines[:-1] if len(lines) > 1 else lines  # the last may be cut short
+    lines = lines[:-1] if len(lines) > 1 else lines  # the last one may be truncated
     rows = [row for line in lines if len(row := split(line, separator)) == len(fields)]
     held = {name: [row[at].strip() for row in rows] for at, name in enumerate(fields) if name}
     ratings, times = held.get("rating", []), held.get("timestamp", [])
@@ -78,12 +78,12 @@ def _delimited(
 
 
 def _magic(source: Source) -> bytes:
-    """How a binary file begins; nothing for text."""
+    """Return the magic bytes of a binary file, empty for text."""
     return next((magic for magic in SCANS if source.head.startswith(magic)), b"")
 
 
 def _stored(source: Source) -> Path | bytes:
-    """A Parquet or Arrow file where it lies; unpacked into memory when it is packed."""
+    """Return the path of a Parquet or Arrow file, or its decompressed bytes."""
     if source.member is None and not source.path.name.lower().endswith(".gz"):
         return source.path
     with source.open() as file:

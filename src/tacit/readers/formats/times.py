@@ -7,14 +7,14 @@ import polars as pl
 
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?")
 EXAMPLES = "2024-05-31 or 2024-05-31T12:00:00Z"
-_WHOLE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
+_FULL = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
 _ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 
 
 def unix_seconds(column: str) -> pl.Expr:
-    """Whole Unix seconds of the texts in a column, null for what is no ISO date or time.
+    """Convert texts in a column to integer Unix seconds, null unless they are ISO dates or times.
 
-    A date is its midnight; what names no zone is in UTC.
+    A date is its midnight. Without a time zone, times are in UTC.
 
     >>> pl.DataFrame({"at": ["1970-01-02", "1970-01-01 01:00:00+01:00"]}).select(
     ...     unix_seconds("at")
@@ -24,13 +24,13 @@ def unix_seconds(column: str) -> pl.Expr:
     text = pl.col(column).str.strip_chars().str.replace(" ", "T", literal=True)
     timed = pl.when(text.str.contains("T", literal=True)).then(text).otherwise(text + "T00:00:00")
     zoned = pl.when(timed.str.contains(_ZONE)).then(timed).otherwise(timed + "Z")
-    whole = pl.when(text.str.contains(f"^{_WHOLE.pattern}$")).then(zoned)
-    return whole.str.to_datetime("%+", time_zone="UTC", strict=False).dt.epoch("s").alias(column)
+    checked = pl.when(text.str.contains(f"^{_FULL.pattern}$")).then(zoned)
+    return checked.str.to_datetime("%+", time_zone="UTC", strict=False).dt.epoch("s").alias(column)
 
 
 def is_iso(text: str) -> bool:
-    """Whether it is a date or a time that `unix_seconds` reads."""
-    if not _WHOLE.fullmatch(text):
+    """Return whether the text is a date or time that `unix_seconds` accepts."""
+    if not _FULL.fullmatch(text):
         return False
     try:
         datetime.fromisoformat(text)
