@@ -23,10 +23,10 @@ def lists_by_rating(
 ) -> Codes:
     """Return the items of highest predicted rating for the users in `own`; other rows are empty.
 
-    `own`: true ratings; at the provider those that were reported, which a plan with a cap makes
-    fewer. `where`: the party that predicts, and with it the excluded items (`exclusion`): a
-    provider excludes none if the plan protects presence. `engine`: where devices are simulated,
-    None for this process; digits are the same on any. Shape (users of the model, length), item
+    `own`: true ratings; at the provider those that were reported (a plan with a cap reports fewer).
+    `where`: the party that predicts, which determines the excluded items (`exclusion`): a provider
+    excludes none if the plan protects presence. `engine`: where devices are simulated, None for
+    this process. Results are identical on every engine. Shape (users of the model, length), item
     codes, padded with -1.
     """
     own = own.aligned(fitted.user_ids, fitted.item_ids)
