@@ -13,7 +13,7 @@ from operator import mul
 
 from tacit.wire.item_model import ItemDraw
 
-ROUNDS = 8  # iterations of the cells link, each reducing the error several times
+ROUNDS = 8  # iterations of the cells link, each reducing the error several-fold
 Row = list[float]
 Known = Sequence[tuple[int, float]]
 
