@@ -19,9 +19,9 @@ def draw(channel: Channel, row: int, words: Words = secret_word) -> int:
     """Return the symbol that leaves the device for input `row` (see `Channel.row`).
 
     The top w bits u of one word select symbol y for exactly weights[row][y] of their 2^w values, so
-    P(y | row) is exactly the table's, whatever the rating. There is no rejection, every row takes
-    the same number of bits, and the scan visits every bound, so neither its length nor its order
-    depends on the rating. `words` is replaced in tests only.
+    P(y | row) is exactly the table's, whatever the rating. It is a draw without rejection, every
+    row takes the same number of bits, and the scan visits every bound, so neither its length nor
+    its order depends on the rating. `words` is replaced in tests only.
 
     Raises `RequestError` for a row that the channel does not have.
     """

@@ -45,7 +45,7 @@ def fisher_information(
     J(theta) = sum over y of q'(theta)^2 / q(theta), q(theta) = sum over x of P(y|x) P(x|theta),
     averaged over `thetas` (default: the public prior). If the channel protects presence the report
     is of a slot that holds a rating with probability `density`, else "missing". On the scale
-    `there` there are no levels, and it is the information about that probability.
+    `there` theta is undefined, and it is the information about that probability.
     """
     must_be(Channel, channel, "a channel", "pass what `compile_channel` returns")
     if len(channel.levels) == 1:

@@ -18,7 +18,7 @@ from tacit.scale import RatingScale, shortest
 DIGITS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 MOST_EPSILON = Decimal(16)
-"""Largest epsilon. Above it a report misstates one rating in nine million: that is no privacy."""
+"""Largest epsilon. At larger ones a report misstates fewer than one rating in nine million."""
 
 MOST_LEVELS = 256
 """Most levels of a scale. Devices hold the tables; finer scales add little information."""

@@ -16,7 +16,7 @@ WHAT = "The collector's answer"
 
 
 def first_task(body: bytes) -> str | None:
-    """Return the address of the first task; None if there are no tasks.
+    """Return the address of the first task, None for an empty list.
 
     Raises `DataError` unless the body is `{"tasks":[addresses]}`.
     """
