@@ -150,7 +150,7 @@ def choose(
         if not missing or serves(name, missing=True)
     ]
     # Six digits: smaller differences are rounding, and a tie goes to the simpler table.
-    return max(compiled, key=lambda found: float(f"{fisher_information(found[1]):.6g}"))
+    return max(compiled, key=lambda candidate: float(f"{fisher_information(candidate[1]):.6g}"))
 
 
 def __getattr__(name: str) -> Any:

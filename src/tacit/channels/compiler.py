@@ -15,7 +15,7 @@ PRECISION = 60
 """Decimal digits of the mechanisms' probabilities: 2^-64 has twenty."""
 
 _FINE = 1 << 192
-_WHOLE = 1 << 128
+_TOTAL = 1 << 128
 
 Weights = tuple[tuple[int, ...], ...]
 
@@ -37,11 +37,11 @@ def compile_weights(rows: Sequence[Sequence[Decimal]], *, word_bits: int, epsilo
         weights = tuple(_rounded(row, word_bits) for row in mixed)
         return weights if flaw(weights, word_bits, epsilon) is None else None
 
-    failed, guard, unit = 0, 0, _WHOLE >> word_bits
+    failed, guard, unit = 0, 0, _TOTAL >> word_bits
     best = attempt(0)
     while best is None:
         failed, guard = guard, max(4 * unit, 2 * guard)
-        if guard > _WHOLE:
+        if guard > _TOTAL:
             raise RequestError(
                 f"No table of {word_bits}-bit words has epsilon {epsilon}; use more bits."
             )
@@ -81,7 +81,7 @@ def _normalised(row: Sequence[Decimal]) -> list[int]:
 
 
 def _blend(share: int, mean: int, guard: int) -> int:
-    return share * (_WHOLE - guard) + mean * guard
+    return share * (_TOTAL - guard) + mean * guard
 
 
 def _rounded(row: Sequence[int], word_bits: int) -> tuple[int, ...]:

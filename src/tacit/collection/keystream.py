@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 COUNTER = bytes(4)
-"""Number of the first block. It counts up; a random one could overflow into the nonce."""
+"""Number of the first block, in front of the nonce. It counts up; a random one could overflow."""
 
 
 class BulkWords(Protocol):

@@ -68,12 +68,12 @@ class _Session:
     def rated(self) -> None:
         """Report each rating that differs from the last reported one, through any channel."""
         last = dict(self._db.execute("SELECT place, row FROM last WHERE task = ?", self._key[:1]))
-        for place, row in sorted(self._rows.items()):
-            if last.get(place) != row and not self._is_made(place):
+        for index, row in sorted(self._rows.items()):
+            if last.get(index) != row and not self._is_made(index):
                 with self._refusing():
-                    symbol = self._symbol(place, row)
-                    self._untell(place)
-                    self._report(place, {place: row}, [symbol])
+                    symbol = self._symbol(index, row)
+                    self._untell(index)
+                    self._report(index, {index: row}, [symbol])
 
     def slots(self) -> None:
         """Make one report for all queried items, rated or not.
@@ -149,5 +149,5 @@ class _Session:
         report = Report(*names, tuple(rows), tuple(symbols))
         values = (report.id, self._key[0], self._epoch, slot, dumps(report, channel))
         self._db.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?)", values)
-        reported = [(*self._key, place, row, report.id) for place, row in rows.items()]
+        reported = [(*self._key, index, row, report.id) for index, row in rows.items()]
         self._db.executemany("INSERT OR REPLACE INTO last VALUES (?, ?, ?, ?, ?)", reported)

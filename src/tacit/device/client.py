@@ -231,10 +231,10 @@ class Client:
     def erase(self) -> SyncOutcome:
         """Delete all data and names, but not the epsilon spent, and request erasure by providers.
 
-        Reports under names with an erasure key are erased at the provider that received them: this
-        provider is asked now, and in later syncs until it confirms, also after a restart. Others
-        are asked by their clients on this store. `SyncOutcome.erased` and `.erasing` count this
-        provider's names.
+        Reports under names with an erasure key are erased at the provider that received them. The
+        requests to this provider are sent now, and again in later syncs until it confirms, also
+        after a restart; those to others by their clients on this store. `SyncOutcome.erased` and
+        `.erasing` count this provider's names.
 
         Names made for a tacit-task-1 have no key. Fitted models and backups are unaffected.
         """
@@ -252,7 +252,7 @@ class Client:
 
     def _meet(self, task: Task | None) -> None:
         if task is not None and (self._known is None or self._known[0].address != task.address):
-            places = {str(item): place for place, item in enumerate(task.items)}
+            places = {str(item): index for index, item in enumerate(task.items)}
             number = self._provider.adopt(task)
             check_rows(self._store.db, number, task)
             self._known = task, number, places

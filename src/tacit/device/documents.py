@@ -28,10 +28,10 @@ class Documents:
         provider: Provider,
         transport: Transport,
         clock: Callable[[], float],
-        chance: Chance,
+        jitter: Chance,
     ) -> None:
         self._provider, self._transport = provider, transport
-        self._clock, self._chance = clock, chance
+        self._clock, self._jitter = clock, jitter
 
     def known(self, pinned: str | None) -> Task | None:
         """Return the pinned task, or else the current one, if it is stored."""
@@ -90,7 +90,7 @@ class Documents:
         if self._provider.again(now) is not None:
             return None
         got = self._transport("GET", path, None, longest)
-        if self._provider.postpones(got, now, self._chance) or got is None or got.status == 404:
+        if self._provider.postpones(got, now, self._jitter) or got is None or got.status == 404:
             return None
         if got.status != 200:
             reason = WRONG.get(got.status, "the collector cannot read this request")

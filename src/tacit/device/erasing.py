@@ -35,8 +35,8 @@ class Erasures:
     `erased`: number of confirmed ones. `notes`: for the user.
     """
 
-    def __init__(self, provider: Provider, transport: Transport, chance: Chance) -> None:
-        self._provider, self._transport, self._chance = provider, transport, chance
+    def __init__(self, provider: Provider, transport: Transport, jitter: Chance) -> None:
+        self._provider, self._transport, self._jitter = provider, transport, jitter
         self._db = provider.store.db
         self.erased, self.notes = 0, list[str]()
 
@@ -58,7 +58,7 @@ class Erasures:
                 return
             body = json.dumps({"key": key.hex()}, separators=(",", ":")).encode()
             answer = self._transport("POST", f"/v1/tasks/{task}/erasures", body)
-            if self._provider.postpones(answer, now, self._chance) or answer is None:
+            if self._provider.postpones(answer, now, self._jitter) or answer is None:
                 return
             if answer.status == 200:
                 self._forget(key)

@@ -60,8 +60,8 @@ def some_share() -> float:
 class Outbox:
     """Unacknowledged reports of one provider, and their outcome."""
 
-    def __init__(self, provider: Provider, now: float, chance: Chance = some_share) -> None:
-        self._provider, self._db, self._now, self._chance = provider, provider.store.db, now, chance
+    def __init__(self, provider: Provider, now: float, jitter: Chance = some_share) -> None:
+        self._provider, self._db, self._now, self._jitter = provider, provider.store.db, now, jitter
         self.outcome = SyncOutcome()
 
     def drop_late(self) -> None:
@@ -97,7 +97,7 @@ class Outbox:
                 # The collector treats the same question in the other format as the same task.
                 other = self._provider.other_format(number)
                 answer = transport("POST", f"/v1/tasks/{other}/reports", body)
-            if self._provider.postpones(answer, self._now, self._chance):
+            if self._provider.postpones(answer, self._now, self._jitter):
                 return False
             if answer is not None and not self._settle(answer, batch):
                 return True

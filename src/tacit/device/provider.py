@@ -140,7 +140,7 @@ class Provider:
         moment = self._get("not_before") or 0.0
         return moment if now < moment < now + FORGIVEN else None
 
-    def postpones(self, answer: Answer | None, now: float, chance: Chance) -> bool:
+    def postpones(self, answer: Answer | None, now: float, jitter: Chance) -> bool:
         """Return whether this answer, or a missing one, means "retry later".
 
         If so, requests are delayed for its Retry-After, plus a random part of a time that doubles
@@ -151,7 +151,7 @@ class Provider:
         failures = min(max(self._get("failures") or 0, 0), 16)
         longest = min(FIRST_WAIT * 2**failures, LONGEST_WAIT)
         retry_after = answer.retry_after if answer is not None else 0
-        self._wait(failures + 1, now + retry_after + chance() * longest)
+        self._wait(failures + 1, now + retry_after + jitter() * longest)
         return True
 
     def relieve(self) -> None:

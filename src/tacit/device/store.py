@@ -6,7 +6,7 @@ process has the file at a time, and other users cannot read it. Its tables:
 
     person     one row: the secret; spent and limit in nano-epsilon
     provider   by place: the current task, the newest item model, and when to retry
-    task       what each origin asks, once a question: the last document, where its reports go,
+    task       one row per origin and question: the last document, where its reports go,
                and the address of the task under which names are made
     rating     the user's true ratings: level numbers by task and place
     answer     one symbol for each (task, channel, place, row), drawn once

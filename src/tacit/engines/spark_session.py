@@ -55,7 +55,7 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
                 f"Spark already runs here for {spark.sparkContext.master}; use that master, or "
                 f"stop it before you use {master}."
             )
-        yield _of_its_own(spark)
+        yield _separate_session(spark)
     finally:
         if running is None:
             with quiet():
@@ -175,7 +175,7 @@ def _folders() -> list[str]:
     return [folder for folder in sys.path if folder and not folder.startswith(standard)]
 
 
-def _of_its_own(spark: "SparkSession") -> "SparkSession":
+def _separate_session(spark: "SparkSession") -> "SparkSession":
     fresh = spark.newSession()
     settings = {
         "spark.sql.execution.arrow.localRelationThreshold": "0b",  # one partition per Arrow batch

@@ -108,7 +108,7 @@ def _nearest(
 def _nearest_each_other(
     rows: Things, columns: Things, first: Longs, wanted: Wanted, result: Near, threads: int
 ) -> None:
-    """Compute each thread's result of the pairs into `found`, shape (threads, rows, k)."""
+    """Compute each thread's result of the pairs into `result`, shape (threads, rows, k)."""
     n = len(rows.code)
     for thread in prange(threads):
         dots, counts = _zeros(columns, wanted)

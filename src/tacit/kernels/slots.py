@@ -28,11 +28,11 @@ def take_reported(
     silent: NDArray[np.int64],
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
-    kept: Symbols,
+    reported: Symbols,
 ) -> None:
     """Write slot numbers and symbols that differ from `silent[p]`, user p's from `starts[p]` on.
 
-    `starts`: shape (users,); `slots` and `kept`: (reports,).
+    `starts`: shape (users,); `slots` and `reported`: (reports,).
     """
     for p in prange(len(symbols)):
         # Always written, reported or not: an unpredictable branch is slower.
@@ -43,4 +43,4 @@ def take_reported(
             count += symbols[p, slot] != silent[p]
         for k in range(count):
             slots[starts[p] + k] = mine[k]
-            kept[starts[p] + k] = symbols[p, mine[k]]
+            reported[starts[p] + k] = symbols[p, mine[k]]

@@ -22,7 +22,7 @@ STARS = 4.0  # range of one to five stars
 
 @dataclass(frozen=True, kw_only=True)
 class SVD:
-    """Settings, none of them tuned.
+    """Settings of svd and svdpp, none of them tuned.
 
     `factors`: K. `epochs`: over all reports. `rate`: learning rate. `ridge`: per report, on each
     parameter it updates. `implicit`: whether to use implicit feedback (SVD++).

@@ -31,7 +31,7 @@ WHAT = "list model"
 
 @dataclass(frozen=True)
 class LowRank:
-    """The factors.
+    """Factors of the low-rank part of a list model.
 
     `own_scale`, `score_scale`: n singles, for the user's items and the scored items. `spectrum`: K
     singles. `vectors`: n x K halves, little-endian, row by row, such as
@@ -43,10 +43,10 @@ class LowRank:
     spectrum: Floats
     vectors: Bytes
 
-    def vector(self, place: int) -> tuple[float, ...]:
+    def vector(self, index: int) -> tuple[float, ...]:
         """Return the K entries of an item's vector."""
         K = len(self.spectrum)
-        return binary.halves(self.vectors, place * K, K)
+        return binary.halves(self.vectors, index * K, K)
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,15 @@ class ListModel:
     def __repr__(self) -> str:
         return f"<ListModel: {len(self.items):,} items, {self.guarantee.brief}>"
 
-    def weights_of(self, place: int) -> tuple[Sequence[int], Sequence[float]]:
+    def weights_of(self, index: int) -> tuple[Sequence[int], Sequence[float]]:
         """Return the indices of an item's neighbours, and their weights."""
         near, n = self.neighbours, len(self.items)
         if near is None:
             return (), ()
-        weights = binary.halves(near.weights, place * near.count, near.count)
+        weights = binary.halves(near.weights, index * near.count, near.count)
         if near.count == n:
             return range(n), weights
-        return binary.whole(near.places, place * near.count, near.count, place_bytes(n)), weights
+        return binary.whole(near.places, index * near.count, near.count, place_bytes(n)), weights
 
     def to_bytes(self) -> bytes:
         """Return magic line, length of the header, JSON header, and a little-endian block.

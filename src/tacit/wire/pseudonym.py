@@ -33,13 +33,13 @@ def erasure_key(secret: bytes, task: str, provider: str) -> bytes:
 
 
 def report_id(
-    secret: bytes, task: str, epoch: int, place: int | None, provider: str | None = None
+    secret: bytes, task: str, epoch: int, index: int | None, provider: str | None = None
 ) -> str:
     """Return the id of the report on one item index, or on all queried ones (None).
 
     It does not depend on the content: a slot that is drawn again conflicts with its first report.
     """
-    slot = "all" if place is None else str(place)
+    slot = "all" if index is None else str(index)
     head = "tacit-report-1" if provider is None else f"tacit-report-2\n{provider}"
     return _name(secret, f"{head}\n{task}\n{epoch}\n{slot}")
 

@@ -32,8 +32,8 @@ def dumps(report: Report, channel: Channel) -> bytes:
     """Return the bytes that leave the device, of constant length, because symbols are padded."""
     width = len(str(len(channel.outputs) - 1))
     cells = ",".join(
-        f"[{place},{symbol:{width}}]"
-        for place, symbol in zip(report.places, report.symbols, strict=True)
+        f"[{index},{symbol:{width}}]"
+        for index, symbol in zip(report.places, report.symbols, strict=True)
     )
     return (
         f'{{"id":"{report.id}","mech":"{report.mech}","schema":{SCHEMA},"epoch":{report.epoch},'

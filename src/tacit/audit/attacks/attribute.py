@@ -29,7 +29,7 @@ FEWEST = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
-    """Settings.
+    """Settings of attribute inference.
 
     `most_values`: numeric columns with more values are cut at their quartiles, text columns with
     more values, such as names, are skipped. `most_people`: a sample of this size is drawn from more
@@ -172,7 +172,7 @@ def separated(
     tested: NDArray[np.intp],
     ridge: float,
 ) -> float:
-    """Return the mean over values of the area under the curve of the users in `asked`."""
+    """Return the mean over values of the area under the curve of the users in `tested`."""
     training_gram = gram[np.ix_(learnt, learnt)]
     training_gram[np.diag_indices_from(training_gram)] += ridge
     around = (labels[learnt] - labels[learnt].mean(0)).astype(np.float32)

@@ -23,7 +23,7 @@ FIGURE = "balanced accuracy"
 
 @dataclass(frozen=True, kw_only=True)
 class Averaging:
-    """Settings.
+    """Settings of the averaging attack.
 
     `syncs`: number of syncs. `slots`: about how many in total, equally many for every row of the
     table. `history`: simulator of devices, replaced to test another kind.

@@ -82,9 +82,9 @@ def _life(task: Task, rows: Symbols, syncs: int, words: Callable[[], int]) -> Sy
             now[0] = sync * EPOCH
             device.sync()
     symbols = np.full((len(rows), syncs), -1, np.int64)
-    for place, symbol, epoch in ear.received:
-        if place < len(rows):
-            symbols[place, epoch] = symbol
+    for index, symbol, epoch in ear.received:
+        if index < len(rows):
+            symbols[index, epoch] = symbol
     return symbols
 
 

@@ -28,7 +28,7 @@ LEAST = 1e-300  # least probability, so that impossible events have a finite log
 
 @dataclass(frozen=True, kw_only=True)
 class Linkage:
-    """Settings.
+    """Settings of the linkage attack.
 
     `known`: how many items of a user the attacker has, ascending. `most_victims`: a sample of this
     size is drawn from more users.
@@ -75,14 +75,14 @@ class Linkage:
         return findings
 
 
-def drawn(world: World, most: int, chance: np.random.Generator) -> Codes:
+def drawn(world: World, most: int, rng: np.random.Generator) -> Codes:
     """Sample at most `most` users with a rating; codes, ascending."""
     people = np.unique(world.ratings.users).astype(np.int32)
-    return np.sort(chance.permutation(people)[:most]) if len(people) > most else people
+    return np.sort(rng.permutation(people)[:most]) if len(people) > most else people
 
 
 def known_items(
-    world: World, victims: Codes, most: int, how: Choice, chance: np.random.Generator
+    world: World, victims: Codes, most: int, how: Choice, rng: np.random.Generator
 ) -> Codes:
     """Return items that each victim rated, -1 where they have no more. Shape (victims, most).
 
@@ -90,7 +90,7 @@ def known_items(
     """
     ratings = world.ratings
     popularity = np.bincount(ratings.items, minlength=ratings.n_items)
-    key = chance.random(len(ratings)) if how == "random" else -popularity[ratings.items]
+    key = rng.random(len(ratings)) if how == "random" else -popularity[ratings.items]
     order = np.lexsort((ratings.items, key, ratings.users))
     starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
     position = np.arange(len(ratings)) - starts[ratings.users[order]]

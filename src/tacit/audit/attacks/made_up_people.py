@@ -55,10 +55,10 @@ def poisoned_reports(
     world: World, channel: Channel, targets: Codes, fillers: Fillers
 ) -> PoisonedReports:
     """Return reports of all users of the scenario, and of one fake user per entry of `targets`."""
-    ratings, chance = world.ratings.by_person(), np.random.default_rng(world.seed)
-    profiles = list(_profiles(ratings, targets, fillers, chance))
+    ratings, rng = world.ratings.by_person(), np.random.default_rng(world.seed)
+    profiles = list(_profiles(ratings, targets, fillers, rng))
     target = np.concatenate([np.full(ratings.n_users, -1, np.int32), targets])
-    everybody = _with(ratings, profiles, world.star_shares, chance)
+    everybody = _with(ratings, profiles, world.star_shares, rng)
     sent = perturb(everybody, Rated(channel), words=SeededWords(world.seed))
     symbols = np.where(sent.items == target[sent.users], highest(channel), sent.symbols)
     return PoisonedReports(target, replace(sent, symbols=symbols.astype(sent.symbols.dtype)))
@@ -71,7 +71,7 @@ def highest(channel: Channel) -> int:
 
 
 def _profiles(
-    ratings: Ratings, targets: Codes, fillers: Fillers, chance: np.random.Generator
+    ratings: Ratings, targets: Codes, fillers: Fillers, rng: np.random.Generator
 ) -> Iterator[Codes]:
     """Yield the items that each fake user rates, ascending."""
     popularity = np.bincount(ratings.items, minlength=ratings.n_items)
@@ -80,22 +80,22 @@ def _profiles(
     for target in targets:
         fillers_of_user = np.empty(0, np.int32)
         if fillers != "alone":
-            fillers_of_user = owned[chance.integers(len(owned))]
+            fillers_of_user = owned[rng.integers(len(owned))]
         if fillers == "popular":
             size = min(len(fillers_of_user), known)
-            fillers_of_user = chance.choice(ratings.n_items, size, replace=False, p=shares)
+            fillers_of_user = rng.choice(ratings.n_items, size, replace=False, p=shares)
         yield np.union1d(fillers_of_user, [target]).astype(np.int32)
 
 
 def _with(
-    ratings: Ratings, profiles: list[Codes], stars: Doubles, chance: np.random.Generator
+    ratings: Ratings, profiles: list[Codes], stars: Doubles, rng: np.random.Generator
 ) -> Ratings:
     """Append the ratings of these profiles; users get new names, real ones first."""
     first, sizes = ratings.n_users, [len(profile) for profile in profiles]
     made = np.arange(first, first + len(profiles), dtype=np.int32)
     items = np.concatenate([np.empty(0, np.int32), *profiles])
     likely = np.cumsum(stars[items], axis=1)
-    levels = (chance.random((len(items), 1)) * likely[:, -1:] > likely).sum(1)
+    levels = (rng.random((len(items), 1)) * likely[:, -1:] > likely).sum(1)
     return replace(
         ratings,
         users=np.concatenate([ratings.users, np.repeat(made, sizes)]),

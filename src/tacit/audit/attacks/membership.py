@@ -54,7 +54,7 @@ def _fit(name: str) -> Callable[..., Fitted | FittedLists]:
 
 @dataclass(frozen=True, kw_only=True)
 class Membership:
-    """Settings.
+    """Settings of membership inference.
 
     `models`: per trainer in `trainings` and epsilon in `epsilons`, nats per user at `delta`.
     `most_people`: a sample of this size is drawn from more users. `length`: of lists. `learn`: runs

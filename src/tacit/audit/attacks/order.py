@@ -23,7 +23,7 @@ PLACES = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """No settings."""
+    """The order attack, without settings."""
 
     name = "order"
     knows = (
@@ -60,11 +60,14 @@ class Order:
         return findings
 
 
-def guessed(world: World, reports: SlotReports, place: Longs) -> NDArray[np.bool_]:
-    """Return which stars of the second half are predicted correctly; `place`: shape (reports,)."""
+def guessed(world: World, reports: SlotReports, positions: Longs) -> NDArray[np.bool_]:
+    """Return which stars of the second half are predicted correctly.
+
+    `positions`: of the reports, shape (reports,).
+    """
     rows = world.rows[reports.users, reports.items].astype(np.int64)
     rated = rows > 0
-    level, where, item = rows[rated] - 1, place[rated], reports.items[rated]
+    level, where, item = rows[rated] - 1, positions[rated], reports.items[rated]
     learnt = reports.users[rated] % 2 == 0
     odds = _odds(level[learnt], where[learnt], world.ratings.scale.n_levels)
     prior = np.log(np.maximum(world.star_shares, LEAST))

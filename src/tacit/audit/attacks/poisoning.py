@@ -72,7 +72,7 @@ class Pushed:
 
 @dataclass(frozen=True, kw_only=True)
 class Poisoning:
-    """Settings.
+    """Settings of the poisoning attack.
 
     `targets`: number of items, each attacked by reports that amount to `share`, through the most
     informative channel at `epsilon`, nats per value. `fillers`: profiles of fake users.

@@ -20,7 +20,7 @@ PRESENCE = "presence, slot by slot"
 
 @dataclass(frozen=True, kw_only=True)
 class Reconstruction:
-    """No settings."""
+    """The reconstruction attack, without settings."""
 
     name = "reconstruction"
     knows = (

@@ -79,7 +79,7 @@ class World:
             plan=plan.name,
             likelihood=likelihood(channel, plan),
             silent=1 + channel.outputs.index(None) if plan.name == "catalogue" else 0,
-            collect=lambda whose, run: sent(whose, plan, run),
+            collect=lambda users, run: sent(users, plan, run),
             seed=seed,
             channel=channel,
             people=people,
@@ -105,7 +105,7 @@ class World:
             plan=plan,
             likelihood=np.eye(1 + private_ratings.scale.n_levels),
             silent=0,
-            collect=lambda whose, run: bare(whose),
+            collect=lambda users, run: bare(users),
             seed=seed,
             people=people,
         )
@@ -116,10 +116,10 @@ class World:
         renamed = replace(self.ratings, user_ids=Vocabulary(pl.Series("id", names)))
         return replace(self, ratings=renamed, seed=self.seed + 1_000_003 * number)
 
-    def among(self, whose: NDArray[np.int32]) -> Ratings:
+    def among(self, users: NDArray[np.int32]) -> Ratings:
         """Return the ratings of these users (codes) alone."""
-        selected = self.ratings.where(np.isin(self.ratings.users, whose))
-        return selected.with_people(self.ratings.user_ids.ids.gather(whose))
+        selected = self.ratings.where(np.isin(self.ratings.users, users))
+        return selected.with_people(self.ratings.user_ids.ids.gather(users))
 
     @property
     def hides_presence(self) -> bool:

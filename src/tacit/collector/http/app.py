@@ -52,19 +52,19 @@ class RunningCollector(NamedTuple):
 class Collector:
     """State shared by the routes. `tasks`: newest first; older ones continue to be collected.
 
-    `opening`: opens store, clock and limits when the application starts.
+    `open_components`: opens store, clock and limits when the application starts.
     """
 
     def __init__(
         self,
-        opening: Callable[[], Opened],
+        open_components: Callable[[], Opened],
         tasks: Sequence[Task],
         *,
         published: PublishedModels | None = None,
         enrolment: Enrolment | None = None,
         label: MakeLabel | None = None,
     ) -> None:
-        self._opening = opening
+        self._open_components = open_components
         self._tasks = tuple(tasks)
         self._published = published
         self._enrolment = enrolment
@@ -80,7 +80,7 @@ class Collector:
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncGenerator[None]:
         """Open the store, collect reports, delete expired ones; finally store pending reports."""
-        opened = self._opening()
+        opened = self._open_components()
         writer = Writer(opened.store, opened.limits)
         with ThreadPoolExecutor(1, "samples") as worker:
             try:
@@ -240,12 +240,14 @@ def application(
     Unix seconds. `monotonic`: seconds since any moment.
     """
 
-    def opening() -> Opened:
+    def open_components() -> Opened:
         if isinstance(store, Opened):
             return store
         return opened(store, tasks, enrolment, wall=clock, monotonic=monotonic)
 
-    collector = Collector(opening, tasks, published=published, enrolment=enrolment, label=label)
+    collector = Collector(
+        open_components, tasks, published=published, enrolment=enrolment, label=label
+    )
     app = Starlette(
         routes=collector.routes(),
         lifespan=collector.lifespan,

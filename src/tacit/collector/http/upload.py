@@ -99,10 +99,10 @@ class UploadHandler:
         return self._accepted(rows, outcomes, refused)
 
     async def _right(
-        self, taken: Taken, samples: Samples, charge: Charge | None
+        self, upload: Taken, samples: Samples, charge: Charge | None
     ) -> tuple[set[Claim], Reservation | None]:
         """Return the valid claims. Expensive checks are charged to the token first."""
-        known = {each: samples.right(*each) for each in taken.claims}
+        known = {each: samples.right(*each) for each in upload.claims}
         right = {each for each, is_right in known.items() if is_right}
         unknown = claims(each for each, is_right in known.items() if is_right is None)
         if not unknown:

@@ -124,11 +124,11 @@ class ReportValidator:
         )
 
 
-def among(taken: Taken, right: Collection[Claim]) -> tuple[list[StoredReport], Refused]:
+def among(upload: Taken, right: Collection[Claim]) -> tuple[list[StoredReport], Refused]:
     """Return the rows with valid claims, and all refused reports."""
     rows: list[StoredReport] = []
-    refused = list(taken.refused)
-    for row, claim in zip(taken.rows, taken.claims, strict=True):
+    refused = list(upload.refused)
+    for row, claim in zip(upload.rows, upload.claims, strict=True):
         if claim in right:
             rows.append(row)
         else:

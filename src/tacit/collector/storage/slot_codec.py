@@ -21,9 +21,9 @@ _BYTES = bytes(range(256))
 _RATED = struct.Struct("<IH")
 
 
-def pack_rated(place: int, symbol: int) -> bytes:
+def pack_rated(index: int, symbol: int) -> bytes:
     """Encode an item index chosen by the device, and its symbol."""
-    return _RATED.pack(place, symbol)
+    return _RATED.pack(index, symbol)
 
 
 def pack_slots(symbols: Sequence[int], outputs: int) -> bytes:

@@ -43,7 +43,7 @@ class Thetas(NamedTuple):
 def drawn_spreads(
     cells: ReportRows, readings: Readings, thetas: Thetas, gumbels: NDArray[np.float64]
 ) -> Spreads:
-    """Return the scale index of each row. `chance`: Gumbel numbers, shape (rows, spreads)."""
+    """Return the scale index of each row. `gumbels`: shape (rows, spreads)."""
     indices = np.empty(len(thetas.rows), np.uint8)
     pieces = even_pieces(cells.start, get_num_threads())
     thetas = thetas._replace(design=in_vectors(thetas.design))

@@ -41,15 +41,16 @@ class LinkedScores(NamedTuple):
     links: csr_array
 
 
-def linked_lists(own: Side, by: LinkedScores, k: int) -> Codes:
+def linked_lists(owned: Side, by: LinkedScores, k: int) -> Codes:
     """Return each user's k items of the largest scores, without their own, best first.
 
-    Ties by code. `own`: the users' items, grouped by user. Shape (users, k), padded with -1. Raises
-    `RequestError` for k below 1 and for a score that is not finite.
+    Ties by code. `owned`: the users' items, grouped by user. Shape (users, k), padded with -1.
+
+    Raises `RequestError` for k below 1 and for a score that is not finite.
     """
     if k < 1:
         raise RequestError(f"k must be an integer of at least 1, got {k}.")
-    codes = np.full((len(own.counts), k), -1, np.int32)
+    codes = np.full((len(owned.counts), k), -1, np.int32)
     squares = np.einsum("nk,nk->n", by.items, by.items, dtype=np.float64)
     lengths = np.sqrt(squares).astype(np.float32)
     order = np.argsort(-lengths, kind="stable").astype(np.int32)
@@ -57,7 +58,7 @@ def linked_lists(own: Side, by: LinkedScores, k: int) -> Codes:
     positions[order] = np.arange(len(order), dtype=np.int32)
     sound = np.ones(len(codes), np.bool_)
     _scan(
-        own.start, own.other,
+        owned.start, owned.other,
         by.links.indptr.astype(np.int64), positions[by.links.indices], by.links.data,
         by.level[order], by.tastes, panels(by.items[order]), lengths[order[::PANEL]] * ROUNDED,
         positions, order, codes, sound,

@@ -58,7 +58,7 @@ class RowSums:
 
 @dataclass(eq=False)
 class Prior:
-    """State of the prior.
+    """State of the hierarchical prior.
 
     `gram`: of features over rows, shape (d, d). `total`: their sums, (d,). `order`: (d,). `origin`:
     group of each feature, (d,). `share`: (groups,). `weights`: (d, W). `precision`: (W,).

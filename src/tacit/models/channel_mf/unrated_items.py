@@ -25,14 +25,14 @@ RIDGES = 10.0 ** np.arange(6)
 
 
 def with_expected_presence(
-    features: Doubles, told: NDArray[np.bool_], described: Sequence[Features]
+    features: Doubles, observed: NDArray[np.bool_], described: Sequence[Features]
 ) -> Doubles:
-    """Return presence features, shape (items, d), predicted where `told` (observed) is False."""
-    if told.all() or not told.any() or not described:
+    """Return presence features, shape (items, d), predicted where `observed` is False."""
+    if observed.all() or not observed.any() or not described:
         return features
     table = np.hstack([each.values / np.sqrt(each.order) for each in described])
-    weights = _weights(table[told], features[told])
-    return np.where(told[:, None], features, table @ weights)
+    weights = _weights(table[observed], features[observed])
+    return np.where(observed[:, None], features, table @ weights)
 
 
 def _weights(D: Doubles, F: Doubles) -> Doubles:

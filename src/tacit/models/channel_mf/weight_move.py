@@ -23,7 +23,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class WeightMove:
-    """A proposal.
+    """A proposed move of one column of prior weights.
 
     `move`: of the column's weights, shape (d,), single precision. `factor`: Cholesky factor of the
     proposal precision. `forth`: step plus noise in units of `factor`. `noise`: the noise alone.

@@ -81,8 +81,8 @@ class PresenceMatrix:
 
     def where(self, keep: NDArray[np.bool_]) -> "PresenceMatrix":
         """Return the rows of some users. `keep`: mask of shape (users,)."""
-        asked = None if self.asked is None else self.asked[keep]
-        return PresenceMatrix(self.reported[keep], self.rated[keep], self.unrated[keep], asked)
+        queried = None if self.asked is None else self.asked[keep]
+        return PresenceMatrix(self.reported[keep], self.rated[keep], self.unrated[keep], queried)
 
     def on(self, engine: Engine | None, tables: Tables) -> "PresenceMatrix":
         """Return the matrix with products on an engine; results are identical.
@@ -99,23 +99,23 @@ class PresenceMatrix:
     def _laid_out(
         self, engine: Engine, tables: Tables
     ) -> tuple[CellsOnEngine, CellsOnEngine | None]:
-        asked = self.asked
+        queried = self.asked
         return (
             CellsOnEngine.of(self.reported, "reported", engine, tables),
-            None if asked is None else CellsOnEngine.of(asked, "asked", engine, tables),
+            None if queried is None else CellsOnEngine.of(queried, "asked", engine, tables),
         )
 
     def over_items(self, x: Doubles) -> Doubles:
         """Return C x for x of shape (items,) or (items, d)."""
-        reported, asked = self.operands
+        reported, queried = self.operands
         silent = np.broadcast_to(x.sum(0), (self.shape[0], *x.shape[1:]))
-        return self._decoded(reported @ x, silent if asked is None else asked @ x)
+        return self._decoded(reported @ x, silent if queried is None else queried @ x)
 
     def over_people(self, x: Doubles) -> Doubles:
         """Return C' x for x of shape (users,) or (users, d)."""
         up, down = _scaled(x, self.gain), _scaled(x, self.gain * self.unrated)
-        reported, asked = self.operands
-        silent = down.sum(0) if asked is None else asked.T @ down
+        reported, queried = self.operands
+        silent = down.sum(0) if queried is None else queried.T @ down
         return np.asarray(reported.T @ up - silent, np.float64)
 
     @cached_property
@@ -179,9 +179,9 @@ class PresenceMatrix:
         expected = self.total + self.shape[1] * float(self.variance.sum())
         return float((self.share * expected) ** -0.5)
 
-    def _decoded(self, reported: Doubles, asked: Doubles) -> Doubles:
+    def _decoded(self, reported: Doubles, queried: Doubles) -> Doubles:
         return np.asarray(
-            _scaled(reported, self.gain) - _scaled(asked, self.gain * self.unrated), np.float64
+            _scaled(reported, self.gain) - _scaled(queried, self.gain * self.unrated), np.float64
         )
 
 

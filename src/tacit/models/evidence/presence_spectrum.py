@@ -48,11 +48,11 @@ class Spectrum:
         matrix: PresenceMatrix,
         users: NDArray[np.int32],
         items: NDArray[np.int32],
-        own: Doubles | None = None,
+        entries: Doubles | None = None,
     ) -> Doubles:
         """Return P(rated) at cells, excluding each cell's own report, shape (n,).
 
-        `own`: C at each of them; None where all are reported.
+        `entries`: C at each of them; None where all are reported.
 
         The estimate D_u^1/2 U s' V' D_i^1/2 contains a fraction h_ui = a_u + b_i - a_u b_i of the
         cell's own entry, a_u = sum_k (s'_k / s_k) U_uk^2. It is removed, because the report itself
@@ -60,7 +60,7 @@ class Spectrum:
         rated; the result is at least a tenth of activity times popularity.
         """
         denoised = shrunk(self.values, matrix)
-        own = matrix.entry[users] if own is None else own
+        entries = matrix.entry[users] if entries is None else entries
         ratio = denoised / self.values
         roots = [np.sqrt(degree) for degree in matrix.degrees]
         left, right = self.people * denoised * roots[0][:, None], self.items * roots[1][:, None]
@@ -68,7 +68,7 @@ class Spectrum:
         a, b = (self.people**2 @ ratio)[users], (self.items**2 @ ratio)[items]
         held = np.minimum(a + b - a * b, 0.9)
         plain = matrix.expected(users, items)
-        estimate = plain + (estimate - held * (own - plain)) / (1 - held)
+        estimate = plain + (estimate - held * (entries - plain)) / (1 - held)
         return np.clip(np.maximum(estimate, LEAST * plain), 1e-6, CEILING)
 
 
@@ -77,7 +77,7 @@ def spectrum(matrix: PresenceMatrix, directions: int) -> Spectrum:
     left, values, right = _leading(matrix, min(directions, min(matrix.shape) - 1), NEAR)
     order = np.argsort(-values)
     U, s, V = left[:, order], values[order], right[order].T
-    real = shrunk(s, matrix) > 0 if matrix.protected else s > strongest_by_chance(matrix)
+    real = shrunk(s, matrix) > 0 if matrix.protected else s > permuted_value(matrix)
     # The solver leaves each direction's sign open; a fixed rule makes runs reproducible.
     mirror = np.sign(V.sum(0)) + (V.sum(0) == 0)
     return Spectrum((U * mirror)[:, real], s[real], (V * mirror)[:, real])
@@ -92,7 +92,7 @@ def shrunk(values: Doubles, matrix: PresenceMatrix) -> Doubles:
     return np.where(y > 1 + np.sqrt(b), inside * unit, 0.0)
 
 
-def strongest_by_chance(matrix: PresenceMatrix) -> float:
+def permuted_value(matrix: PresenceMatrix) -> float:
     """Return the second singular value of B after a random permutation of items among ratings.
 
     It keeps the activity of users and the popularity of items, which are the first singular vector.

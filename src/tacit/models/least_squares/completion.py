@@ -38,7 +38,7 @@ LEAST = 1e-5  # least lambda, as a fraction of ||Z||_2
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """Settings.
+    """Settings of matrix completion.
 
     `rho`: bound on the Frobenius norm of the residual, in rating units, or None. `shrinkage`:
     lambda, in rating units, or None; without both it is chosen from the reports. `rank`: most of M.

@@ -51,10 +51,10 @@ class Factors:
             np.array([bias_ridge] + [ridge] * factors, np.float32),
         )
 
-    def scatter_people(self, chance: np.random.Generator) -> None:
+    def scatter_people(self, rng: np.random.Generator) -> None:
         """Set small random user factors, like those of items; biases stay 0."""
         shape = self.people[:, 1:].shape
-        self.people[:, 1:] = 0.3 * chance.standard_normal(shape)
+        self.people[:, 1:] = 0.3 * rng.standard_normal(shape)
 
     def sweep(self, data: Evidence, target: Floats, weight: Floats) -> None:
         """Solve users given items, then items given users."""

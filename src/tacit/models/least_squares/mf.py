@@ -27,7 +27,7 @@ from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
 @dataclass(frozen=True, kw_only=True)
 class MF:
-    """Settings.
+    """Settings of mf and mf-plain.
 
     `factors`: K. `ridge`: added to a row's sum of squares, 0 for none, None to choose it from the
     reports. `sweeps`: number of sweeps over both sides. `biases`: whether users and items have

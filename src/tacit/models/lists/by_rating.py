@@ -46,9 +46,9 @@ def predictions(fitted: Fitted, own: Ratings, users: Codes, where: Where) -> Sco
     return every_item(known.predict_codes, users, len(fitted.item_ids))
 
 
-def _excluded(own: Ratings, guarantee: Guarantee, where: Where) -> Exclusion:
+def _excluded(ratings: Ratings, guarantee: Guarantee, where: Where) -> Exclusion:
     """Return the users in `own` and the items to exclude for each."""
-    users = np.unique(own.users)
-    rows = np.searchsorted(users, own.users).astype(np.int32)
-    items = by_user(rows, own.items, len(users), own.n_items)[0]
+    users = np.unique(ratings.users)
+    rows = np.searchsorted(users, ratings.users).astype(np.int32)
+    items = by_user(rows, ratings.items, len(users), ratings.n_items)[0]
     return Exclusion(users, exclusion(items, guarantee, where).items)

@@ -46,7 +46,7 @@ RETAINED = 0.99
 
 @dataclass(frozen=True, kw_only=True)
 class EASE:
-    """Settings.
+    """Settings of EASE.
 
     `ridge`: in users, like G; None to choose it, and the emphasis of popular items in denoising,
     from the reports.

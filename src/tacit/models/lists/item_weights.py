@@ -33,12 +33,14 @@ class Directions:
         taste = np.asarray(rows @ self._of_rated, np.float32) * self.spectrum
         scores += taste @ self.of_items.T
 
-    def tastes(self, own: csr_array) -> Floats:
+    def tastes(self, owned: csr_array) -> Floats:
         """Return user factors to multiply `of_items` by, shape (users, K).
 
-        `own`: items per user.
+        `owned`: items per user.
         """
-        return row_sums(own.indptr.astype(np.int64), own.indices, self._of_rated) * self.spectrum
+        return (
+            row_sums(owned.indptr.astype(np.int64), owned.indices, self._of_rated) * self.spectrum
+        )
 
     @cached_property
     def of_items(self) -> Floats:
@@ -52,7 +54,7 @@ class Directions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemWeights:
-    """Weights.
+    """Item-item weights of a top-N model.
 
     `popularity`: shape (items,), float32. `directions`: low-rank part, None for none. `between`: S,
     shape (items, items), float32, dense or sparse; None for none.
@@ -74,15 +76,15 @@ class ItemWeights:
         scores += self.popularity
         return scores
 
-    def links(self, own: csr_array) -> LinkedScores | None:
-        """Return the inputs of one-pass ranking for users with the items `own`.
+    def links(self, owned: csr_array) -> LinkedScores | None:
+        """Return the inputs of one-pass ranking for users with the items `owned`.
 
-        `own`: 1 at each cell, shape (users, items). Returns None if S is not sparse.
+        `owned`: 1 at each cell, shape (users, items). Returns None if S is not sparse.
         """
         if not isinstance(self.between, csr_array):
             return None
-        m, n = own.shape
+        m, n = owned.shape
         tastes, items = np.zeros((m, 0), np.float32), np.zeros((n, 0), np.float32)
         if self.directions is not None:
-            tastes, items = self.directions.tastes(own), self.directions.of_items
+            tastes, items = self.directions.tastes(owned), self.directions.of_items
         return LinkedScores(self.popularity, tastes, items, self.between)

@@ -48,7 +48,7 @@ OUTSIDE = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class DPEase:
-    """Settings.
+    """Settings of dp-ease.
 
     `most_items`: most items with weights, by noisy count; memory is quadratic in it. `counts`:
     their fraction of the budget. `clear`, `ridge`: in units of the noise edge, the least mean

@@ -49,7 +49,7 @@ class Account:
     planned: dict[str, str] = field(default_factory=dict[str, str])
     spent: list[Spend] = field(default_factory=list[Spend])
     allotted: float = 0.0
-    kept: float = 0.0
+    reserved: float = 0.0
     opened: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Account:
     @property
     def alone(self) -> float:
         """z, the multiplier of a single release with the complete unreserved budget."""
-        return least_multiplier(self.epsilon, self.delta) / sqrt(1 - self.kept)
+        return least_multiplier(self.epsilon, self.delta) / sqrt(1 - self.reserved)
 
     def reserve(self, name: str, share: float) -> None:
         """Plan the first release, with the fraction `share` of the budget.
@@ -74,7 +74,7 @@ class Account:
                 "planned."
             )
         self.allot({name: share})
-        self.allotted, self.kept = 0.0, share
+        self.allotted, self.reserved = 0.0, share
 
     def allot(self, shares: Mapping[str, float]) -> None:
         """Plan releases. `shares`: fractions of the budget, each above 0, and together at most 1.

@@ -65,9 +65,12 @@ class CanonicalRatings:
         """Sum amounts of ratings, shape (n,), per user, shape (users,)."""
         return np.bincount(self.person, amounts, self.people).astype(np.float64)
 
-    def where(self, kept: Mask, column: NDArray[np.int64], columns: int) -> Self:
-        """Return the ratings of the `kept` items, item j renumbered to `column[j]` of `columns`."""
-        mine = kept[self.item]
+    def where(self, selected: Mask, column: NDArray[np.int64], columns: int) -> Self:
+        """Return the ratings of the `selected` items, item j renumbered to `column[j]`.
+
+        `columns`: number of selected items.
+        """
+        mine = selected[self.item]
         users = self.person[mine].astype(np.int32)
         items = column[self.item[mine]].astype(np.int32)
         sides, order = layout(users, items, self.people, columns)

@@ -67,7 +67,7 @@ class Residuals(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Berlioz:
-    """Settings.
+    """Settings of psgd and pals.
 
     `noise`: on errors (`psgd`) or on solutions (`pals`). `preprocess`: release private averages
     first. `factors`: K. `rounds`: k. `ridge`: per rating.

@@ -54,7 +54,7 @@ OBJECTIVE = "; and noise in the objective loses up to Dr q_max, four times |q_i|
 
 @dataclass(frozen=True, kw_only=True)
 class FaithfulSVD:
-    """Settings.
+    """Settings of Algorithms 1 to 3.
 
     `noise`: where it is added. `implicit`: SVD++ instead of SVD. `factors`: K. `rounds`: k. `rate`:
     of descent. `ridge`: per rating. `norm`: p_max and q_max with output noise. `count`: n in

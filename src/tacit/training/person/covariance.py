@@ -49,7 +49,7 @@ STEPS = 4  # steps of `dpals`, whose schedule decides whether to fit factors
 
 @dataclass(frozen=True, kw_only=True)
 class DPCovariance:
-    """Settings.
+    """Settings of dp-covariance.
 
     `factors`: K, 0 to release item means alone, None for `TASTES` or as many as `dpals` would use
     if more, provided the budget allows any. `most_items`: most items with factors, by noisy count;

@@ -42,7 +42,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class DPALS:
-    """Settings.
+    """Settings of dpals.
 
     `factors`: K, 0 to release item means alone, None for as many as the budget and the noisy counts
     allow. `steps`: of the alternation. `rarity`: exponent that favours rare items.
@@ -139,7 +139,7 @@ class Head:
     ) -> "Head":
         """Select the items where `head` holds, shape (items,).
 
-        `asked`: relative weights of all items.
+        `relative_weights`: of all items.
         """
         few = canonical.where(head, np.cumsum(head) - 1, int(head.sum()))
         rated = known.weights[head]

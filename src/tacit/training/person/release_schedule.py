@@ -59,9 +59,9 @@ class ReleaseSchedule:
         return shares
 
 
-def means_shares(whole: float) -> dict[str, float]:
+def means_shares(share: float) -> dict[str, float]:
     """Divide the budget fraction of item means: a small part for rough means, then means."""
-    return {"rough means": ROUGH, "means": whole - ROUGH}
+    return {"rough means": ROUGH, "means": share - ROUGH}
 
 
 def release_schedule(

@@ -46,7 +46,7 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class PGMF:
-    """Settings.
+    """Settings of pg-mf.
 
     `factors`: K, in addition to biases of items and users. 0 was best wherever measured, since each
     factor takes a fraction of the reports. `rounds`: k, number of updates of the item rows.

@@ -42,7 +42,7 @@ NAMES: dict[Noise, str] = {"objective": "dpsaobj", "output": "dpsaout", "gradien
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSVD:
-    """Settings.
+    """Settings of private SVD and SVD++.
 
     `noise`: where it is added, None for mean and biases alone (`dp-bias`). `implicit`: whether
     presence predicts user factors (SVD++). `ridge`: of the solves of output perturbation. `rank`:
