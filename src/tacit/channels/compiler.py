@@ -85,7 +85,7 @@ def _blend(share: int, mean: int, guard: int) -> int:
 
 
 def _rounded(row: Sequence[int], word_bits: int) -> tuple[int, ...]:
-    """Round by largest remainders: floors, then one unit for the largest losses; minimum 1."""
+    """Round by largest remainders: down, then one unit up for the largest losses; minimum 1."""
     total, units = sum(row), 1 << word_bits
     floors = [max(1, share * units // total) for share in row]
     left = units - sum(floors)

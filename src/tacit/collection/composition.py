@@ -30,10 +30,10 @@ def tight_epsilon(
     `table`: P(symbol | input), row 0 the input "missing". `cap`, `slots`: at most `cap` ratings on
     `slots` slots. Each slot's pair of rows is dominated by the pointwise largest hockey-stick curve
     delta(epsilon) = sum_y max(0, P(y) - e^epsilon Q(y)) of its kind (rated against missing, the
-    reverse, two levels). A slot rated by both users is dominated by itself or by the two slots that
-    differ otherwise, so `cap` such pairs dominate two profiles. Where 2 cap > slots each slot
-    counts as the worst one. Discretised upwards (Doroshenko et al. 2022, Connect the Dots), so the
-    result is an upper bound up to rounding.
+    reverse, two levels). A slot rated by both users is dominated by its curve for two levels or by
+    those of two slots rated by one user each, so `cap` such pairs dominate two profiles. Where 2
+    cap > slots each slot counts as the worst one. Discretised upwards (Doroshenko et al. 2022,
+    Connect the Dots), so the result is an upper bound up to rounding.
 
     None if the extra `curator` is not installed. Raises `RequestError` for a delta outside (0, 1).
     """

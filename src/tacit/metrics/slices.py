@@ -40,11 +40,8 @@ def deciles(counts: Counts) -> Counts:
     """Return the decile of each count, 1 to 10, shape (n,), in about equal sizes, ties together.
 
     With `less` counts below a count and `equal` ones equal to it, including itself, its decile is
-
-        1 + floor(10 (less + equal / 2) / n)
-
-    the tenth that contains the middle of the ties. With many ties, or fewer than ten counts, some
-    deciles are empty.
+    `1 + floor(10 (less + equal / 2) / n)`, the tenth that contains the middle of the ties. With
+    many ties, or fewer than ten counts, some deciles are empty.
     """
     _, inverse, equal = np.unique(counts, return_inverse=True, return_counts=True)
     less = np.cumsum(equal) - equal
