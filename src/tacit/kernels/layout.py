@@ -79,7 +79,7 @@ def counted(codes: NDArray[np.integer[Any]], n: int) -> Longs:
 
 @njit(cache=True)
 def _sorted_by_code(codes: Ints, indices: Ints, start: Longs) -> Ints:
-    """Stable counting sort of `places` by the codes at them.
+    """Stable counting sort of `indices` by the codes at them.
 
     `start`: start of each code's run, as from `starts`.
     """

@@ -133,7 +133,7 @@ def _over_profiles(matrix: PresenceMatrix, vectors: Floats) -> tuple[Floats, Flo
 
 
 def _standard(features: Floats, observed: NDArray[np.bool_]) -> Floats:
-    """Standardize features over the items where `told` (observed) holds; 0 elsewhere."""
+    """Standardize features over the items where `observed` holds; 0 elsewhere."""
     known = features[observed]
     scaled = (features - known.mean(0)) / (known.std(0) + 1e-12)
     return np.asarray(scaled * observed[:, None], np.float64)

@@ -47,7 +47,7 @@ def predictions(fitted: Fitted, own: Ratings, users: Codes, where: Where) -> Sco
 
 
 def _excluded(ratings: Ratings, guarantee: Guarantee, where: Where) -> Exclusion:
-    """Return the users in `own` and the items to exclude for each."""
+    """Return the users in `ratings` and the items to exclude for each."""
     users = np.unique(ratings.users)
     rows = np.searchsorted(users, ratings.users).astype(np.int32)
     items = by_user(rows, ratings.items, len(users), ratings.n_items)[0]
