@@ -235,7 +235,7 @@ def test_a_docstring_that_refers_to_a_method_names_one():
     methods: set[str] = set()
     named: set[str] = set()
     for _, text, module in sources():
-        named |= set(re.findall(r'"As `([A-Z]\w+\.\w+)`', text))
+        named |= set(re.findall(r'"(?:As|Implement) `([A-Z]\w+\.\w+)`', text))
         for each in ast.walk(module):
             if isinstance(each, ast.ClassDef):
                 methods |= {f"{each.name}.{one.name}" for one in public_functions(each)}

@@ -1,4 +1,4 @@
-"""The exact audit: what epsilon a table really has, to twenty digits, and where it loses it."""
+"""Exact audit: the actual epsilon of a table, to twenty digits, and where it is attained."""
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
@@ -11,9 +11,10 @@ DIGITS = 20
 
 @dataclass(frozen=True)
 class ExactAudit:
-    """`epsilon` is the table's own, rounded up in its twentieth decimal; `loss` = claim - epsilon.
+    """Result of an exact audit.
 
-    `pair`: the two inputs that the report `symbol` tells apart best, the likelier one first.
+    `claim`: declared epsilon. `epsilon`: of the table, rounded up at the twentieth decimal. `pair`:
+    the two inputs that the report `symbol` distinguishes best, the more likely one first.
     """
 
     claim: Decimal
@@ -23,7 +24,7 @@ class ExactAudit:
 
     @property
     def loss(self) -> Decimal:
-        """What the claim gives away for nothing, in nats; negative where the claim is false."""
+        """Claim minus epsilon, in nats; negative where the claim is false."""
         return self.claim - self.epsilon
 
     @property
@@ -38,9 +39,9 @@ class ExactAudit:
 
 
 def audit_table(channel: Channel) -> ExactAudit:
-    """Read epsilon off the table: the log of the worst ratio of two weights in one column.
+    """Compute epsilon of a table: the log of the largest ratio of two weights in one column.
 
-    Logarithms have 50 digits here, so the twenty that are given are right; the certificate itself
+    Logarithms have 50 digits, so the twenty returned are correct. The certificate itself
     (`tacit.channels.certificate`) compares integers and needs no logarithm.
     """
     columns = list(zip(*channel.weights, strict=True))

@@ -1,14 +1,14 @@
-"""One run: a lower bound on epsilon from canaries in a single training.
+"""One-run audit: a lower bound on epsilon from canaries in a single training run.
 
-Each canary is in or out by a coin of its own, and whoever sees the release guesses some of the
-coins. Were the release (epsilon, 0), no guess would be right more often than e^epsilon /
-(1 + e^epsilon), whatever became of the others: the right ones of r guesses are at most binomial
-(Steinke, Nasr and Jagielski 2023, theorem 5.2). A delta adds 2 m delta / i where i more guesses are
-right than that, of m canaries.
+Each canary is included or excluded by an independent fair coin, and the auditor guesses some of the
+coins from the release. If the release is (epsilon, 0)-differentially private, each guess is correct
+with probability at most e^epsilon / (1 + e^epsilon), given all others: the number of correct ones
+among r guesses is stochastically dominated by a binomial (Steinke, Nasr and Jagielski 2023, theorem
+5.2). A delta adds 2 m delta / i for i more correct guesses, with m canaries.
 
-A canary is one of the training's own unit. Of a whole person: somebody who rated two items that
-nobody else rated, one at each end of the scale, and takes part or not. Of one value: a rating of an
-item that nobody else rated, at one end of the scale or the other.
+A canary has the trainer's privacy unit. For users: a user who rated two otherwise unrated items,
+one at each end of the scale, and whose profile is included or not. For values: a rating of an
+otherwise unrated item, at one end of the scale or the other.
 """
 
 import math
@@ -29,13 +29,13 @@ from tacit.readers import from_frame
 Doubles = NDArray[np.float64]
 Train = Callable[[Ratings], Fitted | FittedLists]
 GUESSED = 0.2
-"""Of the canaries: those that stand out most on either side, half of them each."""
-MOST = 30.0  # nats: more than any number of guesses could show
+"""Fraction of canaries guessed: the most extreme scores, half of them on either side."""
+MOST = 30.0  # nats: more than any number of guesses could detect
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneRun:
-    """What one training gave away: `right` of `guesses` about the coins of `canaries`."""
+    """Result of one run: `right` of `guesses` about the coins of `canaries`."""
 
     canaries: int
     guesses: int
@@ -43,7 +43,10 @@ class OneRun:
     delta: float
 
     def p_value(self, epsilon: float) -> float:
-        """The most likely that so many guesses are right is under (epsilon, delta); nats."""
+        """Return a bound on the probability of this many correct guesses under (epsilon, delta).
+
+        `epsilon`: nats.
+        """
         share = 1 / (1 + math.exp(-epsilon))
         below = binom.pmf(np.arange(self.right - 1, -1, -1), self.guesses, share)
         steps = np.arange(1, self.right + 1)
@@ -52,9 +55,9 @@ class OneRun:
         return min(1.0, tail + 2 * self.canaries * self.delta * most)
 
     def least_epsilon(self, confidence: float = 0.95) -> float:
-        """Nats that the training has at least, wrong with probability 1 - `confidence` at most.
+        """Return a lower confidence bound on epsilon, in nats; 0 if nothing is detected.
 
-        0 where nothing is shown.
+        `confidence`: probability that the bound holds.
         """
         low, high = 0.0, MOST
         if self.p_value(low) > 1 - confidence:
@@ -68,10 +71,10 @@ class OneRun:
 def one_run(
     train: Train, ratings: Ratings, unit: str, *, canaries: int = 1000, seed: int
 ) -> OneRun:
-    """Train once on `ratings` and canaries; what is guessed of these from the items' levels.
+    """Train once on `ratings` and canaries, and guess their coins from the items' levels.
 
-    `unit`: "user" or "value", the training's own. Raises `RequestError` for another, and for fewer
-    canaries than ten.
+    `unit`: "user" or "value", the trainer's privacy unit. Raises `RequestError` for another unit,
+    and for fewer canaries than ten.
     """
     must_be(Ratings, ratings, "`Ratings`", "pass the trainer's ratings without the canaries")
     if unit not in ("user", "value") or canaries < 10:
@@ -87,7 +90,7 @@ def one_run(
 
 
 def guessed(score: Doubles, coins: Mask, delta: float) -> OneRun:
-    """Those of the highest scores are guessed to be in, those of the lowest to be out."""
+    """Guess the highest scores to be included, and the lowest to be excluded."""
     order = np.argsort(score, kind="stable")
     half = max(1, round(len(coins) * GUESSED / 2))
     right = int(coins[order[-half:]].sum() + (~coins[order[:half]]).sum())
@@ -95,22 +98,22 @@ def guessed(score: Doubles, coins: Mask, delta: float) -> OneRun:
 
 
 def with_canaries(ratings: Ratings, coins: Mask, unit: str) -> Ratings:
-    """The ratings, and canaries as the last people, each with two items of their own, the last.
+    """Append canaries as the last users, each with two separate items, the last ones.
 
-    A person who is out has no ratings, and takes part all the same: who does is public. At the unit
-    `value` the coin says which of the two is rated high, and which low.
+    An excluded user has no ratings but takes part all the same: participation is public. At the
+    unit `value` the coin determines which of the two items is rated high, and which low.
     """
     people, items = ratings.n_users, ratings.n_items
     low, high = ratings.scale.values[0], ratings.scale.values[-1]
     who = np.repeat(np.arange(len(coins)), 2)
     first = np.tile([True, False], len(coins))
     is_high = first if unit == "user" else first == coins[who]
-    kept = coins[who] if unit == "user" else np.ones(len(who), bool)
+    included = coins[who] if unit == "user" else np.ones(len(who), bool)
     canaries = pl.DataFrame(
         {
-            "user": people + who[kept],
-            "item": items + np.arange(len(who))[kept],
-            "rating": np.where(is_high, high, low)[kept].astype(np.float64),
+            "user": people + who[included],
+            "item": items + np.arange(len(who))[included],
+            "rating": np.where(is_high, high, low)[included].astype(np.float64),
         }
     )
     base = pl.DataFrame(
@@ -122,7 +125,7 @@ def with_canaries(ratings: Ratings, coins: Mask, unit: str) -> Ratings:
 
 
 def _levels(fitted: Fitted | FittedLists) -> Doubles:
-    """How high each item stands in what is released, shape (items,)."""
+    """Return the released level of each item, shape (items,)."""
     if isinstance(fitted, FittedLists):
         return np.asarray(fitted.weights.popularity, np.float64)
     return fitted.on_devices().items[:, :, 0].mean(0).astype(np.float64)

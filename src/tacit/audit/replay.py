@@ -1,10 +1,10 @@
-"""The replay audit: a training, its outputs frozen, run again on a neighbouring data set.
+"""Replay audit: rerun a trainer on a neighbouring data set, with the recorded outputs.
 
-Every look at the ratings passes through `tacit.training.mechanism.noisy_releases`. The first run is
-recorded; the second gets the *outputs* of the first, so that both have the same past at each look.
-Then the looks must be the same ones, in the same order, and what goes in may differ by no more than
-was declared; what is declared public may not differ at all; and what comes out at the end, computed
-from released numbers, must be the same to the last bit.
+Every query of the ratings passes through `tacit.training.mechanism.noisy_releases`. The first run
+is recorded. The second receives the *outputs* of the first, so both have the same history at each
+query. Then the queries must be the same, in the same order; their inputs may differ by at most the
+declared sensitivity; declared public values may not differ at all; and the final result, computed
+from released values, must be identical bit by bit.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,12 @@ from tacit.training.mechanism.noisy_releases import Kind, NoisyReleases, Spend
 Ints = NDArray[np.int64]
 Value = TypeVar("Value")
 Training = Callable[[Ratings, NoisyReleases], Any]
-"""Trains on ratings with the given releases; returns the arrays that it releases."""
+"""Train on ratings with the given releases. Returns the released arrays."""
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """One release: what went in, what came out, and what was declared."""
+    """One release: its input, its output, and its declared sensitivity and price."""
 
     name: str
     kind: Kind
@@ -36,50 +36,50 @@ class Look:
 
 
 class DivergedError(Exception):
-    """The second run asked for something else than the first: it cannot go on."""
+    """The second run made another query than the first, so the replay cannot continue."""
 
 
 @dataclass
 class Recorder:
-    """Passes every call on to `releases` and keeps it."""
+    """Forwards every call to `releases` and records it."""
 
     releases: NoisyReleases
     looks: list[Look] = field(default_factory=list[Look])
 
     @property
     def spent(self) -> list[Spend]:
-        """As `releases` has it."""
+        """The queries of `releases`."""
         return self.releases.spent
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """As `releases` does. `epsilon`: nats, a decimal string."""
+        """Forward to `releases`. `epsilon`: nats, a decimal string."""
         out = self.releases.laplace(name, totals, sensitivity=sensitivity, epsilon=epsilon)
-        return self._kept(Look(name, "laplace", sensitivity, epsilon, totals.copy(), out))
+        return self._recorded(Look(name, "laplace", sensitivity, epsilon, totals.copy(), out))
 
     def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """As `releases` does. `epsilon`: nats, a decimal string."""
+        """Forward to `releases`. `epsilon`: nats, a decimal string."""
         out = self.releases.vectors(name, rows, sensitivity=sensitivity, epsilon=epsilon)
-        return self._kept(Look(name, "vectors", sensitivity, epsilon, rows.copy(), out))
+        return self._recorded(Look(name, "vectors", sensitivity, epsilon, rows.copy(), out))
 
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:
-        """As `releases` does."""
+        """Forward to `releases`."""
         out = self.releases.gaussian(name, totals, sensitivity=sensitivity, multiplier=multiplier)
-        return self._kept(Look(name, "gaussian", sensitivity, multiplier, totals.copy(), out))
+        return self._recorded(Look(name, "gaussian", sensitivity, multiplier, totals.copy(), out))
 
     def public(self, name: str, value: Value) -> Value:
-        """As `releases` does."""
+        """Forward to `releases`."""
         out = self.releases.public(name, value)
         self.looks.append(Look(name, "public", 0, "0", np.copy(np.asarray(value)), out))
         return out
 
-    def _kept(self, look: Look) -> Ints:
+    def _recorded(self, look: Look) -> Ints:
         self.looks.append(look)
         return look.returned
 
 
 @dataclass
 class Replayer:
-    """Answers every call with what the recorded run got, and notes what should not be."""
+    """Returns the recorded output of every call, and notes violations."""
 
     looks: list[Look]
     findings: list[str] = field(default_factory=list[str])
@@ -87,40 +87,40 @@ class Replayer:
 
     @property
     def spent(self) -> list[Spend]:
-        """What the recorded run spent up to the same look."""
+        """The recorded queries so far."""
         return [Spend(look.name, look.kind, look.price) for look in self.looks[: self.place]]
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """The recorded answer. `epsilon`: nats, a decimal string."""
+        """Return the recorded output. `epsilon`: nats, a decimal string."""
         return self._answer("laplace", name, totals, sensitivity, epsilon)
 
     def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """The recorded answer. `epsilon`: nats, a decimal string."""
+        """Return the recorded output. `epsilon`: nats, a decimal string."""
         return self._answer("vectors", name, rows, sensitivity, epsilon)
 
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:
-        """The recorded answer."""
+        """Return the recorded output."""
         return self._answer("gaussian", name, totals, sensitivity, multiplier)
 
     def public(self, name: str, value: Value) -> Value:
-        """The recorded answer."""
+        """Return the recorded output."""
         return self._answer("public", name, np.asarray(value), 0, "0")
 
-    def _answer(self, kind: Kind, name: str, given: Any, sensitivity: int, price: str) -> Any:
+    def _answer(self, kind: Kind, name: str, values: Any, sensitivity: int, price: str) -> Any:
         if self.place >= len(self.looks):
             raise DivergedError(
                 f"Query {self.place}, {name}, has no counterpart: the runs differ in length."
             )
         look = self.looks[self.place]
         declared = (look.kind, look.name, look.sensitivity, look.price)
-        if declared != (kind, name, sensitivity, price) or look.given.shape != given.shape:
+        if declared != (kind, name, sensitivity, price) or look.given.shape != values.shape:
             raise DivergedError(
-                f"Query {self.place} is {name} of shape {given.shape} in one run and {look.name} "
+                f"Query {self.place} is {name} of shape {values.shape} in one run and {look.name} "
                 f"of shape {look.given.shape} in the other, or declares another sensitivity or "
                 "privacy cost."
             )
         self.place += 1
-        moved = distance(kind, look.given, given)
+        moved = distance(kind, look.given, values)
         if moved > sensitivity:
             self.findings.append(
                 f"Query {self.place - 1}, {name}: its input changed by {moved:g} steps and "
@@ -130,7 +130,7 @@ class Replayer:
 
 
 def distance(kind: Kind, one: Any, other: Any) -> float:
-    """How far two inputs are apart in the norm that the kind of noise covers."""
+    """Return the distance of two inputs in the norm of the kind of noise."""
     if kind == "public":
         return 0.0 if np.array_equal(one, other) else float("inf")
     if kind == "laplace":
@@ -142,9 +142,9 @@ def distance(kind: Kind, one: Any, other: Any) -> float:
 def replay(
     training: Training, ratings: Ratings, neighbour: Ratings, releases: NoisyReleases
 ) -> list[str]:
-    """What the replay finds wrong, as sentences; empty when nothing is.
+    """Return the violations that a replay detects, as sentences; empty if none.
 
-    `training` is deterministic but for its noise; seed what it draws in public alike in both runs.
+    `training`: deterministic except for its noise. Use the same public seed in both runs.
     """
     recorder = Recorder(releases)
     first = training(ratings, recorder)

@@ -1,9 +1,9 @@
-"""The sampled audit: what epsilon a sampler *shows*, without looking at its table.
+"""Sampled audit: a lower bound on a sampler's epsilon from draws, without reading its table.
 
-The exact check proves the table; this one watches what comes out. Half of the draws pick, for
-every ordered pair of inputs, the event that tells them apart best; the other half bounds its odds
-(Clopper-Pearson). A bound above the claim convicts the sampler; a bound far below it convicts the
-audit of having no power, which is why planted faults belong to every use of it.
+The exact audit proves the table; this one tests the output. Half of the draws select, for every
+ordered pair of inputs, the event that distinguishes them best. The other half bounds its odds
+(Clopper-Pearson). A bound above the claim refutes it. A bound far below the claim may mean that the
+audit lacks power, so every use of it must include planted faults.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ Symbols = NDArray[np.integer[Any]]
 class SampledAudit:
     """With confidence 1 - `alpha` the sampler's epsilon is at least `bound` nats.
 
-    `pair`: the rows where it shows; `event`: the symbols that give the likelier one away.
+    `pair`: the rows that attain it. `event`: the symbols that favour the first row.
     """
 
     bound: float
@@ -36,12 +36,12 @@ class SampledAudit:
     event: tuple[int, ...]
 
     def refutes(self, epsilon: str) -> bool:
-        """Whether the draws convict a claim of `epsilon`, at a false-alarm rate of `alpha`."""
+        """Return whether the draws refute a claim of `epsilon`. `alpha`: false-positive rate."""
         return self.bound > float(epsilon)
 
 
 def audit(channel: Channel, *, draws: int = 1_000_000, alpha: float = 1e-6) -> SampledAudit:
-    """Audit `2 * draws` bulk draws from every row of a channel, secret words and all."""
+    """Audit `2 * draws` bulk draws from every row of a channel, with secret random words."""
     sampler = BulkSampler((channel,))
     samples = [
         sampler.draw(np.full(2 * draws, row, np.uint16)) for row in range(len(channel.weights))
@@ -50,7 +50,7 @@ def audit(channel: Channel, *, draws: int = 1_000_000, alpha: float = 1e-6) -> S
 
 
 def audit_samples(samples: Sequence[Symbols], n_symbols: int, *, alpha: float) -> SampledAudit:
-    """The largest lower bound on ln P(event | x) / P(event | x') over ordered pairs of rows.
+    """Return the largest lower bound on ln P(event | x) / P(event | x') over pairs of rows.
 
     `samples[x]`: independent symbols drawn from row x, all of one length. Events are upper sets of
     the empirical ratio on the first half; each pair's bound holds at alpha / pairs. Raises
@@ -76,7 +76,7 @@ def audit_samples(samples: Sequence[Symbols], n_symbols: int, *, alpha: float) -
 
 
 def log_odds_bound(hits: Any, others: Any, draws: int, level: float) -> Floats:
-    """ln(lower(hits / draws) / upper(others / draws)), each Clopper-Pearson end wrong by `level`.
+    """Return ln(lower(hits / draws) / upper(others / draws)), Clopper-Pearson ends at `level`.
 
     The ends are quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k).
     """
@@ -91,7 +91,7 @@ def log_odds_bound(hits: Any, others: Any, draws: int, level: float) -> Floats:
 
 
 def _event(counts: Counts, others: Counts, draws: int, level: float) -> NDArray[np.int64]:
-    """The symbols, most telling first, up to where the bound on the picking half peaks."""
+    """Return the most informative symbols, up to the maximum of the bound on the first half."""
     order = np.argsort(-(counts + 0.5) / (others + 0.5), kind="stable")
     bounds = log_odds_bound(np.cumsum(counts[order]), np.cumsum(others[order]), draws, level)
     return order[: int(np.argmax(bounds)) + 1]

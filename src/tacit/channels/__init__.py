@@ -1,7 +1,7 @@
 """Channels: integer tables that randomize ratings on the device.
 
-Names are handed on when first asked for, and a mechanism's file is read when it is compiled, so
-that importing this package loads the standard library alone.
+Names are resolved lazily, and a mechanism's module is imported when it is compiled, so that
+importing this package loads the standard library alone.
 """
 
 from importlib import import_module
@@ -28,32 +28,31 @@ _BUILT_IN = {
     "optimal": "..optimal_channel:Optimal",
     "modified-laplace": ".modified_laplace:ModifiedLaplace",
 }
-"""Where the settings of each are declared, from here. One row a mechanism."""
+"""Location of each mechanism's settings, relative to this package. One row per mechanism."""
 
 
 def _mechanism(name: str, declared: Any) -> "type[AbstractMechanism]":
-    """The class of a row, whose file is read now, or that a plug-in declares."""
+    """Return the class of a row, importing its module, or the class declared by a plug-in."""
     from tacit.channels.mechanism import AbstractMechanism
 
-    found = declared
+    settings_class = declared
     if name in _BUILT_IN:
         module, _, member = declared.partition(":")
         try:
-            found = getattr(import_module(module, __name__), member)
-        except ModuleNotFoundError as error:  # what a device installs finds no tables by programme
+            settings_class = getattr(import_module(module, __name__), member)
+        except ModuleNotFoundError as error:  # devices install no solver for tables
             raise RequestError(
                 f"The channel {name} requires {error.name}, which is not installed. Run pip "
                 "install tacit-recommender, or load a compiled channel with "
                 "tacit.wire.channel.loads."
             ) from error
-    if not isinstance(found, type) or not issubclass(found, AbstractMechanism):
-        raise RequestError(f"{found!r} is not a subclass of AbstractMechanism")
-    return found
+    if not isinstance(settings_class, type) or not issubclass(settings_class, AbstractMechanism):
+        raise RequestError(f"{settings_class!r} is not a subclass of AbstractMechanism")
+    return settings_class
 
 
 MECHANISMS = Registry("channels", _BUILT_IN, _mechanism, reserved=("auto", "identity"))
-"""Every channel's settings by its public name; what a plug-in has is not loaded before it is asked
-for."""
+"""Settings of every channel by its public name. Plug-ins are loaded on first use."""
 
 _NAMES = {
     "Channel": "table",
@@ -69,14 +68,14 @@ CANDIDATES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("piecewise", {}),
     ("duchi", {}),
 )
-"""What `choose` compares, in the order that settles ties; the Laplace family never wins."""
+"""Candidates of `choose`, in the order that settles ties. The Laplace family is never best."""
 
 
 def settings_of(name: str) -> "type[AbstractMechanism]":
-    """The settings class of a channel's public name.
+    """Return the settings class of a channel's public name.
 
-    Raises `RequestError` for a name that is not among `MECHANISMS`, and for a plug-in that does not
-    load; identity is no channel.
+    Raises `RequestError` for a name that is not in `MECHANISMS`, including identity, and for a
+    plug-in that cannot be loaded.
     """
     if name == "identity":
         raise RequestError(
@@ -89,7 +88,7 @@ def settings_of(name: str) -> "type[AbstractMechanism]":
 
 
 def serves(name: str, *, missing: bool) -> bool:
-    """Whether a channel of that public name has tables with, or without, the input "missing"."""
+    """Return whether a channel has tables with, or without, the input "missing"."""
     setting = settings_of(name).__dataclass_fields__.get("missing")
     return setting is not None if missing else setting is None or setting.default is False
 
@@ -102,14 +101,13 @@ def compile_channel(
     missing: bool = False,
     **options: Any,
 ) -> "Channel":
-    """The certified channel of a mechanism at `epsilon` (a decimal string, or a number at its
-    shortest decimal) over a public scale ("1:5:1" serves as well as a `RatingScale`).
+    """Return the certified channel of a mechanism at `epsilon` over a public scale.
 
-    `missing` asks for a table that protects presence too; `options` are the mechanism's own
-    settings. Raises `RequestError` for settings that the mechanism does not have, and
-    `CertificateError` should the compiler ever make a table that the verifier refuses.
-
-    Epsilon is in nats: per value, or per slot where the table has an input "missing".
+    `epsilon`: nats, per value, or per slot with an input "missing"; a decimal string, or a number
+    at its shortest decimal. `scale`: a `RatingScale` or its text, such as "1:5:1". `missing`:
+    whether the table protects presence too. `options`: other settings of the mechanism. Raises
+    `RequestError` for unknown settings, and `CertificateError` if the verifier rejects the compiled
+    table.
 
     >>> compile_channel("randomized-response", epsilon="1", scale="1:5:1").weights[0][:2]
     (7463731128007847912, 2745753236425425926)
@@ -129,7 +127,7 @@ def compile_channel(
 
 
 def _text(epsilon: str | float) -> str:
-    """Text as it is: what is no epsilon a mechanism refuses, and some know one of 0."""
+    """Return text unchanged: mechanisms reject an invalid epsilon, and some allow 0."""
     from tacit.privacy.epsilon import epsilon_text
 
     return epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
@@ -138,11 +136,11 @@ def _text(epsilon: str | float) -> str:
 def choose(
     *, epsilon: str | float, scale: "RatingScale | str", missing: bool = False
 ) -> "tuple[str, Channel]":
-    """The name and table of the channel that tells most about theta: `--channel auto`.
+    """Return name and table of the most informative channel about theta: `--channel auto`.
 
     The criterion, `fisher_information` averaged over a public prior, reads no rating. Where
-    presence is protected only tables with "missing" will do, and it is information per slot.
-    `epsilon`: nats per value or slot, a decimal string or a number.
+    presence is protected only tables with "missing" are candidates, compared by information per
+    slot. `epsilon`: nats per value or slot, a decimal string or a number.
     """
     from tacit.channels.information import fisher_information
 
@@ -151,8 +149,8 @@ def choose(
         for name, options in CANDIDATES
         if not missing or serves(name, missing=True)
     ]
-    # Six digits: what is below them is the order of a sum, and a tie goes to the simpler table.
-    return max(compiled, key=lambda found: float(f"{fisher_information(found[1]):.6g}"))
+    # Six digits: smaller differences are rounding, and a tie goes to the simpler table.
+    return max(compiled, key=lambda candidate: float(f"{fisher_information(candidate[1]):.6g}"))
 
 
 def __getattr__(name: str) -> Any:

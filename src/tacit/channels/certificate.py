@@ -1,8 +1,8 @@
-"""The verifier: proves in integers that a table keeps its epsilon, or says why it does not.
+"""Verifier: prove in integers that a table satisfies its epsilon, or state why it does not.
 
-A device trusts this file and not the compiler that made the table. If no symbol is more than R
-times likelier under one input than under another, and R <= e^epsilon, then one report is
-epsilon-locally private over *every* pair of inputs: rows have equal totals, which cancel.
+A device trusts this module and not the compiler of the table. If no symbol is more than R times
+likelier under one input than under another, and R <= e^epsilon, then one report is epsilon-locally
+private over *every* pair of inputs: rows have equal totals, which cancel.
 """
 
 import re
@@ -19,8 +19,8 @@ DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,18})?")
 
 
 def exp_lower(epsilon: Fraction, terms: int = 80) -> Fraction:
-    """A rational at most e^epsilon, epsilon >= 0: its Taylor sum; what it drops is positive."""
-    over, under = 1, 1  # of the sum so far; reduced once, at the end, since that is what costs
+    """Return a rational at most e^epsilon, epsilon >= 0: a Taylor sum with positive remainder."""
+    over, under = 1, 1  # of the partial sum; reduced once, at the end, since reducing is slow
     for k in range(terms, 0, -1):
         under *= k * epsilon.denominator
         over = under + over * epsilon.numerator
@@ -28,7 +28,7 @@ def exp_lower(epsilon: Fraction, terms: int = 80) -> Fraction:
 
 
 def flaw(weights: Sequence[Sequence[int]], word_bits: int, epsilon: str) -> str | None:
-    """Why the table does not prove `epsilon` nats a report, as a sentence; None when it does."""
+    """Return why the table does not prove `epsilon` nats per report; None if it does."""
     if not DECIMAL.fullmatch(epsilon):
         return f"Epsilon '{epsilon[:40]}' is not a plain decimal such as 0.5."
     if not 1 <= word_bits <= 64:
@@ -49,7 +49,7 @@ def flaw(weights: Sequence[Sequence[int]], word_bits: int, epsilon: str) -> str 
 
 
 def certify(channel: "Channel") -> None:
-    """Raise `CertificateError` unless the channel's table proves the epsilon it claims."""
+    """Raise `CertificateError` unless the channel's table proves its declared epsilon."""
     sentence = flaw(channel.weights, channel.word_bits, channel.epsilon)
     if sentence is not None:
         raise CertificateError(sentence)

@@ -14,14 +14,14 @@ from tacit.channels.table import Channel
 class ClampedLaplace(AbstractLaplace):
     """min(u, max(l, r + n)), n ~ Laplace(b): two atoms at the ends, a density between them.
 
-    An end keeps the sign of far noise, which bounding forgets: at epsilon <= 1 it carries about
-    twice the information of `bounded-laplace`. The table is the discrete Laplace law on the
-    grid's line, exp(-|y - r| / b), with everything at or beyond an end added up there: the ratio
-    of the two ends is e^epsilon exactly.
+    An end preserves the sign of large noise, which bounding discards: at epsilon <= 1 it carries
+    about twice the information of `bounded-laplace`. The table is the discrete Laplace law on the
+    grid's line, exp(-|y - r| / b), with all mass at or beyond an end added up there: the ratio of
+    the two ends is exactly e^epsilon.
     """
 
     def table(self) -> Channel:
-        """P(y | r), the tails on the two ends, certified at `epsilon` nats per report."""
+        """Return P(y | r), with the tails on the ends, certified at `epsilon` nats per report."""
         points, last = self.grid(), self.symbols - 1
         with localcontext(prec=PRECISION):
             b = self.exact_spread
@@ -34,18 +34,18 @@ class ClampedLaplace(AbstractLaplace):
         return self.compiled(points, rows)
 
     def density(self, output: float, rating: float) -> float:
-        """Density strictly between the ends; the atoms are `below(l+)` and 1 - `below(u)`."""
+        """Return the density between the ends; the atoms are `below(l+)` and 1 - `below(u)`."""
         if not self.scale.low < output < self.scale.high:
             return 0.0
         return laplace_density(output - rating, self.spread)
 
     def mean(self, rating: float) -> float:
-        """As `AbstractLaplace.mean`."""
+        """Implement `AbstractLaplace.mean`."""
         b, low, high = self.spread, float(self.scale.low), float(self.scale.high)
         return rating + b / 2 * (math.exp((low - rating) / b) - math.exp((rating - high) / b))
 
     def below(self, output: float, rating: float) -> float:
-        """As `AbstractLaplace.below`."""
+        """Implement `AbstractLaplace.below`."""
         slack = 1e-10 * float(self.scale.step)
         if output <= float(self.scale.low) + slack:
             return 0.0

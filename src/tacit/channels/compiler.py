@@ -1,7 +1,7 @@
-"""The compiler: from probabilities to integer weights. It proposes; the verifier decides.
+"""Compiler from probabilities to integer weights. It proposes; the verifier decides.
 
-Nothing here is trusted. Rounding to the nearest table breaks e^epsilon about every second time,
-by as little as one unit, so every proposal goes through the verifier before it leaves.
+This module is not trusted. Rounding to the nearest table violates e^epsilon about every second
+time, by as little as one unit, so every proposal is verified.
 """
 
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ from tacit.channels.certificate import flaw
 from tacit.errors import RequestError
 
 PRECISION = 60
-"""Decimal digits in which members state probabilities: 2^-64 has twenty."""
+"""Decimal digits of the mechanisms' probabilities: 2^-64 has twenty."""
 
 _FINE = 1 << 192
-_WHOLE = 1 << 128
+_TOTAL = 1 << 128
 
 Weights = tuple[tuple[int, ...], ...]
 
 
 def compile_weights(rows: Sequence[Sequence[Decimal]], *, word_bits: int, epsilon: str) -> Weights:
-    """Integer rows summing to 2^w, proportional to `rows`, that the verifier accepts.
+    """Return integer rows summing to 2^w, proportional to `rows`, that the verifier accepts.
 
-    A proposal that fails is mixed with its own average row: P <- (1 - g) P + g mean(P) lowers every
-    ratio. The guard g doubles from 2^(2 - w) until the integers hold (at g = 1 all rows are equal,
-    so it ends), then the interval to the last failure is halved down to 2^(4 - w). At w = 64 that
-    costs less than 1e-12 of epsilon. `epsilon`: nats, a decimal string. Raises `RequestError` where
-    no table of so few bits keeps it.
+    A rejected proposal is mixed with its average row: P <- (1 - g) P + g mean(P) lowers every
+    ratio. The guard g doubles from 2^(2 - w) until the integers are accepted (at g = 1 all rows are
+    equal, so it terminates), then the interval to the last failure is bisected down to 2^(4 - w).
+    At w = 64 that costs less than 1e-12 of epsilon. `epsilon`: nats, a decimal string. Raises
+    `RequestError` if no table of so few bits is accepted.
     """
     exact = [_normalised(row) for row in rows]
     mean = [sum(column) // len(exact) for column in zip(*exact, strict=True)]
@@ -37,11 +37,11 @@ def compile_weights(rows: Sequence[Sequence[Decimal]], *, word_bits: int, epsilo
         weights = tuple(_rounded(row, word_bits) for row in mixed)
         return weights if flaw(weights, word_bits, epsilon) is None else None
 
-    failed, guard, unit = 0, 0, _WHOLE >> word_bits
+    failed, guard, unit = 0, 0, _TOTAL >> word_bits
     best = attempt(0)
     while best is None:
         failed, guard = guard, max(4 * unit, 2 * guard)
-        if guard > _WHOLE:
+        if guard > _TOTAL:
             raise RequestError(
                 f"No table of {word_bits}-bit words has epsilon {epsilon}; use more bits."
             )
@@ -55,9 +55,9 @@ def compile_weights(rows: Sequence[Sequence[Decimal]], *, word_bits: int, epsilo
 
 
 def public_numbers(values: Sequence[Decimal | Fraction]) -> tuple[Decimal, ...]:
-    """The numbers that symbols stand for: six decimals, more where the values span less than 1.
+    """Return the numeric outputs of symbols: six decimals, more where values span less than 1.
 
-    A number that is taken moves up by one unit in its last place, so that no two symbols share one.
+    A duplicate number is increased by one unit in its last place, so that outputs are distinct.
     """
     with localcontext(prec=PRECISION):
         exact = [_decimal(value) for value in values]
@@ -81,15 +81,15 @@ def _normalised(row: Sequence[Decimal]) -> list[int]:
 
 
 def _blend(share: int, mean: int, guard: int) -> int:
-    return share * (_WHOLE - guard) + mean * guard
+    return share * (_TOTAL - guard) + mean * guard
 
 
 def _rounded(row: Sequence[int], word_bits: int) -> tuple[int, ...]:
-    """Largest remainders: floors, then one unit each to those that lost most; none below 1."""
-    total, whole = sum(row), 1 << word_bits
-    floors = [max(1, share * whole // total) for share in row]
-    left = whole - sum(floors)
-    order = sorted(range(len(row)), key=lambda y: floors[y] * total - row[y] * whole)
+    """Round by largest remainders: down, then one unit up for the largest losses; minimum 1."""
+    total, units = sum(row), 1 << word_bits
+    floors = [max(1, share * units // total) for share in row]
+    left = units - sum(floors)
+    order = sorted(range(len(row)), key=lambda y: floors[y] * total - row[y] * units)
     for y in order[: max(0, left)]:
         floors[y] += 1
     if left < 0:

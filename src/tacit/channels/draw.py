@@ -1,4 +1,4 @@
-"""The draw: one word of secret bits, one report. What a device runs for each rating."""
+"""Drawing of a report from one word of secret bits, as on a device."""
 
 import os
 from collections.abc import Callable
@@ -7,21 +7,21 @@ from tacit.channels.table import Channel
 from tacit.errors import RequestError
 
 Words = Callable[[], int]
-"""A source of 64-bit words, uniform, independent and never reused."""
+"""Source of 64-bit words, uniform, independent and never reused."""
 
 
 def secret_word() -> int:
-    """64 bits from the operating system, which keeps no state that a fork could copy."""
+    """Return 64 bits from the operating system, which has no state that a fork could copy."""
     return int.from_bytes(os.urandom(8), "little")
 
 
 def draw(channel: Channel, row: int, words: Words = secret_word) -> int:
-    """The symbol that leaves the device for input `row` (see `Channel.row`).
+    """Return the symbol that leaves the device for input `row` (see `Channel.row`).
 
-    The top w bits u of one word fall on symbol y for exactly weights[row][y] of their 2^w values,
-    so P(y | row) is the table's, exactly, whatever the rating. There is no rejection, every row
-    takes the same number of bits, and the scan visits every bound, so that neither its length
-    nor its order depends on the rating. `words` is replaced in tests only.
+    The top w bits u of one word select symbol y for exactly weights[row][y] of their 2^w values, so
+    P(y | row) is exactly the table's, whatever the rating. It is a draw without rejection, every
+    row takes the same number of bits, and the scan visits every bound, so neither its length nor
+    its order depends on the rating. `words` is replaced in tests only.
 
     Raises `RequestError` for a row that the channel does not have.
     """

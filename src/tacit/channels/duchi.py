@@ -13,12 +13,12 @@ class Duchi(AbstractMechanism):
     """middle +- half (e^eps + 1) / (e^eps - 1), with P(+) = 1/2 + x (e^eps - 1) / (2 (e^eps + 1)).
 
     x = (r - middle) / half is the rating on [-1, 1] and half is half the range of the scale.
-    E[output | r] = r. Two symbols: the table has rank 2, so reports tell the mean of a group of
-    ratings and nothing more about their spread.
+    E[output | r] = r. Two symbols: the table has rank 2, so reports identify the mean of a group of
+    ratings but not their variance.
     """
 
     def table(self) -> Channel:
-        """P(+ | r), linear in r, certified at `epsilon` nats per report."""
+        """Return P(+ | r), linear in r, certified at `epsilon` nats per report."""
         with localcontext(prec=PRECISION):
             odds, half = Decimal(self.epsilon).exp(), self.width / 2
             slope = (odds - 1) / (odds + 1)

@@ -1,7 +1,8 @@
-"""How much a report tells about what a person thinks: the yardstick that picks a channel.
+"""Fisher information of a report about the latent preference, the criterion for channels.
 
-The latent model is the recovery's own: a rating is the level whose cell holds a draw from
-Normal(theta, sigma^2), cells cut half way between levels. All of it is public: no rating is read.
+The latent model is that of the estimators: a rating is the level whose cell contains a draw from
+Normal(theta, sigma^2), with bounds at midpoints between levels. All of it is public: no rating is
+read.
 """
 
 import math
@@ -17,16 +18,16 @@ Cells = tuple[list[float], list[float]]
 
 
 def public_thetas(levels: Sequence[float], count: int = 33) -> list[float]:
-    """`count` values spread evenly from .4 to .8 of the scale: the public prior.
+    """Return `count` values spread evenly from .4 to .8 of the scale: the public prior.
 
-    People rate what they chose to try, so on published scales tastes lie above the middle.
+    Users rate items that they chose, so on published scales preferences are above the middle.
     """
     low, width = levels[0], levels[-1] - levels[0]
     return [low + width * (0.4 + 0.4 * k / (count - 1)) for k in range(count)]
 
 
 def level_intervals(theta: float, levels: Sequence[float]) -> Cells:
-    """P(level | theta) and its derivative in theta, for every level."""
+    """Return P(level | theta) and its derivative in theta, for every level."""
     sigma = RATING_SPREAD * (levels[-1] - levels[0])
     cuts = [(low + high) / 2 for low, high in pairwise(levels)]
     scores = [-math.inf, *((cut - theta) / sigma for cut in cuts), math.inf]
@@ -39,12 +40,12 @@ def level_intervals(theta: float, levels: Sequence[float]) -> Cells:
 def fisher_information(
     channel: Channel, thetas: Sequence[float] | None = None, density: float = RATED_SHARE
 ) -> float:
-    """Average Fisher information of one report about theta, in 1 / stars^2.
+    """Return the average Fisher information of one report about theta, in 1 / stars^2.
 
     J(theta) = sum over y of q'(theta)^2 / q(theta), q(theta) = sum over x of P(y|x) P(x|theta),
-    averaged over `thetas` (the public prior by default). Where the channel protects presence the
-    report is of a slot that holds a rating with probability `density`, else "missing". Over the
-    scale `there` no theta is left, and it is the information about that probability.
+    averaged over `thetas` (default: the public prior). If the channel protects presence the report
+    is of a slot that holds a rating with probability `density`, else "missing". On the scale
+    `there` theta is undefined, and it is the information about that probability.
     """
     must_be(Channel, channel, "a channel", "pass what `compile_channel` returns")
     if len(channel.levels) == 1:
@@ -66,7 +67,7 @@ def fisher_information(
 
 
 def _presence_information(channel: Channel, density: float) -> float:
-    """J = sum over y of (P(y|there) - P(y|missing))^2 / q(y), q the law of a slot's report."""
+    """Return J = sum over y of (P(y|there) - P(y|missing))^2 / q(y), q the law of a report."""
     missing, there = channel.likelihood
     return sum(
         (shown - silent) ** 2 / (density * shown + (1 - density) * silent)

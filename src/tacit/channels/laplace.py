@@ -13,11 +13,11 @@ from tacit.channels.table import Channel
 class Laplace(AbstractLaplace):
     """The rating plus Laplace noise, on the cells of `tacit.channels.laplace_line`.
 
-    E[output | r] = r: nothing is pulled to the middle, and the price is reports far off the scale.
+    E[output | r] = r: unbiased, at the price of reports far off the scale.
     """
 
     def table(self) -> Channel:
-        """The shares of exp(-|y - r| / b) at the grid's points, certified at `epsilon` nats."""
+        """Return exp(-|y - r| / b) on the grid, normalised, certified at `epsilon` nats."""
         with localcontext(prec=PRECISION):
             rarest = Decimal(2) ** -min(RAREST, self.word_bits - 2)
             line = laplace_line(self.scale, self.exact_spread, symbols=self.symbols, rarest=rarest)
@@ -26,13 +26,13 @@ class Laplace(AbstractLaplace):
         return self.compiled(outputs, rows)
 
     def density(self, output: float, rating: float) -> float:
-        """As `AbstractLaplace.density`."""
+        """Implement `AbstractLaplace.density`."""
         return laplace_density(output - rating, self.spread)
 
     def mean(self, rating: float) -> float:
-        """As `AbstractLaplace.mean`."""
+        """Implement `AbstractLaplace.mean`."""
         return rating
 
     def below(self, output: float, rating: float) -> float:
-        """As `AbstractLaplace.below`."""
+        """Implement `AbstractLaplace.below`."""
         return laplace_below(output - rating, self.spread)

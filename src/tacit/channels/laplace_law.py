@@ -1,4 +1,4 @@
-"""What the Laplace family shares: one scale parameter, one output grid, one law of the noise."""
+"""Base class of the Laplace family: one scale parameter, one output grid, one noise law."""
 
 import math
 from abc import abstractmethod
@@ -21,11 +21,11 @@ MOST_OUTPUTS = 4096
 class AbstractLaplace(AbstractMechanism):
     """Laplace noise of scale b around the rating, on at most `symbols` public output points.
 
-    By default epsilon holds between any two ratings: b = (high - low) / epsilon. With
-    `sensitivity` Df below the range, `epsilon` speaks of ratings at most Df apart, as in the
-    papers; the table then claims, and proves, the larger `claim` = (high - low) / b that holds
-    between any two. The table is the law on a grid; `density`, `mean` and `noise_law` state the
-    continuous law itself, in floats, for oracles and figures only.
+    By default epsilon holds between any two ratings: b = (high - low) / epsilon. With `sensitivity`
+    Df below the range, `epsilon` is between ratings at most Df apart, as in the papers. The table
+    then claims, and proves, the larger `claim` = (high - low) / b that holds between any two. The
+    table is the law on a grid; `density`, `mean` and `noise_law` compute the continuous law in
+    floats, for tests and figures only.
     """
 
     symbols: int = 64
@@ -48,12 +48,12 @@ class AbstractLaplace(AbstractMechanism):
 
     @property
     def reach(self) -> Decimal:
-        """Df: how far apart the ratings are between which `epsilon` is promised."""
+        """Df, the largest distance of ratings between which `epsilon` holds."""
         return self.width if self.sensitivity is None else Decimal(self.sensitivity)
 
     @cached_property
     def claim(self) -> str:
-        """What the table promises of any two ratings, in nats, a decimal string."""
+        """Epsilon of the table between any two ratings, in nats, a decimal string."""
         if self.reach == self.width:
             return shortest(Decimal(self.epsilon))
         with localcontext(prec=PRECISION):
@@ -71,33 +71,33 @@ class AbstractLaplace(AbstractMechanism):
         return float(self.exact_spread)
 
     def least_spread(self) -> Decimal:
-        """The smallest b that keeps `epsilon` between ratings `reach` apart: Df / epsilon."""
+        """Return the least b with `epsilon` between ratings `reach` apart: Df / epsilon."""
         return self.reach / Decimal(self.epsilon)
 
     def grid(self) -> tuple[Fraction, ...]:
-        """`symbols` evenly spaced points, both ends of the scale included."""
+        """Return `symbols` evenly spaced points, both ends of the scale included."""
         low, gap = Fraction(self.scale.low), Fraction(self.width) / (self.symbols - 1)
         return tuple(low + k * gap for k in range(self.symbols))
 
     @abstractmethod
     def density(self, output: float, rating: float) -> float:
-        """Density of the continuous law at `output` given the true rating."""
+        """Return the density of the continuous law at `output` given the true rating."""
 
     @abstractmethod
     def mean(self, rating: float) -> float:
-        """E[output | rating] of the continuous law."""
+        """Return E[output | rating] of the continuous law."""
 
     @abstractmethod
     def below(self, output: float, rating: float) -> float:
-        """P(report < output | rating) under the continuous law."""
+        """Return P(report < output | rating) under the continuous law."""
 
     def noise_law(
         self, prior: Sequence[float] | None = None, edges: Sequence[float] | None = None
     ) -> tuple[float, ...]:
-        """P(edges[k] <= output - rating < edges[k+1]), the last bin closed.
+        """Return P(edges[k] <= output - rating < edges[k+1]), the last bin closed.
 
-        `prior`: shares of the levels, uniform by default. `edges`: ascending, in stars; by default
-        every multiple of the scale's step that a noise bounded by the scale can reach.
+        `prior`: probabilities of the levels, default uniform. `edges`: ascending, in stars;
+        default: all multiples of the scale's step that noise bounded by the scale can reach.
         """
         levels = self.scale.values
         shares = prior if prior is not None else [1 / len(levels)] * len(levels)
@@ -114,16 +114,16 @@ class AbstractLaplace(AbstractMechanism):
 
 
 def laplace_density(noise: float, spread: float) -> float:
-    """exp(-|n| / b) / (2 b)."""
+    """Return exp(-|n| / b) / (2 b)."""
     return math.exp(-abs(noise) / spread) / (2 * spread)
 
 
 def laplace_below(noise: float, spread: float) -> float:
-    """P(Laplace(b) < n)."""
+    """Return P(Laplace(b) < n)."""
     tail = math.exp(-abs(noise) / spread) / 2
     return tail if noise < 0 else 1 - tail
 
 
 def kernel(distance: Fraction, spread: Decimal) -> Decimal:
-    """exp(-|distance| / b) to the precision of the current decimal context."""
+    """Return exp(-|distance| / b) to the precision of the current decimal context."""
     return (-Decimal(abs(distance).numerator) / abs(distance).denominator / spread).exp()

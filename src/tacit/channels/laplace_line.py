@@ -1,4 +1,4 @@
-"""Discrete Laplace noise on a line of public cells: what the unbounded Laplace channels share."""
+"""Discrete Laplace noise on a line of public cells, for the unbounded Laplace channels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from tacit.errors import RequestError
 from tacit.scale import RatingScale
 
 RAREST = 24
-"""Beyond an end no cell is rarer than 2^-24 under any input, but for the last one that is left; it
-has 2^-25 at the largest epsilon. Rounding to 2^-64 then stays invisible."""
+"""No cell beyond an end is rarer than 2^-24 under any input, except the last one, with 2^-25 at the
+largest epsilon. The effect of rounding to 2^-64 is then negligible."""
 
 
 @dataclass(frozen=True)
 class LaplaceLine:
     """r + n with n discrete Laplace on a grid of gap g: P(n = k g) = (1 - q) / (1 + q) q^|k|.
 
-    The grid divides the scale's step by `fine` and holds every level; q = exp(-g / b). All cells
-    beyond an end of the scale tell inputs on it apart equally well, so merging them loses nothing:
-    beyond each end they are merged into runs that start `starts` gaps from it, nearest first. A
-    merged cell stands for its mean given that it was hit, which is the same for every input on the
-    scale (the tail has no memory), so E[output | r] = r still.
+    The grid divides the scale's step by `fine` and contains every level; q = exp(-g / b). All cells
+    beyond an end of the scale distinguish inputs on it equally well, so merging them loses no
+    information: beyond each end they are merged into runs that start `starts` gaps from it, nearest
+    first. The output of a merged cell is its conditional mean, which is the same for every input on
+    the scale (the tail is memoryless), so E[output | r] = r still.
     """
 
     scale: RatingScale
@@ -30,11 +30,11 @@ class LaplaceLine:
 
     @property
     def last(self) -> int:
-        """The grid point of the scale's high end; its low end is grid point 0."""
+        """Grid index of the scale's high end; its low end has index 0."""
         return (self.scale.n_levels - 1) * self.fine
 
     def outputs(self) -> tuple[Decimal, ...]:
-        """What each cell stands for, in stars, lowest first."""
+        """Return the output of each cell, in stars, lowest first."""
         gap = self.scale.step / self.fine
         beyond = [gap * _run_mean(self.q, start, stop) for start, stop in _spans(self.starts)]
         return (
@@ -44,7 +44,7 @@ class LaplaceLine:
         )
 
     def row(self, at: int) -> list[Decimal]:
-        """Probabilities of the cells when the noise starts from grid point `at`; they sum to 1."""
+        """Return probabilities of the cells for noise around grid index `at`; they sum to 1."""
         q, last = self.q, self.last
 
         def side(reach: int) -> list[Decimal]:
@@ -60,12 +60,12 @@ class LaplaceLine:
 def laplace_line(
     scale: RatingScale, spread: Decimal, *, symbols: int, rarest: Decimal, finest: int = 1
 ) -> LaplaceLine:
-    """A line of at most `symbols` cells for noise of scale b = `spread` stars.
+    """Return a line of at most `symbols` cells for noise of scale b = `spread` stars.
 
-    The grid is as fine as a power of two allows with half of the cells left for what lies beyond
-    the ends, and `finest` at least. What lies beyond is cut into about equally likely runs, then
-    merged until none is rarer than `rarest` seen from the far end. Raises `RequestError` where
-    `symbols` are too few.
+    The grid is as fine as a power of two allows with half of the cells reserved for the tails, and
+    at least `finest`. The tails are divided into about equally likely runs, which are then merged
+    until none is rarer than `rarest` from the far end. Raises `RequestError` if `symbols` are too
+    few.
     """
     steps = scale.n_levels - 1
     if symbols < steps * finest + 3:
@@ -84,14 +84,14 @@ def laplace_line(
 def _merged(q: Decimal, last: int, cells: int, rarest: Decimal) -> list[int]:
     shares = (1 - Decimal(k) / cells for k in range(cells))
     starts = sorted({1 + int(share.ln() / q.ln()) for share in shares})
-    # Seen from the far end of the scale the tail beyond distance d has q^(last + d) / (1 + q).
-    kept, inner = list[int](), Decimal(0)
+    # From the far end of the scale the tail beyond distance d has q^(last + d) / (1 + q).
+    merged, inner = list[int](), Decimal(0)
     for start in reversed(starts):
         tail = q ** (last + start) / (1 + q)
         if tail - inner >= rarest:
-            kept, inner = [start, *kept], tail
-    # What is left nearest the end joins the cell that follows it.
-    return [1, *kept[1:]]
+            merged, inner = [start, *merged], tail
+    # The remainder nearest the end joins the cell that follows it.
+    return [1, *merged[1:]]
 
 
 def _spans(starts: Sequence[int]) -> list[tuple[int, int | None]]:
@@ -99,7 +99,7 @@ def _spans(starts: Sequence[int]) -> list[tuple[int, int | None]]:
 
 
 def _run_mean(q: Decimal, start: int, stop: int | None) -> Decimal:
-    """Mean distance within [start, stop) under weights q^d; `stop` None is infinity."""
+    """Return the mean distance in [start, stop) under weights q^d; `stop` None is infinity."""
     mean = start + q / (1 - q)
     if stop is None:
         return mean

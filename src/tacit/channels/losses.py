@@ -1,4 +1,4 @@
-"""What one slot can give away, way by way: the constants behind a person's guarantee."""
+"""Privacy losses of one slot by kind of change, the constants of a user's guarantee."""
 
 import math
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from tacit.channels.table import Channel
 from tacit.errors import RequestError
 
 PLACES = Decimal("1e-9")
-"""Losses are decimals of nine places, rounded up: a billionth of a nat is nobody's concern."""
+"""Losses are decimals of nine places, rounded up: a billionth of a nat is negligible."""
 
 
 @dataclass(frozen=True)
 class SlotLosses:
-    """The largest log(P(y | x) / P(y | x')) over symbols y, in nats, for three kinds of neighbours.
+    """Largest log(P(y | x) / P(y | x')) over symbols y, in nats, for three kinds of neighbours.
 
     `between`: x and x' are levels. `rated`: x is a level and x' is "missing". `unrated`: x is
     "missing" and x' is a level. Each is proved in integers: no ratio exceeds e^loss.
@@ -28,16 +28,16 @@ class SlotLosses:
 
     @property
     def slot(self) -> Decimal:
-        """The loss of any one change of one slot: the channel's own epsilon, read off the table."""
+        """Loss of any one change of one slot: the channel's epsilon, computed from the table."""
         return max(self.between, self.rated, self.unrated)
 
 
 def slot_losses(channel: Channel) -> SlotLosses:
-    """The directed losses of a channel whose inputs include "missing".
+    """Return the directed losses of a channel whose inputs include "missing".
 
-    They matter because two people who rated different items differ by as many slots that hold a
-    rating as by slots that hold none: where `unrated` is the smaller, so is the price of a person.
-    Raises `RequestError` for a channel that does not protect presence.
+    Two users who rated different items differ in as many slots from rated to missing as from
+    missing to rated: a smaller `unrated` therefore reduces the loss of a user. Raises
+    `RequestError` for a channel that does not protect presence.
     """
     if not channel.missing:
         raise RequestError(
@@ -54,7 +54,7 @@ def _loss(rows: Sequence[Sequence[int]], others: Sequence[Sequence[int]]) -> Dec
 
 
 def proved_loss(ratio: Fraction) -> Decimal:
-    """A decimal d of nine places with ratio <= e^d, proved in rationals; 0 below ratio 1."""
+    """Return a decimal d of nine places with ratio <= e^d, proved in rationals; 0 below ratio 1."""
     if ratio <= 1:
         return Decimal(0)
     near = math.log(ratio.numerator) - math.log(ratio.denominator)

@@ -1,4 +1,4 @@
-"""What every mechanism is: frozen settings that compile to a channel."""
+"""Base class of mechanisms: frozen settings that compile to a channel."""
 
 import re
 from abc import ABC, abstractmethod
@@ -18,10 +18,10 @@ from tacit.scale import RatingScale, shortest
 DIGITS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 MOST_EPSILON = Decimal(16)
-"""Above it a report misstates one rating in nine million: that is no privacy, and no table."""
+"""Largest epsilon. At larger ones a report misstates fewer than one rating in nine million."""
 
 MOST_LEVELS = 256
-"""A device holds the table of every channel it answers through; a finer scale says little more."""
+"""Most levels of a scale. Devices hold the tables; finer scales add little information."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +29,8 @@ class AbstractMechanism(ABC):
     """Settings of one local randomizer over a public scale.
 
     `epsilon` is a decimal string, in nats: one report of one rating is epsilon-locally private.
-    `word_bits` is the length w of the random word behind a draw, 1 to 64 (64 outside tests).
-    A member states probabilities; the compiler and the verifier are elsewhere, once.
+    `word_bits` is the length w of the random word of a draw, 1 to 64 (64 outside tests). A subclass
+    defines probabilities; compiling and verifying are shared.
     """
 
     epsilon: str
@@ -38,7 +38,7 @@ class AbstractMechanism(ABC):
     word_bits: int = 64
 
     may_tell_nothing: ClassVar[bool] = False
-    """Whether there is such a table at epsilon 0: one whose rows are all equal."""
+    """Whether a table at epsilon 0, with equal rows, is allowed."""
 
     def __post_init__(self) -> None:
         if not (self.may_tell_nothing and self.epsilon == "0"):
@@ -58,26 +58,26 @@ class AbstractMechanism(ABC):
 
     @property
     def serves_one_level(self) -> bool:
-        """Whether there is such a table over the scale `there`: one that hides presence alone."""
+        """Whether there are tables over the scale `there`, which protect presence alone."""
         return False
 
     @abstractmethod
     def table(self) -> Channel:
-        """The mechanism as a certified channel."""
+        """Return the mechanism as a certified channel."""
 
     @cached_property
     def claim(self) -> str:
-        """The epsilon that the table claims between any two ratings, as the shortest decimal."""
+        """Declared epsilon of the table between any two ratings, as the shortest decimal."""
         return shortest(Decimal(self.epsilon))
 
     @property
     def middle(self) -> Decimal:
-        """The middle of the scale."""
+        """Middle of the scale."""
         return (self.scale.low + self.scale.high) / 2
 
     @property
     def width(self) -> Decimal:
-        """The range of the scale, high - low, in stars."""
+        """Range of the scale, high - low, in stars."""
         return self.scale.high - self.scale.low
 
     def compiled(
@@ -85,9 +85,9 @@ class AbstractMechanism(ABC):
         outputs: Sequence[Decimal | Fraction | None],
         rows: Sequence[Sequence[Decimal]],
     ) -> Channel:
-        """The channel of unnormalised probabilities `rows`, one an input, proved at `claim`.
+        """Return the channel of unnormalised `rows`, one per input, proved at `claim`.
 
-        An output None is the symbol "missing"; where there is one, so is the input, in row 0.
+        An output None is the symbol "missing"; with it the input "missing" is row 0.
         """
         with localcontext(prec=PRECISION):
             weights = compile_weights(rows, word_bits=self.word_bits, epsilon=self.claim)

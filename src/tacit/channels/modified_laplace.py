@@ -1,4 +1,4 @@
-"""Modified Laplace (Zheng 2022): Laplace noise, with ratings suppressed and invented."""
+"""Modified Laplace (Zheng 2022): Laplace noise, with ratings suppressed and inserted."""
 
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -21,8 +21,8 @@ class ModifiedLaplace(AbstractLaplace):
 
     Per slot, in nats: eps between two ratings, eps from rated to missing (a report far beyond the
     rating's end), eps/2 from missing to rated (the symbol "missing"). The table is that law on the
-    cells of `tacit.channels.laplace_line`: given that something is reported, its mean is the
-    rating, or the middle of the scale where it is made up. `missing` is always true.
+    cells of `tacit.channels.laplace_line`. Conditional on a report, its mean is the rating, or the
+    middle of the scale for an inserted one. `missing` is always true.
     """
 
     missing: bool = True
@@ -36,20 +36,22 @@ class ModifiedLaplace(AbstractLaplace):
             )
 
     def table(self) -> Channel:
-        """Kept or made up, then noise; certified at `epsilon` nats per slot."""
+        """Return suppression or insertion, then noise; certified at `epsilon` nats per slot."""
         with localcontext(prec=PRECISION):
-            kept, line = self.exact_kept, self._line()
-            made_up = line.row(line.last // 2)
-            rows = [[kept, *((1 - kept) * share for share in made_up)]]
+            unchanged, line = self.exact_kept, self._line()
+            inserted = line.row(line.last // 2)
+            rows = [[unchanged, *((1 - unchanged) * share for share in inserted)]]
             for k in range(self.scale.n_levels):
-                rows.append([1 - kept, *(kept * share for share in line.row(k * line.fine))])
+                rows.append(
+                    [1 - unchanged, *(unchanged * share for share in line.row(k * line.fine))]
+                )
             outputs = line.outputs()
         return self.compiled((None, *outputs), rows)
 
     def _line(self) -> LaplaceLine:
-        # The middle of an even number of levels lies between two: the grid has to hold it.
+        # The middle of an even number of levels is between two: the grid must contain it.
         finest = 1 if self.scale.n_levels % 2 else 2
-        # The rarest cell is the far one, equally so for the other end and for "missing".
+        # The far cell is the rarest one, equally so for the other end and for "missing".
         rarest = Decimal(2) ** -min(RAREST, self.word_bits - 2) / self.exact_kept
         return laplace_line(
             self.scale, self.exact_spread, symbols=self.symbols - 1, rarest=rarest, finest=finest
@@ -67,13 +69,13 @@ class ModifiedLaplace(AbstractLaplace):
         return float(self.exact_kept)
 
     def density(self, output: float, rating: float) -> float:
-        """Density of the output given the rating and that something is reported."""
+        """Return the density of the output given the rating and a report."""
         return laplace_density(output - rating, self.spread)
 
     def mean(self, rating: float) -> float:
-        """E[output | rating, reported]."""
+        """Return E[output | rating, reported]."""
         return rating
 
     def below(self, output: float, rating: float) -> float:
-        """P(report < output | rating, reported)."""
+        """Return P(report < output | rating, reported)."""
         return laplace_below(output - rating, self.spread)

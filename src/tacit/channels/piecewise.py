@@ -13,16 +13,16 @@ from tacit.channels.table import Channel
 class Piecewise(AbstractMechanism):
     """Output t in [-C, C], C = (s + 1) / (s - 1), s = e^(eps/2), for a rating x on [-1, 1].
 
-    The density is e^eps times higher on the plateau [h - (C - 1)/2, h + (C - 1)/2] around
-    h = x (C + 1)/2 than elsewhere; E[t | x] = x and
-    Var[t | x] = x^2 / (s - 1) + (s + 3) / (3 (s - 1)^2).
+    The density is e^eps times higher on the plateau [h - (C - 1)/2, h + (C - 1)/2] around h = x (C
+    + 1)/2 than elsewhere; E[t | x] = x and Var[t | x] = x^2 / (s - 1) + (s + 3) / (3 (s - 1)^2).
 
-    With finitely many ratings nothing is lost by cutting [-C, C] at the ends of all plateaus: on a
-    cell every density is constant, and the cell's middle keeps the mean exact. No grid is needed.
+    With finitely many ratings no information is lost by dividing [-C, C] at the ends of all
+    plateaus: on a cell every density is constant, and the cell's midpoint preserves the mean. No
+    grid is needed.
     """
 
     def table(self) -> Channel:
-        """The window of high density at each rating, certified at `epsilon` nats per report."""
+        """Return the plateau at each rating, certified at `epsilon` nats per report."""
         with localcontext(prec=PRECISION):
             root, half = (Decimal(self.epsilon) / 2).exp(), self.width / 2
             edge = (root + 1) / (root - 1)
@@ -38,7 +38,7 @@ _Span = tuple[Decimal, Decimal]
 
 
 def _cuts(plateaus: list[_Span], edge: Decimal) -> list[Decimal]:
-    """Ends of plateaus, ascending; one that all but coincides with the one before is left out."""
+    """Return ends of plateaus, ascending, without near-duplicates."""
     cuts = [-edge]
     for cut in sorted(end for plateau in plateaus for end in plateau):
         if cut - cuts[-1] > edge / 2**16 and edge - cut > edge / 2**16:
@@ -47,6 +47,6 @@ def _cuts(plateaus: list[_Span], edge: Decimal) -> list[Decimal]:
 
 
 def _mass(cell: _Span, plateau: _Span, odds: Decimal) -> Decimal:
-    """Unnormalised probability: 1 a unit of length, e^eps on the plateau."""
+    """Return the unnormalised probability: 1 per unit of length, e^eps on the plateau."""
     shared = min(cell[1], plateau[1]) - max(cell[0], plateau[0])
     return cell[1] - cell[0] + (odds - 1) * max(shared, Decimal(0))

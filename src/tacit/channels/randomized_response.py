@@ -14,13 +14,13 @@ Rows = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class RandomizedResponse(AbstractMechanism):
-    """k-ary randomized response over the levels and, where `missing`, the answer "missing".
+    """k-ary randomized response over the levels and, with `missing`, the answer "missing".
 
     P(y | x) = e^epsilon / (e^epsilon + k - 1) for y = x, 1 / (e^epsilon + k - 1) otherwise: Zheng's
     second mechanism. With `missing` one table protects presence and value together. In integers,
-    with a rational R <= e^epsilon: b = ceil(2^w / (R + k - 1)) for every false answer and
-    a = 2^w - (k - 1) b for the true one, so a <= R b by construction. At epsilon 0 every row is the
-    uniform law, as near as whole weights come to it: answers that tell nothing.
+    with a rational R <= e^epsilon: b = ceil(2^w / (R + k - 1)) for every false answer and a = 2^w -
+    (k - 1) b for the true one, so a <= R b by construction. At epsilon 0 every row is the uniform
+    law, up to integer rounding, and reports carry no information.
     """
 
     missing: bool = False
@@ -29,11 +29,11 @@ class RandomizedResponse(AbstractMechanism):
 
     @property
     def serves_one_level(self) -> bool:
-        """With `missing`: missing or there, told truly with odds e^epsilon."""
+        """Whether `missing` is set: the table then has the inputs missing and there."""
         return self.missing
 
     def table(self) -> Channel:
-        """e^epsilon at the true answer, 1 elsewhere; certified at `epsilon` nats per report."""
+        """Return e^epsilon at the true answer, 1 elsewhere; certified at `epsilon` nats."""
         count = self.scale.n_levels + self.missing
         rows = self._alike(count) if self.epsilon == "0" else self._rows(count)
         return Channel(
@@ -54,9 +54,9 @@ class RandomizedResponse(AbstractMechanism):
         return tuple(tuple(true if y == x else false for y in range(count)) for x in range(count))
 
     def _weights(self, count: int) -> tuple[int, int]:
-        ratio, whole = exp_lower(Fraction(self.epsilon)), 1 << self.word_bits
-        false = -(-whole * ratio.denominator // (ratio.numerator + (count - 1) * ratio.denominator))
-        true = whole - (count - 1) * false
+        ratio, total = exp_lower(Fraction(self.epsilon)), 1 << self.word_bits
+        false = -(-total * ratio.denominator // (ratio.numerator + (count - 1) * ratio.denominator))
+        true = total - (count - 1) * false
         if true < false:
             raise RequestError(
                 f"A word of {self.word_bits} bits is too short for {count} outputs; use 64."

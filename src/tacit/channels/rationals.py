@@ -1,4 +1,4 @@
-"""Linear equations in rationals."""
+"""Linear systems in rationals."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,9 +9,9 @@ Column = Sequence[Fraction]
 
 
 def solve(columns: Sequence[Column]) -> list[Fraction]:
-    """The t with sum_y t[y] columns[y] = 1 in every row, exactly; columns are independent.
+    """Return t with sum_y t[y] columns[y] = 1 in every row, exactly; columns are independent.
 
-    Raises `RequestError` where no positive t solves all rows.
+    Raises `RequestError` if no positive t solves all rows.
     """
     rows = [[*row, Fraction(1)] for row in zip(*columns, strict=True)]
     count = len(columns)

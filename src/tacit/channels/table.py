@@ -1,7 +1,7 @@
-"""A channel is a table: one row an input, one column an output symbol, rows summing to 2^w.
+"""Channel tables: one row per input, one column per output symbol, rows summing to 2^w.
 
-Sampling is exact, epsilon is checked in integers, and the estimator reads its likelihood off the
-same numbers. Standard library only: a device and a provider share this file.
+Sampling is exact, epsilon is checked in integers, and estimators use the same numbers as
+likelihood. Standard library only: devices and providers share this module.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ MOST_SYMBOLS = 1 << 15
 
 @dataclass(frozen=True)
 class Channel:
-    """A finite local randomizer: input x gives symbol y with probability weights[x][y] / 2^w.
+    """A finite local randomizer: input x yields symbol y with probability weights[x][y] / 2^w.
 
-    Inputs are the rating `levels` in order, preceded by "missing" when `missing` is true. Symbols
-    are column numbers; `outputs[y]` is the public number that symbol stands for (None for the
-    symbol "missing"). `epsilon` is a decimal string, in nats per value (per slot when `missing`):
-    a claim about the table, checked by `tacit.channels.certificate.certify`, never trusted.
+    Inputs are the rating `levels` in order, preceded by "missing" if `missing` is true. Symbols are
+    column indices; `outputs[y]` is the public number of a symbol (None for the symbol "missing").
+    `epsilon` is a decimal string, in nats per value (per slot with `missing`): a claim about the
+    table, checked by `tacit.channels.certificate.certify`, never trusted.
     """
 
     levels: tuple[Decimal, ...]
@@ -54,17 +54,17 @@ class Channel:
 
     def __repr__(self) -> str:
         return (
-            f"<Channel: {self._rows} by {len(self.outputs)} symbols, epsilon {self._promise}, "
+            f"<Channel: {self._rows} by {len(self.outputs)} symbols, epsilon {self._claim}, "
             f"{self.id[:12]}>"
         )
 
     def _repr_html_(self) -> str:
-        """Its facts, and its table as a picture."""
+        """Show its properties, and its table as a picture."""
         words = f"Probabilities of {len(self.outputs)} symbols, a line for each input."
         lines = (
             ("inputs", self._rows),
             ("symbols", len(self.outputs)),
-            ("epsilon", self._promise),
+            ("epsilon", self._claim),
             ("id", self.id[:12]),
         )
         return card("Channel", lines, picture=heat(self.likelihood, words))
@@ -75,14 +75,14 @@ class Channel:
         return f"{levels}{' and missing' if self.missing else ''}"
 
     @property
-    def _promise(self) -> str:
+    def _claim(self) -> str:
         return f"{self.epsilon} per {'slot' if self.missing else 'value'}"
 
     @cached_property
     def id(self) -> str:
         """SHA-256 of the canonical text of the table, in hexadecimal.
 
-        Epsilon is left out: it is a claim about the table and changes nothing that it does.
+        Epsilon is omitted: it is a claim about the table and does not affect it.
         """
         outputs = (MISSING if y is None else shortest(y) for y in self.outputs)
         text = "\n".join(
@@ -99,17 +99,17 @@ class Channel:
 
     @cached_property
     def bounds(self) -> tuple[tuple[int, ...], ...]:
-        """Where each symbol's share of [0, 2^w) ends, row by row, without the last (2^w itself).
+        """End of each symbol's part of [0, 2^w), row by row, without the last (2^w itself).
 
         The symbol of a word u is the number of bounds of its row that are at most u.
         """
         return tuple(tuple(accumulate(row[:-1])) for row in self.weights)
 
     def row(self, rating: Decimal | None) -> int:
-        """The row of a rating, or of "missing" where `rating` is None.
+        """Return the row of a rating, or of "missing" if `rating` is None.
 
-        Raises `RequestError` for a rating off the scale: it is refused before any draw, never
-        moved to the nearest level, because a table proves nothing about what is not its input.
+        Raises `RequestError` for a rating off the scale, before any draw. It is never moved to the
+        nearest level, because a table proves nothing about values that are not its inputs.
         """
         if rating is None and self.missing:
             return 0
@@ -120,12 +120,12 @@ class Channel:
 
     @cached_property
     def worst_ratio(self) -> Fraction:
-        """The largest P(y | x) / P(y | x') over all inputs and symbols: e to the exact epsilon."""
+        """Largest P(y | x) / P(y | x') over all inputs and symbols: e to the exact epsilon."""
         return max(Fraction(max(column), min(column)) for column in zip(*self.weights, strict=True))
 
     @property
     def exact_epsilon(self) -> float:
-        """The epsilon that the table really has, in nats: log of `worst_ratio`, rounded up."""
+        """Actual epsilon of the table, in nats: log of `worst_ratio`, rounded up."""
         ratio = self.worst_ratio
         near = math.log(ratio.numerator) - math.log(ratio.denominator)
         return near if ratio == 1 else math.nextafter(near, math.inf)
@@ -133,25 +133,25 @@ class Channel:
     @cached_property
     def likelihood(self) -> tuple[tuple[float, ...], ...]:
         """P(symbol | input) as floats, for estimation: rows inputs, columns symbols."""
-        whole = 1 << self.word_bits
-        return tuple(tuple(weight / whole for weight in row) for row in self.weights)
+        total = 1 << self.word_bits
+        return tuple(tuple(weight / total for weight in row) for row in self.weights)
 
     def mean(self, row: int) -> Fraction:
-        """E[output | input row], exact; the symbol "missing" counts as zero."""
+        """Return E[output | input row], exact; the symbol "missing" counts as zero."""
         return self._moment(row, 1)
 
     def bias(self, row: int) -> Fraction:
-        """E[output | input row] minus the true level, exact."""
+        """Return E[output | input row] minus the true level, exact."""
         return self.mean(row) - Fraction(self.levels[row - self.missing])
 
     def variance(self, row: int) -> Fraction:
-        """Var[output | input row], exact."""
+        """Return Var[output | input row], exact."""
         return self._moment(row, 2) - self._moment(row, 1) ** 2
 
     def information(self, prior: Sequence[float] | None = None) -> float:
-        """Mutual information between rating and report, in nats, under a public prior.
+        """Return the mutual information between rating and report, in nats, under a public prior.
 
-        I = sum_x pi(x) sum_y P(y|x) log(P(y|x) / P(y)); uniform over the rows by default.
+        I = sum_x pi(x) sum_y P(y|x) log(P(y|x) / P(y)). Default: uniform over the rows.
         """
         rows = self.likelihood
         pi = prior if prior is not None else [1 / len(rows)] * len(rows)

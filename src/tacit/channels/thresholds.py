@@ -1,8 +1,8 @@
-"""Thresholds: one bit, "is it above the cut?", answered with randomized response.
+"""Threshold channels: one bit, whether the rating is above a cut, by randomized response.
 
-The best table at small epsilon is such a question. Its rank is 2: every rating on one side of the
-cut draws from the same row, so no number of reports tells them apart. Asking different cells about
-different cuts mends it: a public hash of person and item picks the cut, which costs no epsilon.
+The most informative table at small epsilon is of this kind. Its rank is 2: all ratings on one side
+of the cut draw from the same row, so reports cannot distinguish them. Querying different cells
+about different cuts solves this: a public hash of user and item selects the cut, at no epsilon.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from tacit.scale import RatingScale
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold(AbstractMechanism):
-    """Two symbols: level number >= `cut`, told truly with probability e^eps / (1 + e^eps).
+    """Two symbols: level number >= `cut`, reported truly with probability e^eps / (1 + e^eps).
 
-    A symbol stands for the mean rating given the symbol, under a uniform public prior.
+    The output of a symbol is the mean rating given the symbol, under a uniform public prior.
     """
 
     cut: int
@@ -34,7 +34,7 @@ class Threshold(AbstractMechanism):
             )
 
     def table(self) -> Channel:
-        """Which side of the cut, with odds e^epsilon; certified at `epsilon` nats per report."""
+        """Return the side of the cut, with odds e^epsilon; certified at `epsilon` nats."""
         levels = self.scale.levels
         with localcontext(prec=PRECISION):
             odds, one = Decimal(self.epsilon).exp(), Decimal(1)
@@ -51,10 +51,10 @@ class Threshold(AbstractMechanism):
 def threshold_mix(
     *, epsilon: str, scale: RatingScale, thresholds: int = 2, word_bits: int = 64
 ) -> tuple[Channel, ...]:
-    """`thresholds` channels whose cuts split the levels evenly; `which` says which one is asked.
+    """Return `thresholds` channels whose cuts divide the levels evenly; `which` selects one.
 
-    With n_levels - 1 thresholds the reports determine the whole distribution of ratings. `epsilon`:
-    nats per value, a decimal string. Raises `RequestError` for more cuts than fit.
+    With n_levels - 1 thresholds the reports identify the distribution of ratings. `epsilon`: nats
+    per value, a decimal string. Raises `RequestError` for too many cuts.
     """
     scale.require_stars("A threshold")
     if not 0 < thresholds < scale.n_levels:
@@ -70,20 +70,20 @@ def threshold_mix(
 
 
 def hash_id(identity: object) -> int:
-    """The first 64 bits of SHA-256 of an id's text: public, and the same on every machine."""
+    """Return the first 64 bits of SHA-256 of an id's text: public, equal on every machine."""
     return int.from_bytes(sha256(str(identity).encode()).digest()[:8], "little")
 
 
 def which(person: object, item: object, count: int) -> int:
-    """Which of `count` channels a person is asked through on an item; no rating enters it."""
+    """Return the channel's index for a user and an item, of `count`; independent of ratings."""
     return ((pair_key(hash_id(person), hash_id(item)) >> 32) * count) >> 32
 
 
 CHOICE = 0x9E3779B97F4A7C15
-"""The odd multiplier behind `which`; another use of a pair's hash needs another multiplier."""
+"""Odd multiplier of `which`. Every other use of a pair's hash needs another multiplier."""
 
 
 def pair_key(person: int, item: int, multiplier: int = CHOICE) -> int:
-    """64 public bits of a pair from the `hash_id` a and b of both: (2a + 1)(2b + 1), mixed."""
+    """Return 64 public bits of a pair from both `hash_id`, a and b: (2a + 1)(2b + 1), mixed."""
     product = ((person << 1 | 1) * (item << 1 | 1)) & (1 << 64) - 1
     return (product ^ product >> 32) * multiplier & (1 << 64) - 1

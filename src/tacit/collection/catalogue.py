@@ -1,4 +1,4 @@
-"""The plan "catalogue": every slot of the public catalogue is answered for, rated or not."""
+"""The plan "catalogue": every slot of the public catalogue is reported, rated or not."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ RELEASED = "one symbol per slot of the catalogue"
 
 @dataclass(frozen=True, init=False)
 class Catalogue:
-    """One symbol for each item of the catalogue from each person, in the catalogue's order.
+    """One symbol per user and item of the catalogue, in the catalogue's order.
 
-    The promise is for a *slot*: whether a person rated an item, and how. What leaves a device has
-    the same length, items and order for everybody; a provider that stores only the symbols other
-    than "missing" has lost nothing. `cap`: at most so many ratings of a person are answered for,
-    those of the smallest public hashes; the others count as missing. It bounds what a person can
-    lose (`user_guarantee`), and makes one slot dearer: a new rating may push another one out.
+    The guarantee is per *slot*: whether a user rated an item, and how. A device's report has the
+    same length, items and order for all users; a provider that stores only symbols other than
+    "missing" loses no information. `cap`: at most this many ratings of a user are reported, those
+    of the smallest public hashes; the others count as missing. It bounds the privacy loss of a user
+    (`user_guarantee`), and increases that of a slot: a new rating may displace another one.
 
-    One channel a person. Raises `CertificateError` for a table that does not hold and
-    `RequestError` for one that has no input "missing", for channels over several scales and for a
+    One channel per user. Raises `CertificateError` for a table whose certificate fails and
+    `RequestError` for one without an input "missing", for channels over several scales and for a
     cap below 1.
     """
 
@@ -37,24 +37,24 @@ class Catalogue:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one slot is promised: checked in integers on each table."""
+        """Guarantee of one slot: checked in integers on each table."""
         return slot_guarantee(self.channels, RELEASED, capped=self.cap is not None)
 
     @property
     def values_epsilon(self) -> None:
-        """None: values are not told apart from presence; see `user_guarantee`."""
+        """None: values are not separate from presence; see `user_guarantee`."""
 
     def asked_slots(self, n_items: int) -> int:
-        """Every item."""
+        """Return the number of items."""
         return n_items
 
     @property
     def sends_missing(self) -> bool:
-        """False: whatever is not reported came out as "missing"."""
+        """False: slots without a report were "missing"."""
         return False
 
     def user_guarantee(self, n_items: int) -> Guarantee:
-        """What a whole profile over `n_items` is promised at delta = 0, exactly.
+        """Return the exact guarantee of a complete profile over `n_items` at delta = 0.
 
         With a cap s: min(n, 2 s) epsilon for randomized response, 1.5 s epsilon for modified
         Laplace if 2 s <= n (`tacit.privacy.profiles.profile_loss`).
@@ -62,14 +62,14 @@ class Catalogue:
         return user_guarantee(self.guarantee, self.channels, n_items, self.cap or n_items)
 
     def tight_guarantee(self, n_items: int, delta: str) -> Guarantee | None:
-        """The same at `delta` above 0; None without the extra `curator`."""
+        """Return the same at `delta` above 0; None without the extra `curator`."""
         return tight_guarantee(self.guarantee, self.channels, n_items, self.cap or n_items, delta)
 
 
 def slot_channels(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Channel, ...]:
-    """The channels of a plan over slots, certified; each has an input "missing".
+    """Return the certified channels of a plan over slots; each has an input "missing".
 
-    Raises `RequestError` for one that has none.
+    Raises `RequestError` for one without that input.
     """
     several = checked(channels, cap)
     if not all(channel.missing for channel in several):

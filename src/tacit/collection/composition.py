@@ -1,8 +1,8 @@
-"""Composition: the (epsilon, delta) of a whole profile, by the privacy loss of a table's rows.
+"""Composition: (epsilon, delta) of a complete profile, by the privacy loss of a table's rows.
 
-Adding up worst cases is exact for delta = 0 and generous for any other: a person whose slots all
-answer in the most telling way is one in far more than a million. The arithmetic is the library
-dp-accounting's (the extra `curator`).
+Adding up worst cases is exact for delta = 0 and loose for any other: that all slots of a user draw
+the most informative symbol is much less likely than one in a million. The computation is by the
+library dp-accounting (the extra `curator`).
 """
 
 import itertools
@@ -19,23 +19,23 @@ from tacit.errors import RequestError
 Rows = NDArray[np.float64]
 
 STEPS = 512
-"""Grid points from a loss of 0 to the slot's own: randomized response lies on them exactly."""
+"""Grid points from a loss of 0 to that of the slot. Randomized response is exactly on the grid."""
 
 
 def tight_epsilon(
     table: Sequence[Sequence[float]], *, slots: int, cap: int, delta: float
 ) -> float | None:
-    """Epsilon at `delta` between two profiles of at most `cap` ratings on `slots` slots, in nats.
+    """Return epsilon at `delta` between two profiles, in nats.
 
-    `table`: P(symbol | input), row 0 the input "missing". Each slot's pair of rows is dominated by
-    the pointwise largest hockey-stick curve delta(epsilon) = sum_y max(0, P(y) - e^epsilon Q(y)) of
-    its kind (rated against missing, the reverse, two levels). A slot rated by both people is
-    dominated by itself or by the two slots it would be apart, so `cap` such pairs dominate two
-    profiles. Where 2 cap > slots every slot counts as the worst of all. Discretised upwards
-    (Doroshenko et al. 2022, Connect the Dots), so the figure is an upper bound up to floats.
+    `table`: P(symbol | input), row 0 the input "missing". `cap`, `slots`: at most `cap` ratings on
+    `slots` slots. Each slot's pair of rows is dominated by the pointwise largest hockey-stick curve
+    delta(epsilon) = sum_y max(0, P(y) - e^epsilon Q(y)) of its kind (rated against missing, the
+    reverse, two levels). A slot rated by both users is dominated by its curve for two levels or by
+    those of two slots rated by one user each, so `cap` such pairs dominate two profiles. Where 2
+    cap > slots each slot counts as the worst one. Discretised upwards (Doroshenko et al. 2022,
+    Connect the Dots), so the result is an upper bound up to rounding.
 
-    None where the extra `curator` is not installed; no figure then is better than a guess.
-    Raises `RequestError` for a delta outside (0, 1).
+    None if the extra `curator` is not installed. Raises `RequestError` for a delta outside (0, 1).
     """
     if not 0 < delta < 1:
         raise RequestError(f"delta must be between 0 and 1, such as 1e-6, got {delta:g}.")
@@ -64,17 +64,17 @@ class Curve:
 
         reach = len(self.deltas) // 2
         places = np.arange(-reach, reach + 1)
-        # Floats leave a last digit above 1, or above the point before: raised, it still bounds.
+        # Rounding may exceed 1, or the previous point: raised values are still upper bounds.
         deltas = np.minimum(np.maximum.accumulate(self.deltas[::-1])[::-1], 1.0)
         pmf = pld_pmf.create_pmf_pessimistic_connect_dots(self.step, places, deltas)
         return privacy_loss_distribution.PrivacyLossDistribution(pmf)
 
 
 def curve(rows: Rows, others: Rows, step: float, reach: int) -> Curve:
-    """The pointwise largest hockey-stick curve of any of `rows` against any of `others`.
+    """Return the pointwise largest hockey-stick curve of any of `rows` against any of `others`.
 
-    Both of shape (rows, symbols), shares of 1. `step` and `reach`: of the grid of losses; it goes
-    beyond every ratio, since what a curve has at its last point counts as an infinite loss.
+    Both of shape (rows, symbols), probabilities. `step` and `reach`: of the grid of losses. It
+    extends beyond every ratio, since the value at its last point counts as an infinite loss.
     """
     odds = np.exp(step * np.arange(-reach, reach + 1))[:, None]
     most = np.zeros(len(odds))
@@ -84,7 +84,7 @@ def curve(rows: Rows, others: Rows, step: float, reach: int) -> Curve:
 
 
 def composed_epsilon(one: Curve, count: int, delta: float) -> float:
-    """Epsilon at `delta` of `count` independent releases that `one` dominates, in nats."""
+    """Return epsilon at `delta` of `count` independent releases that `one` dominates, in nats."""
     return float(one.distribution.self_compose(count).get_epsilon_for_delta(delta))
 
 

@@ -1,4 +1,4 @@
-"""Secret words in bulk: a ChaCha20 keystream, or the operating system itself."""
+"""Secret random words in bulk: a ChaCha20 keystream, or the operating system."""
 
 import os
 from importlib.util import find_spec
@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 COUNTER = bytes(4)
-"""The first block's number. It is part of the nonce and counts up: a random one could overflow."""
+"""Number of the first block, in front of the nonce. It counts up; a random one could overflow."""
 
 
 class BulkWords(Protocol):
-    """Fills an array with uniform, independent 64-bit words that nobody has seen."""
+    """Source of uniform, independent, secret 64-bit words."""
 
     def fill(self, words: NDArray[np.uint64]) -> None:
         """Overwrite every entry of `words`."""
@@ -20,9 +20,9 @@ class BulkWords(Protocol):
 
 
 class ChaCha20Words:
-    """The keystream of ChaCha20 under a fresh key from the operating system at every call.
+    """ChaCha20 keystream with a fresh key from the operating system at every call.
 
-    No key outlives a call, so neither a fork nor a later breach can replay it.
+    No key outlives a call, so neither a fork nor a later compromise can replay it.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class ChaCha20Words:
 
 
 class SystemWords:
-    """Words straight from `os.urandom`: slower, and nothing to install."""
+    """Words from `os.urandom`: slower, without dependencies."""
 
     def fill(self, words: NDArray[np.uint64]) -> None:
         """Overwrite `words`, shape (n,), with secret ones."""
@@ -49,5 +49,5 @@ class SystemWords:
 
 
 def secret_words() -> BulkWords:
-    """ChaCha20 where `cryptography` is installed (the extra `secure`), else the system's words."""
+    """Return ChaCha20 if `cryptography` is installed (the extra `secure`), else system words."""
     return ChaCha20Words() if find_spec("cryptography") else SystemWords()

@@ -1,4 +1,4 @@
-"""What would leave the devices: every rating of a table through its channel, in bulk."""
+"""Bulk simulation of devices: every rating of a table is randomized by its channel."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,37 +24,38 @@ def perturb(
     channel_of_person: NDArray[np.uint8] | None = None,
     words: BulkWords | None = None,
 ) -> Reports:
-    """What the devices of all people in the vocabulary send under a plan.
+    """Return the reports of all users of the vocabulary under a plan.
 
-    `ratings`: anything that `as_ratings` takes, on the scale of the plan's channels.
-    Reports come by person, then by item, whatever the order of `ratings`. Under `Rated` there is
-    one for each rating that the plan keeps; which of several channels draws it is public:
-    `channel_of_person` names one for each person (each may choose their own epsilon), by default a
-    hash of person and item spreads them. Under `Catalogue` and `Sample`, as
-    `tacit.collection.slots.slot_reports` says. `words` is replaced in tests only: secret words are
-    drawn by default.
+    `ratings`: in any form that `as_ratings` accepts, on the scale of the plan's channels. Reports
+    are ordered by user, then by item, whatever the order of `ratings`. Under `Rated` there is one
+    for each rating within the cap. With several channels the choice is public: `channel_of_person`
+    has one index per user (users may choose different epsilons), by default it is a hash of user
+    and item. Under `Catalogue` and `Sample` see `tacit.collection.slots.slot_reports`. `words` is
+    replaced in tests only; default: secret words.
 
-    Raises `RequestError` when the ratings are on another scale than the channels.
+    Raises `RequestError` if the ratings are on another scale than the channels.
     """
-    whose = on_scale_of(plan, ratings)
-    if plan.asked_slots(whose.n_items) is not None:
-        blocks = slot_reports(whose, plan, channel_of_person=channel_of_person, words=words)
-        return reports_of(whose, plan, _joined(list(blocks)))
-    # A file may be sorted by rating. Reports in its order would then be a monotone sequence seen
-    # through noise, and fitting one gives nearly every rating away, whatever epsilon says of each.
-    kept = whose.by_person()
+    on_scale = on_scale_of(plan, ratings)
+    if plan.asked_slots(on_scale.n_items) is not None:
+        blocks = slot_reports(on_scale, plan, channel_of_person=channel_of_person, words=words)
+        return reports_of(on_scale, plan, _joined(list(blocks)))
+    # A file may be sorted by rating. Reports in its order would be a noisy monotone sequence, and
+    # fitting one reveals nearly every rating, whatever the epsilon of each report.
+    ordered = on_scale.by_person()
     if plan.cap is not None:
-        kept = kept.where(kept_rows(kept, plan.cap))
-    channel_of = _channel_of(kept, plan, channel_of_person)
+        ordered = ordered.where(kept_rows(ordered, plan.cap))
+    channel_of = _channel_of(ordered, plan, channel_of_person)
     mixed = channel_of if len(plan.channels) > 1 else None
-    symbols = BulkSampler(plan.channels, words).draw(kept.levels, mixed)
-    return reports_of(whose, plan, SlotReports(kept.users, kept.items, symbols, channel_of))
+    symbols = BulkSampler(plan.channels, words).draw(ordered.levels, mixed)
+    return reports_of(
+        on_scale, plan, SlotReports(ordered.users, ordered.items, symbols, channel_of)
+    )
 
 
 def on_scale_of(plan: Plan, ratings: object) -> Ratings:
-    """The ratings, read on the scale of the plan's channels from anything that `as_ratings` takes.
+    """Read ratings on the scale of the plan's channels, in any form that `as_ratings` accepts.
 
-    Raises `RequestError` for `Ratings` on another scale, and for what is no plan.
+    Raises `RequestError` for `Ratings` on another scale, and for an argument that is not a plan.
     """
     if not hasattr(plan, "asked_slots"):
         raise RequestError(f"plan must be a plan such as Rated(channel), got {plan!r}.")
@@ -67,7 +68,7 @@ def on_scale_of(plan: Plan, ratings: object) -> Ratings:
 
 
 def _scale(channel: Channel) -> RatingScale:
-    """The scale that a channel's table is on."""
+    """Return the scale of a channel's table."""
     low, *others = channel.levels
     return RatingScale(low, others[-1], others[0] - low) if others else RatingScale.parse(THERE)
 
@@ -77,7 +78,7 @@ def _joined(blocks: list[SlotReports]) -> SlotReports:
 
 
 def reports_of(ratings: Ratings, plan: Plan, rows: SlotReports) -> Reports:
-    """The rows, with all that the plan and the public vocabularies say of them."""
+    """Return `Reports` of rows, with the metadata of the plan and the public vocabularies."""
     return Reports(
         users=rows.users,
         items=rows.items,
@@ -95,14 +96,14 @@ def reports_of(ratings: Ratings, plan: Plan, rows: SlotReports) -> Reports:
 
 
 def kept_rows(ratings: Ratings, cap: int) -> NDArray[np.bool_]:
-    """Which rows survive a cap: each person's `cap` smallest public hashes, whatever the values."""
+    """Return which rows are within a cap: each user's `cap` smallest public hashes."""
     keys = row_keys(ratings, KEEP)
     order = np.lexsort((keys, ratings.users))
     people = ratings.users[order]
     starts = np.searchsorted(people, people)
-    kept = np.empty(len(ratings), np.bool_)
-    kept[order] = np.arange(len(ratings)) - starts < cap
-    return kept
+    within = np.empty(len(ratings), np.bool_)
+    within[order] = np.arange(len(ratings)) - starts < cap
+    return within
 
 
 def _channel_of(

@@ -1,4 +1,4 @@
-"""What a plan is: which slots are answered for, through which channels, and what that promises."""
+"""Protocol of plans: which slots are reported, through which channels, with which guarantee."""
 
 from collections.abc import Sequence
 from typing import Protocol, cast
@@ -20,44 +20,44 @@ class Plan(Protocol):
 
     @property
     def name(self) -> str:
-        """The plan's name on the command line."""
+        """Name of the plan on the command line."""
         ...
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """The certified tables behind the reports."""
+        """The certified channels of the reports."""
         ...
 
     @property
     def cap(self) -> int | None:
-        """The public bound on the ratings of one person; None for no bound."""
+        """Public bound on the ratings of one user; None for no bound."""
         ...
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one report promises."""
+        """Guarantee of one report."""
         ...
 
     @property
     def values_epsilon(self) -> str | None:
-        """Epsilon of all values of one person together; None without a cap."""
+        """Epsilon of all values of one user together; None without a cap."""
         ...
 
     def asked_slots(self, n_items: int) -> int | None:
-        """How many slots of a catalogue each person answers for; None where only rated ones are."""
+        """Return how many slots of a catalogue each user reports; None for rated ones only."""
         ...
 
     @property
     def sends_missing(self) -> bool:
-        """Whether a slot that comes out as "missing" is reported; without, nothing of it leaves."""
+        """Whether slots with the symbol "missing" are reported, or omitted."""
         ...
 
     def user_guarantee(self, n_items: int) -> Guarantee | None:
-        """What a whole profile over a catalogue of `n_items` is promised; None for nothing."""
+        """Return the guarantee of a complete profile on `n_items` items; None for none."""
         ...
 
     def tight_guarantee(self, n_items: int, delta: str) -> Guarantee | None:
-        """The same at a delta above 0, by the tables' privacy loss; None where there is none."""
+        """Return the same at a delta above 0, by the tables' privacy loss; None for none."""
         ...
 
 
@@ -65,10 +65,10 @@ MADE = "pass what `compile_channel` returns"
 
 
 def checked(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Channel, ...]:
-    """The channels of a plan, each certified here.
+    """Return the channels of a plan, each certified here.
 
-    Raises `CertificateError` for a table that does not hold, and `RequestError` for no channel, for
-    channels over several scales and for a cap below 1.
+    Raises `CertificateError` for a table whose certificate fails, and `RequestError` for no
+    channel, for channels over several scales and for a cap below 1.
     """
     several = tuple(must_be(Channel, one, "a channel", MADE) for one in _each(channels))
     if not 0 < len(several) <= 256:
@@ -82,8 +82,8 @@ def checked(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Cha
     return several
 
 
-def _each(given: object) -> Sequence[object]:
-    """One or several; text is one."""
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        return (given,)
-    return cast("Sequence[object]", given)
+def _each(channels: object) -> Sequence[object]:
+    """Return one or several as a sequence; a string is one."""
+    if isinstance(channels, str) or not isinstance(channels, Sequence):
+        return (channels,)
+    return cast("Sequence[object]", channels)

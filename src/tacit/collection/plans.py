@@ -1,4 +1,4 @@
-"""Plans by name: `rated`, `catalogue` and `sample:K`, as the command line writes them."""
+"""Plans by their names on the command line: `rated`, `catalogue` and `sample:K`."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ PLANS = ("rated", "catalogue", "sample:K")
 
 
 def protects_presence(name: str) -> bool:
-    """Whether the plan of that name hides what was rated; raises `RequestError` for no plan."""
+    """Return whether the named plan protects presence. Raises `RequestError` for other names."""
     kind, colon, slots = name.partition(":")
     if kind == "sample" and colon and slots.isdecimal() and int(slots) > 0:
         return True
@@ -26,7 +26,7 @@ def protects_presence(name: str) -> bool:
 
 
 def plan(name: str, channels: Channel | Sequence[Channel], cap: int | None = None) -> Plan:
-    """The plan of that name over certified channels; raises as the plans do."""
+    """Return the named plan over certified channels. Raises as the plans do."""
     if not protects_presence(name):
         return Rated(channels, cap)
     if name == "catalogue":

@@ -1,6 +1,6 @@
-"""Public hashes of people and items, in bulk: what picks channels, sampled slots and capped rows.
+"""Public hashes of users and items, in bulk, for channel choice, sampled slots and caps.
 
-The scalar twin, which a device runs, is `tacit.channels.thresholds.pair_key`. No rating enters.
+The scalar implementation on a device is `tacit.channels.thresholds.pair_key`. No rating enters.
 """
 
 from typing import Any
@@ -14,34 +14,34 @@ from tacit.vocabulary import Vocabulary
 from tacit.wire.schedule import ASK
 
 KEEP = 0xD1B54A32D192ED03
-"""The odd multiplier behind a cap: every use has its own, or one would decide for another."""
+"""Odd multiplier of caps. Every use has a separate one, so that the choices are independent."""
 
 Hashes = NDArray[np.uint64]
 
 
 def hashes(vocabulary: Vocabulary) -> Hashes:
-    """`hash_id` of every raw id, shape (ids,)."""
+    """Return `hash_id` of every raw id, shape (ids,)."""
     return np.array([hash_id(raw) for raw in vocabulary.ids], np.uint64)
 
 
 def pair_keys(people: Hashes, items: Hashes, multiplier: int) -> Any:
-    """`pair_key` of the hashes of people and items, which broadcast against each other."""
+    """Return `pair_key` of the hashes of users and items, which broadcast against each other."""
     one = np.uint64(1)
     product = ((people << one) | one) * ((items << one) | one)
     return (product ^ (product >> np.uint64(32))) * np.uint64(multiplier)
 
 
 def row_keys(ratings: Ratings, multiplier: int) -> Hashes:
-    """`pair_key` of every row of `ratings`, from the raw ids, shape (n,)."""
+    """Return `pair_key` of every row of `ratings`, from the raw ids, shape (n,)."""
     people, items = hashes(ratings.user_ids)[ratings.users], hashes(ratings.item_ids)[ratings.items]
     return pair_keys(people, items, multiplier)
 
 
 def asked_places(people: Hashes, items: Hashes, slots: int) -> Codes:
-    """The places that people are asked about under "sample:K", `tacit.wire.schedule.asked` in bulk.
+    """Return the items that users are queried about under "sample:K", in bulk.
 
-    `people`: shape (people,), `items`: (items,), more than `slots` of them. Places of the items,
-    ascending, shape (people, slots).
+    The same as `tacit.wire.schedule.asked`. `people`: shape (users,), `items`: (items,), more than
+    `slots` of them. Returns item indices, ascending, shape (users, slots).
     """
     keys = pair_keys(people[:, None], items, ASK)
     smallest = np.argpartition(keys, slots - 1, axis=1)[:, :slots]

@@ -1,4 +1,4 @@
-"""The plan "rated": every rating is answered for; who rated what is public."""
+"""The plan "rated": every rating is reported; presence is public."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from tacit.scale import THERE, shortest
 
 @dataclass(frozen=True, init=False)
 class Rated:
-    """One symbol for each rating, drawn through one of `channels`; at most `cap` a person.
+    """One symbol per rating, drawn through one of `channels`; at most `cap` per user.
 
-    The promise is for the *value* of one rating: which items a person rated, and when, is sent as
-    it is. With `cap` a public hash of person and item keeps that many ratings of each person,
-    whatever their values, and all values of a person together cost `values_epsilon`. With several
-    channels each report names its own, and the guarantee speaks of the weakest.
+    The guarantee is for the *value* of one rating: which items a user rated, and when, is not
+    protected. With `cap` a public hash of user and item selects that many ratings of each user,
+    whatever their values, and all values of a user together cost `values_epsilon`. With several
+    channels each report names one, and the guarantee is that of the weakest.
 
-    Every table is certified here. Raises `CertificateError` for one that does not hold and
+    Every table is certified here. Raises `CertificateError` for one whose certificate fails and
     `RequestError` for a plan without a channel, over several scales or with a cap below 1, and for
-    a channel that spends epsilon on presence, which this plan shows.
+    a channel that spends epsilon on presence, which this plan reveals.
     """
 
     channels: tuple[Channel, ...]
@@ -46,17 +46,17 @@ class Rated:
 
     @cached_property
     def epsilon(self) -> str:
-        """The largest epsilon among the channels: nats per rating value, a decimal string."""
+        """Largest epsilon among the channels: nats per rating value, a decimal string."""
         return max((channel.epsilon for channel in self.channels), key=Decimal)
 
     @property
     def values_epsilon(self) -> str | None:
-        """Epsilon of all values of one person together: epsilon x cap; None without a cap."""
+        """Epsilon of all values of one user together: epsilon x cap; None without a cap."""
         return None if self.cap is None else shortest(Decimal(self.epsilon) * self.cap)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one report promises: checked in integers on each table."""
+        """Guarantee of one report: checked in integers on each table."""
         return Guarantee(
             epsilon=self.epsilon,
             unit="value",
@@ -68,15 +68,15 @@ class Rated:
         )
 
     def asked_slots(self, n_items: int) -> None:
-        """None: nobody answers for a slot that they did not rate."""
+        """Return None: unrated slots are not reported."""
 
     @property
     def sends_missing(self) -> bool:
-        """False: nothing is said of what was not rated."""
+        """False: unrated slots are not reported."""
         return False
 
     def user_guarantee(self, n_items: int) -> None:
-        """None: who rated what is public, so nothing bounds a whole person."""
+        """Return None: presence is public, so the loss of a user is unbounded."""
 
     def tight_guarantee(self, n_items: int, delta: str) -> None:
-        """None, as for `user_guarantee`."""
+        """Return None, as `user_guarantee`."""

@@ -1,4 +1,4 @@
-"""Reports as a Parquet file: raw ids and symbols, the channels' JSON in its metadata."""
+"""Report files: Parquet with raw ids and symbols, and the channels' JSON in its metadata."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -41,14 +41,14 @@ MALFORMED = (
     RequestError,
     pl.exceptions.PolarsError,
 )
-"""What a header or column of another form than ours raises."""
+"""Exceptions raised by malformed headers and columns."""
 
 
 def write_reports(reports: Reports, path: str | Path) -> None:
-    """Write columns user, item, symbol, channel; everything else goes into the file's metadata.
+    """Write columns user, item, symbol, channel, and all metadata.
 
-    That is the channels, the guarantee, and all ids: who said nothing about what is part of what
-    reports of slots say. The file appears whole or not at all. Raises `OSError` where it cannot be
+    The metadata are the channels, the guarantee, and all ids: in reports of slots, missing reports
+    are information as well. The file is written atomically. Raises `OSError` if it cannot be
     written.
     """
     rows = SlotReports(reports.users, reports.items, reports.symbols, reports.channel_of)
@@ -61,10 +61,10 @@ def write_perturbed(
     path: str | Path,
     advance: Callable[[int], None] = lambda people: None,
 ) -> int:
-    """Perturb and write in one go, people by people where the plan is over slots; returns the rows.
+    """Perturb and write in blocks of users if the plan is over slots. Returns the number of rows.
 
-    The file is the one that `write_reports(perturb(ratings, plan), path)` would write, but what is
-    in memory is bounded by a block of people. `advance` hears how many people are done. Raises as
+    The file equals that of `write_reports(perturb(ratings, plan), path)`, but memory is bounded by
+    a block of users. `advance`: progress callback, called with the number of users done. Raises as
     both do.
     """
     ratings.require_distinct_pairs()  # one report per slot
@@ -78,9 +78,9 @@ def write_perturbed(
 def write_blocks(
     ratings: Ratings, plan: Plan, blocks: Iterable[SlotReports], path: str | Path
 ) -> int:
-    """Write what `perturb(ratings, plan)` sent, wherever it did, block by block; returns the rows.
+    """Write the blocks of `perturb(ratings, plan)`, computed anywhere. Returns the number of rows.
 
-    Nothing of `ratings` is read but its vocabularies, scale and name. Raises as `write_reports`.
+    Of `ratings` only vocabularies, scale and name are read. Raises as `write_reports`.
     """
     written = 0
 
@@ -95,13 +95,12 @@ def write_blocks(
 
 
 def read_reports(path: str | Path) -> Reports:
-    """The reports that `write_reports` wrote; every channel is verified again.
+    """Read a file of `write_reports`; every channel is verified again.
 
-    Their guarantee is computed from the verified channels, the plan and its cap. What the header
-    says of it can only make it weaker.
+    The guarantee is computed from the verified channels, the plan and its cap. The header can only
+    weaken it.
 
-    Raises `DataError` where the file is not one of reports, `CertificateError` for a channel that
-    does not hold.
+    Raises `DataError` for other files, `CertificateError` for a channel whose certificate fails.
     """
     try:
         metadata = pl.read_parquet_metadata(path)
@@ -177,7 +176,7 @@ def _column(column: pl.Series, count: int, path: str | Path) -> NDArray[Any]:
 
 
 def _nothing(ratings: Ratings, plan: Plan) -> Reports:
-    """Reports of nobody yet: what the file says of all of them."""
+    """Return empty reports with the metadata of all of them."""
     none = np.empty(0, np.int32)
     widest = max(len(channel.outputs) for channel in plan.channels)
     symbols = np.empty(0, np.min_scalar_type(widest - 1))
@@ -197,11 +196,11 @@ def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotRep
         "items": about.item_ids.ids.to_list(),
     }
 
-    # Ids in as few bytes as they need, and light compression: half the time of a large file.
+    # Ids in as few bytes as possible, and light compression: half the time for a large file.
     narrow = replace(about, user_ids=_narrow(about.user_ids), item_ids=_narrow(about.item_ids))
 
     def frames(*wanted: object) -> Iterator[pl.DataFrame]:
-        # The engine's wishes (columns, rows, a filter) do not arise: everything is written.
+        # The engine's arguments (columns, rows, a filter) are irrelevant: everything is written.
         yield from (_frame(narrow, block) for block in blocks)
 
     source = register_io_source(frames, schema=_frame(narrow).schema)

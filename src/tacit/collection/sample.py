@@ -1,4 +1,4 @@
-"""The plan "sample:K": each person answers for a public pseudo-random sample of K slots."""
+"""The plan "sample:K": each user reports a public pseudo-random sample of K slots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ RELEASED = "one symbol per asked slot"
 
 @dataclass(frozen=True, init=False)
 class Sample:
-    """One symbol for each of the `slots` items whose public hash with the person is smallest.
+    """One symbol for each of the `slots` items with the smallest public hashes with the user.
 
-    Everybody knows which slots a person is asked about; that person's ratings play no part in it.
-    The promise is for a *slot*, as under `tacit.collection.catalogue.Catalogue`; a person loses
-    less, because they answer for fewer. `cap` applies to their ratings among the slots asked about.
-    Raises as `Catalogue` does, and `RequestError` for fewer than one slot.
+    The sampled slots of a user are public and independent of their ratings. The guarantee is per
+    *slot*, as under `tacit.collection.catalogue.Catalogue`; that of a user is stronger, because
+    fewer slots are reported. `cap` applies to a user's ratings among the sampled slots. Raises as
+    `Catalogue` does, and `RequestError` for fewer than one slot.
     """
 
     channels: tuple[Channel, ...]
@@ -38,34 +38,34 @@ class Sample:
 
     @property
     def name(self) -> str:
-        """The plan's name on the command line."""
+        """Name of the plan on the command line."""
         return f"sample:{self.slots}"
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one slot is promised: checked in integers on each table."""
+        """Guarantee of one slot: checked in integers on each table."""
         capped = self.cap is not None and self.cap < self.slots
         return slot_guarantee(self.channels, RELEASED, capped=capped)
 
     @property
     def values_epsilon(self) -> None:
-        """None: values are not told apart from presence; see `user_guarantee`."""
+        """None: values are not separate from presence; see `user_guarantee`."""
 
     def asked_slots(self, n_items: int) -> int:
-        """K, or every item of a smaller catalogue."""
+        """Return K, or the number of items of a smaller catalogue."""
         return min(self.slots, n_items)
 
     @property
     def sends_missing(self) -> bool:
-        """True: which slots were asked is public, and each is answered."""
+        """True: the sampled slots are public, and all are reported."""
         return True
 
     def user_guarantee(self, n_items: int) -> Guarantee:
-        """What a whole profile is promised at delta = 0, exactly; see `Catalogue`."""
+        """Return the exact guarantee of a complete profile at delta = 0; see `Catalogue`."""
         return user_guarantee(self.guarantee, self.channels, *self._bounds(n_items))
 
     def tight_guarantee(self, n_items: int, delta: str) -> Guarantee | None:
-        """The same at `delta` above 0; None without the extra `curator`."""
+        """Return the same at `delta` above 0; None without the extra `curator`."""
         return tight_guarantee(self.guarantee, self.channels, *self._bounds(n_items), delta)
 
     def _bounds(self, n_items: int) -> tuple[int, int]:

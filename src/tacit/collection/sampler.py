@@ -1,4 +1,4 @@
-"""The bulk sampler: input rows to symbols, exactly as `tacit.channels.draw.draw` would, fast."""
+"""Bulk sampler from input rows to symbols, with the exact law of `tacit.channels.draw.draw`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from tacit.collection.keystream import BulkWords, secret_words
 from tacit.kernels.draw import draw_symbols, stacked
 
 CHUNK = 1 << 18
-"""Reports a round: 2 MiB of secret words exist at a time, and are overwritten by the next."""
+"""Reports per round: 2 MiB of secret words exist at a time, and the next round overwrites them."""
 
 Unsigned = NDArray[np.unsignedinteger[Any]]
 
@@ -30,7 +30,7 @@ class BulkSampler:
         self._buffer = np.empty(CHUNK, np.uint64)
 
     def draw(self, rows: Unsigned, channel_of: NDArray[np.uint8] | None = None) -> Unsigned:
-        """The symbol of each input: row `rows[i]` of channel `channel_of[i]`; shapes (n,).
+        """Return the symbol of each input: row `rows[i]` of channel `channel_of[i]`; shapes (n,).
 
         Without `channel_of` all inputs are of the first channel.
         """
@@ -39,7 +39,7 @@ class BulkSampler:
         for start in range(0, len(rows), CHUNK):
             part = slice(start, start + CHUNK)
             fresh = self._buffer[: len(rows[part])]
-            # The privacy of every report rests on these words: secret, uniform, used once.
+            # The privacy of every report depends on these words: secret, uniform, used once.
             self._words.fill(fresh)
             draw_symbols(fresh, stacked_rows[part], self._table, symbols[part])
         return symbols

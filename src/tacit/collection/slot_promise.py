@@ -1,4 +1,4 @@
-"""What plans that answer for slots promise: for one slot, for a person, and at a delta."""
+"""Guarantees of plans over slots: per slot, per user, and at a delta."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,10 +14,10 @@ from tacit.scale import shortest
 
 
 def slot_guarantee(channels: Sequence[Channel], released: str, *, capped: bool) -> Guarantee:
-    """What one slot is promised: the weakest channel's epsilon, checked in integers.
+    """Return the guarantee of one slot: the weakest channel's epsilon, checked in integers.
 
-    Where a cap may bind (`capped`) one more rating can push another one out, so that two slots
-    answer otherwise: the slot then costs what one hidden and one made-up rating cost together.
+    Where a cap may bind (`capped`) one more rating can displace another one, so that two slots
+    change: the slot then costs as much as one hidden and one added rating together.
     """
     return Guarantee(
         epsilon=shortest(max(_slot_loss(channel, capped) for channel in channels)),
@@ -31,7 +31,7 @@ def slot_guarantee(channels: Sequence[Channel], released: str, *, capped: bool) 
 
 
 def user_guarantee(one: Guarantee, channels: Sequence[Channel], slots: int, cap: int) -> Guarantee:
-    """What a person with at most `cap` ratings on `slots` slots is promised, at delta = 0."""
+    """Return the guarantee of a user with at most `cap` ratings on `slots` slots, at delta = 0."""
     most = max(_profile_loss(channel, slots, cap) for channel in channels)
     return replace(one, epsilon=shortest(most), unit="user")
 
@@ -39,9 +39,9 @@ def user_guarantee(one: Guarantee, channels: Sequence[Channel], slots: int, cap:
 def tight_guarantee(
     one: Guarantee, channels: Sequence[Channel], slots: int, cap: int, delta: str
 ) -> Guarantee | None:
-    """The same at `delta` above 0 by the tables' privacy loss; None without `dp-accounting`.
+    """Return the same at `delta` above 0 by the tables' privacy loss; None without `dp-accounting`.
 
-    Never more than at delta = 0, and not checked in integers.
+    It is at most that at delta = 0, and not checked in integers.
     """
     figures = [
         (tight_epsilon(channel.likelihood, slots=slots, cap=cap, delta=float(delta)), channel)
@@ -60,12 +60,12 @@ def tight_guarantee(
 def _slot_loss(channel: Channel, capped: bool) -> Decimal:
     if not capped:
         return Decimal(channel.epsilon)
-    found = slot_losses(channel)
-    return changed_slot_loss(between=found.between, rated=found.rated, unrated=found.unrated)
+    losses = slot_losses(channel)
+    return changed_slot_loss(between=losses.between, rated=losses.rated, unrated=losses.unrated)
 
 
 def _profile_loss(channel: Channel, slots: int, cap: int) -> Decimal:
-    found = slot_losses(channel)
+    losses = slot_losses(channel)
     return profile_loss(
-        between=found.between, rated=found.rated, unrated=found.unrated, slots=slots, cap=cap
+        between=losses.between, rated=losses.rated, unrated=losses.unrated, slots=slots, cap=cap
     )

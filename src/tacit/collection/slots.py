@@ -1,4 +1,4 @@
-"""What would leave the devices under a plan over slots: every asked slot, in blocks of people."""
+"""Bulk simulation of devices under a plan over slots, in blocks of users."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -15,14 +15,14 @@ from tacit.kernels.slots import count_reported, take_reported
 from tacit.ratings import Codes, Ratings
 
 BLOCK = 1 << 22
-"""Slots a round; what is laid out of them takes some 40 MiB."""
+"""Slots per round, about 40 MiB in memory."""
 
 Symbols = NDArray[np.unsignedinteger[Any]]
 Inputs = NDArray[np.uint16]
 
 
 class SlotReports(NamedTuple):
-    """Reports of a block of people: person, item and symbol of each, shapes (n,)."""
+    """Reports of a block of users: user, item and symbol of each, shapes (n,)."""
 
     users: Codes
     items: Codes
@@ -38,23 +38,24 @@ def slot_reports(
     words: BulkWords | None = None,
     advance: Callable[[int], None] = lambda people: None,
 ) -> Iterator[SlotReports]:
-    """Every person's answers, block by block, in the order of the vocabularies.
+    """Yield all users' reports, block by block, in the order of the vocabularies.
 
-    Symbols other than "missing" are kept, and all of them where the plan `sends_missing`. Memory is
-    bounded by a block. `advance` hears how many people are done; `words` is replaced in tests only.
+    Symbols other than "missing" are included, and all of them where the plan `sends_missing`.
+    Memory is bounded by a block. `channel_of_person`: shape (users,). `advance`: progress callback,
+    called with the number of users done. `words` is replaced in tests only.
 
     Raises `RequestError` for a plan without slots, for ratings on another scale than the channels'
-    and for several channels without `channel_of_person`. `channel_of_person`: shape (people,).
+    and for several channels without `channel_of_person`.
     """
     of_person = _channels_of_people(ratings, plan, channel_of_person)
-    asked = _Asked(ratings, _slots(ratings, plan), plan.cap)
-    return _blocks_of_reports(ratings, plan, asked, of_person, words, advance)
+    queries = _Queries(ratings, _slots(ratings, plan), plan.cap)
+    return _blocks_of_reports(ratings, plan, queries, of_person, words, advance)
 
 
 def _blocks_of_reports(
     ratings: Ratings,
     plan: Plan,
-    asked: "_Asked",
+    queries: "_Queries",
     of_person: NDArray[np.uint8],
     words: BulkWords | None,
     advance: Callable[[int], None],
@@ -62,9 +63,9 @@ def _blocks_of_reports(
     sampler = BulkSampler(plan.channels, words)
     mixed = len(plan.channels) > 1
     silent = np.array([channel.outputs.index(None) for channel in plan.channels])
-    for people in _blocks(ratings.n_users, ratings.n_items):  # all items are laid out, to sample
-        items, inputs = asked.of(people)
-        channel_of = np.repeat(of_person[people], asked.slots) if mixed else None
+    for people in _blocks(ratings.n_users, ratings.n_items):  # sampling materializes all items
+        items, inputs = queries.of(people)
+        channel_of = np.repeat(of_person[people], queries.slots) if mixed else None
         answers = sampler.draw(inputs.reshape(-1), channel_of).reshape(inputs.shape)
         if plan.sends_missing:
             yield _answered(people, items, answers, of_person[people])
@@ -105,8 +106,8 @@ def _blocks(people: int, slots: int) -> Iterator[slice]:
         yield slice(start, min(start + size, people))
 
 
-class _Asked:
-    """Which slots each person is asked about, and their true answer to each."""
+class _Queries:
+    """Queried slots of each user, and the true input of each."""
 
     def __init__(self, ratings: Ratings, slots: int, cap: int | None) -> None:
         order = np.argsort(ratings.users, kind="stable")
@@ -119,7 +120,7 @@ class _Asked:
         self._item_hashes = hashes(ratings.item_ids) if hashed else np.empty(0, np.uint64)
 
     def of(self, people: slice) -> tuple[Codes, Inputs]:
-        """Item codes, ascending, and input rows (0: missing) of each; shapes (people, slots)."""
+        """Return item codes, ascending, and input rows (0: missing); shapes (users, slots)."""
         count = people.stop - people.start
         mine = slice(self._starts[people.start], self._starts[people.stop])
         inputs = np.zeros((count, self._n_items), np.uint16)
@@ -129,11 +130,11 @@ class _Asked:
             items = asked_places(self._people_hashes[people], self._item_hashes, self.slots)
             inputs = np.take_along_axis(inputs, items, 1)
         if self._cap is not None:
-            self._keep(self._people_hashes[people], items, inputs, self._cap)
+            self._apply_cap(self._people_hashes[people], items, inputs, self._cap)
         return items, inputs
 
-    def _keep(self, people: Hashes, items: Codes, inputs: Inputs, cap: int) -> None:
-        """Make "missing" of all but each person's `cap` ratings of the smallest public hashes."""
+    def _apply_cap(self, people: Hashes, items: Codes, inputs: Inputs, cap: int) -> None:
+        """Replace ratings beyond each user's `cap` smallest public hashes by "missing"."""
         for person in np.flatnonzero((inputs != 0).sum(1) > cap):
             rated = np.flatnonzero(inputs[person])
             keys = pair_keys(people[person], self._item_hashes[items[person, rated]], KEEP)

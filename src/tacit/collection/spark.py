@@ -1,4 +1,4 @@
-"""Reports in bulk as a Spark job: workers draw, and the file is the one a single machine writes."""
+"""Bulk reports as a Spark job: workers draw, and the file equals that of a single machine."""
 
 import tempfile
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from tacit.vocabulary import Vocabulary
 from tacit.wire.channel import dumps, loads
 
 PIECE = 1 << 25
-"""Cells answered for in a task, and read back at once: some 500 MiB if every one is reported."""
+"""Cells per task, and per batch read back: about 500 MiB if all are reported."""
 
 REPORT = "user int, item int, symbol int, channel int"
 
@@ -36,14 +36,14 @@ def write_perturbed_on_spark(
     master: str = "local[*]",
     memory: str = "4g",
 ) -> int:
-    """As `tacit.collection.report_file.write_perturbed`, drawn by the workers of `master`.
+    """Perturb on the workers of `master`, as `tacit.collection.report_file.write_perturbed`.
 
-    People are a row each, with their ratings, so that a task is a run of people under any plan;
-    reports come person by person. Workers write beside `path`, where all of them have to reach, and
-    what they wrote becomes one file. `memory`: of the driver. Raises as `write_perturbed` and
+    Each user is a row with their ratings, so that a task is a run of users under any plan; reports
+    are ordered by user. Workers write next to `path`, which all of them must be able to reach, and
+    their output is merged into one file. `memory`: of the driver. Raises as `write_perturbed` and
     `tacit.engines.spark_session.session` do.
     """
-    _possible(ratings, plan)
+    _check_request(ratings, plan)
     task = _Perturb(
         plan=plan.name,
         channels=tuple(dumps(channel) for channel in plan.channels),
@@ -51,45 +51,47 @@ def write_perturbed_on_spark(
         scale=str(ratings.scale),
         items=tuple(ratings.item_ids.ids),
     )
-    place = Path(path)
+    target = Path(path)
     with (
-        tempfile.TemporaryDirectory(prefix=f"{place.name}.", dir=place.absolute().parent) as folder,
+        tempfile.TemporaryDirectory(
+            prefix=f"{target.name}.", dir=target.absolute().parent
+        ) as folder,
         session(master, memory) as spark,
         quiet(),
     ):
         # Evaluated once, by this write: a second evaluation would draw a second report of
-        # everything, and cost epsilon again. What a failed task had written is removed by Spark.
+        # everything, and cost epsilon again. Spark removes the output of failed tasks.
         _drawn(spark, ratings, plan, task).write.parquet(f"{folder}/parts")
         parts = sorted(Path(folder, "parts").glob("part-*.parquet"))
         widest = max(len(channel.outputs) for channel in plan.channels)
         kind = np.min_scalar_type(widest - 1)
-        return write_blocks(ratings, plan, (_block(part, kind) for part in parts), place)
+        return write_blocks(ratings, plan, (_block(part, kind) for part in parts), target)
 
 
-def _possible(ratings: Ratings, plan: Plan) -> None:
-    """Raise here what every worker would raise; nothing is drawn."""
+def _check_request(ratings: Ratings, plan: Plan) -> None:
+    """Raise errors here that every worker would raise; nothing is drawn."""
     ratings.require_distinct_pairs()
     if plan.asked_slots(ratings.n_items) is not None:
-        slot_reports(ratings, plan)  # which begins to draw when it is first asked for a block
+        slot_reports(ratings, plan)  # a generator: draws on the first block
     else:
         perturb(ratings.where(np.zeros(len(ratings), np.bool_)), plan)
 
 
 def _drawn(spark: Any, ratings: Ratings, plan: Plan, task: "_Perturb") -> Any:
-    """The job, which nothing has started yet: a frame of reports."""
+    """Return the job, a lazy frame of reports."""
     slots = len(ratings) // max(1, ratings.n_users) + 1
     if plan.asked_slots(ratings.n_items) is not None:
-        slots = ratings.n_items  # all are laid out, to sample
+        slots = ratings.n_items  # sampling materializes all items
     pieces = max(16, ratings.n_users * slots // PIECE)
     most = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    spark.conf.set(most, str(-(-ratings.n_users // pieces) or 1))  # a partition is a batch of these
+    spark.conf.set(most, str(-(-ratings.n_users // pieces) or 1))  # batches that become partitions
     people = spark.createDataFrame(_people(ratings))
-    spark.conf.set(most, str(max(1, BLOCK // slots)))  # and is worked through in batches of these
+    spark.conf.set(most, str(max(1, BLOCK // slots)))  # batches within a partition
     return people.mapInArrow(task, REPORT)
 
 
 def _people(ratings: Ratings) -> Any:
-    """An Arrow table, one row per person: code, raw id, and their items and levels as lists."""
+    """Return an Arrow table, one row per user: code, raw id, and lists of items and levels."""
     pa: Any = import_module("pyarrow")
     order = np.argsort(ratings.users, kind="stable")
     starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1)).astype(np.int32)
@@ -103,7 +105,7 @@ def _people(ratings: Ratings) -> Any:
 
 @dataclass(frozen=True)
 class _Perturb:
-    """What a worker does with a run of people. It holds no rating and nothing that is random."""
+    """Work of a worker on a run of users. It contains no rating and no random state."""
 
     plan: str
     channels: tuple[str, ...]
@@ -113,7 +115,7 @@ class _Perturb:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         pa: Any = import_module("pyarrow")
-        # Tables come as JSON and are certified where they draw; words come from this machine.
+        # Tables are sent as JSON and certified by the worker; words are from its machine.
         plan = plan_of(self.plan, [loads(channel) for channel in self.channels], self.cap)
         items = Vocabulary(pl.Series("id", self.items))
         scale = RatingScale.parse(self.scale)

@@ -74,14 +74,14 @@ def channel_guarantees(task: Task, channel: Channel, delta: str) -> Iterator[Gua
 def all_channels_guarantees(task: Task) -> Iterator[Guarantee]:
     """Yield the guarantees of a device that reported through every channel of a task.
 
-    After its owner raises the maximum epsilon, a device answers for every slot again through
-    another channel. The answers are independent, so their epsilons add up.
+    After its user raises the maximum epsilon, a device reports every slot again through another
+    channel. The reports are independent, so their epsilons add up.
 
     Yields
     ------
     Guarantee
         The sums of epsilon over the channels at delta 0: in nats per slot, then per user. Nothing
-        for a task with one channel, or for the plan rated, under which a device answers for each
+        for a task with one channel, or for the plan rated, under which a device reports each
         rating through one channel only.
     """
     if len(task.channels) == 1 or not task.hides_presence:
@@ -108,10 +108,10 @@ def _sum(task: Task, guarantees: Sequence[Guarantee]) -> Guarantee:
 
 
 def _of_task(task: Task, guarantee: Guarantee) -> Guarantee:
-    """Add what several reports of one device show, and what the task does not cover.
+    """Add what repeated reports of one device reveal, and what the task does not cover.
 
-    A catalogue that was taken from ratings shows items of people who may never report, so it is not
-    covered even under the plan rated, which makes public who rated what.
+    A catalogue that was derived from ratings reveals items of users who may never report, so it is
+    not covered even under the plan rated, which makes presence public.
     """
     shown = (LINKED, CHANGED, RATED_SINCE) if task.hides_presence else (LINKED, CHANGED)
     public = (*guarantee.public, *shown)

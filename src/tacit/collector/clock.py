@@ -1,8 +1,8 @@
-"""The clock that epochs and retention go by: this machine's, unless it jumped.
+"""Clock of epochs and retention: the machine's clock, unless it jumped.
 
-One wrong reading would delete every report for good, and shut epochs that are still to come. A
-reading is trusted while it is near the last one that was; where it is not, time goes on from there
-by the machine's monotonic clock, and nothing is deleted until somebody confirms the reading.
+One wrong reading would delete every report permanently, and close future epochs. A reading is
+trusted while it is near the last trusted one. Otherwise time continues from there by the machine's
+monotonic clock, and nothing is deleted until the operator confirms the reading.
 """
 
 import logging
@@ -18,19 +18,19 @@ from tacit.wire.task import DAY, Task, loads
 log = logging.getLogger(__name__)
 
 DAYS, EPOCHS = 7, 3
-"""How far a reading may be from the last trusted one: days, or epochs if those are longer."""
+"""Tolerance relative to the last trusted reading: days, or epochs if those are longer."""
 
 
 def tolerance(tasks: Iterable[Task]) -> int:
-    """Seconds by which a reading may differ, for the task of the shortest epochs among these."""
+    """Return the tolerance of a reading in seconds, for the task of the shortest epochs."""
     return max(DAYS * DAY, EPOCHS * min(task.epoch_seconds for task in tasks))
 
 
 class TrustedClock:
-    """Unix seconds, called; `trusted`: whether the last call took the machine's own reading.
+    """A callable that returns Unix seconds.
 
-    `wall`: the machine's reading, Unix seconds. `monotonic`: seconds since any moment. `limit`:
-    seconds that a reading may differ from the last trusted one and what has passed since.
+    `trusted`: whether the last call used the machine's reading. `wall`: the machine's reading, Unix
+    seconds. `monotonic`: seconds since any moment. `limit`: tolerance in seconds.
     """
 
     def __init__(
@@ -52,21 +52,21 @@ class TrustedClock:
             log.warning(_doubt(reading, expected))
         return expected
 
-    def hear(self, kept: int) -> None:
-        """Go on from what the store keeps, where this clock is far from it."""
+    def hear(self, stored: int) -> None:
+        """Continue from the stored time if this clock is far from it."""
         moment = self._monotonic()
-        if abs(self._at + moment - self._since - kept) > self.limit:
-            self._at, self._since = kept, moment
+        if abs(self._at + moment - self._since - stored) > self.limit:
+            self._at, self._since = stored, moment
 
     def start(self, store: ReportStore, confirmed: bool) -> None:
-        """Compare with what the store keeps, or with its newest report where it keeps none.
+        """Compare with the stored time, or else with the newest report.
 
-        `confirmed`: somebody has looked at the reading, and it is right.
+        `confirmed`: whether the operator confirmed the machine's reading.
         """
         if confirmed:
             store.set_clock(int(self._wall()))
-        elif (kept := store.clock()) is not None:
-            self.hear(kept)
+        elif (stored := store.clock()) is not None:
+            self.hear(stored)
         elif (made := _begun(store.newest())) is not None:
             begun, task = made
             if abs(self._wall() - begun) > tolerance([task]):
@@ -75,16 +75,18 @@ class TrustedClock:
         self.hear(self.keep(store, self()))
 
     def keep(self, store: ReportStore, now: float) -> int:
-        """Have the store keep a time that this clock told; gives what it keeps, to be heard.
-        Several collectors may share it: a wrong clock moves it no further than `limit`."""
+        """Store the time of this clock, and return the stored time for `hear`.
+
+        Several collectors may share it: a wrong clock moves it by at most `limit`.
+        """
         return store.keep_clock(int(now), self.limit)
 
 
 def _begun(newest: Sequence[tuple[bytes, int]]) -> tuple[int, Task] | None:
-    """When the epoch of the newest report began, Unix seconds, and the task it belongs to."""
+    """Return the start of the newest report's epoch, in Unix seconds, and its task."""
     begun: list[tuple[int, Task]] = []
     for document, epoch in newest:
-        with suppress(TacitError):  # of a form that is asked no more
+        with suppress(TacitError):  # an obsolete document format
             task = loads(document)
             begun.append((min(task.start + epoch * task.epoch_seconds, ENDS), task))
     return max(begun, key=lambda pair: pair[0], default=None)

@@ -1,7 +1,7 @@
-"""Whether places are those that "sample:K" asks a person about: work as large as the catalogue.
+"""Checks of the items that "sample:K" queries a user about, at a cost linear in the catalogue.
 
-It is done by a thread of its own, at most so much at a time, and once a person: nobody keeps the
-server from answering by naming people.
+They run in a separate thread with a bounded queue, once per user, so that claimed names cannot
+block the server.
 """
 
 import asyncio
@@ -20,22 +20,24 @@ from tacit.wire.schedule import ASK
 from tacit.wire.task import Task
 
 MOST_KEYS = 1 << 22
-"""Keys that one upload may need, one an item for each person: four people at a million items."""
+"""Most keys of one upload, one per item and user: four users at a million items."""
 MOST_WAITING = 1 << 25
-"""Keys that may wait together: a fraction of a second's work."""
+"""Most pending keys: a fraction of a second of work."""
 MOST_KNOWN = 1 << 15
-"""People of whom it is remembered what they are asked."""
+"""Users whose queried items are cached."""
 BLOCK = 1 << 16
-"""Items that are hashed at a time."""
+"""Items hashed at a time."""
 
 Places = tuple[int, ...]
 Claims = Mapping[str, frozenset[Places]]
-"""What people, by name, say that they were asked."""
+"""Claimed item indices by name of the user."""
 
 
 class Samples:
-    """The questions of one task of the plan "sample:K". Called on the server's thread; `worker`
-    does the work, or else a thread of the loop's own."""
+    """Queried items of one task of the plan "sample:K", used on the server's thread.
+
+    `worker`: runs the checks, None for the event loop's default threads.
+    """
 
     def __init__(self, task: Task, worker: ThreadPoolExecutor | None) -> None:
         self._hashes = np.array(task.item_hashes, np.uint64)
@@ -45,21 +47,25 @@ class Samples:
         self._waiting = 0
 
     def right(self, person: str, places: Places) -> bool | None:
-        """Whether the person is asked about these places; None where that is not known yet."""
+        """Return whether the user is queried about these items; None if not computed yet."""
         known = self._known.get(person)
         return None if known is None else known == _digest(places)
 
     def bound(self, people: Iterable[str]) -> None:
-        """Raise `ProblemError` where it is not known yet what so many people are asked, before
-        anything else of their upload is looked at."""
+        """Raise `ProblemError` if an upload has too many users that are not cached yet.
+
+        This is checked before anything else of the upload.
+        """
         unknown = {person for person in people if person not in self._known}
         if len(unknown) * len(self._hashes) > MOST_KEYS:
             raise ProblemError(problems.PEOPLE)
 
     @contextmanager
     def room(self, claims: Claims) -> Generator[None]:
-        """While they are checked. Raises `ProblemError` where that would be too much work, for one
-        upload or just now."""
+        """Reserve capacity for a check.
+
+        Raises `ProblemError` if it is too much work for one upload, or at the moment.
+        """
         keys = sum(map(len, claims.values())) * len(self._hashes)
         if keys > MOST_KEYS:
             raise ProblemError(problems.PEOPLE)
@@ -72,9 +78,9 @@ class Samples:
             self._waiting -= keys
 
     async def learn(self, claims: Claims) -> set[tuple[str, Places]]:
-        """Of what people say that they were asked, what is right."""
+        """Return the valid claims."""
         loop = asyncio.get_running_loop()
-        right = set(await loop.run_in_executor(self._worker, self._found, claims))
+        right = set(await loop.run_in_executor(self._worker, self._valid, claims))
         for person, places in right:
             self._remember(person, places)
         return right
@@ -84,17 +90,19 @@ class Samples:
             del self._known[next(iter(self._known))]
         self._known[person] = _digest(places)
 
-    def _found(self, claims: Claims) -> list[tuple[str, Places]]:
+    def _valid(self, claims: Claims) -> list[tuple[str, Places]]:
         return [
             (person, places)
-            for person, said in claims.items()
-            for places in said
+            for person, claimed in claims.items()
+            for places in claimed
             if self._smallest(person, places)
         ]
 
     def _smallest(self, person: str, places: Sequence[int]) -> bool:
-        """Whether ascending places are `tacit.wire.schedule.asked`, without sorting the catalogue:
-        they are if no key but theirs is as small as the largest of theirs."""
+        """Return whether ascending indices equal `tacit.wire.schedule.asked`, without sorting.
+
+        They do if no other key is as small as the largest of theirs.
+        """
         me = np.array([hash_id(person)], np.uint64)
         largest = pair_keys(me, self._hashes[list(places)], ASK).max()
         smaller = 0
@@ -107,11 +115,11 @@ class Samples:
 
 
 def claims(pairs: Iterable[tuple[str, Places]]) -> Claims:
-    """What is said of each person, once."""
-    found: dict[str, set[Places]] = {}
+    """Group claims by user, without duplicates."""
+    by_person: dict[str, set[Places]] = {}
     for person, places in pairs:
-        found.setdefault(person, set()).add(places)
-    return {person: frozenset(said) for person, said in found.items()}
+        by_person.setdefault(person, set()).add(places)
+    return {person: frozenset(claimed) for person, claimed in by_person.items()}
 
 
 def _digest(places: Places) -> bytes:

@@ -1,7 +1,8 @@
-"""What a sync draws: every answer that is due, paid for and remembered before any of it leaves.
+"""Drawing of reports in a sync: all due reports are paid for and stored before any is sent.
 
-One transaction: debit, draw, remember, and the very bytes of the report. A crash before its end
-has drawn nothing; after it everything is there to be sent, as often as it takes, unchanged.
+One transaction: debit, draw, store the result, and the exact bytes of the report. After a crash
+before its end nothing was drawn; after it everything is stored, to be sent unchanged as often as
+necessary.
 """
 
 from collections.abc import Generator
@@ -22,8 +23,10 @@ from tacit.wire.task import Task
 
 @dataclass(frozen=True)
 class Question:
-    """A verified task, its number in the store, the channel of it to answer through, and what the
-    person's names are made for."""
+    """A verified task to report to.
+
+    `number`: of the task in the store. `channel`: to report through. `named`: inputs of pseudonyms.
+    """
 
     task: Task
     number: int
@@ -34,11 +37,11 @@ class Question:
 def answer(
     store: Store, question: Question, epoch: int, words: Words = secret_word
 ) -> list[BudgetError]:
-    """Put the reports that are due in `epoch` into the outbox: all of them on disk, or none.
+    """Put all reports that are due in `epoch` into the outbox, atomically and durably.
 
-    Gives back a refusal for each rating that the lifetime limit leaves without an answer of its
-    own; raises `BudgetError` where it does not allow a first report for slots through a channel.
-    `words` is replaced in tests only; when the source fails nothing is drawn.
+    Returns a refusal for each rating that cannot be reported within the lifetime limit. Raises
+    `BudgetError` if the limit does not allow a first report of slots through a channel. `words` is
+    replaced in tests only; if the source fails nothing is drawn.
     """
     if epoch < 0:
         return []
@@ -50,7 +53,7 @@ def answer(
 
 
 class _Session:
-    """One transaction's view: what is known, the ledger as it goes, and what it refused."""
+    """State of one transaction: stored answers, the ledger, and refusals."""
 
     def __init__(self, store: Store, question: Question, epoch: int, words: Words) -> None:
         self.ledger, self.refusals = store.ledger, list[BudgetError]()
@@ -59,30 +62,30 @@ class _Session:
         self._key = (question.number, question.task.channels.index(question.channel))
         missing = question.channel.missing
         self._rows = {p: n + missing for p, n in store.ratings(question.number).items()}
-        told = "SELECT place, row, symbol FROM answer WHERE task = ? AND channel = ?"
-        self._known = {(p, row): symbol for p, row, symbol in self._db.execute(told, self._key)}
+        query = "SELECT place, row, symbol FROM answer WHERE task = ? AND channel = ?"
+        self._known = {(p, row): symbol for p, row, symbol in self._db.execute(query, self._key)}
 
     def rated(self) -> None:
-        """A report for each rating that is not the one told last, through whichever channel."""
+        """Report each rating that differs from the last reported one, through any channel."""
         last = dict(self._db.execute("SELECT place, row FROM last WHERE task = ?", self._key[:1]))
-        for place, row in sorted(self._rows.items()):
-            if last.get(place) != row and not self._is_made(place):
+        for index, row in sorted(self._rows.items()):
+            if last.get(index) != row and not self._is_made(index):
                 with self._refusing():
-                    symbol = self._symbol(place, row)
-                    self._untell(place)
-                    self._report(place, {place: row}, [symbol])
+                    symbol = self._symbol(index, row)
+                    self._untell(index)
+                    self._report(index, {index: row}, [symbol])
 
     def slots(self) -> None:
-        """One report for every place asked about, whatever was rated.
+        """Make one report for all queried items, rated or not.
 
-        Raises `BudgetError` where the limit does not allow the first one through this channel. Its
-        price is the same whatever was rated, and no later one is ever withheld.
+        Raises `BudgetError` if the limit does not allow the first one through this channel. Its
+        price does not depend on ratings, and no later report is ever withheld.
         """
         if self._is_made(None):
             return
         places = asked(self._question.task, self._me)
-        told = "SELECT place, row FROM last WHERE task = ? AND channel = ?"
-        last: dict[int, int] = dict(self._db.execute(told, self._key))
+        query = "SELECT place, row FROM last WHERE task = ? AND channel = ?"
+        last: dict[int, int] = dict(self._db.execute(query, self._key))
         if not last:
             self.ledger.debit(self._cost * len(places))
         rows = {p: self._affordable(p, self._rows.get(p, 0), last.get(p, 0)) for p in places}
@@ -98,13 +101,13 @@ class _Session:
     def _cost(self) -> int:
         return nano(self._question.channel.epsilon)
 
-    def _affordable(self, place: int, row: int, last: int) -> int:
-        """The row to answer from: `row`, or `last` again where nothing is left for `row`.
+    def _affordable(self, index: int, row: int, last: int) -> int:
+        """Return the row to report: `row`, or `last` again if the budget does not allow `row`.
 
-        A report is sent all the same: silence would tell that the person rated anew.
+        A report is sent in any case: silence would reveal a new rating.
         """
         with self._refusing():
-            self._symbol(place, row)
+            self._symbol(index, row)
             return row
         return last
 
@@ -115,36 +118,36 @@ class _Session:
         except BudgetError as error:
             self.refusals.append(error)
 
-    def _symbol(self, place: int, row: int) -> int:
-        """The answer given before, at no cost; or debit, draw and remember, in this order."""
-        if (place, row) not in self._known:
+    def _symbol(self, index: int, row: int) -> int:
+        """Return the stored answer, for free; or debit, draw and store, in this order."""
+        if (index, row) not in self._known:
             self.ledger = self.ledger.debit(self._cost)
-            # One fresh word a cell and value, and never a second one: two draws on the same rating
-            # add up, and two cells that shared a word would tell on each other.
+            # One fresh word per cell and value, never a second one: two draws on the same rating
+            # add up, and two cells with a shared word would be correlated.
             symbol = draw(self._question.channel, row, self._words)
-            values = (*self._key, place, row, symbol)
+            values = (*self._key, index, row, symbol)
             self._db.execute("INSERT INTO answer VALUES (?, ?, ?, ?, ?)", values)
-            self._known[place, row] = symbol
-        return self._known[place, row]
+            self._known[index, row] = symbol
+        return self._known[index, row]
 
     def _is_made(self, slot: int | None) -> bool:
-        found = self._db.execute("SELECT 1 FROM report WHERE id = ?", (self._id(slot),))
-        return found.fetchone() is not None
+        cursor = self._db.execute("SELECT 1 FROM report WHERE id = ?", (self._id(slot),))
+        return cursor.fetchone() is not None
 
     def _id(self, slot: int | None) -> str:
         task, provider = self._named
         return pseudonym.report_id(self._secret, task, self._epoch, slot, provider)
 
-    def _untell(self, place: int) -> None:
-        """Under `rated` a place has one value told last, not one for each channel."""
-        self._db.execute("DELETE FROM last WHERE task = ? AND place = ?", (self._key[0], place))
+    def _untell(self, index: int) -> None:
+        """Delete the last reported value: under `rated` an item has one, not one per channel."""
+        self._db.execute("DELETE FROM last WHERE task = ? AND place = ?", (self._key[0], index))
 
     def _report(self, slot: int | None, rows: dict[int, int], symbols: list[int]) -> None:
-        """The bytes of one report into the outbox; an id that was made before is refused there."""
+        """Put the bytes of one report into the outbox; an existing id is rejected there."""
         channel = self._question.channel
         names = (self._id(slot), channel.id, self._epoch, self._me)
         report = Report(*names, tuple(rows), tuple(symbols))
         values = (report.id, self._key[0], self._epoch, slot, dumps(report, channel))
         self._db.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?)", values)
-        told = [(*self._key, place, row, report.id) for place, row in rows.items()]
-        self._db.executemany("INSERT OR REPLACE INTO last VALUES (?, ?, ?, ?, ?)", told)
+        reported = [(*self._key, index, row, report.id) for index, row in rows.items()]
+        self._db.executemany("INSERT OR REPLACE INTO last VALUES (?, ?, ?, ?, ?)", reported)

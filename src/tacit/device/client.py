@@ -1,11 +1,11 @@
-"""The device: a person's ratings at home, and what little the owner agreed to tell about them.
+"""The device: a user's ratings stay on it, and reports are sent within the user's limits.
 
     with Client("alice.db", "https://films.example", most_epsilon="2", lifetime="50") as me:
         me.rate(42, "4")
         me.sync()
         print(me.recommend(5))
 
-Standard library only, as is all that it imports.
+Standard library only, including all its imports.
 """
 
 import os
@@ -43,21 +43,19 @@ _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
 
 class Client:
-    """One person's device: true ratings in the store at `path`, and a collector at `url`.
+    """One user's device: true ratings in the store at `path`, and a collector at `url`.
 
-    Nothing talks to the collector but `sync`, `fetch_model`, `erase`, and opening a store without a
-    task. Call `sync` on a schedule that has nothing to do with ratings: when it calls can be seen.
+    Only `sync`, `fetch_model`, `erase`, and opening a store without a task contact the collector.
+    Call `sync` on a schedule that is independent of ratings: its times are observable.
 
-    `most_epsilon`: what one answer may cost at most, `lifetime`: what all of them together may, in
-    nats, as decimal strings. `token`: what the collector knows enrolled devices by. `task`: the
-    address of the one task to answer; the one that the collector names first, unless given.
-    `insecure`: whether a `url` of http may lead to another machine, where everybody on the way can
-    read and change what is said. `transport`, `clock` (Unix seconds), `words` and `chance` are
-    replaced in tests only.
+    `most_epsilon`: most epsilon of one report, `lifetime`: of all reports together, in nats, as
+    decimal strings. `token`: enrolment token. `task`: address of the task to report to; default:
+    the collector's first task. `insecure`: whether a `url` of http may lead to another machine,
+    where all intermediaries can read and modify the traffic. `transport`, `clock` (Unix seconds),
+    `words` and `chance` are replaced in tests only.
 
-    What is told, when, and under which name: see docs/reference/wire.md. Raises `RequestError`
-    where the store is in use or the `url` is none to talk to, and what `sync` raises for a first
-    task.
+    For contents, times and names of reports see docs/reference/wire.md. Raises `RequestError` if
+    the store is in use or the `url` is not allowed, and what `sync` raises for a first task.
     """
 
     def __init__(
@@ -118,56 +116,57 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store and the connection."""
+        """Close the store and the connection."""
         self._open.close()
 
     @property
     def task(self) -> Task:
-        """The task that is answered: its catalogue, titles and scale."""
+        """The current task: its catalogue, titles and scale."""
         return self._task()[0]
 
     @property
     def ledger(self) -> Ledger:
-        """What all draws of the person's life cost so far, and the limit, in nano-epsilon."""
+        """Epsilon of all draws so far, and the limit, in nano-epsilon."""
         return self._store.ledger
 
     @property
     def ratings(self) -> dict[Item, str]:
-        """The person's true ratings of the task's items, as decimals; "1" where one is there."""
+        """The user's true ratings of the task's items, as decimals; "1" for implicit feedback."""
         task, number, _ = self._task()
         levels = task.scale.levels
-        found = self._store.ratings(number).items()
-        return {task.items[place]: shortest(levels[level]) for place, level in sorted(found)}
+        entries = self._store.ratings(number).items()
+        return {task.items[index]: shortest(levels[level]) for index, level in sorted(entries)}
 
     def rate(self, item: Item, rating: str | int | Decimal | None) -> None:
-        """Keep the person's true rating of an item at home, or forget it (None). Tells nobody.
+        """Store the user's true rating of an item on the device, or delete it (None).
 
-        Where the task is on the scale `there`, 1 says that the item is there, and None that it is
-        not: that is all a person can say of it.
+        Sends nothing.
+
+        On the scale `there`, 1 means that the item is present and None that it is absent.
 
         Raises `RequestError` for an item that is not in the catalogue and a rating off its scale.
-        The sentences name neither: they may end up in a log.
+        The messages name neither: they may be logged.
         """
         task, number, places = self._task()
-        if (place := places.get(str(item))) is None:
+        if (index := places.get(str(item))) is None:
             raise RequestError("This item is not in the catalogue of the task.")
         try:
             level = None if rating is None else task.scale.levels.index(Decimal(rating))
         except (ValueError, InvalidOperation):
             raise RequestError(_off(task.scale)) from None
-        self._store.rate(number, place, level)
+        self._store.rate(number, index, level)
 
     def sync(self) -> SyncOutcome:
-        """Answer what is due, send what is not acknowledged, fetch a newer item model.
+        """Make due reports, send unacknowledged ones, and fetch a newer item model.
 
-        Everything is verified, paid for, drawn and on disk before anything is sent. Does not
-        wait: `SyncOutcome.again` says when to call again after a failure.
+        Everything is verified, paid for, drawn and stored before anything is sent. Does not wait:
+        `SyncOutcome.again` is the time to call again after a failure.
 
-        Raises `CertificateError` for a task that was forged, names another provider, or asks for
-        more than `most_epsilon`, `RequestError` where no task is known or another provider asked
-        this one before; all before any draw. Raises `BudgetError` where the lifetime limit does not
-        allow a first report for slots. Of single ratings those that it allows are told, and
-        `SyncOutcome.refusal` says why the others are not.
+        Raises `CertificateError` for a task that was forged, names another provider, or requires
+        more than `most_epsilon`, and `RequestError` if no task is known or another provider's task
+        is the same; all before any draw. Raises `BudgetError` if the lifetime limit does not allow
+        a first report of slots. Of single ratings those that it allows are reported, and
+        `SyncOutcome.refusal` has the reason for the others.
         """
         now = self._clock()
         erasures = self._erasures(now)
@@ -191,19 +190,18 @@ class Client:
         return _with_erasures(refused, erasures)
 
     def fetch_model(self) -> None:
-        """Fetch a newer item model, if there is one, and tell nothing; `sync` does this, too."""
+        """Fetch a newer item model, if any, without sending data; `sync` does this, too."""
         self._documents.fetch_model(self.task)
 
     def predict(self, item: Item) -> float:
-        """The rating the person would give, worked out here from their true ratings; raises what
-        `profile` raises."""
+        """Predict the user's rating of an item, on the device. Raises as `profile`."""
         return self.profile().predict(item)
 
     def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
-        """The n best items that the person has not rated, best first, with the ratings they would
-        give; under a list model, which reads what they rated and not how, with its scores.
+        """Return the n best unrated items, best first, with predicted ratings.
 
-        Raises `RequestError` while there is no model, `DataError` for one that is malformed.
+        A list model uses which items are rated, not their ratings, and returns scores. Raises
+        `RequestError` without a model, `DataError` for a malformed one.
         """
         model = self._documents.model(self.task)
         if isinstance(model, ListModel):
@@ -211,10 +209,10 @@ class Client:
         return self._profile(model).recommend(n)
 
     def profile(self) -> Profile:
-        """The person's row under the item model fetched last, from true ratings, which stay here.
+        """Fold in the user's true ratings, which stay on the device, with the last item model.
 
-        Raises `RequestError` while there is no model and under a list model, which has no such
-        row, `DataError` for one that is malformed.
+        Raises `RequestError` without a model and for a list model, which has no such row, and
+        `DataError` for a malformed model.
         """
         model = self._documents.model(self.task)
         if isinstance(model, ListModel):
@@ -227,18 +225,18 @@ class Client:
         return Profile(model, {item: float(rating) for item, rating in self.ratings.items()})
 
     def export(self) -> dict[str, Any]:
-        """All the store holds about its owner, for their eyes, as JSON values; not the secret."""
+        """Return all data about the user in the store, as JSON values, without the secret."""
         return export(self._store)
 
     def erase(self) -> SyncOutcome:
-        """Forget everything, names too, but the sum spent, and ask each provider to forget as well.
+        """Delete all data and names, but not the epsilon spent, and request erasure by providers.
 
-        What was reported under a name that has an erasure key is to be erased where it went: this
-        provider is asked now, and again in later syncs until it says so, also after a restart;
-        others are asked by clients of theirs on this store. `SyncOutcome.erased` and `.erasing`
-        count this provider's names.
+        Reports under names with an erasure key are erased at the provider that received them. The
+        requests to this provider are sent now, and again in later syncs until it confirms, also
+        after a restart; those to others by their clients on this store. `SyncOutcome.erased` and
+        `.erasing` count this provider's names.
 
-        Names made for a tacit-task-1 have no key. What models have learnt, and backups, stay.
+        Names made for a tacit-task-1 have no key. Fitted models and backups are unaffected.
         """
         erase(self._store)
         self._known = None
@@ -247,20 +245,20 @@ class Client:
         return _with_erasures(SyncOutcome(again=self._provider.again(now)), erasures)
 
     def _erasures(self, now: float) -> Erasures:
-        """Those of this provider, sent where they may be now."""
+        """Send this provider's erasures, if the retry time has come."""
         erasures = Erasures(self._provider, self._transport, self._chance)
         erasures.send(now)
         return erasures
 
     def _meet(self, task: Task | None) -> None:
         if task is not None and (self._known is None or self._known[0].address != task.address):
-            places = {str(item): place for place, item in enumerate(task.items)}
+            places = {str(item): index for index, item in enumerate(task.items)}
             number = self._provider.adopt(task)
             check_rows(self._store.db, number, task)
             self._known = task, number, places
 
     def _task(self) -> tuple[Task, int, dict[str, int]]:
-        """The task, its number in the store, and the place of each item id as text."""
+        """Return the task, its number in the store, and the index of each item id as text."""
         if self._known is None:
             raise RequestError(
                 "No task has been received yet; sync when the collector can be reached."

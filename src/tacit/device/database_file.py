@@ -1,8 +1,8 @@
-"""A database held in memory and written to one file, which a single rename replaces.
+"""Database in memory, written to one file that is replaced by a rename.
 
-SQLite's own journals put half of what was committed into a second file: a copy of one of the two
-has lost the other half. Here the file at the path is complete at every moment, before and after a
-crash, and a plain copy of it is a backup. While it is open an empty lock file lies beside it.
+SQLite's journals store part of the committed data in a second file: a copy of one of the two is
+incomplete. Here the file at the path is complete at any time, before and after a crash, and a plain
+copy of it is a backup. While it is open there is an empty lock file next to it.
 """
 
 import os
@@ -13,33 +13,33 @@ from contextlib import closing, suppress
 from tacit.errors import DataError
 
 LOCK, PART = "-lock", "-new"
-"""Endings of the lock file, and of a copy that is being written; the next write replaces it."""
+"""Suffixes of the lock file, and of an incomplete copy, which the next write replaces."""
 
 
 class DatabaseFile:
     """The file at `path`, locked against other processes until `close`.
 
-    Raises `sqlite3.OperationalError` where another process has it, `OSError` where the folder
-    cannot be written.
+    Raises `sqlite3.OperationalError` if another process has locked it, `OSError` if the folder is
+    not writable.
     """
 
     def __init__(self, path: str) -> None:
-        # A rename replaces a symbolic link, so it goes to what the link names.
+        # A rename would replace a symbolic link, so resolve it.
         self._path = os.path.realpath(path)
         self._lock = _locked(self._path + LOCK)
 
     def close(self) -> None:
-        """Release the lock, and remove its file where the system allows it."""
+        """Release the lock, and remove its file if the system allows it."""
         with suppress(OSError):
             os.unlink(self._path + LOCK)
         self._lock.close()
 
     def load(self, db: sqlite3.Connection) -> bool:
-        """Copy the file into `db`, a database in memory; false where there is no file.
+        """Copy the file into `db`, a database in memory; False if the file does not exist.
 
-        A log or journal that an older version left is merged into the file first. Raises
-        `DataError` for a file without tables: whatever was in it is lost, and a new store in its
-        place would forget what was spent. Raises `sqlite3.Error` for what is no database.
+        A log or journal of an older version is merged into the file first. Raises `DataError` for a
+        file without tables: its content is lost, and a new store would forget the epsilon spent.
+        Raises `sqlite3.Error` for other files.
         """
         if not os.path.exists(self._path):
             return False
@@ -54,9 +54,9 @@ class DatabaseFile:
         return True
 
     def save(self, db: sqlite3.Connection) -> None:
-        """Replace the file by the content of `db`: on disk when this returns, or not at all.
+        """Replace the file by the content of `db`, atomically and durably.
 
-        Raises `OSError` or `sqlite3.Error` where it cannot be written; the file is as it was.
+        Raises `OSError` or `sqlite3.Error` if it cannot be written; the file is unchanged then.
         """
         part = self._path + PART
         _make_private(part)
@@ -71,19 +71,19 @@ class DatabaseFile:
 
 
 def _locked(path: str) -> sqlite3.Connection:
-    """Lock a file through SQLite, which does so on every system."""
+    """Lock a file through SQLite, which works on every system."""
     while True:
         _make_private(path)
         lock = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
-            lock.execute("PRAGMA journal_mode = MEMORY")  # or an empty journal lies beside it
+            lock.execute("PRAGMA journal_mode = MEMORY")  # avoids an empty journal file
             lock.execute("BEGIN EXCLUSIVE")
             if _is_locked(path):
                 return lock
         except BaseException:
             lock.close()
             raise
-        # Whoever held it has removed the file that this connection opened.
+        # The previous owner has removed the file that this connection opened.
         lock.close()
 
 
@@ -98,15 +98,18 @@ def _is_locked(path: str) -> bool:
 
 
 def _make_private(path: str) -> None:
-    """Create the file for its owner alone, or make it so. An existing file is not opened: closing
-    it would drop the lock that this process may hold on it."""
+    """Create the file for its owner alone, or restrict its permissions.
+
+    An existing file is not opened: closing it would release a lock that this process may hold on
+    it.
+    """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     os.chmod(path, 0o600)
 
 
 def _sync_folder(folder: str) -> None:
-    """Put a rename on disk, where folders can be opened."""
+    """Make a rename durable, where folders can be opened."""
     if sys.platform != "win32":
         opened = os.open(folder, os.O_RDONLY)
         try:

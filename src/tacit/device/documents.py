@@ -1,4 +1,4 @@
-"""What a provider publishes, task and item model: fetched once, verified, and kept."""
+"""Documents of a provider, task and item model: fetched once, verified, and stored."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -15,36 +15,35 @@ from tacit.wire.list_model import ListModel, is_list_model
 from tacit.wire.task import Task
 
 LONGEST_MODEL = 1 << 28
-"""Bytes an item model may have."""
+"""Most bytes of an item model."""
 
 _verified = lru_cache(maxsize=4)(wire_task.loads)
 
 
 class Documents:
-    """The documents of one provider. What they hold is the same for everybody who asks."""
+    """Documents of one provider. Their content is the same for all users."""
 
     def __init__(
         self,
         provider: Provider,
         transport: Transport,
         clock: Callable[[], float],
-        chance: Chance,
+        jitter: Chance,
     ) -> None:
         self._provider, self._transport = provider, transport
-        self._clock, self._chance = clock, chance
+        self._clock, self._jitter = clock, jitter
 
     def known(self, pinned: str | None) -> Task | None:
-        """The pinned task, or else the one answered last, where it has been met."""
+        """Return the pinned task, or else the current one, if it is stored."""
         address = pinned or self._provider.current
         document = address and self._provider.document(address)
         return _verified(document, address) if address and document else None
 
     def asked(self, pinned: str | None) -> Task | None:
-        """The pinned task, or else the one that the collector names first, verified; None when it
-        does not say.
+        """Return the pinned task, or else the collector's first one, verified; None if unavailable.
 
-        Raises `CertificateError` for a task or channel that was forged, `DataError` for one that
-        is malformed, `RequestError` when the collector refuses to tell.
+        Raises `CertificateError` for a forged task or channel, `DataError` for a malformed one,
+        `RequestError` if the collector refuses the request.
         """
         body = None if pinned else self._get("/v1/tasks", replies.LONGEST)
         address = pinned if body is None else replies.first_task(body)
@@ -55,9 +54,9 @@ class Documents:
         return None if document is None else _verified(document, address)
 
     def fetch_model(self, task: Task) -> None:
-        """Keep the newest item model for that task, where there is one that is not kept yet.
+        """Fetch and store the newest item model of the task, unless it is stored already.
 
-        Raises `CertificateError` when it is not the one of its address.
+        Raises `CertificateError` if it does not match its address.
         """
         known = self._provider.model
         body = self._get(f"/v1/tasks/{task.address}/model", replies.LONGEST)
@@ -70,10 +69,10 @@ class Documents:
                 self._provider.keep_model(address, document)
 
     def model(self, task: Task) -> ItemModel | ListModel:
-        """The model that is kept, of ratings or of lists.
+        """Return the stored model, a rating model or a list model.
 
-        Raises `RequestError` when there is none, `DataError` when it is malformed or of ratings on
-        another scale than the task's.
+        Raises `RequestError` if it does not exist, `DataError` if it is malformed or has another
+        rating scale than the task.
         """
         known = self._provider.model
         if known is None:
@@ -86,12 +85,12 @@ class Documents:
         return model
 
     def _get(self, path: str, longest: int) -> bytes | None:
-        """The bytes at a path; None when there are none, or no time now."""
+        """Return the bytes at a path; None if not found, or if it is too early to retry."""
         now = self._clock()
         if self._provider.again(now) is not None:
             return None
         got = self._transport("GET", path, None, longest)
-        if self._provider.postpones(got, now, self._chance) or got is None or got.status == 404:
+        if self._provider.postpones(got, now, self._jitter) or got is None or got.status == 404:
             return None
         if got.status != 200:
             reason = WRONG.get(got.status, "the collector cannot read this request")

@@ -1,7 +1,7 @@
-"""Erasing: everything is forgotten here, and each provider is asked to forget what it was told.
+"""Erasure: delete local data, and request deletion by each provider.
 
-The keys to ask with are on disk before the secret that made them is gone, in one transaction: a
-crash leaves either all of it or the keys. They are sent until the provider says that it erased.
+The erasure keys are stored before the secret that they derive from is deleted, in one transaction:
+a crash leaves either everything or the keys. They are sent until the provider confirms.
 """
 
 import json
@@ -16,11 +16,11 @@ REPORTED = (
     "SELECT named, origin FROM task WHERE named <> question"
     " AND EXISTS (SELECT 1 FROM report WHERE task = number)"
 )
-"""Names under which reports were made, but those for a tacit-task-1, which have no key."""
+"""Names with reports, except those for a tacit-task-1, which have no key."""
 
 
 def erase(store: Store) -> None:
-    """Forget all but the sum spent, and keep a key for each name that was ever reported under."""
+    """Delete everything but the epsilon spent, and store a key for each name with reports."""
     with store.transaction():
         for task, origin in store.db.execute(REPORTED).fetchall():
             key = pseudonym.erasure_key(store.secret, task, origin)
@@ -30,23 +30,26 @@ def erase(store: Store) -> None:
 
 
 class Erasures:
-    """What one provider has been asked to erase: how much of it `erased`, and what it said."""
+    """Erasure requests to one provider.
 
-    def __init__(self, provider: Provider, transport: Transport, chance: Chance) -> None:
-        self._provider, self._transport, self._chance = provider, transport, chance
+    `erased`: number of confirmed ones. `notes`: for the user.
+    """
+
+    def __init__(self, provider: Provider, transport: Transport, jitter: Chance) -> None:
+        self._provider, self._transport, self._jitter = provider, transport, jitter
         self._db = provider.store.db
         self.erased, self.notes = 0, list[str]()
 
     @property
     def waiting(self) -> int:
-        """How many names wait to be erased."""
+        """Number of names to be erased."""
         (count,) = self._db.execute(
             "SELECT count(*) FROM erasure WHERE origin = ?", (self._provider.origin,)
         ).fetchone()
         return count
 
     def send(self, now: float) -> None:
-        """Ask for what waits, unless it is too early after a failure."""
+        """Send pending requests, unless it is too early after a failure."""
         waiting = self._db.execute(
             "SELECT key, task FROM erasure WHERE origin = ? ORDER BY key", (self._provider.origin,)
         ).fetchall()
@@ -55,7 +58,7 @@ class Erasures:
                 return
             body = json.dumps({"key": key.hex()}, separators=(",", ":")).encode()
             answer = self._transport("POST", f"/v1/tasks/{task}/erasures", body)
-            if self._provider.postpones(answer, now, self._chance) or answer is None:
+            if self._provider.postpones(answer, now, self._jitter) or answer is None:
                 return
             if answer.status == 200:
                 self._forget(key)

@@ -1,4 +1,4 @@
-"""What a store holds about its owner, for them to read."""
+"""Export of a store's data about its user."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from tacit.wire.task import Task, loads
 
 
 def export(store: Store) -> dict[str, Any]:
-    """As JSON values: the owner's ratings, every answer drawn, and what is spent; not the secret.
+    """Return ratings, drawn answers and epsilon spent as JSON values, without the secret.
 
-    It lets nobody send in the owner's name: it holds no such name, no token, no report's bytes.
-    An answer is (item, the value it was drawn for, epsilon, the symbol), what was reported last
-    (item, value, epsilon); the value is None where the item was not rated.
+    The export does not allow to report in the user's name: it has no pseudonym, no token and no
+    report bytes. An answer is (item, value it was drawn for, epsilon, symbol), a last report (item,
+    value, epsilon); the value is None where the item was unrated.
     """
     ledger = store.ledger
     met = store.db.execute("SELECT number, address, document FROM task ORDER BY number").fetchall()
@@ -39,16 +39,16 @@ def _task(store: Store, number: int, task: Task) -> dict[str, Any]:
         "task": task.address,
         "name": task.name,
         "ratings": [
-            (task.items[place], levels[level])
-            for place, level in sorted(store.ratings(number).items())
+            (task.items[index], levels[level])
+            for index, level in sorted(store.ratings(number).items())
         ],
         "answers": [
-            (task.items[place], values[row], epsilons[channel], symbol)
-            for place, row, channel, symbol in store.db.execute(answers, (number,)).fetchall()
+            (task.items[index], values[row], epsilons[channel], symbol)
+            for index, row, channel, symbol in store.db.execute(answers, (number,)).fetchall()
         ],
         "reported": [
-            (task.items[place], values[row], epsilons[channel])
-            for place, row, channel in store.db.execute(last, (number,)).fetchall()
+            (task.items[index], values[row], epsilons[channel])
+            for index, row, channel in store.db.execute(last, (number,)).fetchall()
         ],
         "reports": [
             {"epoch": epoch, "waiting": document is not None}

@@ -1,6 +1,7 @@
-"""The outbox: the bytes of every report that the collector has not acknowledged, sent until it has.
+"""Outbox: the bytes of every unacknowledged report, sent until the collector acknowledges them.
 
-The same bytes every time: whether a lost answer meant "stored" or "never seen" makes no difference.
+The bytes are the same every time, so it makes no difference whether a report or its acknowledgement
+was lost.
 """
 
 import secrets
@@ -23,21 +24,20 @@ WRONG = {
 }
 
 CONFLICT = "conflict"
-"""The problem of a report whose slot has been answered for: to tell it again would not help."""
+"""Problem of a report whose slot was reported before. Reporting it again would not help."""
 Batch = Sequence[tuple[str, bytes]]
 
 
 @dataclass
 class SyncOutcome:
-    """What became of reports in a sync.
+    """Outcome of a sync.
 
-    `stored`: acknowledged by the collector. `given_up`: refused by it for good. `late`: dropped,
+    `stored`: acknowledged by the collector. `given_up`: refused permanently. `late`: dropped,
     because their epoch is past the task's window. `waiting`: not acknowledged yet. `again`: Unix
-    seconds before which another sync sends nothing; None when it may send at once. `refused`:
-    ratings that the lifetime limit left without an answer of their own; `refusal`: why the first of
-    them. `erased`: names that the collector erased; `erasing`: those that it was asked to erase and
-    has not said so. `notes`: a sentence for each thing the collector did not like, and for a task
-    that has not begun.
+    seconds before which another sync sends nothing; None for no delay. `refused`: ratings that the
+    lifetime limit left unreported. `refusal`: the reason for the first of them. `erased`: names
+    that the collector erased. `erasing`: requested erasures that it has not confirmed. `notes`: a
+    sentence for each problem that the collector reported, and for a task that has not begun.
     """
 
     stored: int = 0
@@ -58,16 +58,16 @@ def some_share() -> float:
 
 
 class Outbox:
-    """What one provider has not acknowledged, and what became of it."""
+    """Unacknowledged reports of one provider, and their outcome."""
 
-    def __init__(self, provider: Provider, now: float, chance: Chance = some_share) -> None:
-        self._provider, self._db, self._now, self._chance = provider, provider.store.db, now, chance
+    def __init__(self, provider: Provider, now: float, jitter: Chance = some_share) -> None:
+        self._provider, self._db, self._now, self._jitter = provider, provider.store.db, now, jitter
         self.outcome = SyncOutcome()
 
     def drop_late(self) -> None:
-        """Forget the bytes of reports that the collector would not take any more.
+        """Delete the bytes of reports that the collector would not accept any more.
 
-        Under `rated` what they told is due again, from the answers that are kept.
+        Under `rated` their ratings are due again, from the stored answers.
         """
         with self._provider.store.transaction():
             for number, address, document in self._provider.tasks():
@@ -75,7 +75,7 @@ class Outbox:
                 self._drop(number, task.epoch(self._now) - task.window)
 
     def send(self, transport: Transport) -> SyncOutcome:
-        """Send what waits, oldest first, unless it is too early after a failure."""
+        """Send pending reports, oldest first, unless it is too early after a failure."""
         if self._provider.again(self._now) is None:
             for number, address, _ in self._provider.tasks():
                 if not self._send(number, address, transport):
@@ -89,22 +89,25 @@ class Outbox:
         return self.outcome
 
     def _send(self, number: int, address: str, transport: Transport) -> bool:
-        """Send the reports to one task; whether to go on with another one."""
+        """Send the reports to one task. Returns whether to continue with another one."""
         for batch in _batches(self._waiting(number)):
             body = upload([document for _, document in batch])
             answer = transport("POST", f"/v1/tasks/{address}/reports", body)
             if answer is not None and answer.status == UNKNOWN:
-                # The same question in the other format is the same to the collector, to the byte.
+                # The collector treats the same question in the other format as the same task.
                 other = self._provider.other_format(number)
                 answer = transport("POST", f"/v1/tasks/{other}/reports", body)
-            if self._provider.postpones(answer, self._now, self._chance):
+            if self._provider.postpones(answer, self._now, self._jitter):
                 return False
             if answer is not None and not self._settle(answer, batch):
                 return True
         return True
 
     def _settle(self, answer: Answer, batch: Batch) -> bool:
-        """Forget what is acknowledged or refused for good; false where neither is said."""
+        """Delete acknowledged and permanently refused reports.
+
+        Returns False for any other answer.
+        """
         ids = {report for report, _ in batch}
         refused = _refused(answer, ids) if answer.status != 200 else {}
         if refused is None:
@@ -140,10 +143,10 @@ class Outbox:
         self._db.executemany(forget, [(report,) for report in ids])
 
     def _revert(self, ids: Iterable[str]) -> None:
-        """Make due again what these told, unless something else was told about it since.
+        """Make the ratings of these reports due again, unless they were reported again since.
 
-        Only reports of one place: a report over slots comes again anyway, and what its cells repeat
-        must not hang on what became of it.
+        Only reports of one item: a report over slots is repeated anyway, and its cells must not
+        depend on its outcome.
         """
         revert = (
             "DELETE FROM last WHERE report = ?1 AND (task, place) ="
@@ -153,7 +156,7 @@ class Outbox:
 
 
 def _batches(waiting: Batch) -> Iterator[Batch]:
-    """Uploads of at most `MOST_REPORTS` reports and `LONGEST_UPLOAD` bytes."""
+    """Divide reports into uploads of at most `MOST_REPORTS` reports and `LONGEST_UPLOAD` bytes."""
     batch: list[tuple[str, bytes]] = []
     length = frame = len(upload([]))
     for report, document in waiting:
@@ -167,12 +170,14 @@ def _batches(waiting: Batch) -> Iterator[Batch]:
 
 
 def _refused(answer: Answer, ids: set[str]) -> dict[str, str] | None:
-    """The kind of problem of each refused report; None when the answer does not say which.
+    """Return the problem of each refused report; None if the answer does not list them.
 
-    Nothing of it is believed but ids that were sent and a short word: it may be shown or logged.
+    Only ids that were sent and a short word are used, since they may be shown or logged.
     """
-    told = replies.refused(answer.body) if answer.status in (409, 422) else None
-    return None if told is None else {one: _word(told[one]) for one in ids if one in told}
+    problems = replies.refused(answer.body) if answer.status in (409, 422) else None
+    return (
+        None if problems is None else {one: _word(problems[one]) for one in ids if one in problems}
+    )
 
 
 def _word(problem: str) -> str:

@@ -1,7 +1,7 @@
-"""The last step, at home: recommendations from a person's own true ratings, which never leave.
+"""On-device fold-in: recommendations from a user's true ratings, which never leave the device.
 
-Standard library only. `tacit.kernels.devices.foldin` is the bulk twin; a test holds both equal to
-1e-9.
+Standard library only. `tacit.kernels.devices.foldin` is the bulk implementation; a test holds both
+equal to 1e-9.
 """
 
 import math
@@ -18,13 +18,13 @@ NO_NUMBER = "The numbers of this item model come to none: nothing is predicted."
 
 def index_by_id(items: Iterable[Item]) -> dict[str, int]:
     """Return the index of each item of a model by its id as a string."""
-    return {str(item): place for place, item in enumerate(items)}
+    return {str(item): index for index, item in enumerate(items)}
 
 
 def require_known(own: Collection[object], known: Collection[object]) -> None:
     """Raise `RequestError` if a non-empty profile contains no item known to the model."""
     if own and not known:
-        # The message names no item: it may end up in a log.
+        # The message names no item: it may be logged.
         raise RequestError(
             f"None of the {len(own)} items in the profile is in the model; use the ids of the "
             "model's catalogue."
@@ -32,13 +32,13 @@ def require_known(own: Collection[object], known: Collection[object]) -> None:
 
 
 class Profile:
-    """One person: an item model and their own true ratings, by raw item id.
+    """One user: an item model and their true ratings, by raw item id.
 
     Ids are matched as strings, because JSON keys are. Items unknown to the model are ignored.
     Raises `RequestError` if `ratings` is not a mapping, contains a value off the model's scale or
     no known item, or if `model` is not an `ItemModel`, and, as do its methods, `DataError` if a
-    result is not finite.
-    `rows`: the person's own row under each draw, bias first; a secret as the ratings are.
+    result is not finite. `rows`: the user's row under each draw, bias first; as secret as the
+    ratings.
     """
 
     def __init__(self, model: ItemModel, ratings: Mapping[Item, float]) -> None:
@@ -51,16 +51,16 @@ class Profile:
         must_be(Mapping, ratings, "a mapping", "pass ratings by item id, as in {1: 5}")
         self._levels = model.scale.values
         if any(rating not in self._levels for rating in ratings.values()):
-            # Neither the rating nor the item: the sentence may end up in a log.
+            # The message names neither rating nor item: it may be logged.
             raise RequestError(f"A rating is not on the model's scale {model.scale}.")
         self._model = model
         self._places = index_by_id(model.items)
-        own = {
+        known = {
             self._places[str(item)]: r for item, r in ratings.items() if str(item) in self._places
         }
-        require_known(ratings, own)
-        # Sorted by item, so that the order in which the person rated changes no digit.
-        self._known = sorted(own.items())
+        require_known(ratings, known)
+        # Sorted by item, so that results do not depend on the order of ratings.
+        self._known = sorted(known.items())
         try:
             self.rows = [self._solve(draw) for draw in model.draws]
         except (ArithmeticError, ValueError):
@@ -69,26 +69,26 @@ class Profile:
             raise DataError(NO_NUMBER)
 
     def predict(self, item: Item) -> float:
-        """The rating the person would give; an unknown item gets their own average."""
+        """Predict the user's rating; an unknown item gets the user's average."""
         return self._predict(self._places.get(str(item)))
 
     def gain(self, item: Item) -> float:
-        """How far up the scale the person would rate the item, from 0 to 1."""
+        """Return the position of the predicted rating on the scale, from 0 to 1."""
         low, high = self._levels[0], self._levels[-1]
         return (self.predict(item) - low) / (high - low)
 
     def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
-        """The n best items the person has not rated, best first, ties in the model's item order.
+        """Return the n best unrated items, best first, ties in the model's item order.
 
-        Raises `RequestError` for an n that is no whole number, or below 0.
+        Raises `RequestError` for an n that is not an integer of at least 0.
         """
         n = whole("n", n, 0)
-        mine = {place for place, _ in self._known}
+        mine = {index for index, _ in self._known}
         scores = [(-self._predict(i), i) for i in range(len(self._model.items)) if i not in mine]
         return [(self._model.items[i], -score) for score, i in sorted(scores)[:n]]
 
-    def _predict(self, place: int | None) -> float:
-        tastes = [theta(d, x, place) for d, x in zip(self._model.draws, self.rows, strict=True)]
+    def _predict(self, index: int | None) -> float:
+        tastes = [theta(d, x, index) for d, x in zip(self._model.draws, self.rows, strict=True)]
         if self._model.link == "cells":
             tastes = [expected(taste, self._levels, self._model.sigma) for taste in tastes]
         mean = sum(tastes) / len(tastes)
@@ -114,7 +114,7 @@ class Profile:
         if presence is None or n == 0:
             return []
         d = len(presence.centre)
-        sums = [sum(presence.vectors[place * d + j] for place, _ in self._known) for j in range(d)]
+        sums = [sum(presence.vectors[index * d + j] for index, _ in self._known) for j in range(d)]
         activity = (math.log1p(n) - presence.log_mean) / presence.log_scale
         return [activity] + [
             total / (n + presence.damping) - centre

@@ -1,4 +1,4 @@
-"""What a store knows of one provider: its tasks, its newest model, and when not to call it."""
+"""State of one provider in a store: its tasks, its newest model, and when to retry."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,13 +11,13 @@ from tacit.wire.origin import origin_of, place_of
 from tacit.wire.task import Task, loads
 
 Chance = Callable[[], float]
-"""A share from 0 to 1, drawn anew each time: it spreads waits and touches no answer."""
+"""Return a number from 0 to 1, drawn anew each time, for jitter of waits. It affects no report."""
 FIRST_WAIT, LONGEST_WAIT = 60.0, 7200.0
-"""Seconds to wait after a failure: at most so long at first, and in the end."""
+"""Upper bounds of the wait after a failure, in seconds: the first one, and the largest."""
 LATER = (408, 429, 431)
-"""Statuses that mean "not now", as does any from 500 on, and no answer at all."""
+"""Statuses that mean "retry later", as do all from 500 on, and a missing response."""
 FORGIVEN = 100_000.0
-"""Seconds: a longer wait than any that was ever set comes from a clock that was wrong."""
+"""Seconds. A longer wait than any that can be set results from a wrong clock, and is ignored."""
 
 
 ADOPT = """
@@ -27,29 +27,31 @@ ON CONFLICT (question, origin) DO UPDATE SET address = ?3, provider = ?4, docume
     named = CASE WHEN EXISTS (SELECT 1 FROM report WHERE report.task = number)
             THEN named ELSE ?3 END
 """
-"""What was reported under a name stays under it; until then names are those of the last task."""
+"""A name with reports is kept; until then names are those of the last task."""
 
 
 class Named(NamedTuple):
-    """What names are made for: a task's address, and its provider where the names are its own."""
+    """Inputs of pseudonyms: a task's address, and its provider if they depend on it."""
 
     task: str
     provider: str | None
 
 
 class Provider:
-    """The provider at a URL, in one person's store; raises `RequestError` for what is no URL.
+    """The provider at a URL, in one user's store. Raises `RequestError` for an invalid URL.
 
-    `origin`: who it is. Where it is called is a place, an origin and a path: two collectors of one
-    provider may lie under different paths.
+    `origin`: identity of the provider. Requests go to its place, an origin and a path: collectors
+    of one provider may have different paths.
     """
 
     def __init__(self, store: Store, url: str) -> None:
         self.store, self.origin, self._url = store, origin_of(url), place_of(url)
 
     def tasks(self) -> list[tuple[int, str, bytes]]:
-        """Number, address and document of every task it ever asked: the current one first, then by
-        the address of the question."""
+        """Return number, address and document of all its tasks.
+
+        The current one is first, the others are ordered by the address of the question.
+        """
         return self.store.db.execute(
             "SELECT number, address, document FROM task WHERE provider = ?"
             " ORDER BY number IS NOT ?, question",
@@ -57,14 +59,14 @@ class Provider:
         ).fetchall()
 
     def adopt(self, task: Task) -> int:
-        """Make a verified task the current one; gives its number in the store.
+        """Make a verified task the current one. Returns its number in the store.
 
         The same question of the same provider keeps its number, and with it ratings, answers and
-        names, whichever format it comes in: nothing is drawn twice because of a format. A model for
-        another question is dropped: its ids may mean other things.
+        names, in either format: nothing is drawn twice because of a format. A model of another
+        question is dropped: its ids may have another meaning.
 
         Raises `CertificateError` for a task that names another provider, `RequestError` for one
-        that names none and was met at another one before.
+        that names none and was received from another provider before.
         """
         with self.store.transaction():
             self._refuse_another_s(task)
@@ -79,14 +81,14 @@ class Provider:
         return number
 
     def named(self, number: int) -> Named:
-        """What the names for the task of that number are made for."""
+        """Return the pseudonym inputs of the task with this number."""
         named, question, origin = self.store.db.execute(
             "SELECT named, question, origin FROM task WHERE number = ?", (number,)
         ).fetchone()
         return Named(named, None if named == question else origin)
 
     def other_format(self, number: int) -> str:
-        """The address of the same question of this provider in the other of its two formats."""
+        """Return the address of this provider's same question in the other of its two formats."""
         query = "SELECT question, address, document FROM task WHERE number = ?"
         question, address, document = self.store.db.execute(query, (number,)).fetchone()
         if address != question:
@@ -94,9 +96,9 @@ class Provider:
         return replace(loads(document), provider=self.origin).address
 
     def document(self, address: str) -> bytes | None:
-        """The document of that address, where it, or the task that goes on with it, was met."""
-        if found := self._one("SELECT document FROM task WHERE address = ?", address):
-            return found
+        """Return the document of an address, if it or its continuation is stored."""
+        if document := self._one("SELECT document FROM task WHERE address = ?", address):
+            return document
         later = self._one("SELECT document FROM task WHERE question = ?", address)
         before = loads(later).predecessor if later else None
         return before and before.document
@@ -117,43 +119,43 @@ class Provider:
 
     @property
     def current(self) -> str | None:
-        """The address of the task answered last."""
+        """Address of the current task."""
         query = "SELECT address FROM task JOIN provider ON task = number WHERE url = ?"
         return self._one(query, self._url)
 
     @property
     def model(self) -> tuple[str, bytes] | None:
-        """Address and bytes of the item model fetched last."""
+        """Address and bytes of the last fetched item model."""
         address, document = self._get("model"), self._get("model_document")
         return None if None in (address, document) else (address, document)
 
     def keep_model(self, address: str, document: bytes) -> None:
-        """Keep an item model for when the provider cannot be reached."""
+        """Store an item model for when the provider cannot be reached."""
         with self.store.transaction():
             self._set("model", address)
             self._set("model_document", document)
 
     def again(self, now: float) -> float | None:
-        """Unix seconds before which not to call; None when it may be called."""
+        """Return the Unix seconds before which not to send requests; None for no delay."""
         moment = self._get("not_before") or 0.0
         return moment if now < moment < now + FORGIVEN else None
 
-    def postpones(self, answer: Answer | None, now: float, chance: Chance) -> bool:
-        """Whether this answer, or none, means "not now".
+    def postpones(self, answer: Answer | None, now: float, jitter: Chance) -> bool:
+        """Return whether this answer, or a missing one, means "retry later".
 
-        If so, it is not called for as long as it says, and after that for a random part of a time
-        that doubles with every failure, until `relieve`.
+        If so, requests are delayed for its Retry-After, plus a random part of a time that doubles
+        with every failure, until `relieve`.
         """
         if answer is not None and answer.status not in LATER and answer.status < 500:
             return False
         failures = min(max(self._get("failures") or 0, 0), 16)
         longest = min(FIRST_WAIT * 2**failures, LONGEST_WAIT)
-        asked = answer.retry_after if answer is not None else 0
-        self._wait(failures + 1, now + asked + chance() * longest)
+        retry_after = answer.retry_after if answer is not None else 0
+        self._wait(failures + 1, now + retry_after + jitter() * longest)
         return True
 
     def relieve(self) -> None:
-        """It took all that waited: the next failure is a first one."""
+        """Reset the failures after all pending reports were accepted."""
         if self._get("failures"):
             self._wait(0, 0.0)
 
@@ -171,5 +173,5 @@ class Provider:
         self.store.db.execute(insert, (self._url, value))
 
     def _one(self, query: str, *keys: str) -> Any:
-        found = self.store.db.execute(query, keys).fetchone()
-        return found and found[0]
+        row = self.store.db.execute(query, keys).fetchone()
+        return row and row[0]

@@ -1,4 +1,4 @@
-"""Check that the rows stored for a task are within it: items, levels, channels, symbols."""
+"""Validation of the rows stored for a task: items, levels, channels, symbols."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ def check_rows(db: sqlite3.Connection, number: int, task: Task) -> None:
         outside = f"{condition} AND {column} NOT BETWEEN 0 AND {bound - 1}"
         query = f"SELECT 1 FROM {table} WHERE task = ? AND {outside} LIMIT 1"
         if db.execute(query, (number,)).fetchone():
-            # The message has no value: it may end up in a log.
+            # The message has no value: it may be logged.
             raise DataError(
                 f"The store is damaged: {table}.{column} must be from 0 to {bound - 1} in the task "
                 f"{task.address}; restore a backup."
@@ -21,7 +21,7 @@ def check_rows(db: sqlite3.Connection, number: int, task: Task) -> None:
 
 
 def _bounds(task: Task) -> Iterator[tuple[str, str, str, int]]:
-    """Yield table, column, condition, and how many values there are."""
+    """Yield table, column, condition, and number of values."""
     n_items, levels = len(task.items), task.scale.n_levels
     yield from (("rating", "place", "1", n_items), ("rating", "level", "1", levels))
     for table in ("answer", "last"):

@@ -1,9 +1,9 @@
-"""One person's row, solved from their own true ratings: standard library only.
+"""Fold-in of one user from their true ratings, with the standard library only.
 
-Maximises  sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
-Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with constant
-weight 1 / sigma^2, which climb without step sizes. Where the model has a shrinkage, that of every
-own item is added to the precision of factors.
+Maximises  sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2. Linear
+link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with constant weight
+1 / sigma^2, which ascend without step sizes. A model's shrinkage of every own item is added to the
+precision of factors.
 """
 
 import math
@@ -13,29 +13,29 @@ from operator import mul
 
 from tacit.wire.item_model import ItemDraw
 
-ROUNDS = 8  # of the cells link; each halves the distance to the answer several times over
+ROUNDS = 8  # iterations of the cells link, each reducing the error several-fold
 Row = list[float]
 Known = Sequence[tuple[int, float]]
 
 
-def theta(draw: ItemDraw, x: Row, place: int | None) -> float:
-    """mu + x[0] + item_bias + x[1:] . item_factors; without an item, the person's own level."""
-    if place is None:
+def theta(draw: ItemDraw, x: Row, index: int | None) -> float:
+    """Return mu + x[0] + item_bias + x[1:] . item_factors; without an item, the user's level."""
+    if index is None:
         return draw.mu + x[0]
     K = len(x) - 1
-    factors = draw.item_factors[place * K : (place + 1) * K]
-    return draw.mu + draw.item_bias[place] + x[0] + sum(map(mul, x[1:], factors))
+    factors = draw.item_factors[index * K : (index + 1) * K]
+    return draw.mu + draw.item_bias[index] + x[0] + sum(map(mul, x[1:], factors))
 
 
 def linear_row(draw: ItemDraw, known: Known, prior: Row) -> Row:
-    """The row under the linear link, whose noise has unit variance."""
+    """Return the row under the linear link, whose noise has unit variance."""
     return _climb(draw, known, prior, 1.0, 1, lambda taste, rating: rating - taste)
 
 
 def ordinal_row(
     draw: ItemDraw, known: Known, prior: Row, levels: Sequence[float], sigma: float
 ) -> Row:
-    """The row under the cells link."""
+    """Return the row under the cells link."""
     return _climb(
         draw,
         known,
@@ -47,7 +47,10 @@ def ordinal_row(
 
 
 def expected(taste: float, levels: Sequence[float], sigma: float) -> float:
-    """E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma), c_k half way."""
+    """Return E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma).
+
+    c_k: midpoints of the levels.
+    """
     total = levels[-1]
     for low, high in pairwise(levels):
         total -= (high - low) * _mass(((low + high) / 2 - taste) / sigma)
@@ -55,7 +58,7 @@ def expected(taste: float, levels: Sequence[float], sigma: float) -> float:
 
 
 def level_score(taste: float, rating: float, levels: Sequence[float], sigma: float) -> float:
-    """d log Pr(rating | theta) / d theta; the outermost cells reach to infinity."""
+    """Return d log Pr(rating | theta) / d theta; the outermost cells extend to infinity."""
     half = (levels[-1] - levels[0]) / (len(levels) - 1) / 2
     low, high = (rating - half - taste) / sigma, (rating + half - taste) / sigma
     below, rise = (0.0, 0.0) if rating == levels[0] else (_mass(low), _density(low))
@@ -72,13 +75,13 @@ def _climb(
     score: Callable[[float, float], float],
 ) -> Row:
     K, x = len(prior) - 1, list(prior)
-    designs = [[1.0, *draw.item_factors[place * K : (place + 1) * K]] for place, _ in known]
+    designs = [[1.0, *draw.item_factors[index * K : (index + 1) * K]] for index, _ in known]
     precision = _precision(draw, known)
     L = _cholesky(_gram(designs, precision, weight))
     for _ in range(rounds):
         step = [-t * (a - b) for t, a, b in zip(precision, x, prior, strict=True)]
-        for y, (place, rating) in zip(designs, known, strict=True):
-            pull = score(theta(draw, x, place), rating)
+        for y, (index, rating) in zip(designs, known, strict=True):
+            pull = score(theta(draw, x, index), rating)
             step = [s + pull * v for s, v in zip(step, y, strict=True)]
         x = [a + s for a, s in zip(x, _solved(L, step), strict=True)]
     return x
@@ -87,7 +90,7 @@ def _climb(
 def _precision(draw: ItemDraw, known: Known) -> Row:
     if not draw.shrinkage:
         return list(draw.precision)
-    more = sum(draw.shrinkage[place] for place, _ in known)
+    more = sum(draw.shrinkage[index] for index, _ in known)
     return [draw.precision[0], *(value + more for value in draw.precision[1:])]
 
 

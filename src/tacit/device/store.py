@@ -1,18 +1,18 @@
-"""The store: all that a device keeps of one person, in one file that survives a crash at any point.
+"""Device store: all data of one user, in one file that survives a crash at any point.
 
-SQLite, in memory and in a file that is complete at every moment: a plain copy of it, whenever it is
-made, has a ledger that covers every report sent so far. A transaction is on disk before it returns,
-one process has the file at a time, and nobody else may read it. In words, table by table:
+SQLite, in memory and in a file that is complete at every moment: a plain copy of it, at any time,
+has a ledger that covers every report sent so far. A transaction is on disk before it returns, one
+process has the file at a time, and other users cannot read it. Its tables:
 
     person     one row: the secret; spent and limit in nano-epsilon
-    provider   by place: the task answered last, the newest item model, and since when not to call
-    task       what each origin asks, once a question: the document met last, where its reports go,
+    provider   by place: the current task, the newest item model, and when to retry
+    task       one row per origin and question: the last document, where its reports go,
                and the address of the task under which names are made
-    rating     the person's true ratings: level numbers by task and place
-    answer     one symbol for each (task, channel, place, row), drawn once and for ever
-    last       the row that was reported last for each (task, channel, place), and in which report
-    report     every id that was ever made; its bytes, as long as nobody acknowledged them
-    erasure    keys that survive erasing, until the provider has said that it erased
+    rating     the user's true ratings: level numbers by task and place
+    answer     one symbol for each (task, channel, place, row), drawn once
+    last       the last reported row for each (task, channel, place), and its report
+    report     every id that was ever made; its bytes until they are acknowledged
+    erasure    erasure keys, until the provider confirms the erasure
 """
 
 import os
@@ -30,7 +30,7 @@ from tacit.sqlite_checks import check_all_rows, check_tables
 from tacit.wire.pseudonym import SECRET_BYTES
 
 MEMORY = ":memory:"
-"""The path of a store that is gone with its process, for simulated people."""
+"""Path of a store that is deleted with its process, for simulated users."""
 FORMAT = 0x7AC17003
 TASKS = """CREATE TABLE {name} (
     number INTEGER PRIMARY KEY, question TEXT NOT NULL, origin TEXT NOT NULL, named TEXT NOT NULL,
@@ -68,11 +68,11 @@ FORGOTTEN = ("rating", "answer", "last", "report", "task")
 
 
 class Store:
-    """One person's file, open in this process alone; `:memory:` for simulated people.
+    """One user's file, open in this process alone; `:memory:` for simulated users.
 
-    `db`: the connection; statements that belong together go through `transaction`. `limit`: what
-    the person may spend in their life, in nano-epsilon, as it holds from now on. Raises
-    `RequestError` when the file is open elsewhere, `DataError` when it is no store.
+    `db`: the connection; related statements go through `transaction`. `limit`: the lifetime budget,
+    in nano-epsilon, from now on. Raises `RequestError` if the file is open elsewhere, `DataError`
+    if it is not a store.
     """
 
     def __init__(self, path: str | os.PathLike[str], limit: int) -> None:
@@ -92,16 +92,16 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.db.close()
         if self._file is not None:
             self._file.close()
 
     @contextmanager
     def transaction(self) -> Generator[None]:
-        """All that is done inside, or nothing; on disk when it ends.
+        """Run an atomic transaction, on disk when it ends.
 
-        Raises `RequestError` in a forked child: it has a copy of what was open, but no lock.
+        Raises `RequestError` in a forked child, which has a copy of the open file but no lock.
         """
         if os.getpid() != self._process:
             raise RequestError("This store was opened before a fork; open it in one process.")
@@ -120,33 +120,33 @@ class Store:
 
     @property
     def secret(self) -> bytes:
-        """32 random bytes behind the names of the person; never shown."""
+        """32 random bytes that pseudonyms derive from; never shown."""
         return self._person("secret")
 
     @property
     def ledger(self) -> Ledger:
-        """What is spent of the limit."""
+        """Epsilon spent, and the limit."""
         return Ledger(self._person("most"), self._person("spent"))
 
     def spend(self, ledger: Ledger) -> None:
-        """Write down what is spent now; inside of the transaction of the draws."""
+        """Store the epsilon spent; inside the transaction of the draws."""
         self.db.execute("UPDATE person SET spent = ?", (ledger.spent,))
 
     def ratings(self, task: int) -> dict[int, int]:
-        """The person's level numbers by place, for the task of that number."""
+        """Return the user's level numbers by item index, for the task of that number."""
         return dict(self.db.execute("SELECT place, level FROM rating WHERE task = ?", (task,)))
 
-    def rate(self, task: int, place: int, level: int | None) -> None:
-        """Keep a rating, or forget it (None)."""
+    def rate(self, task: int, index: int, level: int | None) -> None:
+        """Store a rating, or delete it (None)."""
         with self.transaction():
-            self.db.execute("DELETE FROM rating WHERE task = ? AND place = ?", (task, place))
+            self.db.execute("DELETE FROM rating WHERE task = ? AND place = ?", (task, index))
             if level is not None:
-                self.db.execute("INSERT INTO rating VALUES (?, ?, ?)", (task, place, level))
+                self.db.execute("INSERT INTO rating VALUES (?, ?, ?)", (task, index, level))
 
     def forget(self) -> None:
-        """Forget all but the sum spent and the erasures that wait; inside of a transaction.
+        """Delete everything but the epsilon spent and pending erasures; inside a transaction.
 
-        Where an erasure waits, so does what the provider said about when to call it.
+        Retry times of providers with pending erasures are kept.
         """
         for table in FORGOTTEN:
             self.db.execute(f"DELETE FROM {table}")
@@ -158,7 +158,7 @@ class Store:
         self.db.execute("UPDATE person SET secret = ?", (token_bytes(SECRET_BYTES),))
 
     def scrub(self) -> None:
-        """Leave no trace in the file of what was forgotten."""
+        """Remove all traces of deleted data from the file."""
         self.db.execute("VACUUM")
         self._save()
 
@@ -170,13 +170,13 @@ class Store:
             self.db.execute("UPDATE person SET most = ?", (limit,))
 
     def _check(self) -> None:
-        """Check what was loaded, and upgrade it; raises `sqlite3.Error`."""
+        """Check the loaded database, and upgrade it. Raises `sqlite3.Error`."""
         check_all_rows(self.db)
-        (found,) = self.db.execute("PRAGMA user_version").fetchone()
-        if found == upgrade.FORMER:
+        (version,) = self.db.execute("PRAGMA user_version").fetchone()
+        if version == upgrade.FORMER:
             upgrade.upgrade(self.db, TASKS, ERASURES)
             self.db.execute(f"PRAGMA user_version = {FORMAT}")
-        elif found != FORMAT:
+        elif version != FORMAT:
             raise sqlite3.DatabaseError("another format")
         check_tables(self.db, SCHEMA)
         if not self.db.execute(SOUND_PERSON).fetchone():
@@ -194,8 +194,10 @@ class Store:
         return self.db.execute("SELECT total_changes()").fetchone()[0]
 
     def _save(self) -> None:
-        """Put what was committed on disk. Where that fails it is forgotten: what is drawn from
-        here on must start from what the file has."""
+        """Write committed data to disk, or discard it if that fails.
+
+        Later draws must start from the content of the file.
+        """
         if self._file is None:
             return
         try:
@@ -216,7 +218,7 @@ class Store:
 
 
 def _text(data: bytes) -> str:
-    """Decode text of a file that may be damaged, in which case it equals no valid text."""
+    """Decode text of a file; damaged text equals no valid text."""
     return data.decode(errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""The way to the collector: one kept connection, short patience, a limit on what is read."""
+"""HTTP transport to the collector: one persistent connection, timeouts, and size limits."""
 
 import re
 import time
@@ -12,20 +12,20 @@ from tacit.errors import DataError, RequestError
 from tacit.wire.origin import is_private, origin_of
 
 TIMEOUT = 15.0
-"""Seconds that one step of a request may take."""
+"""Timeout of one step of a request, in seconds."""
 DEADLINE = 120.0
-"""Seconds until an answer must have been read."""
+"""Seconds until an answer must be complete."""
 MOST_ANSWER = 1 << 18
-"""Bytes of an answer that is read when no other length is asked for."""
+"""Most bytes of an answer, by default."""
 MOST_WAIT = 86_400
-"""Seconds that a Retry-After is believed."""
+"""Longest accepted Retry-After, in seconds."""
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A status, the body, and the seconds to wait that the collector asks for."""
+    """A status, the body, and the collector's Retry-After in seconds."""
 
     status: int
     body: bytes = b""
@@ -33,7 +33,7 @@ class Answer:
 
 
 class Transport(Protocol):
-    """Asks the collector; None where no answer came, whether or not the request did."""
+    """Sends a request; returns None without an answer, whether or not the request arrived."""
 
     def __call__(
         self, method: str, path: str, body: bytes | None = None, longest: int = MOST_ANSWER
@@ -41,11 +41,11 @@ class Transport(Protocol):
 
 
 class Http:
-    """HTTP to the collector at `url`, by http.client; follows no redirect, keeps no cookie.
+    """HTTP to the collector at `url`, by http.client; follows no redirect, stores no cookie.
 
-    `insecure` allows http to another machine, but never a token on it. Raises `RequestError` for a
-    URL that is none, and for what would go out unencrypted; when called, `DataError` for an answer
-    longer than `longest` bytes.
+    `insecure` allows http to another machine, but never with a token. Raises `RequestError` for an
+    invalid URL, and for unencrypted traffic that is not allowed; when called, `DataError` for an
+    answer longer than `longest` bytes.
     """
 
     def __init__(self, url: str, token: str | None = None, *, insecure: bool = False) -> None:
@@ -65,18 +65,18 @@ class Http:
         self._prefix = parts.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.failure: str | None = None
-        """Why no answer came to the last question, where none did."""
+        """Why the last request has no answer, None if it has one."""
 
     def __call__(
         self, method: str, path: str, body: bytes | None = None, longest: int = MOST_ANSWER
     ) -> Answer | None:
-        kept = self._connection.sock is not None
+        reused = self._connection.sock is not None
         answer = self._ask(method, path, body, longest)
-        # A kept connection may have been closed meanwhile. To ask again is safe: same bytes.
-        return self._ask(method, path, body, longest) if answer is None and kept else answer
+        # A persistent connection may have been closed. Retrying is safe: the bytes are the same.
+        return self._ask(method, path, body, longest) if answer is None and reused else answer
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def _ask(self, method: str, path: str, body: bytes | None, longest: int) -> Answer | None:
@@ -99,7 +99,7 @@ class Http:
 
 
 def _read(response: HTTPResponse, longest: int) -> bytes | None:
-    """The body; None when it is too long. Raises `OSError` when it trickles or is cut."""
+    """Return the body; None if it is too long. Raises `OSError` if it is too slow or truncated."""
     end, content = time.monotonic() + DEADLINE, bytearray()
     while chunk := response.read1(1 << 16):
         content += chunk
@@ -109,7 +109,7 @@ def _read(response: HTTPResponse, longest: int) -> bytes | None:
             raise TimeoutError
     if response.length:
         raise ConnectionError
-    response.close()  # all of it was read: the connection may serve another request
+    response.close()  # the connection can be reused
     return bytes(content)
 
 

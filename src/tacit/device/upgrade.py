@@ -1,8 +1,8 @@
-"""A store of the format before tacit-task-2, brought to today's in the transaction that opens it.
+"""Upgrade of a store from the format before tacit-task-2, in the transaction that opens it.
 
-Ratings, answers, reports and the ledger stay as they are, row by row. Every task in such a store is
-a tacit-task-1: its question and its names are those of its own address, and it belongs to the
-provider that asked it last.
+Ratings, answers, reports and the ledger are unchanged. Every task in such a store is a
+tacit-task-1: its question and its names are those of its address, and it belongs to the last
+provider that sent it.
 """
 
 import sqlite3
@@ -14,9 +14,10 @@ FORMER = 0x7AC17002
 
 
 def upgrade(db: sqlite3.Connection, tasks: str, erasures: str) -> None:
-    """Inside of a transaction, so that a crash leaves the one format or the other.
+    """Upgrade inside a transaction, so that a crash leaves either format.
 
-    `tasks`: the statement that makes the table of tasks, under a `name`. `erasures`: its like.
+    `tasks`: statement that creates the table of tasks, with a placeholder `name`. `erasures`:
+    statement that creates the table of erasures.
     """
     db.execute(erasures)
     db.execute(tasks.format(name="made"))
@@ -24,15 +25,15 @@ def upgrade(db: sqlite3.Connection, tasks: str, erasures: str) -> None:
     for number, address, url, document in db.execute(
         "SELECT number, address, provider, document FROM task"
     ).fetchall():
-        origin, place = _spelled(url)
-        db.execute(copied, (number, address, origin, place, document))
+        origin, location = _normalized(url)
+        db.execute(copied, (number, address, origin, location, document))
     db.execute("DROP TABLE task")
     db.execute("ALTER TABLE made RENAME TO task")
-    _respell(db)
+    _normalize_urls(db)
 
 
-def _respell(db: sqlite3.Connection) -> None:
-    """One row a place: of two spellings the longer wait holds, and the task met later."""
+def _normalize_urls(db: sqlite3.Connection) -> None:
+    """Merge the rows of a place: of two spellings the longer wait and the later task are used."""
     rows = db.execute(
         "SELECT url, task, failures, not_before, model, model_document FROM provider"
         " ORDER BY task DESC"
@@ -43,12 +44,12 @@ def _respell(db: sqlite3.Connection) -> None:
             "INSERT INTO provider VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (url) DO UPDATE SET"
             " failures = max(failures, excluded.failures),"
             " not_before = max(not_before, excluded.not_before)",
-            (_spelled(url)[1], *rest),
+            (_normalized(url)[1], *rest),
         )
 
 
-def _spelled(url: str) -> tuple[str, str]:
-    """Origin and place of a URL; of what is none, and was never called, itself."""
+def _normalized(url: str) -> tuple[str, str]:
+    """Return origin and place of a URL; the URL itself if it is invalid (and was never called)."""
     try:
         return origin_of(url), place_of(url)
     except RequestError:

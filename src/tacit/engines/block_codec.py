@@ -1,4 +1,4 @@
-"""Blocks as bytes: a line of JSON that says what is in them, then the arrays. No pickle."""
+"""Serialization of blocks: a line of JSON that describes the content, then arrays. No pickle."""
 
 import json
 from importlib import import_module
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from tacit.errors import RequestError
 
 KINDS = "biufc"
-"""Kinds of numpy's types that are numbers: nothing that points elsewhere."""
+"""Kinds of NumPy types that are numbers, without references."""
 
 Array = NDArray[Any]
 
 
 def pack(block: tuple[Any, ...]) -> bytes:
-    """A `NamedTuple` of arrays, numbers, texts, None and tuples of these.
+    """Serialize a `NamedTuple` of arrays, numbers, strings, None and tuples of these.
 
-    An array keeps its type, shape and order in memory, on which the last digits of a product may
-    depend. Raises `RequestError` for anything else, and for a class or a type of array that
-    another process could not make again.
+    An array keeps its type, shape and memory order, which may affect the rounding of products.
+    Raises `RequestError` for anything else, and for a class or a type of array that another process
+    could not reconstruct.
     """
     arrays: list[Array] = []
     head = json.dumps(_described(block, arrays)).encode()
@@ -28,16 +28,16 @@ def pack(block: tuple[Any, ...]) -> bytes:
 
 
 def unpack(data: memoryview | bytes) -> Any:
-    """What was packed; its arrays are copies, so a kernel finds them as they were."""
+    """Deserialize a block; its arrays are copies with the original memory order."""
     start = 8 + int.from_bytes(data[:8], "little")
     described = json.loads(bytes(data[8:start]))
     return _made(described, data, [start])
 
 
 def named(what: Any) -> tuple[str, str]:
-    """Module and name by which another process finds a class or function at a module's top.
+    """Return module and name by which another process finds a top-level class or function.
 
-    Raises `RequestError` for a lambda, a local one, or one of the script that is being run.
+    Raises `RequestError` for a lambda, a local one, or one of the running script.
     """
     module, name = getattr(what, "__module__", ""), getattr(what, "__qualname__", str(what))
     if module == "__main__" or not name.isidentifier() or not module:
@@ -49,12 +49,12 @@ def named(what: Any) -> tuple[str, str]:
 
 
 def found(module: str, name: str) -> Any:
-    """What `named` named."""
+    """Return the object of a module and name from `named`."""
     return getattr(import_module(module), name)
 
 
 def _described(value: Any, arrays: list[Array]) -> Any:
-    array: Any = value  # which the checks below would narrow to arrays of unknown type
+    array: Any = value  # otherwise narrowed to arrays of unknown type
     if isinstance(value, np.ndarray):
         return _laid(array, arrays)
     if isinstance(value, tuple):
@@ -83,9 +83,9 @@ def _laid(array: Array, arrays: list[Array]) -> Any:
     }
 
 
-def _made(said: Any, data: memoryview | bytes, at: list[int]) -> Any:
-    """`at`: the offset of the next array, moved on as each is read."""
-    match said:
+def _made(description: Any, data: memoryview | bytes, at: list[int]) -> Any:
+    """Reconstruct a value. `at`: the offset of the next array, advanced with each one."""
+    match description:
         case {"tuple": kind, "fields": fields}:
             made = [_made(field, data, at) for field in fields]
             return found(*kind)(*made) if kind else tuple(made)
@@ -94,4 +94,4 @@ def _made(said: Any, data: memoryview | bytes, at: list[int]) -> Any:
             at[0] += view.nbytes
             return view.copy(order="K")
         case _:
-            return said
+            return description

@@ -1,8 +1,8 @@
-"""An engine runs a stage: the same kernel on every block of items or people.
+"""Engines: run a stage, the same kernel on every block of items or users.
 
-A kernel is a function of a module's own name (other machines find it by that), of a block and of
-what all blocks share; both are NamedTuples of arrays and numbers, and so is what it returns. The
-digits it returns depend on its block and what is shared alone, so every engine agrees to the last.
+A kernel is a top-level function of a module (other machines find it by name), of a block and of
+shared inputs; both are NamedTuples of arrays and numbers, and so is its result. The result depends
+on its block and the shared inputs alone, so all engines agree bit by bit.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,19 +16,19 @@ Result = TypeVar("Result", bound=tuple[Any, ...])
 
 
 class Engine(Protocol):
-    """Where stages run; `blocks` is into how many pieces one cuts items or people."""
+    """Runs stages. `blocks`: the number of pieces that a stage divides items or users into."""
 
     @property
     def blocks(self) -> int:
-        """How many pieces."""
+        """Number of pieces."""
         ...
 
     def over(
         self, kernel: Callable[[Block, Shared], Result], blocks: Sequence[Block], shared: Shared
     ) -> list[Result]:
-        """`kernel(block, shared)` of every block, in their order.
+        """Return `kernel(block, shared)` of every block, in order.
 
-        Raises what `TacitError` a kernel raises, of the first block whose kernel does.
+        Raises the `TacitError` of the first block whose kernel raises one.
         """
         ...
 
@@ -39,15 +39,15 @@ class Engine(Protocol):
         columns: Sequence[Column],
         shared: Shared,
     ) -> list[list[Result]]:
-        """`kernel(row, column, shared)` of every pair: a list for each row, by column.
+        """Return `kernel(row, column, shared)` of every pair: a list per row, by column.
 
-        Raises as `over` does, of the first pair.
+        Raises as `over` does, for the first pair.
         """
         ...
 
 
 def cut(n: int, blocks: int) -> list[slice]:
-    """0 .. n in at most `blocks` runs as even as can be; one empty run for n = 0."""
+    """Divide 0 .. n into at most `blocks` runs of about equal length; one empty run for n = 0."""
     pieces = max(1, min(n, blocks))
     ends = [n * piece // pieces for piece in range(pieces + 1)]
     return [slice(a, b) for a, b in pairwise(ends)]

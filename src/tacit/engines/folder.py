@@ -1,4 +1,4 @@
-"""The tables of one fit in a folder that all workers reach, and how far the fit got."""
+"""Tables of one fit in a folder that all workers can reach, and the state of the fit."""
 
 import json
 import zlib
@@ -17,28 +17,31 @@ from tacit.whole_files import whole
 
 UNREADABLE = (EOFError, OSError, SyntaxError, TypeError, ValueError, BadZipFile, zlib.error)
 """Errors of NumPy for a truncated or malformed array or archive."""
-WHOSE, STATE = "fit.json", "state.npz"
+IDENTITY, STATE = "fit.json", "state.npz"
 
 
 @dataclass(frozen=True)
 class InFolder:
-    """A file of the `folder` is whole or not there, after a power cut too."""
+    """Files in `folder`, written atomically, also with respect to power failures."""
 
     folder: Path
 
     @classmethod
     def of(cls, folder: Path, fit: dict[str, Any]) -> "InFolder":
-        """Tables of one fit: what makes it what it is, numbers and texts. A folder that is made is
-        its owner's alone, for reports are in it.
+        """Open the tables of one fit. `fit`: its identity, numbers and strings.
 
-        Raises `RequestError` where the folder holds another fit's, or one of another version.
+        A new folder is private to its owner, because it contains reports. Raises `RequestError` if
+        the folder holds another fit, or one of another version.
         """
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        whose, said = folder / WHOSE, json.dumps({"tacit": version("tacit-recommender")} | fit)
-        if not whose.exists():
-            with whole(whose) as partial:
-                partial.write_text(said)
-        elif whose.read_bytes() != said.encode():
+        path, identity = (
+            folder / IDENTITY,
+            json.dumps({"tacit": version("tacit-recommender")} | fit),
+        )
+        if not path.exists():
+            with whole(path) as partial:
+                partial.write_text(identity)
+        elif path.read_bytes() != identity.encode():
             raise RequestError(
                 f"{folder} contains the state of a fit of other reports or settings, or of "
                 "another version of Tacit. Use an empty folder, or the reports and settings of "
@@ -47,44 +50,44 @@ class InFolder:
         return cls(folder)
 
     def within(self, name: str) -> "InFolder":
-        """As `Tables.within`: a folder in this one."""
+        """Implement `Tables.within`: a subfolder."""
         inner = self.folder / name
         inner.mkdir(exist_ok=True)
         return InFolder(inner)
 
     def put(self, name: str, array: Array, *, is_input: bool = False) -> Table:
-        """As `Tables.put`; raises `RequestError` for a file that is not what this fit wrote."""
+        """Implement `Tables.put`. Raises `RequestError` for a file that this fit did not write."""
         path = self.folder / f"{name}.npy"
         if not path.exists():
             with whole(path) as partial:
                 np.save(partial, array)
             return str(path)
-        found = self._read(path, array)
-        if is_input and not np.array_equal(found, array):
+        stored = self._read(path, array)
+        if is_input and not np.array_equal(stored, array):
             raise self._damaged(path)
         return str(path)
 
     def known(self, name: str, like: Array) -> Table:
-        """As `Tables.known`."""
+        """Implement `Tables.known`."""
         path = self.folder / f"{name}.npy"
         self._read(path, like)
         return str(path)
 
     def after(self, name: str, before: Table) -> Table:
-        """As `Tables.after`: a file of its own, made anew."""
+        """Implement `Tables.after`: a new file."""
         like, path = opened(before), str(self.folder / f"{name}.npy")
         open_memmap(path, "w+", like.dtype, like.shape)
         return path
 
     def save(self, state: State, stale: list[Table]) -> None:
-        """As `Tables.save`: files go."""
+        """Implement `Tables.save`: stale files are deleted."""
         with whole(self.folder / STATE) as partial:
             np.savez(partial, allow_pickle=False, **state)
         for table in stale:
             Path(str(table)).unlink(missing_ok=True)
 
     def last(self, like: State) -> State | None:
-        """As `Tables.last`; raises `RequestError` for a file that is not what this fit wrote."""
+        """Implement `Tables.last`. Raises `RequestError` for a file that this fit did not write."""
         path = self.folder / STATE
         if not path.exists():
             return None
@@ -100,12 +103,12 @@ class InFolder:
     def _read(self, path: Path, like: Array) -> Array:
         """Read an array and check its type and shape, on which stages rely."""
         try:
-            found = open_memmap(path, mode="r")
+            array = open_memmap(path, mode="r")
         except UNREADABLE:
             raise self._damaged(path) from None
-        if (found.dtype, found.shape) != (like.dtype, like.shape):
+        if (array.dtype, array.shape) != (like.dtype, like.shape):
             raise self._damaged(path)
-        return found
+        return array
 
     def _damaged(self, path: Path) -> RequestError:
         return RequestError(
@@ -114,8 +117,10 @@ class InFolder:
 
 
 def _is_like(state: State, like: State) -> bool:
-    """Whether names, types and shapes are equal, but for a common number of rows where `like` has
-    none."""
+    """Return whether names, types and shapes are equal.
+
+    Arrays of `like` without rows stand for any common number of rows.
+    """
     growing = {name for name, array in like.items() if array.shape[:1] == (0,)}
     lengths = {state[name].shape[:1] for name in growing & state.keys()}
     return len(lengths) < 2 and _types(state, growing) == _types(like, growing)

@@ -1,4 +1,4 @@
-"""The engine of one machine: blocks one after another, each on every core."""
+"""Engine of one machine: blocks in sequence, each on all cores."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,24 +7,24 @@ from typing import Self
 from tacit.engines.engine import Block, Column, Result, Shared
 
 AT_ONCE = 8_000_000
-"""Cells of a block: what a stage needs beside its tables is a few numbers for each."""
+"""Cells per block. A stage needs a few numbers per cell in addition to its tables."""
 
 
 @dataclass(frozen=True)
 class Local:
-    """`blocks`: how many pieces; more need less memory at once and give the same digits."""
+    """`blocks`: number of pieces. More pieces need less memory; results are identical."""
 
     blocks: int = 1
 
     @classmethod
     def over_cells(cls, cells: int) -> Self:
-        """As few blocks as need little memory beside so many cells of a matrix."""
+        """Return an engine with as few blocks as memory for `cells` cells of a matrix allows."""
         return cls(1 + cells // AT_ONCE)
 
     def over(
         self, kernel: Callable[[Block, Shared], Result], blocks: Sequence[Block], shared: Shared
     ) -> list[Result]:
-        """As `Engine.over`."""
+        """Implement `Engine.over`."""
         return [kernel(block, shared) for block in blocks]
 
     def across(
@@ -34,5 +34,5 @@ class Local:
         columns: Sequence[Column],
         shared: Shared,
     ) -> list[list[Result]]:
-        """As `Engine.across`."""
+        """Implement `Engine.across`."""
         return [[kernel(row, column, shared) for column in columns] for row in rows]

@@ -1,4 +1,4 @@
-"""The engine of a cluster, or of one machine's cores: a task of Spark's for each block."""
+"""Engine of a cluster, or of one machine's cores: one Spark task per block."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -17,21 +17,24 @@ from tacit.engines.spark_session import losing_nobody, quiet, session
 from tacit.errors import RequestError, TacitError
 
 LARGEST = 1 << 29
-"""Bytes of a packed block: two and a result have to fit where Spark's rows and Arrow's columns end,
-at 2^31, and buffers grow by doubling."""
+"""Most bytes of a packed block: two blocks and a result must fit in Spark's rows and Arrow's
+columns of at most 2^31 bytes, and buffers grow by doubling."""
 
 OUTCOME = "place long, fault string, result binary"
 
 
 class Spark:
-    """`master`: as Spark writes it; one worker of Python a core. `blocks`: how many pieces.
+    """Run stages on Spark.
+
+    `master`: in Spark's notation; one Python worker per core. `blocks`: number of pieces. `memory`:
+    of the driver, which holds all blocks and results of a stage, and of everything if the master is
+    local.
 
     A session starts with the first stage and stops with `close`, or at the end of a `with` block.
-    Kernels are found by module and name, so that workers have to have the modules. `memory`: of
-    the driver, which holds all blocks and results of a stage, and of everything where the master
-    is local. Raises `RequestError` for fewer than one block; a stage raises it where Spark does
-    not start or loses workers, a block is larger than `LARGEST`, or a kernel cannot be found by
-    name; and what `TacitError` a kernel raises.
+    Kernels are resolved by module and name, so workers must have the modules installed. Raises
+    `RequestError` for fewer than one block. A stage raises it if Spark does not start or loses
+    workers, a block is larger than `LARGEST`, or a kernel cannot be resolved by name; and any
+    `TacitError` of a kernel.
     """
 
     def __init__(self, master: str = "local[2]", blocks: int = 8, memory: str = "4g") -> None:
@@ -44,7 +47,7 @@ class Spark:
     def over(
         self, kernel: Callable[[Block, Shared], Result], blocks: Sequence[Block], shared: Shared
     ) -> list[Result]:
-        """As `Engine.over`."""
+        """Implement `Engine.over`."""
         return self._run(kernel, shared, {"row": blocks})
 
     def across(
@@ -54,7 +57,7 @@ class Spark:
         columns: Sequence[Column],
         shared: Shared,
     ) -> list[list[Result]]:
-        """As `Engine.across`; the driver sends each block once, and Spark pairs them."""
+        """Implement `Engine.across`; the driver sends each block once, and Spark pairs them."""
         flat = self._run(kernel, shared, {"row": rows, "column": columns})
         width = len(columns)
         return [flat[row * width : (row + 1) * width] for row in range(len(rows))]
@@ -81,11 +84,11 @@ class Spark:
         shared: tuple[Any, ...],
         axes: dict[str, Sequence[tuple[Any, ...]]],
     ) -> list[Any]:
-        """Results by place: the last axis moves fastest."""
+        """Return results in order: the last axis varies fastest."""
         name, all_share = named(kernel), pack(shared)
         if not all(axes.values()):
             return []
-        # Sent once to each machine, however many of its tasks read it.
+        # Sent once to each machine, for all of its tasks.
         sent = self._running().sparkContext.broadcast(all_share)
         try:
             with quiet(), losing_nobody(self.master):
@@ -97,7 +100,7 @@ class Spark:
     def _running(self) -> Any:
         if self._session is None:
             self._session = self._open.enter_context(session(self.master, self.memory))
-            # A row is a block: together with a second one it would outgrow a batch.
+            # A row is a block: two of them would exceed a batch.
             self._session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
         return self._session
 
@@ -107,7 +110,7 @@ class Spark:
             self._frame(axis, blocks, int(step))
             for (axis, blocks), step in zip(axes.items(), steps, strict=True)
         ]
-        # A task is a row with every column, which each machine is sent once for all its rows.
+        # A task is a row with every column. Columns are sent to each machine once for all its rows.
         return reduce(lambda left, right: left.crossJoin(right.hint("broadcast")), frames)
 
     def _frame(self, axis: str, blocks: Sequence[tuple[Any, ...]], step: int) -> Any:
@@ -121,9 +124,9 @@ class Spark:
 
 @dataclass(frozen=True)
 class _Task:
-    """What a worker does with the batches of a partition; it travels to the worker itself.
+    """Work of a worker on the batches of a partition; serialized to the worker.
 
-    `shared`: Spark's broadcast of what is shared, packed.
+    `shared`: Spark's broadcast of the packed shared inputs.
     """
 
     kernel: tuple[str, str]
@@ -136,19 +139,19 @@ class _Task:
         for batch in batches:
             for row in range(batch.num_rows):
                 blocks = [batch[f"{axis}_block"][row].as_buffer() for axis in self.axes]
-                place = sum(batch[axis][row].as_py() for axis in self.axes)
+                index = sum(batch[axis][row].as_py() for axis in self.axes)
                 fault, result = self._outcome(blocks)
                 kinds = (pa.int64(), pa.string(), pa.binary())
                 cells = [
-                    pa.array([x], t) for x, t in zip((place, fault, result), kinds, strict=True)
+                    pa.array([x], t) for x, t in zip((index, fault, result), kinds, strict=True)
                 ]
                 yield pa.record_batch(cells, ["place", "fault", "result"])
 
     def _outcome(self, blocks: list[Any]) -> tuple[str | None, bytes]:
-        """The packed result; or the name of what was raised on purpose, and its sentence."""
+        """Return the packed result, or the name of a `TacitError` and its message."""
         try:
-            given = [unpack(memoryview(block)) for block in blocks]
-            result = found(*self.kernel)(*given, unpack(self.shared.value))
+            arguments = [unpack(memoryview(block)) for block in blocks]
+            result = found(*self.kernel)(*arguments, unpack(self.shared.value))
             return None, _fitting(pack(result))
         except TacitError as error:
             return type(error).__name__, str(error).encode()

@@ -1,4 +1,4 @@
-"""Spark in this process: found, started where nothing runs yet, and left as it was found."""
+"""Spark in this process: use a running session or start one, and restore the previous state."""
 
 import logging
 import os
@@ -24,19 +24,19 @@ LOG = Path(__file__).with_name("spark-log.properties")
 MASTER = re.compile(r"local(-cluster)?(\[[\d*, ]+\])?|yarn|(spark|k8s)://.+")
 LOST = re.compile(r"worker exited unexpectedly|ExecutorLostFailure")
 STACK = "-Xss16m"
-"""Of a thread of Java's: the plan of a loop of Spark's library is as deep as it has rounds, and is
-written down recursively. Where that overflows, Spark waits for ever."""
+"""Java thread stack. The plan of a loop in Spark's library is as deep as its rounds, and serialized
+recursively. If the stack overflows, Spark waits indefinitely."""
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @contextmanager
 def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
-    """A Spark session of `master` with settings of its own; stops what it started.
+    """Open a Spark session of `master` with separate settings; stop it if it was started here.
 
-    `master` as Spark writes it ("local[2]", "spark://host:7077"). `memory`: of the driver, which is
-    all there is where the master is local. A session that already runs in this process is used and
-    left running. Raises `RequestError` where PySpark or Java is missing, where `master` is none or
-    Spark does not start, and where one runs already for another master.
+    `master`: in Spark's notation ("local[2]", "spark://host:7077"). `memory`: of the driver, which
+    is the only process if the master is local. A session that already runs in this process is used
+    and left running. Raises `RequestError` if PySpark or Java is missing, `master` is invalid,
+    Spark does not start, or it already runs for another master.
     """
     if not MASTER.fullmatch(master):
         raise RequestError(
@@ -55,7 +55,7 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
                 f"Spark already runs here for {spark.sparkContext.master}; use that master, or "
                 f"stop it before you use {master}."
             )
-        yield _of_its_own(spark)
+        yield _separate_session(spark)
     finally:
         if running is None:
             with quiet():
@@ -65,12 +65,12 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
 
 
 def _of_no_gateway(record: logging.LogRecord) -> bool:
-    """Py4J logs to the root, too, how an interrupt met it, and raises it as well."""
+    """Filter Py4J's messages about interrupts to the root logger; it raises them as well."""
     return record.module != "java_gateway"
 
 
 def _hush(level: int) -> int:
-    """Let Py4J's own loggers speak from a level on; the level until now."""
+    """Set the level of Py4J's loggers. Returns the previous level."""
     logger = logging.getLogger("py4j")
     before = logger.level
     logger.setLevel(level)
@@ -79,8 +79,7 @@ def _hush(level: int) -> int:
 
 @contextmanager
 def quiet() -> Generator[None]:
-    """No word about pandas, which PySpark asks for and nothing here uses, or about a stop after an
-    interrupt."""
+    """Suppress warnings about pandas, which is not used here, and about stops after interrupts."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
         warnings.filterwarnings("ignore", "Unable to cleanly shutdown", RuntimeWarning)
@@ -89,7 +88,7 @@ def quiet() -> Generator[None]:
 
 @contextmanager
 def losing_nobody(master: str) -> Generator[None]:
-    """Raise `RequestError` where workers died more often than Spark tries a block."""
+    """Raise `RequestError` if workers died more often than Spark retries a block."""
     py4j: Any = import_module("py4j.protocol")
     try:
         yield
@@ -111,7 +110,7 @@ def _pyspark() -> None:
 
 
 def _java() -> None:
-    """Java is where Spark looks for it: under JAVA_HOME if that is set, else on the path."""
+    """Check for Java where Spark looks for it: in JAVA_HOME if set, else on the path."""
     home = os.environ.get("JAVA_HOME")
     if home and not shutil.which("java", path=Path(home) / "bin"):
         raise RequestError(
@@ -131,7 +130,7 @@ def _started(master: str, memory: str) -> "SparkSession":
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python is this one
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers use this Python
     py4j: Any = import_module("py4j.protocol")
     builder = SparkSession.Builder().master(master).appName("tacit")
     for key, setting in _settings(master, memory).items():
@@ -146,7 +145,7 @@ def _started(master: str, memory: str) -> "SparkSession":
             f"Spark cannot start for the master {master}, which requires Java 17 or later: {reason}"
         ) from None
     finally:
-        # PySpark's own answer to an interrupt talks to a Java that is in the middle of a sentence.
+        # PySpark's interrupt handler calls Java, possibly in the middle of another call.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupted)
 
@@ -158,12 +157,12 @@ def _settings(master: str, memory: str) -> dict[str, str]:
         "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={LOG}" {STACK}',
         "spark.executor.extraJavaOptions": STACK,
         "spark.driver.memory": memory,
-        "spark.driver.maxResultSize": "0",  # results are what was asked for, whatever their size
-        "spark.rpc.message.maxSize": "2047",  # MiB: a block travels inside its task
+        "spark.driver.maxResultSize": "0",  # results of any size
+        "spark.rpc.message.maxSize": "2047",  # MiB: a block is part of its task
         "spark.speculation": "false",  # noise is drawn once; see collection/spark.py
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(_folders()),
     }
-    # A worker of Python is a core of Spark's; threads of its own would take another worker's.
+    # A Python worker is one Spark core; additional threads would take another worker's core.
     settings |= {f"spark.executorEnv.{name}": "1" for name in THREADS}
     if master.startswith("local"):
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -171,16 +170,16 @@ def _settings(master: str, memory: str) -> dict[str, str]:
 
 
 def _folders() -> list[str]:
-    """Where this Python looks for modules beside what comes with it: a worker looks there too."""
-    own = (sys.prefix, sys.base_prefix)
-    return [folder for folder in sys.path if folder and not folder.startswith(own)]
+    """Return the module search path beyond the standard library, for the workers."""
+    standard = (sys.prefix, sys.base_prefix)
+    return [folder for folder in sys.path if folder and not folder.startswith(standard)]
 
 
-def _of_its_own(spark: "SparkSession") -> "SparkSession":
+def _separate_session(spark: "SparkSession") -> "SparkSession":
     fresh = spark.newSession()
     settings = {
-        "spark.sql.execution.arrow.localRelationThreshold": "0b",  # a partition each Arrow batch
-        "spark.sql.adaptive.enabled": "false",  # no partitions joined by their size: work decides
+        "spark.sql.execution.arrow.localRelationThreshold": "0b",  # one partition per Arrow batch
+        "spark.sql.adaptive.enabled": "false",  # do not merge partitions by size
     }
     for key, setting in settings.items():
         fresh.conf.set(key, setting)

@@ -1,8 +1,8 @@
-"""Tables that stages read and write: arrays of this process, or files that all workers reach.
+"""Tables that stages read and write: arrays of this process, or files that all workers can reach.
 
-A table is an array, or the path of a NumPy file that holds one. In files, rows of a sweep are never
-written again and stay until the state of a later sweep is safe, so that a worker that died does
-its block again from the same rows, and a fit that was killed goes on from its last whole sweep.
+A table is an array, or the path of a NumPy file. In files, rows of a sweep are never overwritten
+and exist until the state of a later sweep is durable, so that a restarted worker repeats its block
+from the same rows, and an interrupted fit resumes from its last complete sweep.
 """
 
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ State = dict[str, Array]
 
 
 class Done(NamedTuple):
-    """That a stage did `rows` rows of a block; what came of them is in a table."""
+    """Result of a stage that processed `rows` rows of a block and wrote them to a table."""
 
     rows: int
 
 
 def opened(table: Table) -> Array:
-    """The table's array, a view of the file where it is in one."""
+    """Return the table's array, a view of its file if it is in one."""
     return np.asarray(open_memmap(table, "r+")) if isinstance(table, str) else table
 
 
 def written(table: Table, first: int, rows: Array) -> None:
-    """Write rows to the table from the row `first` on; where it is a file, it is safe then."""
+    """Write rows to the table from row `first` on, durably if it is a file."""
     if isinstance(table, str):
         file = open_memmap(table, "r+")
         file[first : first + len(rows)] = rows
@@ -39,58 +39,62 @@ def written(table: Table, first: int, rows: Array) -> None:
 
 
 class Tables(Protocol):
-    """Makes tables, lets them go, and keeps a fit's state."""
+    """Creates and deletes tables, and stores a fit's state."""
 
     def within(self, name: str) -> "Tables":
-        """Tables of a part of the fit, with a state of its own."""
+        """Return tables of a part of the fit, with a separate state."""
         ...
 
     def put(self, name: str, array: Array, *, is_input: bool = False) -> Table:
-        """The table of that name: the array, unless there is one already. `is_input`: nothing
-        changes it, so one that is there already must be equal."""
+        """Return the named table, with the array as initial content if it is new.
+
+        `is_input`: the table is never modified, so an existing one must be equal.
+        """
         ...
 
     def known(self, name: str, like: Array) -> Table:
-        """The table of that name that an earlier run wrote, of the type and shape of `like`."""
+        """Return the named table of an earlier run, with the type and shape of `like`."""
         ...
 
     def after(self, name: str, before: Table) -> Table:
-        """A table of the same shape for the rows that are to follow those `before`."""
+        """Return a table of the same shape for the rows that replace those of `before`."""
         ...
 
     def save(self, state: State, stale: list[Table]) -> None:
-        """Keep the state in place of the last; nobody will ask for `stale` tables again."""
+        """Replace the stored state. `stale`: tables that are not needed any more."""
         ...
 
     def last(self, like: State) -> State | None:
-        """Return the state that was saved last, with the names, types and shapes of `like`. An
-        array of `like` without rows stands for any number of rows."""
+        """Return the last saved state, with the names, types and shapes of `like`.
+
+        An array of `like` without rows stands for any number of rows.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class InMemory:
-    """Rows are replaced where they are, and a fit that is killed is gone."""
+    """Tables in memory. Rows are replaced in place, and an interrupted fit is lost."""
 
     def within(self, name: str) -> "InMemory":
-        """As `Tables.within`: the same."""
+        """Implement `Tables.within`: the same tables."""
         return self
 
     def put(self, name: str, array: Array, *, is_input: bool = False) -> Table:
-        """As `Tables.put`; there never is one."""
+        """Implement `Tables.put`; tables are always new."""
         return array
 
     def known(self, name: str, like: Array) -> Table:
-        """As `Tables.known`: `like` itself, since rows are replaced where they are."""
+        """Implement `Tables.known`: `like` itself, since rows are replaced in place."""
         return like
 
     def after(self, name: str, before: Table) -> Table:
-        """As `Tables.after`: the same."""
+        """Implement `Tables.after`: the same table."""
         return before
 
     def save(self, state: State, stale: list[Table]) -> None:
-        """As `Tables.save`: nothing to do."""
+        """Implement `Tables.save`: nothing to do."""
 
     def last(self, like: State) -> State | None:
-        """As `Tables.last`: none."""
+        """Implement `Tables.last`: None."""
         return None

@@ -2,6 +2,6 @@
 
 import os
 
-# Waiting threads sleep instead of spinning: on a shared machine a spinning thread burns the very
-# core that the last worker needs. Whoever prefers otherwise sets the variable first.
+# Waiting threads sleep instead of spinning: on a shared machine a spinning thread occupies the core
+# that the last worker needs. Users can override it by setting the variable first.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")

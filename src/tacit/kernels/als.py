@@ -1,11 +1,10 @@
-"""The one weighted-ALS half-step that every least-squares model declares itself through.
+"""Weighted-ALS half-step of all least-squares models.
 
     min_X  sum over cells (r, c)  w_rc (target_rc - offset_c - x_r . y_c)^2  +  sum_r x_r' R x_r
 
-with R = diag(ridge). Row r solves
-(sum_c w_rc y_c y_c' + R) x_r = sum_c w_rc (target_rc - offset_c) y_c. Data are float32; a row's
-sums run over its own cells only, so float32 holds them. Where the ridge is too small to make the
-matrix regular in float32, as it may be without any, the row of least norm is taken, in float64.
+with R = diag(ridge). Row r solves (sum_c w_rc y_c y_c' + R) x_r = sum_c w_rc (target_rc - offset_c)
+y_c. Data are float32; a row's sums are over its cells only, so float32 suffices. If the ridge is
+too small to make the matrix regular in float32, the row of least norm is computed in float64.
 """
 
 from typing import NamedTuple
@@ -30,11 +29,11 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 LEAST_RIDGE = 0.01
 """Below it a row with fewer cells than factors may have no Cholesky factor in float32."""
-BATCH = 64  # cells gathered at a time: with the matrix they fill a first-level cache
+BATCH = 64  # cells per batch: with the matrix they fill the L1 cache
 
 
 class SideProblem(NamedTuple):
-    """The least-squares problem of one side, given the other.
+    """Least-squares problem of one side, given the other.
 
     `target`, `weight`: canonical cell order, shape (n,). `design`: shape (columns, K). `offset`:
     shape (columns,). `ridge`: shape (K,), not negative.
@@ -48,7 +47,7 @@ class SideProblem(NamedTuple):
 
 
 def half_step(side: Side, problem: SideProblem) -> Floats:
-    """The rows that solve the problem, shape (rows, K); a row without cells is zero."""
+    """Return the rows that solve the problem, shape (rows, K); a row without cells is zero."""
     if problem.ridge.min() < LEAST_RIDGE:
         return least_norm_step(side, problem)
     K = problem.design.shape[1]
@@ -59,7 +58,7 @@ def half_step(side: Side, problem: SideProblem) -> Floats:
 
 
 def least_norm_step(side: Side, problem: SideProblem) -> Floats:
-    """The same by a singular value decomposition of each row's problem: (A; R^1/2) x = (b; 0)."""
+    """Solve by a singular value decomposition of each row's problem: (A; R^1/2) x = (b; 0)."""
     design, held = problem.design.astype(np.float64), np.sqrt(problem.ridge.astype(np.float64))
     roots = np.sqrt(problem.weight.astype(np.float64))
     rows = np.zeros((len(side.start) - 1, design.shape[1]), np.float32)
@@ -74,16 +73,16 @@ def least_norm_step(side: Side, problem: SideProblem) -> Floats:
 
 
 def in_vectors(design: Floats) -> Floats:
-    """The design with empty columns up to whole vectors.
+    """Pad the design with zero columns to a multiple of the vector width.
 
-    Shapes (rows, K) and (rows, K up to a whole vector).
+    Shapes (rows, K) and (rows, padded K).
     """
     K = design.shape[1]
     return np.ascontiguousarray(np.pad(design, ((0, 0), (0, padded(K) - K))), np.float32)
 
 
 def largest_first(side: Side) -> NDArray[np.int64]:
-    """Rows by falling size: dealt out in turn, they keep all cores busy to the end.
+    """Return rows by decreasing size, which balances the load of threads in round-robin order.
 
     Shape (rows,).
     """

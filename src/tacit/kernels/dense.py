@@ -1,9 +1,9 @@
-"""Small dense algebra inside a compiled loop: no library call, no allocation.
+"""Small dense algebra inside compiled loops, without library calls and allocations.
 
-A symmetric matrix lives in its lower triangle, row by row, and is factored *from its last row
-up*: H = L'L with L lower triangular. Then every inner loop starts at column 0 and runs along a
-row, in whole vectors. So a matrix of size K has room for `padded(K)` columns, and for K up to
-the next multiple of `BLOCK` rows; what lies outside the lower triangle is scratch.
+A symmetric matrix is stored in its lower triangle, row by row, and factored *from its last row up*:
+H = L'L with L lower triangular. Then every inner loop starts at column 0 and runs along a row, in
+whole vectors. So a matrix of size K has `padded(K)` columns, and for K up to the next multiple of
+`BLOCK` rows. Entries outside the lower triangle are scratch.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.kernels.tile import LANES, scale, tile
 
 FAST = {"contract", "nsz", "nnan", "ninf"}
-BLOCK = 8  # rows of a matrix that are summed together, and rows a factorization finishes at once
+BLOCK = 8  # rows per step of products and of the factorization
 
 Matrix = NDArray[np.floating[Any]]
 Vector = NDArray[np.floating[Any]]
@@ -27,52 +27,52 @@ _row_four, _row_three, _row_two, _row_one = (tile(1, wide) for wide in (4, 3, 2,
 
 @njit(cache=True)
 def padded(K: int) -> int:
-    """K, up to whole vectors."""
+    """Round K up to whole vectors."""
     return (K + LANES - 1) // LANES * LANES
 
 
 @njit(cache=True, fastmath=FAST)
 def add_gram(H: Matrix, K: int, sign: float, y: Matrix, n: int) -> None:
-    """H[:K, :K] += sign y[:n]' y[:n], lower triangle.
+    """Compute H[:K, :K] += sign y[:n]' y[:n], lower triangle.
 
     Shapes: H (K or more, K or more), y (n or more, K or more).
     """
     for k in range(0, K, BLOCK):
-        whole = k // (2 * LANES) * 2 * LANES
-        for j in range(0, whole, 2 * LANES):
+        end = k // (2 * LANES) * 2 * LANES
+        for j in range(0, end, 2 * LANES):
             _block_two(H, k, j, sign, y, k, y, j, n)
-        if k - whole < LANES:
-            _block_one(H, k, whole, sign, y, k, y, whole, n)
+        if k - end < LANES:
+            _block_one(H, k, end, sign, y, k, y, end, n)
         else:
-            _block_two(H, k, whole, sign, y, k, y, whole, n)
+            _block_two(H, k, end, sign, y, k, y, end, n)
 
 
 @njit(cache=True, fastmath=FAST)
 def add_rows(
     x: Matrix, k: int, K: int, sign: float, pull: Matrix, i: int, y: Matrix, n: int
 ) -> None:
-    """x[k, :K] += sign pull[:n, i]' y[:n].
+    """Compute x[k, :K] += sign pull[:n, i]' y[:n].
 
     Shapes: x (more than k, K or more), `pull` (n or more, more than i), y (n or more, K or more).
     """
     vectors = padded(K) // LANES
-    whole = vectors // 4 * 4 * LANES
-    for j in range(0, whole, 4 * LANES):
+    end = vectors // 4 * 4 * LANES
+    for j in range(0, end, 4 * LANES):
         _row_four(x, k, j, sign, pull, i, y, j, n)
     if vectors % 4 == 3:
-        _row_three(x, k, whole, sign, pull, i, y, whole, n)
+        _row_three(x, k, end, sign, pull, i, y, end, n)
     elif vectors % 4 == 2:
-        _row_two(x, k, whole, sign, pull, i, y, whole, n)
+        _row_two(x, k, end, sign, pull, i, y, end, n)
     elif vectors % 4 == 1:
-        _row_one(x, k, whole, sign, pull, i, y, whole, n)
+        _row_one(x, k, end, sign, pull, i, y, end, n)
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def factor(H: Matrix, K: int) -> None:
     """Replace the lower triangle of a positive definite H[:K, :K] by L with H = L'L.
 
-    `BLOCK` rows are finished at a time and then leave the rest. Roots are taken last, and so none
-    waits for another. Both sides of H are K or more.
+    `BLOCK` rows are factored at a time and then subtracted from the rest. Square roots are taken
+    last, so they do not delay each other. Both dimensions of H are at least K.
     """
     last, one, least = K, H.dtype.type(1), H.dtype.type(1e-12)
     while last > 0:

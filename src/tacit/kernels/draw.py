@@ -1,4 +1,4 @@
-"""Bulk sampling: 64-bit words to symbols, many millions a second, exactly as one draw does it."""
+"""Bulk sampling of symbols from 64-bit words, exactly as a single draw."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 GUIDE_BITS = 12
 SCAN = np.uint16(1 << 15)
-"""Set in a guide entry whose bucket holds a bound: the entry is then only where to start."""
+"""Flag of guide entries whose bucket contains a bound: the entry is then only the first symbol."""
 
 Words = NDArray[np.uint64]
 Unsigned = NDArray[np.unsignedinteger[Any]]
 
 
 class Rows(NamedTuple):
-    """Rows of bounds, stacked: row r has `counts[r]` of them in `bounds[r]`, scaled to 64 bits.
+    """Stacked rows of bounds: row r has `counts[r]` of them in `bounds[r]`, scaled to 64 bits.
 
-    `guide[r, top]` is the symbol of every word whose top bits are `top`, or, marked `SCAN`, the
-    first symbol that such a word can have.
+    `guide[r, top]` is the symbol of every word whose top bits are `top`, or, flagged with `SCAN`,
+    the first symbol that such a word can have.
     """
 
     bounds: Words
@@ -30,7 +30,7 @@ class Rows(NamedTuple):
 def stacked(rows: Sequence[Sequence[int]], word_bits: Sequence[int]) -> Rows:
     """Stack rows of ascending bounds, row r being of `word_bits[r]`-bit words.
 
-    The guide only saves time: a bucket that a bound cuts through is compared in full.
+    The guide only saves time: buckets that contain a bound are compared in full.
     """
     first = np.arange(1 << GUIDE_BITS, dtype=np.uint64) << np.uint64(64 - GUIDE_BITS)
     last = first + np.uint64((1 << (64 - GUIDE_BITS)) - 1)
@@ -47,7 +47,7 @@ def stacked(rows: Sequence[Sequence[int]], word_bits: Sequence[int]) -> Rows:
 
 @njit(parallel=True, cache=True)
 def draw_symbols(words: Words, rows: Unsigned, table: Rows, symbols: Unsigned) -> None:
-    """symbols[i] = how many bounds of row rows[i] are <= words[i].
+    """Compute symbols[i] = number of bounds of row rows[i] that are <= words[i].
 
     `words`, `rows` and `symbols`: shape (n,).
     """

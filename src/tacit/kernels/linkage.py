@@ -1,4 +1,4 @@
-"""Scores of every person against what is known of one, a victim after another, and their places."""
+"""Linkage scores of all users against the known items of victims, and ranks of the victims."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ Columns = NDArray[np.unsignedinteger[Any]]
 Codes = NDArray[np.int32]
 Doubles = NDArray[np.float64]
 TIE = 1e-9
-"""Sums that differ by no more are equal: the same terms add up differently in another order."""
+"""Tolerance of ties: equal terms in another order add up to slightly different sums."""
 
 
 @njit(parallel=True, cache=True)
@@ -24,14 +24,13 @@ def known_places(
     better: Codes,
     ties: Codes,
 ) -> None:
-    """How many score higher than each victim given their first `stops[s]` known items, and how many
-    as high, themselves included.
+    """Count the users with higher and with equal scores (including itself) for each victim.
 
-        score(v) = sum over known items i of weights[i, row, columns[i, v]]
+        score(v) = sum over the first stops[s] known items i of weights[i, row, columns[i, v]]
 
-    `victims`: codes, shape (victims,). `known`: item codes, -1 from where there are no more, and
-    `rows` of `weights` (items, rows, columns), shapes (victims, any). `columns`: shape (items,
-    people). `better`, `ties`: shape (victims, stops); 0 ties where a victim has fewer items.
+    `victims`: codes, shape (victims,). `known`: item codes, padded with -1, and `rows` of `weights`
+    (items, rows, columns), shapes (victims, any). `columns`: shape (items, users). `better`,
+    `ties`: outputs, shape (victims, stops); 0 ties where a victim has fewer items.
     """
     people = columns.shape[1]
     for p in prange(len(victims)):
@@ -46,7 +45,7 @@ def known_places(
             for v in range(people):
                 score[v] += gains[seen[v]]
             if j + 1 == stops[stop]:
-                _place(score, victims[p], better[p], ties[p], stop)
+                _rank(score, victims[p], better[p], ties[p], stop)
                 stop += 1
 
 
@@ -54,12 +53,12 @@ def known_places(
 def task_places(
     victims: Codes, first: Columns, second: Columns, weights: Doubles, better: Codes, ties: Codes
 ) -> None:
-    """How many names of a second task fit a victim's name in the first better, and as well.
+    """Count the names of a second task with higher and equal scores for a victim in the first.
 
         score(v) = sum over items i of weights[i, first[victim, i], second[i, v]]
 
-    `first`: shape (people, items), `second`: (items, people), `weights`: (items, columns, columns),
-    `better`, `ties`: (victims, 1).
+    `first`: shape (users, items), `second`: (items, users), `weights`: (items, columns, columns),
+    `better`, `ties`: outputs, (victims, 1).
     """
     items, people = second.shape
     for p in prange(len(victims)):
@@ -69,17 +68,17 @@ def task_places(
             seen = second[item]
             for v in range(people):
                 score[v] += gains[seen[v]]
-        _place(score, victims[p], better[p], ties[p], 0)
+        _rank(score, victims[p], better[p], ties[p], 0)
 
 
 @njit(cache=True)
-def _place(score: Doubles, own: int, better: Codes, ties: Codes, stop: int) -> None:
+def _rank(score: Doubles, victim: int, better: Codes, ties: Codes, stop: int) -> None:
     higher = 0
     equal = 0
     for v in range(len(score)):
-        if score[v] > score[own] + TIE:
+        if score[v] > score[victim] + TIE:
             higher += 1
-        elif score[v] >= score[own] - TIE:
+        elif score[v] >= score[victim] - TIE:
             equal += 1
     better[stop] = higher
     ties[stop] = equal

@@ -1,4 +1,4 @@
-"""Exact integer sums over people, by item: the totals that a curator adds noise to."""
+"""Exact integer sums over users, by item: the totals of noisy releases."""
 
 import numpy as np
 from numba import njit, prange
@@ -11,10 +11,10 @@ Ints = NDArray[np.int32]
 
 
 def weighted_sums(items: Side, weights: Ints, rows: Ints) -> Longs:
-    """sum over cells (u, j) of weights[cell] * rows[u], shape (items, D), in 64-bit integers.
+    """Return sum over cells (u, j) of weights[cell] * rows[u], shape (items, D), in int64.
 
-    `weights`: canonical cell order, shape (n,). `rows`: shape (people, D). Integers add up to the
-    same digits in any order; nothing overflows while each product stays below 2^62 / people.
+    `weights`: canonical cell order, shape (n,). `rows`: shape (users, D). Integer sums are
+    identical in any order; nothing overflows while each product stays below 2^62 / users.
     """
     sums = np.zeros((len(items.start) - 1, rows.shape[1]), np.int64)
     _add(items, weights, rows, sums)

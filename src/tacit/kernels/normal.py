@@ -1,4 +1,4 @@
-"""The two halves of a normal equation, row by row: Gram matrices, and exact integer sums."""
+"""Normal equations, row by row: Gram matrices, and exact integer right-hand sides."""
 
 import numpy as np
 from numba import njit, prange
@@ -12,32 +12,32 @@ Doubles = NDArray[np.float64]
 
 @njit(parallel=True, cache=True)
 def grams(side: Side, design: Doubles) -> Doubles:
-    """sum_c y_c y_c' over the cells of each row; `design` (columns, K) to (rows, K, K)."""
+    """Return sum_c y_c y_c' over the cells of each row; `design` (columns, K) to (rows, K, K)."""
     K = design.shape[1]
-    found = np.zeros((len(side.start) - 1, K, K))
-    for row in prange(len(found)):
-        for place in range(side.start[row], side.start[row + 1]):
-            y = design[side.other[place]]
+    matrices = np.zeros((len(side.start) - 1, K, K))
+    for row in prange(len(matrices)):
+        for position in range(side.start[row], side.start[row + 1]):
+            y = design[side.other[position]]
             for a in range(K):
                 for b in range(a + 1):
-                    found[row, a, b] += y[a] * y[b]
+                    matrices[row, a, b] += y[a] * y[b]
         for a in range(K):
             for b in range(a):
-                found[row, b, a] = found[row, a, b]
-    return found
+                matrices[row, b, a] = matrices[row, a, b]
+    return matrices
 
 
 @njit(parallel=True, cache=True)
 def integer_sums(side: Side, design: Ints, values: Ints) -> Ints:
-    """sum_c value_c y_c over the cells of each row, in integers; (rows, K).
+    """Return sum_c value_c y_c over the cells of each row, in integers; (rows, K).
 
-    `values`: canonical cell order. Integers make the sum the same in any order.
+    `values`: canonical cell order. Integer sums are identical in any order.
     """
-    found = np.zeros((len(side.start) - 1, design.shape[1]), np.int64)
-    for row in prange(len(found)):
-        for place in range(side.start[row], side.start[row + 1]):
-            value = values[side.cell[place]]
-            y = design[side.other[place]]
+    totals = np.zeros((len(side.start) - 1, design.shape[1]), np.int64)
+    for row in prange(len(totals)):
+        for position in range(side.start[row], side.start[row + 1]):
+            value = values[side.cell[position]]
+            y = design[side.other[position]]
             for a in range(design.shape[1]):
-                found[row, a] += value * y[a]
-    return found
+                totals[row, a] += value * y[a]
+    return totals

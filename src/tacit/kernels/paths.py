@@ -1,4 +1,4 @@
-"""Meta-paths of a layered graph: every way from an item to those of the other domain, weighed."""
+"""Meta-paths of a layered graph: weighted sums over all paths to items of the other domain."""
 
 from typing import NamedTuple
 
@@ -11,14 +11,14 @@ from tacit.kernels.layout import starts
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
-DEEPEST = 5  # edges of a path through all six layers
+DEEPEST = 5  # most edges of a path, through all six layers
 
 
 class Graph(NamedTuple):
     """Edges to the next layer alone: those of item i are `start[i]` to `start[i + 1]`.
 
-    `other`: the item they lead to, ascending. `s`, `same`, `share`: as the baseliner's edges.
-    `place`: the place of each target item among them, -1 for source items, shape (items,).
+    `other`: target of each edge, ascending. `s`, `same`, `share`: as in the baseliner's edges.
+    `place`: index of each target item among them, -1 for source items, shape (items,).
     """
 
     start: Longs
@@ -36,7 +36,7 @@ class Sources(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Target items within reach of each source item of a block.
+    """Target items reached from each source item of a block.
 
     Source item r reaches `other[start[r] : start[r + 1]]`, ascending, with the X-Sim in `s`.
     """
@@ -47,7 +47,10 @@ class Found(NamedTuple):
 
 
 def reach(sources: Sources, graph: Graph) -> Found:
-    """X-Sim(i, j) = sum over paths of c s / sum of c; c the product of F, s the mean by S."""
+    """Return X-Sim(i, j) = sum over paths of c s / sum of c.
+
+    c: the product of F over a path. s: the mean weighted by S.
+    """
     counts = np.zeros(len(sources.code), np.int64)
     none = np.zeros(0, np.int64)
     _reach(sources.code, graph, none, counts, np.zeros(0, np.int32), np.zeros(0))
@@ -59,7 +62,7 @@ def reach(sources: Sources, graph: Graph) -> Found:
 
 @njit(parallel=True, cache=True)
 def _reach(code: Ints, graph: Graph, start: Longs, counts: Longs, other: Ints, s: Doubles) -> None:
-    """Count what each item reaches, or, where `start` says whereto, write it."""
+    """Count the items reached from each item, or, if `start` is set, write them."""
     for row in prange(len(code)):
         at = start[row] if len(start) else 0
         counts[row] = _reach_from(code[row], graph, at, other, s)
@@ -67,21 +70,21 @@ def _reach(code: Ints, graph: Graph, start: Longs, counts: Longs, other: Ints, s
 
 @njit(cache=True)
 def _reach_from(item: int, graph: Graph, at: int, other: Ints, s: Doubles) -> int:
-    """How many targets an item reaches; written from `at` on, where there is room for any."""
+    """Return how many targets an item reaches, and write them from `at` on if `other` is set."""
     weighed, certain = _walk(item, graph)
     reached = 0
     for j in range(len(graph.place)):
-        place = graph.place[j]
-        if place >= 0 and certain[place] > 0:
+        index = graph.place[j]
+        if index >= 0 and certain[index] > 0:
             if len(other):
-                other[at + reached], s[at + reached] = j, weighed[place] / certain[place]
+                other[at + reached], s[at + reached] = j, weighed[index] / certain[index]
             reached += 1
     return reached
 
 
 @njit(cache=True)
 def _walk(item: int, graph: Graph) -> tuple[Doubles, Doubles]:
-    """Sums of c s and of c over all paths from an item, for each target item; depth first."""
+    """Return sums of c s and of c over all paths from an item, per target item; depth first."""
     targets = graph.place.max() + 1
     weighed, certain = np.zeros(targets), np.zeros(targets)
     edge, end = np.zeros(DEEPEST + 1, np.int64), np.zeros(DEEPEST + 1, np.int64)

@@ -1,12 +1,12 @@
 """Bulk prediction: the mean over posterior draws of the link, cell by cell.
 
-theta = mu + x_u[0] + y_i[0] + sum_k>0 x_u[k] y_i[k]
-linear link: theta          cells link: E[rating | theta], theta + sigma * normal cut into cells
+theta = mu + x_u[0] + y_i[0] + sum_k>0 x_u[k] y_i[k] linear link: theta          cells link:
+E[rating | theta], theta + sigma * normal cut into cells
 
-    E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma),   c_k half way
+    E[rating | theta] = top - sum_k (g_k+1 - g_k) Phi((c_k - theta) / sigma),   c_k midpoints
 
-is a curve of one number, the same for every cell and draw: a table with straight lines between its
-places has it, where an error function for each level took nine tenths of all time.
+is a function of one number, the same for every cell and draw. It is tabulated with linear
+interpolation; an error function per level took nine tenths of the time.
 """
 
 import math
@@ -23,41 +23,40 @@ Doubles = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 STEPS = 512
-"""Places of the table to a sigma."""
+"""Table points per sigma."""
 REACH = 8
-"""Sigmas beyond the outermost cuts, from where the curve is flat."""
+"""Range of the table beyond the outermost cuts, in sigmas, where the function is flat."""
 
 
 def tabled(levels: Doubles, sigma: float) -> Doubles:
-    """E[rating | theta] at `STEPS` places to a sigma, `REACH` sigmas beyond the outermost cuts.
+    """Tabulate E[rating | theta] at `STEPS` points per sigma, `REACH` sigmas beyond the cuts.
 
-    Between two places a straight line is off by h^2 / 8 of the second derivative at most: 2e-7 of
-    sigma, or of the widest gap between levels where that is more. `levels`: shape (L,). Shape
-    (places,).
+    The error of linear interpolation is at most h^2 / 8 of the second derivative: 2e-7 of sigma, or
+    of the widest gap between levels if larger. `levels`: shape (L,). Shape (points,).
     """
     cuts = (levels[1:] + levels[:-1]) / 2
-    places = math.ceil((cuts[-1] - cuts[0]) / sigma * STEPS) + 2 * REACH * STEPS + 2
-    thetas = cuts[0] + (np.arange(places, dtype=np.float64) / STEPS - REACH) * sigma
+    points = math.ceil((cuts[-1] - cuts[0]) / sigma * STEPS) + 2 * REACH * STEPS + 2
+    thetas = cuts[0] + (np.arange(points, dtype=np.float64) / STEPS - REACH) * sigma
     below = np.asarray(ndtr((cuts[:, None] - thetas) / sigma), np.float64)
     return np.asarray(levels[-1] - np.diff(levels) @ below, np.float64)
 
 
 @njit(cache=True, fastmath=FAST)
 def looked_up(theta: float, table: Doubles, first: float, per: float) -> float:
-    """The line of `table` at theta; its places begin at `first`, `per` of them to one."""
-    place = min(max((theta - first) * per, 0.0), len(table) - 1.001)
-    left = int(place)
-    return table[left] + (place - left) * (table[left + 1] - table[left])
+    """Interpolate `table` at theta; its first point is `first`, with `per` points per unit."""
+    position = min(max((theta - first) * per, 0.0), len(table) - 1.001)
+    left = int(position)
+    return table[left] + (position - left) * (table[left + 1] - table[left])
 
 
 def predict(
     users: Codes, items: Codes, mu: Doubles, X: Floats, Y: Floats, levels: Doubles, sigma: float
 ) -> Floats:
-    """Predicted ratings of the pairs (users[t], items[t]), clipped to the scale.
+    """Return predicted ratings of the pairs (users[t], items[t]), clipped to the scale.
 
-    `X`: shape (draws, people, 1 + K), `Y`: shape (draws, items, 1 + K), column 0 the bias. A code
-    of -1 (unknown) stands for a row of zeros: an unknown person is the average person.
-    `sigma` 0 asks for the linear link.
+    `X`: shape (draws, users, 1 + K), `Y`: shape (draws, items, 1 + K), column 0 the bias. A code of
+    -1 (unknown) stands for a row of zeros: an unknown user is the average user. `sigma`: 0 for the
+    linear link.
     """
     ends = (float(levels[0]), float(levels[-1]))
     if sigma == 0:
@@ -78,7 +77,7 @@ def _predict(
     first: float,
     per: float,
 ) -> Floats:
-    """As `predict`; an empty `table` asks for the linear link."""
+    """Compute `predict`; an empty `table` means the linear link."""
     out = np.empty(len(users), np.float32)
     for t in prange(len(users)):
         u, i = users[t], items[t]
@@ -99,10 +98,10 @@ def _predict(
 
 @njit(parallel=True, cache=True)
 def median(theta: Floats, levels: Doubles, sigma: float) -> Doubles:
-    """The lowest level that a rating exceeds in half of all cases at most.
+    """Return the lowest level that a rating exceeds with probability at most 1/2.
 
-    `theta`: draws of each cell's taste, shape (draws, n); a rating is theta + sigma * normal, cut
-    into cells half way between levels.
+    `theta`: draws of each cell's theta, shape (draws, n); a rating is theta + sigma * normal, cut
+    into cells at midpoints between levels.
     """
     out = np.empty(theta.shape[1])
     for t in prange(theta.shape[1]):
@@ -119,9 +118,9 @@ def median(theta: Floats, levels: Doubles, sigma: float) -> Doubles:
 
 @njit(parallel=True, cache=True, fastmath=FAST | {"reassoc"})
 def bilinear(users: Codes, items: Codes, mu: float, X: Floats, Y: Floats) -> Floats:
-    """theta of the pairs (users[t], items[t]) for one draw; column 0 of X and Y is the bias.
+    """Return theta of the pairs (users[t], items[t]) for one draw; column 0 of X and Y is the bias.
 
-    `users` and `items`: shape (n,); X: (people, 1 + K), Y: (items, 1 + K).
+    `users` and `items`: shape (n,); X: (users, 1 + K), Y: (items, 1 + K).
     """
     theta = np.empty(len(users), np.float32)
     for t in prange(len(users)):

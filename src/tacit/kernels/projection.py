@@ -1,7 +1,7 @@
-"""Random signs over the item axis, made as they are needed: no projection is ever stored.
+"""Random sign projection over the item axis, computed on the fly and never stored.
 
-Row `seed` of the projection has the sign s(seed, item) at each item: a bit of a public hash
-(the finalizer of SplitMix64), so that whoever knows the seed knows the row.
+Row `seed` of the projection has the sign s(seed, item) at each item: a bit of a public hash (the
+finalizer of SplitMix64), so that the seed determines the row.
 """
 
 import numpy as np
@@ -14,13 +14,13 @@ from tacit.kernels.layout import Side
 Doubles = NDArray[np.float64]
 Seeds = NDArray[np.uint64]
 Columns = NDArray[np.int64]
-BLOCK = 64  # signs to a word of the hash
+BLOCK = 64  # signs per word of the hash
 STRIDE = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True)
 def word(seed: np.uint64, block: int) -> np.uint64:
-    """The signs of items 64 block to 64 block + 63, lowest bit first."""
+    """Return the signs of items 64 block to 64 block + 63, lowest bit first."""
     z = seed + np.uint64(block) * STRIDE
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -29,7 +29,7 @@ def word(seed: np.uint64, block: int) -> np.uint64:
 
 @njit(cache=True)
 def sign(seed: np.uint64, item: int) -> float:
-    """s(seed, item), 1 or -1."""
+    """Return s(seed, item), 1 or -1."""
     bit = word(seed, item // BLOCK) >> np.uint64(item % BLOCK) & np.uint64(1)
     return 1.0 if bit else -1.0
 
@@ -37,10 +37,10 @@ def sign(seed: np.uint64, item: int) -> float:
 def projected(
     side: Side, ratings: Doubles, home: Home, rows: Doubles, columns: Columns, seeds: Seeds
 ) -> Doubles:
-    """sum_i s(seed_u, i) g_uil over u's own ratings i, for u's column l; shape (people,).
+    """Return sum_i s(seed_u, i) g_uil over u's own ratings i, for u's column l; shape (users,).
 
     g_ui = -2 (r_ui - theta_ui) (1, p_u) is the gradient of the squared error by the row (b_i, q_i),
-    and `rows` (people, 1 + K) are (b_u, p_u). `ratings`: shape (n,), in the order of `side`.
+    and `rows` (users, 1 + K) are (b_u, p_u). `ratings`: shape (n,), in the order of `side`.
     """
     entries = np.zeros(len(rows))
     _add_entries(side, ratings, home, rows, columns, seeds, entries)
@@ -69,7 +69,7 @@ def _add_entries(
 
 
 def lifted(values: Doubles, columns: Columns, seeds: Seeds, shape: tuple[int, int]) -> Doubles:
-    """sum_u s(seed_u, i) values_u over the reports of column l, of shape (items, 1 + K)."""
+    """Return sum_u s(seed_u, i) values_u over the reports of column l, of shape (items, 1 + K)."""
     blocks = -(-shape[0] // BLOCK)
     lifted = np.zeros((blocks * BLOCK, shape[1]))
     _add_lifted(values, columns, seeds, lifted)

@@ -1,8 +1,9 @@
-"""How far one witness moves a similarity, by the formula of X-Map's Theorem 2.
+"""Sensitivity of a similarity to one witness, by the formula of X-Map's Theorem 2.
 
     SS(a, b) = max over x of x_a x_b / (|a'| |b'|), and of (a.b / (|a'| |b'|) - a.b / (|a| |b|))
 
-x: a witness of both; a', b': without that witness. It is no bound (see the page about papers).
+x: a witness of both; a', b': without that witness. It is not an upper bound (see the page about
+papers).
 """
 
 from typing import NamedTuple
@@ -18,29 +19,31 @@ SMALLEST = 1e-6
 
 
 class Pairs(NamedTuple):
-    """Of every row with every column, shape (rows, columns): the adjusted cosine `s`, 0 where
-    they share no witness, and `moved`, SS made positive; 0 where they share none."""
+    """Values for every row and column, shape (rows, columns).
+
+    `s`: adjusted cosine. `moved`: |SS|. Both 0 without a common witness.
+    """
 
     s: Doubles
     moved: Doubles
 
 
 def pairs(rows: Things, columns: Things) -> Pairs:
-    """Similarities and SS; |SS| is at least 10^-6, and similarity 0 where a norm without x is 0."""
+    """Return similarities and |SS|, at least 10^-6; similarity is 0 if a norm without x is 0."""
     shape = (len(rows.code), len(columns.code))
-    found = Pairs(np.zeros(shape), np.zeros(shape))
-    _pairs(rows, columns, found)
-    return found
+    result = Pairs(np.zeros(shape), np.zeros(shape))
+    _pairs(rows, columns, result)
+    return result
 
 
 @njit(parallel=True, cache=True)
-def _pairs(rows: Things, columns: Things, found: Pairs) -> None:
+def _pairs(rows: Things, columns: Things, result: Pairs) -> None:
     for row in prange(len(rows.code)):
-        _row(row, rows, columns, found)
+        _row(row, rows, columns, result)
 
 
 @njit(cache=True)
-def _row(row: int, rows: Things, columns: Things, found: Pairs) -> None:
+def _row(row: int, rows: Things, columns: Things, result: Pairs) -> None:
     n = len(columns.code)
     dots, seen = np.zeros(n, np.int64), np.zeros(n, np.bool_)
     alone, least, most = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n)
@@ -56,15 +59,15 @@ def _row(row: int, rows: Things, columns: Things, found: Pairs) -> None:
                 alone[j] = max(alone[j], x * y / rest)
                 least[j], most[j] = min(least[j], rest), max(most[j], rest)
     for j in range(n):
-        whole = rows.root[row] * columns.root[j]
-        if seen[j] and whole > 0 and columns.code[j] != rows.code[row]:
-            found.s[row, j] = dots[j] / whole
-            found.moved[row, j] = _moved(dots[j], whole, alone[j], least[j], most[j])
+        norms = rows.root[row] * columns.root[j]
+        if seen[j] and norms > 0 and columns.code[j] != rows.code[row]:
+            result.s[row, j] = dots[j] / norms
+            result.moved[row, j] = _moved(dots[j], norms, alone[j], least[j], most[j])
 
 
 @njit(cache=True)
-def _moved(dot: int, whole: float, alone: float, least: float, most: float) -> float:
+def _moved(dot: int, norms: float, alone: float, least: float, most: float) -> float:
     if most == 0:
         return SMALLEST
     nearest = least if dot > 0 else most
-    return max(abs(max(alone, dot / nearest - dot / whole)), SMALLEST)
+    return max(abs(max(alone, dot / nearest - dot / norms)), SMALLEST)

@@ -1,18 +1,19 @@
-"""Stochastic gradient descent for SVD++, one person after the other, at O(K) a rating.
+"""Stochastic gradient descent for SVD++, user by user, at O(K) per rating.
 
     r^_ui = mu + b_u + b_i + q_i . (p_u + z_u)        z_u = |N(u)|^-1/2 sum over j in N(u) of y_j
 
-Koren (2008), equation 15; N(u) is what u rated. A rating with error e moves, all at once,
+Koren (2008), equation 15; N(u) are u's rated items. A rating with error e updates, simultaneously,
 
     b_u += g (e - l b_u)       p_u += g (e q_i - l p_u)       q_i += g (e (p_u + z_u) - l q_i)
     b_i += g (e - l b_i)       y_j += g (e |N(u)|^-1/2 q_i - l y_j)   for every j in N(u)
 
-The last is O(|N(u)| K) a rating as it stands. But all y_j of a person move alike, so that z_u obeys
+The last is O(|N(u)| K) per rating as printed. But all y_j of a user receive the same update, so
+that z_u obeys
 
     z_u += g (e q_i - l z_u)
 
-and, once u's n ratings are through, y_j = a^n y_j + (z_u - a^n z_u before) / sqrt n, a = 1 - g l.
-These are the same updates in the same order, not an approximation of them.
+and, after u's n ratings, y_j = a^n y_j + (z_u - a^n z_u before) / sqrt n, a = 1 - g l. These are
+the same updates in the same order, not an approximation.
 """
 
 from typing import NamedTuple
@@ -28,7 +29,7 @@ Doubles = NDArray[np.float64]
 
 
 class Parameters(NamedTuple):
-    """What is learnt: `b_u` (people,), `b_i` (items,), `p` (people, K), `q` and `y` (items, K)."""
+    """Parameters: `b_u` (users,), `b_i` (items,), `p` (users, K), `q` and `y` (items, K)."""
 
     b_u: Doubles
     b_i: Doubles
@@ -38,7 +39,7 @@ class Parameters(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """The learning rate g of each kind of parameter; 0 leaves it where it is."""
+    """Learning rates g by kind of parameter; 0 keeps it fixed."""
 
     biases: float
     people: float
@@ -55,10 +56,10 @@ def descend(
     ridge: float,
     most: float = np.inf,
 ) -> None:
-    """One epoch over all ratings, person by person, on one thread: the same digits every time.
+    """Run one epoch over all ratings, user by user, on one thread, deterministically.
 
-    `side`: ratings by person. `centred`: r - mu in the order of `side`, shape (n,). Errors are cut
-    to [-most, most]. Changes `at`.
+    `side`: ratings by user. `centred`: r - mu in the order of `side`, shape (n,). Errors are
+    clipped to [-most, most]. Updates `at`.
     """
     K = at.p.shape[1]
     z, before = np.empty(K), np.empty(K)
@@ -74,7 +75,7 @@ def descend(
 
 @njit(cache=True, fastmath=FAST | {"reassoc"})
 def implicit(side: Side, y: Doubles) -> Doubles:
-    """z_u of everybody, shape (people, K); zero for somebody without ratings."""
+    """Return z_u of all users, shape (users, K); zero without ratings."""
     z = np.zeros((len(side.start) - 1, y.shape[1]))
     for u in range(len(z)):
         if side.start[u] < side.start[u + 1]:
@@ -93,7 +94,7 @@ def _ratings(
     ridge: float,
     most: float,
 ) -> None:
-    """One person's ratings in turn."""
+    """Process one user's ratings in turn."""
     p = at.p[u]
     for t in range(len(rated)):
         i = rated[t]
@@ -105,9 +106,9 @@ def _ratings(
         at.b_u[u] += rates.biases * (e - ridge * at.b_u[u])
         at.b_i[i] += rates.biases * (e - ridge * at.b_i[i])
         for k in range(len(p)):
-            own, item, shared = p[k], q[k], z[k]
-            p[k] += rates.people * (e * item - ridge * own)
-            q[k] += rates.items * (e * (own + shared) - ridge * item)
+            person, item, shared = p[k], q[k], z[k]
+            p[k] += rates.people * (e * item - ridge * person)
+            q[k] += rates.items * (e * (person + shared) - ridge * item)
             z[k] += rates.implicit * (e * item - ridge * shared)
 
 
@@ -124,9 +125,9 @@ def _gather(rated: NDArray[np.int32], y: Doubles, z: Doubles) -> None:
 def _scatter(
     rated: NDArray[np.int32], z: Doubles, before: Doubles, decay: float, y: Doubles
 ) -> None:
-    """What the ratings of one person did to each y_j, all of which moved alike."""
-    kept = decay ** len(rated)
-    moved = (z - kept * before) / np.sqrt(len(rated))
+    """Apply the updates of one user's ratings to each y_j, all equal."""
+    retained = decay ** len(rated)
+    moved = (z - retained * before) / np.sqrt(len(rated))
     for j in rated:
         for k in range(len(z)):
-            y[j, k] = kept * y[j, k] + moved[k]
+            y[j, k] = retained * y[j, k] + moved[k]

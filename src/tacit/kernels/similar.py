@@ -1,9 +1,9 @@
-"""The k most similar of many things, by what each witness says of both: exact, in integers.
+"""The k most similar of many items or users, by their common witnesses: exact, in integers.
 
     s_ab = sum over witnesses of x_wa x_wb / (||x_a|| ||x_b||)
 
-Items are compared by the people who rated both, people by the items that both rated. All sums are
-of 64-bit integers, so neither the order of witnesses nor a cut into blocks can move a digit.
+Items are compared by the users who rated both, users by the items that both rated. All sums are of
+64-bit integers, so results do not depend on the order of witnesses or on blocks.
 """
 
 from collections.abc import Sequence
@@ -19,15 +19,16 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 Flags = NDArray[np.uint8]
-AHEAD, LINE = 2, 16  # witnesses whose cells are asked for early; cells to a line of the cache
+AHEAD, LINE = 2, 16  # prefetch distance in witnesses; cells per cache line
 
 
 class Things(NamedTuple):
-    """A block of things that are compared.
+    """A block of items or users to compare.
 
     `code`: ascending, shape (n,). `root`: ||x||, over all witnesses, shape (n,). `start`, `other`:
-    cells grouped by thing, with their witnesses, for rows; or by witness, with the places of
-    things in this block, for columns. `value`: x; `like`: whether it is at least the thing's mean.
+    for rows, cells grouped by item or user, with their witnesses; for columns, cells grouped by
+    witness, with indices into this block. `value`: x. `like`: whether it is at least the row's
+    mean.
     """
 
     code: Ints
@@ -39,8 +40,11 @@ class Things(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """`k` a row; `damping`: s counts min(n, damping) / damping, 0 for not at all; `signed`: the
-    largest s, or else the largest |s|; `same`: only where some witness likes or dislikes both."""
+    """Settings of a search.
+
+    `k`: neighbours per row. `damping`: s is multiplied by min(n, damping) / damping, 0 for none.
+    `signed`: rank by s instead of |s|. `same`: require a witness who likes or dislikes both.
+    """
 
     k: int
     damping: int = 0
@@ -49,11 +53,11 @@ class Wanted(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The most similar of each row, best first, ties by code; shape (rows, k).
+    """Most similar columns of each row, best first, ties by code; shape (rows, k).
 
-    `code`: -1 where there are fewer. `s`: the similarity. `same`: by how many witnesses both are
-    liked, or neither is (S); `both`: how many witnesses they share (n); both 0 where neither
-    `same` nor `damping` is wanted, as counting takes time.
+    `code`: padded with -1. `s`: similarity. `same`: S, the number of witnesses who like both or
+    neither. `both`: n, the number of common witnesses. Both are 0 unless `same` or `damping` is
+    set, as counting takes time.
     """
 
     code: Ints
@@ -63,22 +67,22 @@ class Near(NamedTuple):
 
 
 def nearest(rows: Things, columns: Things, wanted: Wanted) -> Near:
-    """For each row the most similar columns; nothing is similar to itself, or by exactly 0.
+    """Return the most similar columns of each row, except itself and similarities of exactly 0.
 
-    Rows and columns of the same codes are the same things: each sum is then made once for both.
+    Rows and columns with the same codes are the same: each sum is then computed once for both.
     """
     threads = get_num_threads()
     if not np.array_equal(rows.code, columns.code):
         near = _none((len(rows.code), wanted.k))
         _nearest(rows, columns, columns.start[rows.other], wanted, near, threads)
         return near
-    found = _none((threads, len(rows.code), wanted.k))
-    _nearest_each_other(rows, columns, _after(rows, columns), wanted, found, threads)
-    return best_of([taken(found, thread) for thread in range(threads)], wanted)
+    result = _none((threads, len(rows.code), wanted.k))
+    _nearest_each_other(rows, columns, _after(rows, columns), wanted, result, threads)
+    return best_of([taken(result, thread) for thread in range(threads)], wanted)
 
 
 def _none(shape: tuple[int, ...]) -> Near:
-    """Nothing found yet."""
+    """Return an empty result."""
     codes, counts = np.full(shape, -1, np.int32), np.zeros((2, *shape), np.int32)
     return Near(codes, np.zeros(shape), *counts)
 
@@ -92,38 +96,38 @@ def _nearest(
         dots, counts = _zeros(columns, wanted)
         for row in range(thread, n, threads):
             _add_up(rows, columns, row, first, dots, counts)
-            for place in range(len(dots)):
-                if dots[place] != 0 and columns.code[place] != rows.code[row]:
-                    s, same, both = _similarity(rows, columns, row, place, wanted, dots, counts)
-                    _consider(near, row, wanted, columns.code[place], s, same, both)
+            for index in range(len(dots)):
+                if dots[index] != 0 and columns.code[index] != rows.code[row]:
+                    s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
+                    _consider(near, row, wanted, columns.code[index], s, same, both)
             dots[:] = 0
             counts[:] = 0
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _nearest_each_other(
-    rows: Things, columns: Things, first: Longs, wanted: Wanted, found: Near, threads: int
+    rows: Things, columns: Things, first: Longs, wanted: Wanted, result: Near, threads: int
 ) -> None:
-    """Into `found`, shape (threads, rows, k), what each thread has seen of the pairs."""
+    """Compute each thread's result of the pairs into `result`, shape (threads, rows, k)."""
     n = len(rows.code)
     for thread in prange(threads):
         dots, counts = _zeros(columns, wanted)
-        near = Near(found.code[thread], found.s[thread], found.same[thread], found.both[thread])
+        near = Near(result.code[thread], result.s[thread], result.same[thread], result.both[thread])
         bar, share = np.full(n, -np.inf), (1 + 1e-9) / columns.root
         for row in range(thread, n, threads):
             _add_up(rows, columns, row, first, dots, counts)
-            for place in range(row + 1, n):
-                # No rank is above this, and seldom is it above what has been found so far.
-                most = abs(dots[place]) * share[row] * share[place]
-                if most > min(bar[row], bar[place]) and dots[place] != 0:
-                    s, same, both = _similarity(rows, columns, row, place, wanted, dots, counts)
+            for index in range(row + 1, n):
+                # An upper bound on the rank, rarely above the current results.
+                most = abs(dots[index]) * share[row] * share[index]
+                if most > min(bar[row], bar[index]) and dots[index] != 0:
+                    s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
                     if wanted.same and same == 0:
                         continue
                     rank = _rank(s, wanted)
                     if rank > bar[row]:
-                        bar[row] = _insert(near, row, wanted, columns.code[place], s, same, both)
-                    if rank > bar[place]:
-                        bar[place] = _insert(near, place, wanted, columns.code[row], s, same, both)
+                        bar[row] = _insert(near, row, wanted, columns.code[index], s, same, both)
+                    if rank > bar[index]:
+                        bar[index] = _insert(near, index, wanted, columns.code[row], s, same, both)
             dots[row:] = 0
             counts[row:] = 0
 
@@ -136,7 +140,7 @@ def _zeros(columns: Things, wanted: Wanted) -> tuple[Longs, Longs]:
 
 @njit(cache=True)
 def _after(rows: Things, columns: Things) -> Longs:
-    """Of each cell of the rows the place behind it among the columns' cells of its witness."""
+    """Return, for each cell of the rows, the position behind it among its witness's columns."""
     behind, after = columns.start.copy(), np.empty(len(rows.other), np.int64)
     for t in range(len(after)):
         behind[rows.other[t]] += 1
@@ -148,14 +152,16 @@ def _after(rows: Things, columns: Things) -> Longs:
 def _add_up(
     rows: Things, columns: Things, row: int, first: Longs, dots: Longs, counts: Longs
 ) -> None:
-    """Sums over the witnesses of a row, of their cells from `first` on: products in `dots`; 2^32 S
-    + n in `counts`, if any. Places are unsigned, as none is counted from the end."""
+    """Sum over the witnesses of a row, from `first` on.
+
+    Products in `dots`; 2^32 S + n in `counts`, if any. Indices are unsigned, as none is negative.
+    """
     stop = rows.start[row + 1]
     for t in range(rows.start[row], stop):
         soon = first[min(t + AHEAD, stop - 1)]
-        for place in range(soon, soon + 2 * LINE, LINE):
-            prefetch(columns.other, place)
-            prefetch(columns.value, place)
+        for index in range(soon, soon + 2 * LINE, LINE):
+            prefetch(columns.other, index)
+            prefetch(columns.value, index)
         x, like = np.int64(rows.value[t]), rows.like[t]
         seen = range(np.uint64(first[t]), np.uint64(columns.start[rows.other[t] + 1]))
         if len(counts) == 0:
@@ -163,19 +169,19 @@ def _add_up(
                 dots[np.uint32(columns.other[c])] += x * columns.value[c]
         else:
             for c in seen:
-                place = np.uint32(columns.other[c])
-                dots[place] += x * columns.value[c]
-                counts[place] += 1 + (np.int64(like == columns.like[c]) << 32)
+                index = np.uint32(columns.other[c])
+                dots[index] += x * columns.value[c]
+                counts[index] += 1 + (np.int64(like == columns.like[c]) << 32)
 
 
 @njit(cache=True)
 def _similarity(
-    rows: Things, columns: Things, row: int, place: int, wanted: Wanted, dots: Longs, counts: Longs
+    rows: Things, columns: Things, row: int, index: int, wanted: Wanted, dots: Longs, counts: Longs
 ) -> tuple[float, int, int]:
-    """s, S and n of a row and a column."""
-    count = counts[place] if len(counts) else 0
+    """Return s, S and n of a row and a column."""
+    count = counts[index] if len(counts) else 0
     same, both = count >> 32, count & 0xFFFFFFFF
-    s = dots[place] / (rows.root[row] * columns.root[place])
+    s = dots[index] / (rows.root[row] * columns.root[index])
     if wanted.damping > 0:
         s *= min(both, wanted.damping) / wanted.damping
     return s, same, both
@@ -201,30 +207,32 @@ def _rank(s: float, wanted: Wanted) -> float:
 def _insert(
     near: Near, row: int, wanted: Wanted, code: int, s: float, same: int, both: int
 ) -> float:
-    """Put one in its place; they come by ascending code, so an equal stays behind. The rank that
-    the next has to exceed."""
+    """Insert a candidate; candidates arrive by ascending code, so ties stay behind.
+
+    Returns the rank that the next one has to exceed.
+    """
     codes, ranks, last = near.code[row], near.s[row], wanted.k - 1
-    place, rank = last, _rank(s, wanted)
-    while place > 0 and (codes[place - 1] < 0 or _rank(ranks[place - 1], wanted) < rank):
-        place -= 1
-    _put(codes, place, code)
-    _put(ranks, place, s)
+    index, rank = last, _rank(s, wanted)
+    while index > 0 and (codes[index - 1] < 0 or _rank(ranks[index - 1], wanted) < rank):
+        index -= 1
+    _put(codes, index, code)
+    _put(ranks, index, s)
     if wanted.same or wanted.damping > 0:
-        _put(near.same[row], place, same)
-        _put(near.both[row], place, both)
+        _put(near.same[row], index, same)
+        _put(near.both[row], index, both)
     return _rank(ranks[last], wanted) if codes[last] >= 0 else -np.inf
 
 
 @njit(cache=True)
-def _put(numbers: Any, place: int, number: Any) -> None:
-    """Put a number in its place, and what stands there and behind one further on."""
-    for j in range(len(numbers) - 1, place, -1):
+def _put(numbers: Any, index: int, number: Any) -> None:
+    """Insert a number at an index, and shift the following ones."""
+    for j in range(len(numbers) - 1, index, -1):
         numbers[j] = numbers[j - 1]
-    numbers[place] = number
+    numbers[index] = number
 
 
 def best_of(parts: Sequence[Near], wanted: Wanted) -> Near:
-    """The most similar out of several blocks of columns, for the same rows."""
+    """Merge the results of several blocks of columns, for the same rows."""
     if len(parts) == 1:
         return parts[0]
     all_of = stacked(parts, axis=1)
@@ -234,7 +242,7 @@ def best_of(parts: Sequence[Near], wanted: Wanted) -> Near:
 
 
 def stacked(parts: Sequence[Near], axis: int = 0) -> Near:
-    """Findings one after another."""
+    """Concatenate results."""
     return Near(
         np.concatenate([part.code for part in parts], axis),
         np.concatenate([part.s for part in parts], axis),
@@ -244,5 +252,5 @@ def stacked(parts: Sequence[Near], axis: int = 0) -> Near:
 
 
 def taken(near: Near, at: Any) -> Near:
-    """The findings at an index of the arrays."""
+    """Return the results at an index of the arrays."""
     return Near(near.code[at], near.s[at], near.same[at], near.both[at])

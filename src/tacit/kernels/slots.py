@@ -1,4 +1,4 @@
-"""Slots in bulk: which of many answers are reports, taken out without laying more than a block."""
+"""Extraction of reports from drawn symbols of many slots, in bounded memory."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ Symbols = NDArray[np.unsignedinteger[Any]]
 
 @njit(parallel=True, cache=True)
 def count_reported(symbols: Symbols, silent: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-    """counts[p] = how many of `symbols[p]` (people, slots) differ from `silent[p]`.
+    """Compute counts[p] = number of `symbols[p]` (users, slots) that differ from `silent[p]`.
 
-    `silent` and `counts`: shape (people,).
+    `silent` and `counts`: shape (users,).
     """
     for p in prange(len(symbols)):
-        found = 0
+        count = 0
         for symbol in symbols[p]:
-            found += symbol != silent[p]
-        counts[p] = found
+            count += symbol != silent[p]
+        counts[p] = count
 
 
 @njit(parallel=True, cache=True)
@@ -28,19 +28,19 @@ def take_reported(
     silent: NDArray[np.int64],
     starts: NDArray[np.int64],
     slots: NDArray[np.int32],
-    kept: Symbols,
+    reported: Symbols,
 ) -> None:
-    """Slot numbers and symbols that differ from `silent[p]`, person p's from `starts[p]` on.
+    """Write slot numbers and symbols that differ from `silent[p]`, user p's from `starts[p]` on.
 
-    `starts`: shape (people,); `slots` and `kept`: (reports,).
+    `starts`: shape (users,); `slots` and `reported`: (reports,).
     """
     for p in prange(len(symbols)):
-        # Written whether it is a report or not: a branch that nobody can foretell is dearer.
+        # Always written, reported or not: an unpredictable branch is slower.
         mine = np.empty(symbols.shape[1] + 1, np.int32)
-        found = 0
+        count = 0
         for slot in range(symbols.shape[1]):
-            mine[found] = slot
-            found += symbols[p, slot] != silent[p]
-        for k in range(found):
+            mine[count] = slot
+            count += symbols[p, slot] != silent[p]
+        for k in range(count):
             slots[starts[p] + k] = mine[k]
-            kept[starts[p] + k] = symbols[p, mine[k]]
+            reported[starts[p] + k] = symbols[p, mine[k]]

@@ -1,9 +1,9 @@
-"""Vector operations that a compiler does not find in plain loops over arrays.
+"""Vector operations that compilers do not generate from plain loops over arrays.
 
-Arrays may overlap for all a compiler knows, so in a plain loop every partial sum goes back to
-memory. Here the sums are the compiler's own vectors and stay in registers for the whole loop.
-Arrays are two-dimensional, C-contiguous and of one floating type; places are not checked, and
-whole vectors are read and written, so rows that are not a multiple of `LANES` long need room.
+A compiler must assume that arrays overlap, so in a plain loop every partial sum is stored to
+memory. Here the sums are LLVM vectors and stay in registers for the complete loop. Arrays are
+two-dimensional, C-contiguous and of one floating type. Indices are not checked, and whole vectors
+are read and written, so rows must be padded to a multiple of `LANES`.
 """
 
 from collections.abc import Callable
@@ -14,14 +14,14 @@ import numba.core.cgutils
 from numba import types
 from numba.extending import intrinsic
 
-LANES = 16  # float32 values in a 512-bit register; elsewhere the compiler splits them
+LANES = 16  # float32 values of a 512-bit register; the compiler splits them elsewhere
 
-ir: Any = llvmlite.ir  # neither states its types
+ir: Any = llvmlite.ir  # both lack type information
 cgutils: Any = numba.core.cgutils
 
 
 def tile(high: int, wide: int) -> Callable[..., None]:
-    """The operation `add(out, k, j, sign, left, i, right, c, n)`:
+    """Return the operation `add(out, k, j, sign, left, i, right, c, n)`:
 
     out[k : k + high, j : j + LANES wide] +=
         sign left[:n, i : i + high]' right[:n, c : c + LANES wide].
@@ -36,13 +36,13 @@ def tile(high: int, wide: int) -> Callable[..., None]:
         with cgutils.for_range(builder, n) as loop:
             x = [_splat(builder, left.number(loop.index, i, r)) for r in range(high)]
             y = [right.vector(loop.index, first, c) for c in range(wide)]
-            for (r, c), place in sums.items():
-                total = _multiply_add(builder, x[r], y[c], builder.load(place))
-                builder.store(total, place)
+            for (r, c), address in sums.items():
+                total = _multiply_add(builder, x[r], y[c], builder.load(address))
+                builder.store(total, address)
         factor = _splat(builder, sign)
-        for (r, c), place in sums.items():
+        for (r, c), address in sums.items():
             row = builder.add(k, k.type(r))
-            total = _multiply_add(builder, factor, builder.load(place), out.vector(row, j, c))
+            total = _multiply_add(builder, factor, builder.load(address), out.vector(row, j, c))
             out.store(total, row, j, c)
         return context.get_dummy_value()
 
@@ -122,7 +122,7 @@ def _fetch(typing: Any, source: Any, c: Any) -> Any:
         flag = ir.IntType(32)
         form = ir.FunctionType(ir.VoidType(), [kind, flag, flag, flag])
         fetch = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
-        start = builder.bitcast(row.place(args[1]), kind)
+        start = builder.bitcast(row.address(args[1]), kind)
         builder.call(fetch, [start, flag(0), flag(3), flag(1)])
         return context.get_dummy_value()
 
@@ -130,7 +130,7 @@ def _fetch(typing: Any, source: Any, c: Any) -> Any:
 
 
 fetch: Callable[..., None] = intrinsic(_fetch)
-"""`fetch(source, c)`: have the start of source[c] on its way to the nearest cache."""
+"""`fetch(source, c)`: prefetch the start of source[c] to the nearest cache."""
 
 
 class _View:
@@ -145,31 +145,31 @@ class _View:
         self._vector = ir.VectorType(element, LANES).as_pointer()
 
     def number(self, row: Any, column: Any, on: int) -> Any:
-        """The number at (row, column + on)."""
-        return self._builder.load(self._place(row, column, on))
+        """Load the number at (row, column + on)."""
+        return self._builder.load(self._address(row, column, on))
 
     def vector(self, row: Any, column: Any, on: int) -> Any:
-        """The vector from (row, column + LANES on)."""
-        place = self._builder.bitcast(self._place(row, column, LANES * on), self._vector)
-        return self._builder.load(place, align=self._align)
+        """Load the vector at (row, column + LANES on)."""
+        address = self._builder.bitcast(self._address(row, column, LANES * on), self._vector)
+        return self._builder.load(address, align=self._align)
 
-    def place(self, row: Any) -> Any:
-        """Where the row begins."""
-        return self._place(row, row.type(0), 0)
+    def address(self, row: Any) -> Any:
+        """Return the address of a row."""
+        return self._address(row, row.type(0), 0)
 
     def store(self, value: Any, row: Any, column: Any, on: int) -> None:
-        """Write a vector from (row, column + LANES on)."""
-        place = self._builder.bitcast(self._place(row, column, LANES * on), self._vector)
-        self._builder.store(value, place, align=self._align)
+        """Store a vector at (row, column + LANES on)."""
+        address = self._builder.bitcast(self._address(row, column, LANES * on), self._vector)
+        self._builder.store(value, address, align=self._align)
 
-    def _place(self, row: Any, column: Any, on: int) -> Any:
+    def _address(self, row: Any, column: Any, on: int) -> Any:
         b = self._builder
         start = b.add(b.mul(row, self._stride), column)
         return b.gep(self._data, [b.add(start, start.type(on))])
 
 
 def _splat(builder: Any, number: Any) -> Any:
-    """A vector of one number, repeated."""
+    """Return a vector of one number, repeated."""
     undefined = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
     first = builder.insert_element(undefined, number, ir.IntType(32)(0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
@@ -177,13 +177,13 @@ def _splat(builder: Any, number: Any) -> Any:
 
 
 def _multiply_add(builder: Any, a: Any, b: Any, total: Any) -> Any:
-    """a b + total, rounded once where the machine can."""
+    """Return a b + total, fused where the machine supports it."""
     product = builder.fmul(a, b, flags=["contract"])
     return builder.fadd(total, product, flags=["contract"])
 
 
 def _added_up(builder: Any, vector: Any, lanes: Any) -> Any:
-    """The sum of a vector's numbers, in the order that is fastest."""
+    """Return the sum of a vector's elements, in the fastest order."""
     kind, number = f"v{LANES}f{'32' if vector.element == ir.FloatType() else '64'}", vector.element
     form = ir.FunctionType(number, [number, vector])
     name = f"llvm.vector.reduce.fadd.{kind}"

@@ -1,4 +1,4 @@
-"""How well a score tells two groups apart."""
+"""Separation of two groups by a score."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,9 @@ Scores = NDArray[np.float64]
 
 
 def auc(scores: Scores, inside: Mask) -> float:
-    """The chance that somebody of the group is above somebody of the others; ties count half.
+    """Return the probability that a member of the group scores above a non-member; ties count half.
 
-    `scores`, `inside`: shape (n,). NaN where either group is empty.
+    `scores`, `inside`: shape (n,). NaN if either group is empty.
     """
     ranks = _middle_ranks(scores)
     n, others = int(inside.sum()), int((~inside).sum())
@@ -21,15 +21,15 @@ def auc(scores: Scores, inside: Mask) -> float:
 
 
 def auc_error(n: int, others: int) -> float:
-    """The standard error of `auc` where the score says nothing (Mann and Whitney 1947)."""
+    """Return the standard error of `auc` for an uninformative score (Mann and Whitney 1947)."""
     return float(np.sqrt((n + others + 1) / (12 * n * others)))
 
 
 def true_positives(scores: Scores, inside: Mask, false_positives: float) -> float:
-    """The share of the group above a threshold that at most this share of the others is above.
+    """Return the true-positive rate at a false-positive rate of at most `false_positives`.
 
-    `scores`, `inside`: shape (n,); the threshold is one of the others' scores, so none of these is
-    above it where `false_positives` is less than one of them.
+    `scores`, `inside`: shape (n,). The threshold is a score of a non-member, so none of these
+    exceeds it if `false_positives` is less than one of them.
     """
     others = np.sort(scores[~inside])[::-1]
     allowed = int(np.floor(false_positives * len(others) + 1e-9))
@@ -38,7 +38,7 @@ def true_positives(scores: Scores, inside: Mask, false_positives: float) -> floa
 
 
 def _middle_ranks(scores: Scores) -> Scores:
-    """Ranks from 1, those of equals their mean."""
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    """Return ranks from 1, with ties at their mean."""
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
-    return (ends - (counts - 1) / 2)[place]
+    return (ends - (counts - 1) / 2)[inverse]

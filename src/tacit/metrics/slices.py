@@ -1,4 +1,4 @@
-"""Whose predictions are good: the error by how much people rated, and by how often items were."""
+"""Error by number of ratings: deciles of users by activity, and of items by popularity."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,13 +18,12 @@ TENTHS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """The error on the test ratings of one decile of people (`by` activity) or items (popularity).
+    """Error on the test ratings of one decile of users (`by` activity) or items (popularity).
 
-    Its `members` are those people or items that have a test rating: `tested` such ratings in all,
-    and between `fewest` and `most` training ratings each. `decile`: 1 for the fewest to 10, as
-    `deciles` defines them. `slice_rmse`: in units of the scale. `privacy_cost`: by how much that is
-    above the same model's without privacy, on the same split and decile; None where that was not
-    run.
+    Its `members` are those users or items that have a test rating: `tested` such ratings in total,
+    and between `fewest` and `most` training ratings each. `decile`: 1 for the fewest to 10, as in
+    `deciles`. `slice_rmse`: in units of the scale. `privacy_cost`: the increase over the same model
+    without privacy, on the same split and decile; None if that was not run.
     """
 
     by: By
@@ -38,29 +37,26 @@ class Slice:
 
 
 def deciles(counts: Counts) -> Counts:
-    """The decile of each count, 1 to 10, shape (n,): equally many counts in each, ties together.
+    """Return the decile of each count, 1 to 10, shape (n,), in about equal sizes, ties together.
 
-    With `less` counts below a count and `equal` ones like it, itself included, its decile is
-
-        1 + floor(10 (less + equal / 2) / n)
-
-    the tenth in which the middle of the equal ones falls. Where many are equal, or there are fewer
-    than ten, some deciles have nobody.
+    With `less` counts below a count and `equal` ones equal to it, including itself, its decile is
+    `1 + floor(10 (less + equal / 2) / n)`, the tenth that contains the middle of the ties. With
+    many ties, or fewer than ten counts, some deciles are empty.
     """
-    _, place, equal = np.unique(counts, return_inverse=True, return_counts=True)
+    _, inverse, equal = np.unique(counts, return_inverse=True, return_counts=True)
     less = np.cumsum(equal) - equal
     middle = TENTHS * (2 * less + equal) // (2 * max(1, len(counts)))
-    return 1 + middle[place]
+    return 1 + middle[inverse]
 
 
 def slices(
     train: Ratings, test: Ratings, predicted: NDArray[np.floating[Any]]
 ) -> tuple[Slice, ...]:
-    """The error by decile of the training ratings of a person, then by those of an item.
+    """Return the error by decile of the training ratings of a user, then of an item.
 
-    Of people and items with a test rating, so that no slice is empty; deciles that have nobody are
-    left out. `train` and `test` share their vocabularies; `predicted`: of the test rows, shape
-    (n,). Takes memory for a few numbers a test row, person and item.
+    Of users and items with a test rating, so that no slice is empty; empty deciles are omitted.
+    `train` and `test` share their vocabularies; `predicted`: of the test rows, shape (n,). Memory
+    is linear in test rows, users and items.
     """
     squared = (test.values.astype(np.float64) - predicted) ** 2
     activity = np.bincount(train.users, minlength=train.n_users)
@@ -72,7 +68,7 @@ def slices(
 
 
 def _slices(by: By, counts: Counts, codes: Codes, squared: Doubles) -> Iterator[Slice]:
-    """One side's slices, of `counts` by code, from the test rows' codes and squared errors."""
+    """Yield one side's slices, from training counts, and the test rows' codes and errors."""
     tested = np.bincount(codes, minlength=len(counts))
     error = np.bincount(codes, squared, len(counts))
     some = tested > 0

@@ -1,4 +1,4 @@
-"""Which ratings are held out: at random, by time, each person's last, or as published."""
+"""Train-test splits: at random, by time, each user's last rating, or as published."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from tacit.ratings import Mask, Ratings
 SHARE = 0.1
 COLUMN = "column:"
 DRAWN = ("random", "time")
-"""The splits that hold out a share of all ratings."""
+"""Splits that hold out a fraction of all ratings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SplitProtocol:
     """How ratings are held out, and how often: every seed, and in it every fold.
 
-    `kind`: "random"; "time", the latest of all; "last", each person's latest; or "column:NAME", a
-    published split, whose column NAME a reader was asked for. `folds`: how many, or None to hold
-    out `share` (.1 by default) once a seed. Folds are random, and "last" and "column:NAME" have no
-    share. Raises `RequestError` when a figure cannot be met.
+    `kind`: "random"; "time", the latest of all; "last", each user's latest; or "column:NAME", a
+    published split in the column NAME of the data. `share`: fraction held out (default .1) once per
+    seed, unless `folds` is set. `folds`: number of random folds. "last" and "column:NAME" have no
+    share. Raises `RequestError` for invalid combinations.
     """
 
     kind: str = "random"
@@ -54,12 +54,12 @@ class SplitProtocol:
 
     @property
     def column(self) -> str | None:
-        """The NAME of "column:NAME", which a reader has to be asked for; None for another split."""
+        """The NAME of "column:NAME", to be passed to a reader; None for another split."""
         return self.kind.removeprefix(COLUMN) if self.kind.startswith(COLUMN) else None
 
     @property
     def words(self) -> str:
-        """What is held out, as a sentence goes on: seeds aside, all that the split depends on."""
+        """Description of the held-out ratings, as part of a sentence: everything but the seed."""
         if self.folds:
             return f"each of {self.folds} random folds in turn"
         if self.column:
@@ -71,13 +71,15 @@ class SplitProtocol:
         )
 
     def places(self) -> Iterator[tuple[int, int | None]]:
-        """Every (seed, fold) in order; fold is None where there are no folds."""
+        """Yield every (seed, fold) in order; fold is None without folds."""
         for seed in range(self.seeds):
             yield from ((seed, fold) for fold in (range(self.folds) if self.folds else [None]))
 
     def test(self, ratings: Ratings, seed: int, fold: int | None) -> Mask:
-        """Which rows are held out; raises `RequestError` when none or all of them are, and for
-        ratings without what the split goes by."""
+        """Return which rows are held out.
+
+        Raises `RequestError` if none or all are, and for ratings without the data of the split.
+        """
         share = SHARE if self.share is None else self.share
         if self.column:
             mask = published(ratings, self.column)
@@ -99,21 +101,21 @@ class SplitProtocol:
 
 
 def at_random(n: int, share: float, seed: int) -> Mask:
-    """Each of `n` rows in file order is held out with probability `share`.
+    """Hold out each of `n` rows in file order with probability `share`.
 
-    Exactly `numpy.random.default_rng(seed).random(n) < share`, so that anybody can redo it.
-    The mask: shape (n,).
+    Exactly `numpy.random.default_rng(seed).random(n) < share`, so that it can be reproduced
+    elsewhere. The mask: shape (n,).
     """
     return np.random.default_rng(seed).random(n) < share
 
 
 def fold_of(n: int, folds: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The fold of each of `n` rows: a random order dealt out in turn, sizes equal to within one."""
+    """Return the fold of each of `n` rows: a random permutation, sizes equal to within one."""
     return np.random.default_rng(seed).permutation(n) % folds
 
 
 def latest(ratings: Ratings, share: float) -> Mask:
-    """The latest `share` of all ratings, by time; among equal times the later rows.
+    """Hold out the latest `share` of all ratings, by time; among equal times the later rows.
 
     Raises `RequestError` for ratings without times. Shape (ratings,).
     """
@@ -124,10 +126,10 @@ def latest(ratings: Ratings, share: float) -> Mask:
 
 
 def last(ratings: Ratings) -> Mask:
-    """Each person's latest rating; among equal times that of the lowest item id.
+    """Hold out each user's latest rating; among equal times that of the lowest item id.
 
-    Whoever has a single rating is held out whole. Raises `RequestError` for ratings without times.
-    Shape (ratings,).
+    A user with a single rating has no training rating left. Raises `RequestError` for ratings
+    without times. Shape (ratings,).
     """
     order = np.lexsort((-ratings.items, _times(ratings, "last"), ratings.users))
     people = ratings.users[order]
@@ -137,7 +139,7 @@ def last(ratings: Ratings) -> Mask:
 
 
 def published(ratings: Ratings, column: str) -> Mask:
-    """What the data's own `column` holds out, which a reader was asked for; shape (ratings,).
+    """Return the rows held out by the data's `column`, as read by a reader; shape (ratings,).
 
     Raises `RequestError` for ratings that were read without it.
     """

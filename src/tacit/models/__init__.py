@@ -1,9 +1,9 @@
-"""Models: declarations over shared kernels, which fit reports or ratings into a `Fitted`.
+"""Models: settings objects whose `fit` turns reports or ratings into a `Fitted` model.
 
 Top-N models (`tacit.models.lists`) fit implicit feedback into `FittedLists`.
 
-A *model* post-processes reports, so it costs no epsilon of its own. A *trainer*
-(`tacit.training`) reads true ratings and spends an epsilon of its own.
+A *model* post-processes reports, so it has no privacy cost beyond theirs. A *trainer*
+(`tacit.training`) reads true ratings and has its own privacy cost.
 """
 
 from collections.abc import Callable
@@ -35,17 +35,21 @@ from tacit.scale import RatingScale
 
 
 class AbstractModel(Protocol):
-    """Settings of a model; `fit` learns from evidence and leaves the settings untouched."""
+    """Settings of a model. `fit` learns from evidence and does not change the settings."""
 
     @property
     def name(self) -> str:
-        """The model's name on the command line."""
+        """Name of the model on the command line."""
         ...
 
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """A fitted model; `rng` seeds starts and draws, `advance` hears the share of work done."""
+        """Return a fitted model.
+
+        `rng`: seed of initial values and draws. `advance`: progress callback, called with the
+        fraction of the work done.
+        """
         ...
 
 
@@ -72,19 +76,19 @@ _BUILT_IN: dict[str, AbstractModel] = {
     )
 }
 MODELS = registry.Registry("models", _BUILT_IN, _declared)
-"""Every model of ratings by its name."""
+"""All rating models by name."""
 
 
 def model(name: str, **settings: Any) -> AbstractModel:
-    """The named model, with some settings changed.
+    """Return the named model with `settings` changed.
 
-    Raises `RequestError` for a name or a setting that does not exist.
+    Raises `RequestError` for an unknown name or setting.
     """
     return registry.changed(registry.named(MODELS, name, "model"), name, "model", settings)
 
 
 @overload
-def fit(  # pyright: ignore[reportOverlappingOverload]  # a name of the other kind is a str too
+def fit(  # pyright: ignore[reportOverlappingOverload]  # names of rating models are str too
     name: Literal["popularity", "ease", "graph-filter"],
     data: object,
     *,
@@ -93,7 +97,7 @@ def fit(  # pyright: ignore[reportOverlappingOverload]  # a name of the other ki
     advance: Callable[[float], None] = ...,
     **settings: Any,
 ) -> FittedLists:
-    """A model of lists."""
+    """Fit a top-N model."""
 
 
 @overload
@@ -106,7 +110,7 @@ def fit(
     advance: Callable[[float], None] = ...,
     **settings: Any,
 ) -> Fitted:
-    """A model of ratings."""
+    """Fit a rating model."""
 
 
 def fit(
@@ -118,14 +122,14 @@ def fit(
     advance: Callable[[float], None] = lambda done: None,
     **settings: Any,
 ) -> Any:
-    """Fit the named model to reports or true ratings: a `Fitted`, or `FittedLists` of a list model.
+    """Fit the named model to reports or true ratings.
 
-    `data`: `Reports`, or ratings in anything that `as_ratings` takes, on the public `scale`; where
-    it is not given, it is that of the data, or inferred with a notice. `rng`: start of the model.
-    `advance` hears the share of the work that is done, 0 to 1.
+    `data`: `Reports`, or ratings in any form that `as_ratings` accepts. `scale`: public rating
+    scale; default: the scale of the data, or one inferred with a notice. `rng`: seed of the model.
+    `advance`: progress callback, called with the fraction of the work done, 0 to 1.
 
-    Raises `RequestError` for a name or a setting that does not exist, and for data that the model
-    cannot learn from, or of another scale.
+    Returns a `Fitted`, or a `FittedLists` for a top-N model. Raises `RequestError` for an unknown
+    name or setting, for data that the model cannot learn from, and for reports on another scale.
     """
     whole("rng", rng, 0)
     source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)

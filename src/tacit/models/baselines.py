@@ -1,7 +1,7 @@
 """Baselines: global mean, item means, and item and user biases.
 
-All three read *debiased* reports and shrink by what they know: the channel's noise, and a spread
-of the levels estimated from the reports themselves (empirical Bayes).
+All three read *debiased* reports and shrink by the known noise of the channel and a prior variance
+of the levels that is estimated from the reports (empirical Bayes).
 """
 
 from collections.abc import Callable
@@ -24,10 +24,10 @@ ROUNDS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """theta_ui = mu [+ b_i [+ b_u]]. `items`, `people`: which of the two levels there are.
+    """theta_ui = mu [+ b_i [+ b_u]]. `items`, `people`: whether to fit item and user biases.
 
-    `engine`: where sums run, None for this process; digits are the same on any. `state`: a folder
-    that all workers reach, for reports; None for memory.
+    `engine`: where sums are computed, None for this process. Results are identical on every engine.
+    `state`: folder for reports that all workers can reach, None for memory.
     """
 
     items: bool = True
@@ -37,19 +37,20 @@ class Baseline:
 
     @property
     def name(self) -> str:
-        """The model's name on the command line."""
+        """Name of the model on the command line."""
         return "bias" if self.people else "item-mean" if self.items else "global-mean"
 
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Damped means of the debiased reports; nothing is drawn.
+        """Compute damped means of the debiased reports; deterministic.
 
-        Raises `RequestError` for an engine without `state`, and for a folder of another fit.
+        Raises `RequestError` for an engine without `state`, and for a folder that holds another
+        fit.
         """
         cells = data.layout.users.start, data.item_of
-        kept = fit_tables(self, rng, *cells, data.symbols, data.likelihood)
-        reports, seen = decode(data), data.presence.on(self.engine, kept)
+        tables = fit_tables(self, rng, *cells, data.symbols, data.likelihood)
+        reports, seen = decode(data), data.presence.on(self.engine, tables)
         people, items = _sides(data, reports)
         range_ = data.scale.values[-1] - data.scale.values[0]
         half = range_ / 2
@@ -63,20 +64,20 @@ class Baseline:
                 doubt = seen.variance * float((items.levels**2).sum())
                 people.update(seen.over_items(items.levels), doubt)
         advance(1.0)
-        own = (RATING_SPREAD * range_) ** 2 / people.spread if self.people else OWN_BIAS_RIDGE
+        ridge = (RATING_SPREAD * range_) ** 2 / people.spread if self.people else OWN_BIAS_RIDGE
         middle = data.scale.values[0] + half
         return _fitted(
-            self.name, data, middle + mu, items.levels, people.levels, min(own, OWN_BIAS_RIDGE)
+            self.name, data, middle + mu, items.levels, people.levels, min(ridge, OWN_BIAS_RIDGE)
         )
 
 
 @dataclass(eq=False)
 class _Side:
-    """The levels of people or items, learnt from sums of debiased reports.
+    """Levels (biases) of users or items, estimated from sums of debiased reports.
 
-        sums_r = counts_r b_r + what the other side's levels add + noise of variance `noise_r`
+        sums_r = counts_r b_r + the other side's levels + noise of variance `noise_r`
 
-    `counts` are ratings, debiased where presence is protected. All of shape (rows,).
+    `counts` are numbers of ratings, debiased where presence is protected. All of shape (rows,).
     """
 
     sums: Doubles
@@ -86,10 +87,10 @@ class _Side:
     levels: Doubles
 
     def update(self, others: Doubles, doubt: Doubles | float) -> None:
-        """Posterior means of the levels, and the spread they suggest (an EM step).
+        """Set posterior means of the levels and their prior variance (one EM step).
 
-        `others`: what the other side's levels add to the sums; `doubt`: the variance of that, since
-        who rated what may be known with noise only.
+        `others`: contribution of the other side's levels to the sums. `doubt`: its variance, since
+        presence may be observed with noise.
         """
         damping = (self.noise + doubt) / self.spread
         held = self.counts**2 + damping
@@ -97,7 +98,7 @@ class _Side:
         self.levels = np.where(
             seen, self.counts * (self.sums - others) / np.where(seen, held, 1), 0
         )
-        if seen.any():  # else no row has more reports than made-up ones alone would be
+        if seen.any():  # else no row has more reports than the channel adds at random
             variance = self.spread * damping[seen] / held[seen]
             self.spread = float(np.mean(self.levels[seen] ** 2 + variance))
 
@@ -116,13 +117,15 @@ def _sides(data: Evidence, reports: Decoded) -> tuple[_Side, _Side]:
     )
 
 
-def _fitted(name: str, data: Evidence, mu: float, b_i: Doubles, b_u: Doubles, own: float) -> Fitted:
+def _fitted(
+    name: str, data: Evidence, mu: float, b_i: Doubles, b_u: Doubles, ridge: float
+) -> Fitted:
     return Fitted.point(
         name,
         data,
         mu=mu,
         people=b_u[:, None],
         items=b_i[:, None],
-        precision=np.array([own]),
+        precision=np.array([ridge]),
         guarantee=data.guarantee,
     )

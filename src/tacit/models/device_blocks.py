@@ -1,7 +1,7 @@
-"""Devices in blocks of people, for an engine: what each person has, and the model all downloaded.
+"""Simulated devices in blocks of users, for an engine: local data and the downloaded model.
 
-A person's row, ratings and list come from their own cells alone, in the order of items: the digits
-are the same for any blocks.
+A user's row, ratings and list depend on the user's cells alone, in the order of items. Results are
+identical for any division into blocks.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ NOTHING = np.empty(0, np.float32)
 
 
 class Recipe(NamedTuple):
-    """How a device makes features of what its owner rated: fields of `Presence`."""
+    """Fields of `Presence` from which a device computes features of its user's rated items."""
 
     vectors: Doubles
     centre: Doubles
@@ -36,17 +36,19 @@ class Recipe(NamedTuple):
 
     @classmethod
     def of(cls, presence: Presence) -> "Recipe":
-        """What devices need of it."""
+        """Return the part of `presence` that devices need."""
         return cls(presence.vectors, presence.centre, presence.log_mean, presence.log_scale)
 
     def features(self, side: Side) -> Doubles:
-        """As `Presence.people`."""
+        """Return the features of `Presence.people`."""
         return Presence(*self, item_features=np.empty((0, 0))).people(side)
 
 
 class Downloaded(NamedTuple):
-    """What every device has of a model, fields as in `Fitted`. `shrinkage`: shape (items,), or
-    empty, as in `Home`."""
+    """The downloaded part of a model, fields as in `Fitted`.
+
+    `shrinkage`: shape (items,), or empty, as in `Home`.
+    """
 
     mu: Doubles
     items: Floats
@@ -59,7 +61,7 @@ class Downloaded(NamedTuple):
 
     @classmethod
     def of(cls, fitted: Fitted) -> "Downloaded":
-        """The item side that devices get."""
+        """Return the item side that devices download."""
         model = fitted.on_devices()
         return cls(
             mu=model.mu,
@@ -73,8 +75,10 @@ class Downloaded(NamedTuple):
         )
 
     def own_rows(self, side: Side, ratings: Doubles) -> Iterator[Doubles]:
-        """Every person's row under each draw, shape (people, 1 + K), from their own `ratings`,
-        shape (n,), in the order of `side`."""
+        """Yield each draw's rows of all users, shape (users, 1 + K), folded in from `ratings`.
+
+        `ratings`: of the users themselves, in the order of `side`, shape (n,).
+        """
         features = self.recipe.features(side) if self.recipe else None
         for draw, mu in enumerate(self.mu):
             precision = self.precision[draw].astype(np.float64)
@@ -90,13 +94,15 @@ class Downloaded(NamedTuple):
             yield fold_in(side, ratings, home)
 
     def people(self, side: Side, ratings: Doubles) -> Floats:
-        """The rows of all draws as a `Fitted` has them, shape (draws, people, 1 + K)."""
+        """Return the rows of all draws as in `Fitted`, shape (draws, users, 1 + K)."""
         return np.stack([row.astype(np.float32) for row in self.own_rows(side, ratings)])
 
 
 class OwnRatings(NamedTuple):
-    """What the people of a block truly rated: `start` and `items` as in a `Side`, `ratings` of the
-    same cells."""
+    """True ratings of a block's users.
+
+    `start`, `items`: as in a `Side`. `ratings`: of the same cells.
+    """
 
     start: Longs
     items: Codes
@@ -104,12 +110,12 @@ class OwnRatings(NamedTuple):
 
     @property
     def side(self) -> Side:
-        """Their cells."""
+        """Cells of the block's users."""
         return Side(self.start, self.items, np.arange(len(self.items), dtype=np.int32))
 
 
 class PairsAsked(NamedTuple):
-    """Pairs to predict: places of people in the block, -1 for an unknown one, and items; (n,)."""
+    """Pairs to predict, (n,): indices of users in the block, -1 for an unknown one, and items."""
 
     own: OwnRatings
     users: Codes
@@ -117,39 +123,39 @@ class PairsAsked(NamedTuple):
 
 
 class PredictedPairs(NamedTuple):
-    """Of each pair, shape (n,)."""
+    """Predicted ratings, shape (n,)."""
 
     ratings: Floats
 
 
 class ListsAsked(NamedTuple):
-    """Lists of so many items for everybody in the block."""
+    """Request for lists of `length` items for all users of the block."""
 
     own: OwnRatings
     length: int
 
 
 class Listed(NamedTuple):
-    """Item codes, shape (people, length)."""
+    """Item codes, shape (users, length)."""
 
     codes: Codes
 
 
 def people_in_blocks(side: Side, ratings: Doubles, blocks: int) -> list[tuple[slice, OwnRatings]]:
-    """All people in so many blocks of about as much work, and whose rows each has."""
-    found: list[tuple[slice, OwnRatings]] = []
+    """Divide all users into `blocks` of about equal work; return the users and ratings of each."""
+    ratings_by_block: list[tuple[slice, OwnRatings]] = []
     for first, end in pairwise(even_pieces(side.start, blocks).tolist()):
         start = side.start[first : end + 1]
         cells = slice(start[0], start[-1])
-        own = OwnRatings(start - start[0], side.other[cells], ratings[cells])
-        found.append((slice(first, end), own))
-    return found
+        ratings_of_block = OwnRatings(start - start[0], side.other[cells], ratings[cells])
+        ratings_by_block.append((slice(first, end), ratings_of_block))
+    return ratings_by_block
 
 
 def asked_in_blocks(
     blocks: list[tuple[slice, OwnRatings]], users: Codes, items: Codes
 ) -> list[PairsAsked]:
-    """The pairs of each block; `users`: ascending, with -1 for unknown people."""
+    """Return the pairs of each block. `users`: ascending, -1 for unknown users."""
     ends = np.searchsorted(users, [people.stop for people, _ in blocks]).tolist()
     return [
         PairsAsked(own, users[first:end] - np.int32(people.start), items[first:end])
@@ -158,7 +164,7 @@ def asked_in_blocks(
 
 
 def predict_block(block: PairsAsked, model: Downloaded) -> PredictedPairs:
-    """What the devices of a block predict."""
+    """Predict the pairs of a block as its devices would."""
     people = model.people(block.own.side, block.own.ratings)
     of_items, levels = model.items, model.levels
     return PredictedPairs(
@@ -167,7 +173,7 @@ def predict_block(block: PairsAsked, model: Downloaded) -> PredictedPairs:
 
 
 def list_block(block: ListsAsked, model: Downloaded) -> Listed:
-    """The lists that the devices of a block make."""
+    """Compute the lists of a block as its devices would."""
     side, n_items = block.own.side, model.items.shape[1]
     people = model.people(side, block.own.ratings)
 
@@ -179,15 +185,17 @@ def list_block(block: ListsAsked, model: Downloaded) -> Listed:
     return Listed(best_lists(scorer, side, n_items, block.length))
 
 
-def every_item(predicted: Callable[[Codes, Codes], Floats], whose: Codes, n_items: int) -> Scorer:
-    """What each of these people would rate every item, for a slice of them: a scorer of lists.
+def every_item(
+    predicted: Callable[[Codes, Codes], Floats], users_of_lists: Codes, n_items: int
+) -> Scorer:
+    """Return a list scorer: predicted ratings of all items for a slice of the users.
 
-    `predicted(users, items)`: of pairs.
+    `predicted(users, items)`: predictor of pairs.
     """
     everything = np.arange(n_items, dtype=np.int32)
 
     def scored(some: slice) -> Floats:
-        people = whose[some]
+        people = users_of_lists[some]
         users, items = np.repeat(people, n_items), np.tile(everything, len(people))
         return predicted(users, items).reshape(len(people), n_items)
 

@@ -1,4 +1,4 @@
-"""Where a model's fit has its tables: in memory, or in the folder that is its setting `state`."""
+"""Tables of a model's fit: in memory, or in the folder given by the setting `state`."""
 
 from dataclasses import fields
 from hashlib import sha256
@@ -17,11 +17,11 @@ Array = NDArray[Any]
 
 
 class LearnsOnEngine(Protocol):
-    """Settings, a dataclass, of a model that learns on an engine, over a folder."""
+    """Settings (a dataclass) of a model that is fitted on an engine, over a folder."""
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """Name of the model."""
         ...
 
     @property
@@ -36,13 +36,15 @@ class LearnsOnEngine(Protocol):
 
 
 def fit_tables(model: LearnsOnEngine, rng: int, *learnt_from: Array) -> Tables:
-    """Of a fit: in the model's folder, or in memory where it has neither folder nor engine.
+    """Open the tables of a fit, in the model's folder, or in memory without folder and engine.
 
-    `learnt_from` and the settings by which models compare tell one fit from another. Raises
-    `RequestError` for an engine without a folder, and for a folder of another fit.
+    `learnt_from`: data of the fit. Together with the settings that models compare by, it identifies
+    the fit. Raises `RequestError` for an engine without a folder, and for a folder of another fit.
     """
     if model.state is not None:
-        return InFolder.of(model.state, _told(model) | {"rng": rng, "data": _digest(learnt_from)})
+        return InFolder.of(
+            model.state, _settings(model) | {"rng": rng, "data": _digest(learnt_from)}
+        )
     if model.engine is not None:
         raise RequestError(
             "state is required: workers of an engine cannot access the memory of this process. "
@@ -51,14 +53,14 @@ def fit_tables(model: LearnsOnEngine, rng: int, *learnt_from: Array) -> Tables:
     return InMemory()
 
 
-def _told(model: Any) -> dict[str, Any]:
-    """The settings that can change a digit, and the model's name."""
-    kept = {each.name: getattr(model, each.name) for each in fields(model) if each.compare}
-    return kept | {"model": model.name}
+def _settings(model: Any) -> dict[str, Any]:
+    """Return the settings that affect results, and the model's name."""
+    values = {each.name: getattr(model, each.name) for each in fields(model) if each.compare}
+    return values | {"model": model.name}
 
 
 def _digest(arrays: tuple[Array, ...]) -> str:
-    found = sha256()
+    digest = sha256()
     for array in arrays:
-        found.update(np.ascontiguousarray(array).data)
-    return found.hexdigest()
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""A fitted model is a frozen value: it predicts, recommends, saves and says what it guarantees."""
+"""Fitted models as frozen values: prediction, recommendation, persistence and guarantee."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -29,39 +29,39 @@ Ids = Iterable[Any]
 
 
 class Vocabularies(Protocol):
-    """Ratings, reports or evidence: whose ratings of what, on which scale."""
+    """Ratings, reports or evidence: their scale, users and items."""
 
     @property
     def scale(self) -> RatingScale:
-        """The public grid of ratings."""
+        """Public rating scale."""
         ...
 
     @property
     def user_ids(self) -> Vocabulary:
-        """People, rated or not."""
+        """All users, with or without ratings."""
         ...
 
     @property
     def item_ids(self) -> Vocabulary:
-        """Items, rated or not."""
+        """All items, with or without ratings."""
         ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fitted:
-    """What a model learnt, as D draws of one bilinear form (D = 1 for a point estimate).
+    """D draws of one bilinear form (D = 1 for a point estimate).
 
         theta_ui = mu + x_u[0] + y_i[0] + x_u[1:] . y_i[1:]
 
-    `mu`: shape (D,). `people`: shape (D, people, 1 + K), `items`: shape (D, items, 1 + K), column
-    0 the bias. `precision`: shape (D, 1 + K), of the normal prior of a person's row, whose mean
-    is `presence` features times `prior_weights` (D, features, 1 + K), or zero. `sigma`: the spread
-    of the cells link on the rating scale; 0 for the linear link, whose noise then has unit
-    variance. `condensed`: the draws' item side in one, which devices get in their place; None where
-    they get the draws.
+    `mu`: shape (D,). `people`: shape (D, users, 1 + K), `items`: shape (D, items, 1 + K), column 0
+    the bias. `precision`: shape (D, 1 + K), of the normal prior of a user's row, whose mean is
+    `presence` features times `prior_weights` (D, features, 1 + K), or zero. `sigma`: residual
+    deviation of the cells link on the rating scale; 0 for the linear link, whose noise then has
+    unit variance. `condensed`: the draws' item side distilled into one draw, which devices receive;
+    None where they receive the draws.
 
-    Unknown people and items never raise: an unknown person gets the average person's rating of
-    the item, an unknown item the person's own average.
+    Unknown users and items never raise: an unknown user gets the average user's rating of the item,
+    an unknown item the user's own average.
     """
 
     model: str
@@ -86,7 +86,7 @@ class Fitted:
         )
 
     def _repr_html_(self) -> str:
-        """How large it is, and what it promises."""
+        """Show size and guarantee."""
         lines = (
             ("people", f"{len(self.user_ids):,}"),
             ("items", f"{len(self.item_ids):,}"),
@@ -109,9 +109,9 @@ class Fitted:
         precision: Doubles | Floats,
         guarantee: Guarantee,
     ) -> Self:
-        """A point estimate with the linear link, for the people and items of `data`.
+        """Return a point estimate with the linear link, for the users and items of `data`.
 
-        `people`: shape (people, 1 + K), `items`: (items, 1 + K), `precision`: (1 + K,).
+        `people`: shape (users, 1 + K), `items`: (items, 1 + K), `precision`: (1 + K,).
         """
         return cls(
             model=model,
@@ -127,7 +127,7 @@ class Fitted:
         )
 
     def on_devices(self) -> Self:
-        """The model with the item side that devices get; people's rows are still the provider's."""
+        """Return the model with the devices' item side; user rows remain the provider's."""
         one = self.condensed
         if one is None:
             return self
@@ -141,21 +141,21 @@ class Fitted:
 
     @property
     def levels(self) -> NDArray[np.float64]:
-        """The levels of the scale, shape (L,)."""
+        """Levels of the scale, shape (L,)."""
         return np.asarray(self.scale.values)
 
     def predict(self, users: Ids, items: Ids) -> Floats:
-        """The rating that each person would give the item beside them; raw ids, shape (n,).
+        """Predict the rating of each user for the item at the same position; raw ids, shape (n,).
 
-        Raises `RequestError` for what holds no ids, and for lists of different lengths.
+        Raises `RequestError` for arguments that are not ids, and for lists of different lengths.
         """
         people, things = self.user_ids.codes(raw_ids(users)), self.item_ids.codes(raw_ids(items))
         return self.predict_codes(people, things)
 
     def predict_codes(self, users: Codes, items: Codes) -> Floats:
-        """The same for codes, row numbers in this model's vocabularies (-1: unknown).
+        """Predict for codes, row numbers in this model's vocabularies (-1: unknown), shapes (n,).
 
-        Shapes (n,), on the scale. Raises `RequestError` for lists of two lengths.
+        Raises `RequestError` for lists of different lengths.
         """
         if len(users) != len(items):
             raise RequestError(
@@ -166,10 +166,9 @@ class Fitted:
         return predict(who, what, self.mu, self.people, self.items, self.levels, self.sigma)
 
     def median(self, users: Codes, items: Codes) -> NDArray[np.float64]:
-        """Median ratings of pairs of known codes, levels of the scale, shape (n,).
+        """Return median ratings of pairs of known codes, levels of the scale, shape (n,).
 
-        The guess of least expected absolute error, as `predict_codes` is that of least squared
-        error.
+        They minimize the expected absolute error, `predict_codes` the expected squared error.
         """
         draws = zip(self.mu.tolist(), self.people, self.items, strict=True)
         theta = np.stack([bilinear(users, items, mu, x, y) for mu, x, y in draws])
@@ -179,7 +178,7 @@ class Fitted:
     def recommend(
         self, user: Id, n: int = 10, *, exclude: Ids | None = None, notify: Notify | None = None
     ) -> list[tuple[Any, float]]:
-        """To one person."""
+        """Recommend to one user."""
 
     @overload
     def recommend(
@@ -191,7 +190,7 @@ class Fitted:
         titles: object = None,
         notify: Notify | None = None,
     ) -> pl.DataFrame:
-        """To many."""
+        """Recommend to many users."""
 
     def recommend(
         self,
@@ -202,32 +201,32 @@ class Fitted:
         titles: object = None,
         notify: Notify | None = None,
     ) -> Any:
-        """The n best items of a person with their predicted ratings, best first, ties by item id.
+        """Return the n best items per user with predicted ratings, best first, ties by item id.
 
-        `user`: one raw id, for pairs of item and rating, or many, for a frame with the columns
-        user, item, title (with `titles`, as `ranking.with_titles` takes them) and rating.
-        `exclude`: raw ids not to recommend to anybody. Whoever sent no report gets the average
-        person's items, which `notify` hears. Raises `RequestError` for what holds no ids.
+        `user`: one raw id, for a list of (item, rating), or many, for a frame with the columns
+        user, item, title (with `titles`, as in `ranking.with_titles`) and rating. `exclude`: raw
+        ids of items never to recommend. Users without reports get the average user's items;
+        `notify` is called with a notice. Raises `RequestError` for arguments that are not ids.
         """
         one = is_id(user)
-        whose = raw_ids([user] if one else user)
-        people = self.user_ids.codes(whose)
-        say_unknown(whose, people, "they get the recommendations of an average user", notify)
+        users = raw_ids([user] if one else user)
+        people = self.user_ids.codes(users)
+        say_unknown(users, people, "they get the recommendations of an average user", notify)
         lists = [ranked(self.item_ids, self._ratings_by(code), n, exclude) for code in people]
         if one:
             return lists[0]
-        found = table(whose, lists, self.item_ids, "rating")
-        return found if titles is None else with_titles(found, titles)
+        frame = table(users, lists, self.item_ids, "rating")
+        return frame if titles is None else with_titles(frame, titles)
 
     def _ratings_by(self, person: int) -> Floats:
         codes = np.arange(len(self.item_ids), dtype=np.int32)
         return self.predict_codes(np.full(len(codes), person, np.int32), codes)
 
     def save(self, path: Path | str) -> None:
-        """Write the model to one file; no pickle. Raises `RequestError` where it cannot be."""
+        """Write the model to one file, without pickle. Raises `RequestError` if that fails."""
         model_file.write(given_path(path), vars(self))
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a model that `save` wrote; raises `RequestError` when the file is something else."""
+        """Read a model written by `save`. Raises `RequestError` for any other file."""
         return cls(**model_file.read(path))

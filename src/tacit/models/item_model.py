@@ -1,4 +1,4 @@
-"""From a fitted model to the item model that devices download."""
+"""Conversion of a fitted model to the item model that devices download."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
 
 
 def item_model(fitted: Fitted) -> ItemModel:
-    """The item side of a model, and what a device needs to place a person in it.
+    """Return the item side of a model, and what a device needs to fold in a user.
 
-    Raises `RequestError` for what predicts no ratings, such as a model of lists.
+    Raises `RequestError` for models that predict no ratings, such as top-N models.
     """
     must_be(Fitted, fitted, "a rating model", "pass what `fit` returns, or use `list_model`")
     fitted = fitted.on_devices()

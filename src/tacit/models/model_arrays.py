@@ -1,4 +1,4 @@
-"""Arrays of a model file, checked once: compiled loops index and convert by them unchecked."""
+"""Validation of the arrays of a model file, since compiled loops do not check bounds."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ LARGEST = {
 }
 """Bounds in magnitude: sums of products stay finite in single precision, and halves in theirs."""
 FACTORS = {"condensed_items": 1}
-"""The first column that the bound is on. Column 0 holds biases, which are no halves."""
+"""First column that the bound applies to. Column 0 holds biases, in single precision."""
 SIGMAS = 1e4
 """The widest scale, in units of sigma. A prediction table has 512 entries to a sigma."""
 

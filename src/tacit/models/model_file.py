@@ -1,4 +1,4 @@
-"""A fitted model as one file: a header of JSON and arrays, no pickle."""
+"""Serialization of a fitted model: one file with a JSON header and arrays, no pickle."""
 
 import json
 import zlib
@@ -34,17 +34,17 @@ DAMAGED = (
     BadZipFile,
     zlib.error,
 )
-"""What reading raises where a file is no archive of arrays, or not all of one.
+"""Exceptions raised on reading a file that is not a complete archive of arrays.
 
-A version or a method of packing that zipfile does not know is a `RuntimeError`, as is a member that
-wants a password.
+zipfile raises `RuntimeError` for an unknown version or compression method, and for a member that
+requires a password.
 """
 PLAIN = ("mu", "people", "items", "precision")
-"""Fields that are arrays."""
+"""Array fields."""
 
 
 def write(path: Path | str, fields: Mapping[str, Any]) -> None:
-    """Write the fields of a `Fitted`; raises `RequestError` for a path that cannot be written."""
+    """Write the fields of a `Fitted`. Raises `RequestError` for a path that cannot be written."""
     header = {
         "format": FORMAT,
         "model": fields["model"],
@@ -74,7 +74,7 @@ def write(path: Path | str, fields: Mapping[str, Any]) -> None:
 
 
 def read(path: Path | str) -> dict[str, Any]:
-    """The fields that `write` wrote; raises `RequestError` when the file is something else."""
+    """Read the fields from `write`. Raises `RequestError` for any other file."""
     try:
         with Path(path).open("rb") as stored, np.load(stored, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -112,9 +112,9 @@ def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """The arrays whose names begin so, without the prefix."""
-    found = arrays.items()
-    return {name.removeprefix(prefix): value for name, value in found if name.startswith(prefix)}
+    """Return the arrays with a name prefix, without the prefix."""
+    items = arrays.items()
+    return {name.removeprefix(prefix): value for name, value in items if name.startswith(prefix)}
 
 
 def _ids(vocabulary: Vocabulary) -> Any:

@@ -1,4 +1,4 @@
-"""People's rankings of the whole catalogue, by a score of each item."""
+"""Rankings of the complete catalogue by item scores, per user."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -20,21 +20,21 @@ Floats = NDArray[np.float32]
 Id = int | str | np.integer[Any]
 Notify = Callable[[str], None]
 tell: Notify = logging.getLogger("tacit.models").warning
-"""Where a sentence goes that nobody asked to hear."""
+"""Default receiver of notices."""
 
 
-def is_id(given: object) -> bool:
-    """Whether it is one raw id, and not many."""
-    return isinstance(given, int | str | np.integer)
+def is_id(argument: object) -> bool:
+    """Return whether the argument is one raw id."""
+    return isinstance(argument, int | str | np.integer)
 
 
 def ranked(
     items: Vocabulary, scores: Floats, n: int, exclude: Iterable[Any] | None = None
 ) -> list[tuple[Any, float]]:
-    """The n best items with their scores, best first, ties in the order of `items`.
+    """Return the n best items with their scores, best first, ties in the order of `items`.
 
     `scores`: shape (items,). `exclude`: raw ids not to rank; unknown ones are ignored. Raises
-    `RequestError` for an n that is no whole number above 0.
+    `RequestError` for an n that is not an integer of at least 1.
     """
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
         raise RequestError(f"n must be an integer of at least 1, got {n!r}.")
@@ -48,7 +48,7 @@ def ranked(
 
 
 def say_unknown(people: pl.Series, codes: Codes, what_now: str, notify: Notify | None) -> None:
-    """Tell how many of the people sent nothing, the first of them, and `what_now`."""
+    """Notify of users without reports: their number, the first of them, and `what_now`."""
     unknown = people.filter(codes < 0)
     if len(people) == len(unknown) == 1:
         (notify or tell)(f"'{unknown[0]}' sent no report; {what_now}.")
@@ -62,7 +62,7 @@ def say_unknown(people: pl.Series, codes: Codes, what_now: str, notify: Notify |
 def table(
     people: pl.Series, lists: Iterable[list[tuple[Any, float]]], items: Vocabulary, figure: str
 ) -> pl.DataFrame:
-    """Columns user, item and `figure`: everybody's list under the one before, best first."""
+    """Return columns user, item and `figure`: the lists of all users, best first."""
     rows = [
         (user, item, value)
         for user, best in zip(people.to_list(), lists, strict=True)
@@ -72,21 +72,21 @@ def table(
     return pl.DataFrame(rows, types, orient="row")
 
 
-def with_titles(found: pl.DataFrame, titles: object) -> pl.DataFrame:
-    """The frame with a column title after item, missing where none is known.
+def with_titles(frame: pl.DataFrame, titles: object) -> pl.DataFrame:
+    """Insert a column title after item, null where unknown.
 
     `titles`: a frame with the columns item and title, or a path that `tacit.readers.titles` reads.
     Raises `RequestError` for anything else.
     """
-    given: Any = titles_of(titles) if isinstance(titles, str | Path) else titles
-    if not {"item", "title"} <= set(getattr(given, "columns", ())):
+    table: Any = titles_of(titles) if isinstance(titles, str | Path) else titles
+    if not {"item", "title"} <= set(getattr(table, "columns", ())):
         raise RequestError(
             "titles must be a frame with the columns item and title, or a file such as "
-            f"movies.csv, got {type(given).__name__}."
+            f"movies.csv, got {type(table).__name__}."
         )
-    kind = found.schema["item"]
-    known = as_lazy(given).select(pl.col("item").cast(kind, strict=False), "title").collect()
-    joined = found.join(known.unique("item", keep="first"), on="item", how="left",
+    kind = frame.schema["item"]
+    known = as_lazy(table).select(pl.col("item").cast(kind, strict=False), "title").collect()
+    joined = frame.join(known.unique("item", keep="first"), on="item", how="left",
                         maintain_order="left")  # fmt: skip
-    user, item, figure = found.columns
+    user, item, figure = frame.columns
     return joined.select(user, item, "title", figure)

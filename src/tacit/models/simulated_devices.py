@@ -1,7 +1,7 @@
-"""What each person's device would predict: the fitted item side, solved on their true ratings.
+"""Simulated devices: the fitted item side, with users folded in from their true ratings.
 
-Simulates many devices at once for evaluation, on an engine if one is given. On a real device the
-same solve is `tacit.device.profile`, and the true ratings never leave it.
+Simulates many devices at once for evaluation, on an engine if one is passed. On a real device the
+same solver is `tacit.device.profile`, and the true ratings never leave the device.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def at_home(fitted: Fitted, own: Ratings) -> Fitted:
 
 
 def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
-    """These rows as they are solved, shape (people, 1 + K), under each draw of the item side.
+    """Yield the folded-in rows of all users, shape (users, 1 + K), for each draw.
 
     Raises `RequestError` as `at_home` does.
     """
@@ -49,34 +49,36 @@ def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
 def device_predict(
     fitted: Fitted, own: Ratings, users: Codes, items: Codes, engine: Engine | None = None
 ) -> Floats:
-    """Ratings of pairs as each person's own device predicts them, shape (n,).
+    """Predict ratings of pairs as each user's device does, shape (n,).
 
-    `engine`: where devices are simulated, None for this process; digits are the same on any.
-    Raises `RequestError` as `at_home` does.
+    `engine`: where devices are simulated, None for this process. Results are identical on every
+    engine. Raises `RequestError` as `at_home` does.
     """
     if engine is None:
         return at_home(fitted, own).predict_codes(users, items)
     model = _downloaded(fitted)
     order = np.argsort(users, kind="stable")
-    whose, what = users[order].astype(np.int32), items[order].astype(np.int32)
+    sorted_users, sorted_items = users[order].astype(np.int32), items[order].astype(np.int32)
     blocks = people_in_blocks(*_everybody(fitted, own), engine.blocks)
-    predicted = engine.over(predict_block, asked_in_blocks(blocks, whose, what), model)
-    found = np.empty(len(users), np.float32)
-    found[order] = np.concatenate([each.ratings for each in predicted])
-    return found
+    predicted = engine.over(
+        predict_block, asked_in_blocks(blocks, sorted_users, sorted_items), model
+    )
+    ratings = np.empty(len(users), np.float32)
+    ratings[order] = np.concatenate([each.ratings for each in predicted])
+    return ratings
 
 
-def device_lists(fitted: Fitted, own: Ratings, whose: Codes, length: int, engine: Engine) -> Codes:
-    """The list that each device of `whose` makes there, ascending codes of all who are in `own`.
+def device_lists(fitted: Fitted, own: Ratings, codes: Codes, length: int, engine: Engine) -> Codes:
+    """Compute the lists of the devices of `codes`, ascending codes of all users in `own`.
 
-    Shape (people, length), as `lists_by_rating` gives them. Raises `RequestError` as `at_home`
-    does, and for a length below 1.
+    Shape (users, length), as in `lists_by_rating`. Raises `RequestError` as `at_home` does, and for
+    a length below 1.
     """
     model = _downloaded(fitted)
-    users = np.searchsorted(whose, own.users).astype(np.int32)
-    blocks = people_in_blocks(*_grouped(fitted, own, users, len(whose)), engine.blocks)
-    asked = [ListsAsked(mine, length) for _, mine in blocks]
-    listed = engine.over(list_block, asked, model)
+    users = np.searchsorted(codes, own.users).astype(np.int32)
+    blocks = people_in_blocks(*_grouped(fitted, own, users, len(codes)), engine.blocks)
+    requests = [ListsAsked(mine, length) for _, mine in blocks]
+    listed = engine.over(list_block, requests, model)
     return np.concatenate([each.codes for each in listed])
 
 
@@ -97,6 +99,6 @@ def _everybody(fitted: Fitted, own: Ratings) -> tuple[Side, Doubles]:
 
 
 def _grouped(fitted: Fitted, own: Ratings, users: Codes, people: int) -> tuple[Side, Doubles]:
-    """What so many people have, and their ratings in that order; `users`: whose each one is."""
+    """Return the items of each user, and the ratings in that order. `users`: row of each rating."""
     side, order = by_user(users, own.items, people, len(fitted.item_ids))
     return side, fitted.levels[own.levels[order]]

@@ -2,7 +2,7 @@
 
     r^_ui = mu + b_u + b_i + q_i . (p_u + z_u)        z_u = |N(u)|^-1/2 sum over j in N(u) of y_j
 
-`svd` is without z_u. `svdpp` is what Xian et al. name SGDBase++. N(u) is what u reported on.
+`svd` omits z_u. `svdpp` is SGDBase++ of Xian et al. N(u) are the items that u reported on.
 """
 
 from collections.abc import Callable
@@ -16,14 +16,17 @@ from tacit.models.fitted import Fitted
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
 RATE, RIDGE = 0.007, 0.02  # customary for one to five stars
-START = 0.1  # deviation of the start of every factor
-STARS = 4.0  # the range of those
+START = 0.1  # initial standard deviation of every factor
+STARS = 4.0  # range of one to five stars
 
 
 @dataclass(frozen=True, kw_only=True)
 class SVD:
-    """`factors`: K. `epochs`: over all reports. `rate`: of learning. `ridge`: for each report, on
-    each parameter it moves. `implicit`: whether who-rated-what speaks too. Nothing is tuned."""
+    """Settings of svd and svdpp, none of them tuned.
+
+    `factors`: K. `epochs`: over all reports. `rate`: learning rate. `ridge`: per report, on each
+    parameter it updates. `implicit`: whether to use implicit feedback (SVD++).
+    """
 
     factors: int = 20
     epochs: int = 20
@@ -33,13 +36,16 @@ class SVD:
 
     @property
     def name(self) -> str:
-        """The model's name on the command line."""
+        """Name of the model on the command line."""
         return "svdpp" if self.implicit else "svd"
 
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Learn from the reported numbers as if they were ratings, cut to the scale."""
+        """Fit to the reported numbers as if they were ratings.
+
+        Predictions are clipped to the scale.
+        """
         mu, centred = in_stars(data)
         at = self._start(data, rng)
         shared = self.rate if self.implicit else 0.0
@@ -50,16 +56,19 @@ class SVD:
         return _fitted(self.name, data, mu, at)
 
     def _start(self, data: Evidence, rng: int) -> Parameters:
-        """Small random factors; without the implicit part every y_j is zero, and stays so."""
+        """Return small random factors.
+
+        Without the implicit part every y_j is zero, and stays so.
+        """
         draw, (m, n) = np.random.default_rng(rng), (len(data.user_ids), len(data.item_ids))
         p, q, y = (START * draw.standard_normal((rows, self.factors)) for rows in (m, n, n))
         return Parameters(np.zeros(m), np.zeros(n), p, q, y * self.implicit)
 
 
 def in_stars(data: Evidence) -> tuple[float, Doubles]:
-    """The mean report mu, and (report - mu) as on a scale of one to five stars, shape (n,).
+    """Return the mean report mu, and (report - mu) on a scale of one to five stars, shape (n,).
 
-    Reports are cut to the scale: gradient descent would run away from numbers far off it.
+    Reports are clipped to the scale: gradient descent diverges on numbers far off it.
     """
     values = np.clip(data.values.astype(np.float64), data.scale.values[0], data.scale.values[-1])
     mu = float(values.mean())
@@ -67,16 +76,16 @@ def in_stars(data: Evidence) -> tuple[float, Doubles]:
 
 
 def star(data: Evidence) -> float:
-    """What one star of five is on this scale."""
+    """Return the length of one star (of five) on this scale."""
     return (data.scale.values[-1] - data.scale.values[0]) / STARS
 
 
 def _fitted(name: str, data: Evidence, mu: float, at: Parameters) -> Fitted:
-    """A point estimate with the linear link. A person's row is p_u + z_u."""
+    """Return a point estimate with the linear link. A user's row is p_u + z_u."""
     users, unit = data.layout.users, star(data)
     rows = np.column_stack([at.b_u, at.p + implicit(users, at.y)])
     items = np.column_stack([unit * at.b_i, at.q])
-    # A start that no report has moved is noise.
+    # Initial values that no report has updated are noise.
     rows[users.counts == 0] = 0
     items[data.layout.items.counts == 0] = 0
     return Fitted.point(
@@ -91,10 +100,10 @@ def _fitted(name: str, data: Evidence, mu: float, at: Parameters) -> Fitted:
 
 
 def own_precision(rows: Doubles) -> Doubles:
-    """What holds a row at home: a rating's own noise over the mean square of the people's rows.
+    """Return the prior precision of a device's row: rating noise over the mean square of rows.
 
-    `rows`: in stars, shape (people, 1 + K). The prior of a device's row has mean zero here: z_u
-    is not among the presence features that an item model can carry.
+    `rows`: in stars, shape (users, 1 + K). The prior mean of a device's row is zero here: z_u is
+    not among the presence features of an item model.
     """
     precision = (RATING_SPREAD * STARS) ** 2 / np.maximum(np.mean(rows**2, axis=0), 1e-12)
     precision[0] = min(precision[0], OWN_BIAS_RIDGE)

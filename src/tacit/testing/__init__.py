@@ -1,8 +1,8 @@
-"""Test batteries for channels, models, attacks, stores and engines of any package.
+"""Test suites for channels, models, trainers, attacks, stores and engines of any package.
 
     from tacit.testing import check_channel
 
-Each check is a tuple of claims, functions that raise `AssertionError` with a sentence; a test runs
+Each check is a tuple of claims, functions that raise `AssertionError` with a message. A test runs
 all of them by `check_..`, or is parametrized over `.._CLAIMS`.
 """
 

@@ -1,4 +1,4 @@
-"""What an attack has to hold: it says what it knows, repeats itself, and accuses nobody clean."""
+"""Claims about an attack: stated assumptions, reproducible findings, no false positives."""
 
 import math
 import re
@@ -20,33 +20,33 @@ PLANS = ("rated", "catalogue", "sample:40")
 
 @cache
 def made_up() -> tuple[Ratings, pl.DataFrame]:
-    """Ratings, and a table of the people with a column of two values."""
+    """Return synthetic ratings, and a table of the users with a column of two values."""
     ratings = synthetic(n_users=80, n_items=60, n_ratings=2400, rng=4)
     names = ["even" if code % 2 == 0 else "odd" for code in range(80)]
     return ratings, pl.DataFrame({"user": ratings.user_ids.ids, "kind": names})
 
 
 def worlds(seed: int = 0) -> list[World]:
-    """The made-up people under each plan at epsilon 1, and with no privacy."""
+    """Return the scenarios of the synthetic users: each plan at epsilon 1, and no privacy."""
     ratings, people = made_up()
-    found = [World.unprotected(ratings, "rated", seed, people)]
+    scenarios = [World.unprotected(ratings, "rated", seed, people)]
     for name in PLANS:
         missing = plans.protects_presence(name)
         channel = compile_channel(
             "randomized-response", epsilon="1", scale=ratings.scale, missing=missing
         )
-        found.append(World.through(ratings, plans.plan(name, channel), seed, people))
-    return found
+        scenarios.append(World.through(ratings, plans.plan(name, channel), seed, people))
+    return scenarios
 
 
 @cache
 def played(attack: AbstractAttack) -> list[tuple[World, list[Finding]]]:
-    """As `replayed`, once."""
+    """Return `replayed`, cached."""
     return replayed(attack)
 
 
 def replayed(attack: AbstractAttack) -> list[tuple[World, list[Finding]]]:
-    """Its findings in each world that it is run in."""
+    """Return the attack's findings in each applicable scenario."""
     chosen = worlds()
     if attack.needs == "ratings":
         chosen = chosen[:1]
@@ -70,34 +70,35 @@ def finds_shares(attack: AbstractAttack) -> None:
     for world, findings in played(attack):
         if not findings:
             raise AssertionError(f"The attack has no findings under the plan {world.plan}.")
-        if len({(found.setting, found.figure) for found in findings}) < len(findings):
+        if len({(finding.setting, finding.figure) for finding in findings}) < len(findings):
             raise AssertionError(
                 f"Two findings under the plan {world.plan} have the same setting and figure."
             )
-        for found in findings:
-            bound = 0.0 if found.bound is None else found.bound
-            figures = (found.value, found.baseline, bound)
+        for finding in findings:
+            bound = 0.0 if finding.bound is None else finding.bound
+            figures = (finding.value, finding.baseline, bound)
             values = world.ratings.scale.values
-            most = values[-1] - values[0] if found.figure.endswith("stars") else 1
-            least = -most if found.figure.endswith("stars") else 0
-            if not all(least <= figure <= most for figure in figures) or found.count < 1:
+            most = values[-1] - values[0] if finding.figure.endswith("stars") else 1
+            least = -most if finding.figure.endswith("stars") else 0
+            if not all(least <= figure <= most for figure in figures) or finding.count < 1:
                 raise AssertionError(
-                    f"{found} has a value, baseline or bound outside its range, or a count below 1."
+                    f"{finding} has a value, baseline or bound outside its range, or a count below "
+                    "1."
                 )
-            if not 0 <= found.error <= 1 or math.isnan(found.error):
-                raise AssertionError(f"{found} has no valid standard error.")
+            if not 0 <= finding.error <= 1 or math.isnan(finding.error):
+                raise AssertionError(f"{finding} has no valid standard error.")
 
 
 def repeats_itself(attack: AbstractAttack) -> None:
     """The same scenario gives the same findings."""
-    first = [found for _, found in played(attack)]
-    if first != [found for _, found in replayed(attack)]:
+    first = [findings for _, findings in played(attack)]
+    if first != [findings for _, findings in replayed(attack)]:
         raise AssertionError("A second run with the same seed has different findings.")
 
 
 def accuses_nobody(attack: AbstractAttack) -> None:
     """Reports of a correct channel do not exceed the bounds of the attack."""
-    leaks = [found for _, findings in played(attack) for found in findings if found.leaks]
+    leaks = [finding for _, findings in played(attack) for finding in findings if finding.leaks]
     if leaks:
         raise AssertionError(f"Reports of a correct channel are found to leak: {leaks[0]}.")
 
@@ -108,7 +109,7 @@ ATTACK_CLAIMS: tuple[Claim, ...] = (
     repeats_itself,
     accuses_nobody,
 )
-"""Every claim about an attack."""
+"""All claims about an attack."""
 
 
 def check_attack(attack: AbstractAttack) -> None:

@@ -1,4 +1,4 @@
-"""Which battery is for what, and what came of each claim: behind `tacit check`."""
+"""Selection of test suites and their verdicts, for `tacit check`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ UNPROVED = {
     "anything about noise that bypasses NoisyReleases",
     "attack": "that a better attacker finds nothing more",
 }
-"""What no battery shows, by kind."""
+"""What the test suites do not show, by kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What came of one claim: `fault` is None where it holds."""
+    """Result of one claim: `fault` is None where it holds."""
 
     claim: str
     fault: str | None
@@ -47,45 +47,48 @@ class Battery:
 
     @classmethod
     def of(cls, member: Any) -> "Battery":
-        """The battery of a mechanism's class, or of a model, a training or an attack; a class of
-        the latter is called without settings. Raises `RequestError` for anything else."""
+        """Return the test suite of a mechanism's class, or of a model, a trainer or an attack.
+
+        Classes of the latter are instantiated without settings. Raises `RequestError` for anything
+        else.
+        """
         if isinstance(member, type) and issubclass(member, AbstractMechanism):
             return cls(kind="channel", subject=_build(member), claims=CHANNEL_CLAIMS)
-        found = member() if isinstance(member, type) else member
-        if hasattr(found, "knows") and hasattr(found, "run"):
-            return cls(kind="attack", subject=found, claims=ATTACK_CLAIMS)
-        asked = signature(found.fit).parameters if hasattr(found, "fit") else None
-        if asked is None:
+        instance = member() if isinstance(member, type) else member
+        if hasattr(instance, "knows") and hasattr(instance, "run"):
+            return cls(kind="attack", subject=instance, claims=ATTACK_CLAIMS)
+        parameters = signature(instance.fit).parameters if hasattr(instance, "fit") else None
+        if parameters is None:
             raise RequestError(
-                f"{found!r} is not a channel, model, trainer or attack: it is not a subclass of "
+                f"{instance!r} is not a channel, model, trainer or attack: it is not a subclass of "
                 "AbstractMechanism, and has neither fit nor run."
             )
-        if "epsilon" not in asked:
-            return cls(kind="model", subject=found, claims=MODEL_CLAIMS)
-        if _lists(found):
-            return cls(kind="list trainer", subject=found, claims=LIST_TRAINING_CLAIMS)
-        return cls(kind="trainer", subject=found, claims=TRAINING_CLAIMS)
+        if "epsilon" not in parameters:
+            return cls(kind="model", subject=instance, claims=MODEL_CLAIMS)
+        if _lists(instance):
+            return cls(kind="list trainer", subject=instance, claims=LIST_TRAINING_CLAIMS)
+        return cls(kind="trainer", subject=instance, claims=TRAINING_CLAIMS)
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Each claim as it is run; one that raises anything does not hold."""
+        """Run each claim and yield its verdict; a claim that raises anything does not hold."""
         for claim in self.claims:
-            said = " ".join((claim.__doc__ or claim.__name__).split()).partition(". ")[0]
-            yield Verdict(claim=said.rstrip("."), fault=_fault(claim, self.subject))
+            statement = " ".join((claim.__doc__ or claim.__name__).split()).partition(". ")[0]
+            yield Verdict(claim=statement.rstrip("."), fault=_fault(claim, self.subject))
 
 
 def _fault(claim: Callable[[Any], None], subject: Any) -> str | None:
     try:
         claim(subject)
-    except Exception as found:  # a member from outside may raise anything
+    except Exception as found:  # plug-ins may raise anything
         return str(found) or type(found).__name__
     return None
 
 
 def _lists(training: Any) -> bool:
-    """Whether lists are what it learns; one that cannot be fitted is judged as one of ratings."""
+    """Return whether it is a top-N trainer, False if it cannot be fitted."""
     try:
         return isinstance(training.fit(made_up()[0], epsilon="1", delta=DELTA), FittedLists)
-    except Exception:  # which a claim runs into as well, and says
+    except Exception:  # a claim fails with the same error
         return False
 
 

@@ -1,4 +1,4 @@
-"""What a channel has to hold: its certificate, its epsilon to the last digit, its draws."""
+"""Claims about a channel: its certificate, its exact epsilon, its draws."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from tacit.collection.sampler import BulkSampler
 from tacit.errors import CertificateError
 
 Build = Callable[..., Channel]
-"""`build(epsilon, word_bits=..)`: the channel's table at an epsilon, a decimal string, in nats."""
+"""`build(epsilon, word_bits=..)`: the table at an epsilon, a decimal string, in nats."""
 
 Claim = Callable[[Build], None]
 EPSILONS = ("0.01", "0.1", "0.5", "1", "2", "2.718281", "4", "8")
@@ -26,7 +26,7 @@ FEW_BITS = 12
 
 
 class _KnownWords:
-    """Hands out the words it was given: nothing about them is secret, so no release may use it."""
+    """Returns predefined words, which are not secret, so no release may use it."""
 
     def __init__(self, words: np.ndarray) -> None:
         self._words = words
@@ -77,9 +77,11 @@ def describes_itself(build: Build) -> None:
 
 def reveals_more_for_more(build: Build) -> None:
     """Fisher information about the rating grows with epsilon, and is above 0."""
-    found = [fisher_information(build(epsilon)) for epsilon in EPSILONS]
-    if found[0] <= 0 or any(later < before for before, later in pairwise(found)):
-        raise AssertionError(f"At epsilon {', '.join(EPSILONS)} the Fisher information is {found}.")
+    information = [fisher_information(build(epsilon)) for epsilon in EPSILONS]
+    if information[0] <= 0 or any(later < before for before, later in pairwise(information)):
+        raise AssertionError(
+            f"At epsilon {', '.join(EPSILONS)} the Fisher information is {information}."
+        )
 
 
 def draws_what_its_table_says(build: Build) -> None:
@@ -94,10 +96,10 @@ def draws_what_its_table_says(build: Build) -> None:
 
 def draws_alike_in_bulk(build: Build) -> None:
     """Bulk sampling maps every word to the same symbol as a device, also at the bounds."""
-    channel, chance = build("1"), np.random.default_rng(5)
+    channel, rng = build("1"), np.random.default_rng(5)
     for row, bounds in enumerate(channel.bounds):
         near = [bound + shift for bound in bounds for shift in (-1, 0, 1)]
-        some = chance.integers(0, 1 << 64, 500, dtype=np.uint64)
+        some = rng.integers(0, 1 << 64, 500, dtype=np.uint64)
         words = np.concatenate([np.array([*near, 0, 1, (1 << 64) - 1], np.uint64), some])
         rows = np.full(len(words), row, np.uint8)
         bulk = BulkSampler((channel,), _KnownWords(words.copy())).draw(rows).tolist()
@@ -114,7 +116,7 @@ CHANNEL_CLAIMS: tuple[Claim, ...] = (
     draws_what_its_table_says,
     draws_alike_in_bulk,
 )
-"""Every claim about a channel."""
+"""All claims about a channel."""
 
 
 def check_channel(build: Build) -> None:

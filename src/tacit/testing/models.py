@@ -1,4 +1,4 @@
-"""What a model has to hold: it learns from reports only, and is the same whatever their order."""
+"""Claims about a model: it learns from reports only, and does not depend on their order."""
 
 import tempfile
 from collections.abc import Callable, Hashable
@@ -24,7 +24,7 @@ STRANGER = -7
 
 @cache
 def made_up() -> tuple[Ratings, Ratings, Reports]:
-    """Known ratings, held-out ones, and reports of the known at epsilon 3 per value."""
+    """Return known ratings, held-out ones, and reports of the known at epsilon 3 per value."""
     ratings = synthetic(n_users=300, n_items=200, n_ratings=15_000, rng=3)
     held = np.random.default_rng(0).random(len(ratings)) < 0.1
     known = ratings.where(~held)
@@ -51,11 +51,11 @@ _fitted_once = lru_cache(maxsize=32)(_fit)
 def learns_from_reports(model: AbstractModel) -> None:
     """Held-out true ratings are predicted as well as by the mean report, better on the device."""
     known, test, reports = made_up()
-    found = fitted(model)
+    model_of_reports = fitted(model)
     pairs = test.users, test.items
     provider, device = (
         float(np.sqrt(np.mean((f.predict_codes(*pairs) - test.values) ** 2)))
-        for f in (found, at_home(found, known))
+        for f in (model_of_reports, at_home(model_of_reports, known))
     )
     constant = float(np.std(test.values))
     if provider > constant + 0.005 or device > min(provider, constant) + 0.002:
@@ -63,7 +63,7 @@ def learns_from_reports(model: AbstractModel) -> None:
             f"RMSE is {provider:.3f} at the provider and {device:.3f} on devices; a constant has "
             f"{constant:.3f}."
         )
-    if found.guarantee != reports.guarantee:
+    if model_of_reports.guarantee != reports.guarantee:
         raise AssertionError(
             "The guarantee of the model must be that of the reports, because fitting is "
             "post-processing."
@@ -89,9 +89,9 @@ def is_the_same_in_any_order(model: AbstractModel) -> None:
 def leaves_its_evidence(model: AbstractModel) -> None:
     """Fitting leaves the evidence unchanged."""
     data = evidence(made_up()[2])
-    kept = [column.copy() for column in _columns(data)]
+    copies = [column.copy() for column in _columns(data)]
     model.fit(data, rng=0)
-    if not all(map(np.array_equal, kept, _columns(data))):
+    if not all(map(np.array_equal, copies, _columns(data))):
         raise AssertionError("The model changed the evidence that it was fitted to.")
 
 
@@ -101,45 +101,47 @@ def _columns(data: Evidence) -> list[np.ndarray]:
 
 def knows_what_it_does_not_know(model: AbstractModel) -> None:
     """Unknown users and items get predictions on the scale, and an unknown user gets a list."""
-    found = fitted(model)
-    person, item = found.user_ids.ids[4], found.item_ids.ids[3]
-    asked = pl.Series([STRANGER, person, STRANGER]), pl.Series([item, STRANGER, STRANGER])
-    low, high = found.levels[0], found.levels[-1]
-    values = found.predict(*asked)
-    said: list[str] = []
-    shown = found.recommend(STRANGER, 5, notify=said.append)
-    if not all(low <= value <= high for value in values) or len(shown) != 5 or len(said) != 1:
+    trained = fitted(model)
+    person, item = trained.user_ids.ids[4], trained.item_ids.ids[3]
+    pairs = pl.Series([STRANGER, person, STRANGER]), pl.Series([item, STRANGER, STRANGER])
+    low, high = trained.levels[0], trained.levels[-1]
+    values = trained.predict(*pairs)
+    notices: list[str] = []
+    shown = trained.recommend(STRANGER, 5, notify=notices.append)
+    if not all(low <= value <= high for value in values) or len(shown) != 5 or len(notices) != 1:
         raise AssertionError(
             f"Unknown users get the predictions {values} and the list {shown}, and the notices "
-            f"are {said}."
+            f"are {notices}."
         )
 
 
 def recommends_its_best_predictions(model: AbstractModel) -> None:
     """A list has the highest predictions of unrated items, ties by item id."""
-    known, found = made_up()[0], fitted(model)
+    known, trained = made_up()[0], fitted(model)
     person, ids = known.user_ids.ids[0], known.item_ids.ids
     rated = known.item_ids.take(known.items[known.users == 0])
-    left = dict(zip(ids, found.predict(pl.Series([person] * len(ids)), ids).tolist(), strict=True))
+    left = dict(
+        zip(ids, trained.predict(pl.Series([person] * len(ids)), ids).tolist(), strict=True)
+    )
     for item in rated:
         del left[item]
     best = sorted(left.items(), key=lambda pair: (-pair[1], pair[0]))[:7]
-    if found.recommend(person, 7, exclude=rated) != best:
+    if trained.recommend(person, 7, exclude=rated) != best:
         raise AssertionError(f"The list is not the highest predictions, {best}.")
 
 
 def is_the_same_once_saved(model: AbstractModel) -> None:
     """A loaded model has the same guarantee and predicts the same bits, also on the device."""
-    known, found = made_up()[0], fitted(model)
+    known, trained = made_up()[0], fitted(model)
     with tempfile.TemporaryDirectory() as folder:
-        found.save(Path(folder) / "model")
+        trained.save(Path(folder) / "model")
         again = Fitted.load(Path(folder) / "model")
     pairs = known.users[:50], known.items[:50]
-    if again.predict_codes(*pairs).tobytes() != found.predict_codes(*pairs).tobytes():
+    if again.predict_codes(*pairs).tobytes() != trained.predict_codes(*pairs).tobytes():
         raise AssertionError("The loaded model and the saved one predict different ratings.")
-    if at_home(again, known).people.tobytes() != at_home(found, known).people.tobytes():
+    if at_home(again, known).people.tobytes() != at_home(trained, known).people.tobytes():
         raise AssertionError("The loaded model and the saved one give different rows on devices.")
-    if again.guarantee != found.guarantee:
+    if again.guarantee != trained.guarantee:
         raise AssertionError(f"The guarantee of the loaded model is {again.guarantee}.")
 
 
@@ -162,7 +164,7 @@ MODEL_CLAIMS: tuple[Claim, ...] = (
     is_the_same_once_saved,
     refuses_nothing_to_learn_from,
 )
-"""Every claim about a model."""
+"""All claims about a model."""
 
 
 def check_model(model: AbstractModel) -> None:

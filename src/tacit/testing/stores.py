@@ -1,6 +1,6 @@
-"""What a store of reports has to hold: each report once, nothing that was deleted, all the rest.
+"""Claims about a store of reports: each report is stored once, and deleted reports stay deleted.
 
-A claim opens and closes one store as often as it likes: what it says is said again after that.
+A claim opens and closes one store repeatedly, and expects the same results after that.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from tacit.collector.storage.store import (
 
 
 class StoreOpeners(NamedTuple):
-    """What opens one store, again and again: its writer, which makes it first, and a reader."""
+    """Functions that open one store repeatedly: its writer, which creates it, and a reader."""
 
     writer: Callable[[], ReportStore]
     reader: Callable[[], Reader]
@@ -32,63 +32,63 @@ MANY = 2 * READ_AT_ONCE + 5
 
 
 def stored_report(number: int, cells: bytes = b"\1\2", person: bytes = b"p") -> StoredReport:
-    """A report to task 1 in epoch 5, whose id is that number."""
+    """Return a report to task 1 in epoch 5, whose id is `number`."""
     return StoredReport(number.to_bytes(16, "big"), 1, 5, 0, person * 16, cells)
 
 
 def scanned(opens: StoreOpeners, task: int = 1) -> list[StoredReport]:
-    """What a reader finds of a task, by id."""
+    """Return the reports of a task as a reader returns them, sorted by id."""
     with closing(opens.reader()) as reader:
         return sorted(report for some in reader.scan(task) for report in some)
 
 
-def demand(found: object, wanted: object, what: str) -> None:
+def demand(result: object, wanted: object, what: str) -> None:
     """Raise `AssertionError` unless both are equal."""
-    if found != wanted:
-        raise AssertionError(f"{what} {found!r}, expected {wanted!r}.")
+    if result != wanted:
+        raise AssertionError(f"{what} {result!r}, expected {wanted!r}.")
 
 
 def keeps_the_first_report_of_an_id(opens: StoreOpeners) -> None:
-    """Another one is a duplicate or a conflict, in one batch, in another, and once reopened."""
+    """Later reports with the id are duplicates or conflicts, in any batch and once reopened."""
     one, two, three = map(stored_report, (1, 2, 3))
     mixed = [one, three, two._replace(cells=b"x"), three, three._replace(epoch=6)]
-    told = [DUPLICATE, STORED, CONFLICT, DUPLICATE, CONFLICT]
+    expected = [DUPLICATE, STORED, CONFLICT, DUPLICATE, CONFLICT]
     with closing(opens.writer()) as store:
         demand(store.insert([one, two]), [STORED] * 2, "Two new reports are")
-        demand(store.insert(mixed), told, "Known and new reports are")
+        demand(store.insert(mixed), expected, "Known and new reports are")
     with closing(opens.writer()) as store:
         again = [one, three._replace(mech=1), two, mixed[4]]
-        told = [DUPLICATE, CONFLICT, DUPLICATE, CONFLICT]
-        demand(store.insert(again), told, "Reopened it says of known reports that they are")
+        expected = [DUPLICATE, CONFLICT, DUPLICATE, CONFLICT]
+        demand(store.insert(again), expected, "Once reopened, known reports are")
     demand(scanned(opens), [one, two, three], "A reader finds")
 
 
 def says_what_became_of_each(opens: StoreOpeners) -> None:
-    """In batches of any size and mixture: as one list of them all would say it."""
-    chance = Random(4)
+    """Outcomes do not depend on the size and mixture of batches."""
+    rng = Random(4)
     sent = [
-        stored_report(chance.randrange(40), *(chance.choice((b"a", b"b")) for _ in range(2)))
+        stored_report(rng.randrange(40), *(rng.choice((b"a", b"b")) for _ in range(2)))
         for _ in range(300)
     ]
-    found: list[ReportOutcome] = []
+    results: list[ReportOutcome] = []
     with closing(opens.writer()) as store:
-        while len(found) < len(sent):
-            found += store.insert(sent[len(found) : len(found) + chance.randint(1, 9)])
-    demand(found, outcomes(sent, {}), "Batch by batch the reports are")
+        while len(results) < len(sent):
+            results += store.insert(sent[len(results) : len(results) + rng.randint(1, 9)])
+    demand(results, outcomes(sent, {}), "Batch by batch the reports are")
 
 
 def takes_many_at_once(opens: StoreOpeners) -> None:
-    """A batch of thousands is stored whole, whatever of it was known."""
+    """A batch of thousands is stored completely, whichever of them are known."""
     rows = [stored_report(number) for number in range(MANY)]
     with closing(opens.writer()) as store:
         demand(set(store.insert(rows[:3000])), {STORED}, "New reports are")
-        told = [DUPLICATE] * 3000 + [STORED] * (MANY - 3000)
-        demand(store.insert(rows), told, f"Of {MANY} reports, 3000 of them known, they are")
+        expected = [DUPLICATE] * 3000 + [STORED] * (MANY - 3000)
+        demand(store.insert(rows), expected, f"Of {MANY} reports, 3000 of them known, they are")
     demand(scanned(opens) == rows, True, "Every one is found")
 
 
 def is_durable_before_it_is_closed(opens: StoreOpeners) -> None:
-    """A reader beside the writer sees what `insert` gave back, and may go on while it writes."""
+    """A concurrent reader returns what `insert` stored, and can continue while it writes."""
     with closing(opens.writer()) as store:
         store.insert([stored_report(number) for number in range(MANY)])
         with closing(opens.reader()) as reader:
@@ -102,7 +102,7 @@ def is_durable_before_it_is_closed(opens: StoreOpeners) -> None:
 
 
 def holds_a_task_once(opens: StoreOpeners) -> None:
-    """A task keeps its number, the latest comes first, and a closed epoch is never open again."""
+    """A task keeps its number, the latest is first, and a closed epoch is never open again."""
     with closing(opens.writer()) as store:
         first, other = store.hold(b"one"), store.hold(b"two")
         demand((first.document, first.closed, other.closed), (b"one", -1, -1), "A new task is")
@@ -116,14 +116,14 @@ def holds_a_task_once(opens: StoreOpeners) -> None:
 
 
 def keeps_one_question_together(opens: StoreOpeners) -> None:
-    """A task that asks what another one did has its number, and is closed with it."""
+    """A task with the same question as another has its number, and is closed with it."""
     with closing(opens.writer()) as store:
         first = store.hold(b"one")
         store.shut(first.number, 4)
         later = store.hold(b"one, again", [b"one", b"unknown"])
-        demand(later, Held(first.number, b"one, again", 4), "A task that goes on with another is")
+        demand(later, Held(first.number, b"one, again", 4), "A task that continues another is")
         last = store.hold(b"one, at last", [b"one, again"])
-        demand(last.number, first.number, "One that goes on with that has the number")
+        demand(last.number, first.number, "A further continuation has the number")
         demand(store.hold(b"two", [b"unknown"]).closed, -1, "Another question is closed up to")
         store.shut(first.number, 9)
     for tasks in _tasks(opens):
@@ -133,13 +133,13 @@ def keeps_one_question_together(opens: StoreOpeners) -> None:
 
 
 def _tasks(opens: StoreOpeners) -> tuple[list[Held], list[Held]]:
-    """What a writer and a reader say of the tasks."""
+    """Return the tasks of a writer and of a reader."""
     with closing(opens.writer()) as store, closing(opens.reader()) as reader:
         return store.tasks(), reader.tasks()
 
 
 def deletes_what_is_due(opens: StoreOpeners) -> None:
-    """Reports of one task, of epochs up to one, whose ids begin with a byte, and no other."""
+    """Deletion covers one task, epochs up to a limit, and ids that begin with a byte."""
     rows = [
         stored_report(number << 120)._replace(task=1 + number % 2, epoch=number // 2)
         for number in range(256)
@@ -156,13 +156,13 @@ def deletes_what_is_due(opens: StoreOpeners) -> None:
 
 
 def leaves_out_who_asked_to_be_erased(opens: StoreOpeners) -> None:
-    """At once and when they report late, in one task alone, until that is settled."""
+    """Erased people are excluded at once, also late reports, in one task, until it is purged."""
     mine = [stored_report(number, person=b"m") for number in range(4)]
     other, elsewhere = stored_report(9), stored_report(8, person=b"m")._replace(task=2)
     with closing(opens.writer()) as store:
         store.insert([mine[0], other, elsewhere])
         store.erase(1, b"m" * 16, 20)
-        store.erase(1, b"m" * 16, 18)  # asked for again, by a clock that was behind
+        store.erase(1, b"m" * 16, 18)  # requested again, with a late clock
         demand(scanned(opens), [other], "Once they are erased a reader finds")
         demand(store.insert(mine[:2]), [DUPLICATE, STORED], "Their reports are")
     demand(scanned(opens), [other], "When they report later a reader finds")
@@ -176,7 +176,7 @@ def leaves_out_who_asked_to_be_erased(opens: StoreOpeners) -> None:
 
 
 def keeps_the_trusted_clock(opens: StoreOpeners) -> None:
-    """It goes on by no more than a limit and never back, unless it is set, also once reopened."""
+    """The clock advances by at most a limit and never goes back, unless set, also once reopened."""
     with closing(opens.writer()) as store:
         demand(store.clock(), None, "A new store's clock is")
         moves = [store.keep_clock(now, 60) for now in (1 << 40, 5, (1 << 40) + 60, (1 << 40) + 121)]
@@ -188,7 +188,7 @@ def keeps_the_trusted_clock(opens: StoreOpeners) -> None:
 
 
 def names_the_newest_epoch(opens: StoreOpeners) -> None:
-    """The newest of each task that has reports."""
+    """The newest epoch is that of each task with reports."""
     with closing(opens.writer()) as store:
         numbers = [store.hold(document).number for document in (b"one", b"two", b"none")]
         demand(store.newest(), [], "Before any report the newest are")
@@ -209,13 +209,13 @@ STORE_CLAIMS: tuple[Claim, ...] = (
     keeps_the_trusted_clock,
     names_the_newest_epoch,
 )
-"""Every claim about a store of reports."""
+"""All claims about a store of reports."""
 
 
 def check_store(empty: Callable[[], StoreOpeners]) -> None:
     """Run every claim about a store; raises `AssertionError` for the first that does not hold.
 
-    `empty()`: what opens a new, empty store, for each claim one.
+    `empty()`: returns openers of a new, empty store, called once per claim.
     """
     for claim in STORE_CLAIMS:
         claim(empty())

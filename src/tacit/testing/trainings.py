@@ -1,4 +1,4 @@
-"""What a training has to hold: it promises what it was asked, and releases what it declares."""
+"""Claims about a trainer: its guarantee is the requested one, and its releases are as declared."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,12 +22,12 @@ Claim = Callable[[AbstractTraining], None]
 ListClaim = Callable[[AbstractListTraining], None]
 AnyTraining = AbstractTraining | AbstractListTraining
 DELTA = "1e-6"
-RICH = "300"  # nats at which a training should release all that it ever does
+RICH = "300"  # nats, enough for all releases of a trainer
 
 
 @cache
 def made_up() -> tuple[Ratings, Ratings]:
-    """Ratings to train on, and held-out ones."""
+    """Return ratings to train on, and held-out ones."""
     ratings = synthetic(n_users=80, n_items=60, n_ratings=2400, rng=2)
     held = np.random.default_rng(0).random(len(ratings)) < 0.1
     return ratings.where(~held), ratings.where(held)
@@ -36,15 +36,15 @@ def made_up() -> tuple[Ratings, Ratings]:
 def promises_what_it_was_asked(training: AnyTraining) -> None:
     """The guarantee has the requested epsilon, its unit, and who is trusted."""
     for epsilon in ("0.5", "3"):
-        found = training.fit(made_up()[0], epsilon=epsilon, delta=DELTA).guarantee
-        if found.epsilon != epsilon or found.delta not in ("0", DELTA) or found.fails:
+        guarantee = training.fit(made_up()[0], epsilon=epsilon, delta=DELTA).guarantee
+        if guarantee.epsilon != epsilon or guarantee.delta not in ("0", DELTA) or guarantee.fails:
             raise AssertionError(
-                f"Requested epsilon {epsilon} at delta {DELTA}, the guarantee is {found}."
+                f"Requested epsilon {epsilon} at delta {DELTA}, the guarantee is {guarantee}."
             )
-        if getattr(training, "unit", found.unit) != found.unit:
+        if getattr(training, "unit", guarantee.unit) != guarantee.unit:
             raise AssertionError(
                 f"The unit of the trainer is {training.unit}, and that of its guarantee is "
-                f"{found.unit}."
+                f"{guarantee.unit}."
             )
 
 
@@ -81,7 +81,7 @@ def without_ratings() -> Iterator[Ratings]:
     """Yield data in which no declared user rated a declared item."""
     known = made_up()[0]
     yield known.where(np.zeros(len(known), bool))
-    # The neighbour without the only user who rated: the list of people names others alone.
+    # The neighbour without the only user who rated: the list of users names others alone.
     ids = known.user_ids.ids
     yield known.where(known.users == 0).with_people(ids[1:])
     yield known.with_catalogue([-1, -2, -3, -4])
@@ -100,22 +100,22 @@ def learns_where_it_may(training: AbstractTraining) -> None:
 def lists_what_people_have(training: AbstractListTraining) -> None:
     """At a large epsilon, lists made on the device have more hits than random lists.
 
-    Of 60 items people have some 27 and are wanted to find some 3 of the rest.
+    Users have about 27 of 60 items, and about 3 of the others are held out.
     """
     known, test = made_up()
     lists = training.fit(known, epsilon=RICH, delta=DELTA).lists(known, 10)
     counts = np.bincount(known.items, minlength=known.n_items)
-    found = list_figures(lists, test.users, test.items, counts).recall
-    chance = 10 / (known.n_items - len(known) / known.n_users)
-    if found < 1.2 * chance:
-        raise AssertionError(f"Recall@10 is {found:.3f}; random lists have {chance:.3f}.")
+    recall = list_figures(lists, test.users, test.items, counts).recall
+    random_recall = 10 / (known.n_items - len(known) / known.n_users)
+    if recall < 1.2 * random_recall:
+        raise AssertionError(f"Recall@10 is {recall:.3f}; random lists have {random_recall:.3f}.")
 
 
 def releases_what_it_declares(training: AnyTraining) -> None:
-    """Replayed on neighboring data sets, releases change by at most their declared sensitivity,
-    and nothing else is released.
+    """Replayed on neighboring data sets, releases change by at most their declared sensitivity, and
+    nothing else is released.
 
-    A training whose guarantee trusts a curator takes `releases`, so that it can be replayed.
+    A trainer whose guarantee trusts a curator accepts `releases`, so that it can be replayed.
     """
     known = made_up()[0]
     guarantee = training.fit(known, epsilon="1", delta=DELTA).guarantee
@@ -126,27 +126,27 @@ def releases_what_it_declares(training: AnyTraining) -> None:
             "The trainer trusts a curator and has no argument `releases`, so it cannot be audited."
         )
     for neighbour in neighbours(known, guarantee.unit):
-        found = replay(trained(training), known, neighbour, SecretReleases())
-        if found:
-            raise AssertionError(" ".join(found))
+        violations = replay(trained(training), known, neighbour, SecretReleases())
+        if violations:
+            raise AssertionError(" ".join(violations))
 
 
 def trained(training: AnyTraining) -> Callable[[Ratings, NoisyReleases], Any]:
-    """The training with given releases, and all the arrays that it gives away."""
+    """Return a function that runs the trainer with given releases and returns all its arrays."""
     fit: Callable[..., Any] = training.fit
 
     def run(ratings: Ratings, releases: NoisyReleases) -> Any:
-        found = fit(ratings, epsilon=RICH, delta=DELTA, releases=releases)
-        if isinstance(found, FittedLists):
-            everything = csr_array(np.eye(len(found.item_ids), dtype=np.float32))
-            return found.weights.scores(everything), found.presence.reported.toarray()
-        return found.mu, found.people, found.items, found.precision
+        result = fit(ratings, epsilon=RICH, delta=DELTA, releases=releases)
+        if isinstance(result, FittedLists):
+            everything = csr_array(np.eye(len(result.item_ids), dtype=np.float32))
+            return result.weights.scores(everything), result.presence.reported.toarray()
+        return result.mu, result.people, result.items, result.precision
 
     return run
 
 
 def neighbours(ratings: Ratings, unit: str) -> Iterator[Ratings]:
-    """Ratings that differ in one value, or in one person's whole profile."""
+    """Yield ratings that differ in one value, or in one user's complete profile."""
     if unit == "user":
         yield ratings.where(ratings.users != ratings.users[0])
         yield ratings.where((ratings.users != 7) | (np.arange(len(ratings)) % 2 == 0))
@@ -165,7 +165,7 @@ TRAINING_CLAIMS: tuple[Claim, ...] = (
     learns_where_it_may,
     releases_what_it_declares,
 )
-"""Every claim about a training whose promise holds."""
+"""All claims about a rating trainer whose guarantee holds."""
 
 LIST_TRAINING_CLAIMS: tuple[ListClaim, ...] = (
     promises_what_it_was_asked,
@@ -174,10 +174,10 @@ LIST_TRAINING_CLAIMS: tuple[ListClaim, ...] = (
     lists_what_people_have,
     releases_what_it_declares,
 )
-"""Every claim about a training of lists."""
+"""All claims about a top-N trainer."""
 
 
 def check_training(training: AbstractTraining) -> None:
-    """Run every claim about a training; raises `AssertionError` for the first that fails."""
+    """Run every claim about a trainer; raises `AssertionError` for the first that fails."""
     for claim in TRAINING_CLAIMS:
         claim(training)

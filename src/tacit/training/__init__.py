@@ -1,6 +1,6 @@
 """Private trainers: read true ratings, add noise, and return a model with its guarantee.
 
-A curator holds everybody's ratings; in rounds nobody does, and each device answers for its own.
+A curator holds all users' ratings. In federated rounds each device keeps its user's ratings.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ STRICT: tuple[AbstractTraining, ...] = (
     DPALS(),
     DPCovariance(),
 )
-"""Trainings whose promise holds."""
+"""Trainers whose guarantee holds."""
 
 FAITHFUL: tuple[AbstractTraining, ...] = (
     FaithfulSVD(noise="gradient"),
@@ -48,17 +48,17 @@ FAITHFUL: tuple[AbstractTraining, ...] = (
     FaithfulSVD(noise="output"),
     FaithfulSVD(noise="output", implicit=True),
 )
-"""Trainings as published, with the claim that is printed for them and the reason why it fails."""
+"""Trainers as published, with the printed claim and the reason why it fails."""
 
 PER_PERSON = tuple(training.name for training in STRICT if training.unit == "user")
-"""Those of them whose promise is one to a whole person; built-in trainings of lists all are."""
+"""Names of the strict trainers with a guarantee per user. All built-in top-N trainers have one."""
 
 TRAININGS: dict[tuple[str, str], AbstractTraining] = {
     (training.name, mode): training
     for mode, members in (("strict", STRICT), ("faithful", FAITHFUL))
     for training in members
 }
-"""Every built-in training by name and mode."""
+"""All built-in rating trainers by name and mode."""
 
 
 def _training(name: str, declared: Any) -> AbstractTraining:
@@ -70,24 +70,27 @@ def _list_training(name: str, declared: Any) -> AbstractListTraining:
 
 
 STRICT_TRAININGS = registry.Registry("trainings", {one.name: one for one in STRICT}, _training)
-"""Trainings on ratings in the mode "strict", by name: the only mode that a plug-in has."""
+"""Rating trainers in the mode "strict", by name. Plug-ins have this mode only."""
 
 LIST_TRAININGS = registry.Registry(
     "list_trainings", {one.name: one for one in (DPEase(), DPPopularity())}, _list_training
 )
-"""Trainings of lists, whose promises hold: they learn who did what, and no ratings."""
+"""Top-N trainers, whose guarantees hold. They use implicit feedback, not rating values."""
 
 
 def names(mode: str = "strict") -> tuple[str, ...]:
-    """The names of the trainings on ratings that have a mode, "strict" or "faithful"."""
+    """Return the names of the rating trainers that have a mode, "strict" or "faithful"."""
     if mode == "strict":
         return tuple(STRICT_TRAININGS)
     return tuple(name for name, its in TRAININGS if its == mode)
 
 
 def modes(name: str, wanted: str = "strict") -> tuple[str, ...]:
-    """The modes a training runs in when `wanted` is strict, faithful or both: those it has, and the
-    only one it has where it lacks the wanted one; none for what is no training."""
+    """Return the modes a trainer runs in when `wanted` is strict, faithful or both.
+
+    These are the available ones among the wanted modes. A trainer without the wanted mode runs in
+    its only mode. Empty for an unknown name.
+    """
     if name in LIST_TRAININGS:
         return ("strict",)
     had = tuple(mode for known, mode in TRAININGS if known == name)
@@ -96,17 +99,18 @@ def modes(name: str, wanted: str = "strict") -> tuple[str, ...]:
 
 
 def unit(name: str) -> str | None:
-    """What the epsilon of a training is per; None of a plug-in's that does not say, and of what is
-    no training."""
+    """Return the privacy unit of a trainer's epsilon.
+
+    None for an unknown name, and for a plug-in without `unit`.
+    """
     members = LIST_TRAININGS if name in LIST_TRAININGS else STRICT_TRAININGS
     return getattr(members.get(name), "unit", None)
 
 
 def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraining:
-    """The named training with some settings changed.
+    """Return the named trainer with `settings` changed.
 
-    Raises `RequestError` for a mode that does not exist, and for a name or a setting that does not
-    exist in it.
+    Raises `RequestError` for an unknown mode, and for a name or a setting unknown in it.
     """
     if mode not in ("strict", "faithful"):
         raise RequestError(f"mode must be strict or faithful, got '{mode}'.")
@@ -117,16 +121,16 @@ def training(name: str, mode: str = "strict", **settings: Any) -> AbstractTraini
 
 
 def list_training(name: str, **settings: Any) -> AbstractListTraining:
-    """The named training of lists with some settings changed.
+    """Return the named top-N trainer with `settings` changed.
 
-    Raises `RequestError` for a name or a setting that does not exist.
+    Raises `RequestError` for an unknown name or setting.
     """
     known = registry.named(LIST_TRAININGS, name, "trainer")
     return registry.changed(known, name, "trainer", settings)
 
 
 @overload
-def train(  # pyright: ignore[reportOverlappingOverload]  # a name of the other kind is a str too
+def train(  # pyright: ignore[reportOverlappingOverload]  # names of rating trainers are str too
     name: Literal["dp-ease", "dp-popularity"],
     ratings: object,
     *,
@@ -138,7 +142,7 @@ def train(  # pyright: ignore[reportOverlappingOverload]  # a name of the other 
     advance: Callable[[float], None] = ...,
     **settings: Any,
 ) -> FittedLists:
-    """A training of lists."""
+    """Run a top-N trainer."""
 
 
 @overload
@@ -154,7 +158,7 @@ def train(
     advance: Callable[[float], None] = ...,
     **settings: Any,
 ) -> Fitted:
-    """A training on ratings."""
+    """Run a rating trainer."""
 
 
 def train(
@@ -169,18 +173,20 @@ def train(
     advance: Callable[[float], None] = lambda done: None,
     **settings: Any,
 ) -> Any:
-    """Run the named training on everybody's true ratings, whatever `as_ratings` reads them from,
-    on the public `scale`; where it is not given, it is that of the data, or inferred with a notice.
+    """Run the named trainer on true ratings.
 
-    `epsilon`: nats of the unit that the training's guarantee names, and `delta` for those that
-    need one; decimal strings, or an epsilon as a number. `advance` hears the share of the work that
-    is done, 0 to 1. A `Fitted`, or `FittedLists` of a training of lists. Raises as `training` does,
-    and as the training's own `fit`.
+    `ratings`: in any form that `as_ratings` accepts. `scale`: public rating scale; default: the
+    scale of the data, or one inferred with a notice. `epsilon`: nats per unit of the trainer's
+    guarantee, a decimal string or a number. `delta`: decimal string, for trainers that need one.
+    `advance`: progress callback, called with the fraction of the work done, 0 to 1.
+
+    Returns a `Fitted`, or a `FittedLists` for a top-N trainer. Raises as `training` does, and as
+    the trainer's `fit`.
     """
     whole("rng", rng, 0)
     lists = name in LIST_TRAININGS
     member = list_training(name, **settings) if lists else training(name, mode, **settings)
-    own = as_ratings(ratings, scale=scale)
-    # Text stays as it is: what is no epsilon each training refuses in its own words.
+    private_ratings = as_ratings(ratings, scale=scale)
+    # Text is passed unchanged: each trainer rejects an invalid epsilon with its own message.
     text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
-    return member.fit(own, epsilon=text, delta=delta, rng=rng, advance=advance)
+    return member.fit(private_ratings, epsilon=text, delta=delta, rng=rng, advance=advance)

@@ -1,4 +1,4 @@
-"""What a training is: settings, and one `fit` that spends an epsilon of its own."""
+"""Protocols of trainers: settings, and a `fit` with a privacy cost."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -9,24 +9,24 @@ from tacit.ratings import Ratings
 
 
 class AbstractTraining(Protocol):
-    """Settings of a training; `fit` plays every device, and the server between them.
+    """Settings of a rating trainer. `fit` simulates every device, and the server between them.
 
-    What it returns carries the guarantee of the whole training, at `epsilon`.
+    Its result has the guarantee of the complete run, at `epsilon`.
     """
 
     @property
     def name(self) -> str:
-        """The training's name on the command line, among those of the models."""
+        """Name of the trainer on the command line, unique among models."""
         ...
 
     @property
     def where(self) -> tuple[str, ...]:
-        """Where its predictions exist: "provider", "device", "curator"."""
+        """Parties that can compute its predictions: "provider", "device", "curator"."""
         ...
 
     @property
     def unit(self) -> str:
-        """What its epsilon is per: "value", "slot" or "user", as its guarantee names it."""
+        """Privacy unit of its epsilon, as in its guarantee: "value", "slot" or "user"."""
         ...
 
     def fit(
@@ -38,29 +38,29 @@ class AbstractTraining(Protocol):
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> Fitted:
-        """A fitted model; `epsilon` is in nats of the unit that its guarantee names.
+        """Return a fitted model. `epsilon`: in nats of the guarantee's unit.
 
-        `delta`: a decimal string, for those whose promise has one; the others leave it.
+        `delta`: a decimal string, ignored by trainers without a delta.
         """
         ...
 
 
 class AbstractListTraining(Protocol):
-    """Settings of a training of lists: the same, but for what is learnt."""
+    """Settings of a top-N trainer, like `AbstractTraining` but for `FittedLists`."""
 
     @property
     def name(self) -> str:
-        """The training's name on the command line, among those of the models."""
+        """Name of the trainer on the command line, unique among models."""
         ...
 
     @property
     def where(self) -> tuple[str, ...]:
-        """Where its lists are made."""
+        """Parties that can compute its lists."""
         ...
 
     @property
     def unit(self) -> str:
-        """What its epsilon is per: "value", "slot" or "user", as its guarantee names it."""
+        """Privacy unit of its epsilon, as in its guarantee: "value", "slot" or "user"."""
         ...
 
     def fit(
@@ -72,7 +72,7 @@ class AbstractListTraining(Protocol):
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> FittedLists:
-        """A fitted model of lists; `epsilon` is in nats of the unit that its guarantee names.
+        """Return a fitted top-N model. `epsilon`: in nats of the guarantee's unit.
 
         Of ratings on a scale of stars, each is an interaction.
         """

@@ -1,6 +1,6 @@
-"""A document of numbers: a magic line, the length of a header, a JSON header and a block.
+"""Binary documents: a magic line, the length of a header, a JSON header and a block of numbers.
 
-What a stranger sends is compared with the bytes that are there before anything is built.
+Declared sizes are compared with the available bytes before anything is allocated.
 """
 
 import json
@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import DataError
 
 if TYPE_CHECKING:
-    Floats = array[float]  # subscripting it at run time needs a later Python
+    Floats = array[float]  # subscripting at run time requires a later Python
 else:
     Floats = array
 Bytes = bytes | memoryview
 
 _AT_ONCE = 1 << 20
-"""Bytes of halves that are looked at together: a copy of them is all the memory it takes."""
+"""Bytes of halves checked at a time, which bounds the memory of copies."""
 _NO_NUMBER = bytes(high for high in range(256) if high & 0x7C == 0x7C)
-"""High bytes of halves that are infinite, or no number: all bits of the exponent are set."""
+"""High bytes of infinite and NaN halves: all bits of the exponent are set."""
 
 
 def joined(magic: bytes, header: dict[str, Any], parts: Iterable[Floats | Bytes]) -> bytes:
-    """The document; floats become little-endian singles, bytes stay as they are."""
+    """Return the document; floats are encoded as little-endian singles, bytes are copied."""
     text = json.dumps(header).encode()
     block = (_little(part).tobytes() if isinstance(part, array) else part for part in parts)
     return b"".join((magic, len(text).to_bytes(4, "little"), text, *block))
 
 
 def parted(magic: bytes, data: bytes, what: str) -> tuple[bytes, "Numbers"]:
-    """The header's JSON and the block of `what`; raises `DataError` for something else."""
+    """Return the header's JSON and the block of `what`. Raises `DataError` for other documents."""
     if not data.startswith(magic):
         raise DataError(f"This is not a valid {what}: it begins with {data[: len(magic) - 1]!r}.")
     at = len(magic) + 4
@@ -44,13 +44,13 @@ def parted(magic: bytes, data: bytes, what: str) -> tuple[bytes, "Numbers"]:
 
 
 class Numbers:
-    """A block, taken apart from the front. `what`: names the document in sentences."""
+    """A block, read sequentially. `what`: name of the document in error messages."""
 
     def __init__(self, block: memoryview, what: str) -> None:
         self._block, self._at, self._what = block, 0, what
 
     def require(self, size: int) -> None:
-        """Raise `DataError` for a block of another number of bytes."""
+        """Raise `DataError` unless the block has `size` bytes."""
         if len(self._block) < size:
             raise _cut(self._what)
         if len(self._block) > size:
@@ -59,28 +59,30 @@ class Numbers:
             )
 
     def take(self, size: int) -> memoryview:
-        """The next so many bytes, which are not copied."""
+        """Return the next `size` bytes, without a copy."""
         self._at += size
         return self._block[self._at - size : self._at]
 
     def floats(self, count: int) -> Floats:
-        """The next so many singles; raises `DataError` where one is infinite or NaN."""
+        """Return the next `count` singles. Raises `DataError` for infinite values and NaN."""
         part = array("f")
         part.frombytes(self.take(4 * count))
         numbers = _little(part)
-        if not isfinite(sum(numbers)):  # in doubles, which no sum of singles leaves
+        if not isfinite(sum(numbers)):  # in doubles, which cannot overflow
             raise self._infinite()
         return numbers
 
     def rounded(self, count: int, *, half: bool) -> Floats:
-        """The next so many numbers: halves where `half`, else singles."""
+        """Return the next `count` numbers: halves if `half`, else singles."""
         if not half:
             return self.floats(count)
         return array("f", halves(self.halves(count), 0, count))
 
     def halves(self, count: int) -> memoryview:
-        """The bytes of the next so many halves; raises `DataError` where one is infinite, or
-        none."""
+        """Return the bytes of the next `count` halves.
+
+        Raises `DataError` for infinite values and NaN.
+        """
         part = self.take(2 * count)
         for at in range(0, len(part), _AT_ONCE):
             high = bytes(part[at + 1 : at + _AT_ONCE : 2])
@@ -93,18 +95,17 @@ class Numbers:
 
 
 def halves(block: Bytes, first: int, count: int) -> tuple[float, ...]:
-    """So many of a block of little-endian halves, from number `first` on."""
+    """Return `count` values of a block of little-endian halves, starting at index `first`."""
     return struct.unpack_from(f"<{count}e", block, 2 * first)
 
 
 def rounded(floats: Floats, *, half: bool) -> Floats | bytes:
-    """The numbers as little-endian halves where `half`, else as they are."""
+    """Encode numbers as little-endian halves if `half`, else return them unchanged."""
     return struct.pack(f"<{len(floats)}e", *floats) if half else floats
 
 
 def whole(block: Bytes, first: int, count: int, size: int) -> tuple[int, ...]:
-    """So many of a block of little-endian whole numbers of `size` bytes, 2 or 4, from number
-    `first` on."""
+    """Return `count` little-endian integers of `size` bytes, 2 or 4, starting at index `first`."""
     return struct.unpack_from(f"<{count}{'H' if size == 2 else 'I'}", block, size * first)
 
 

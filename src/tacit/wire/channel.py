@@ -1,4 +1,4 @@
-"""The channel as JSON: what a provider proposes and a device verifies before it answers."""
+"""Channels as JSON: proposed by a provider, and verified by a device before it reports."""
 
 import json
 import re
@@ -13,17 +13,17 @@ from tacit.wire import strict
 
 KEYS = ("format", "scale", "levels", "missing", "outputs", "word_bits", "weights", "epsilon", "id")
 LONGEST = 1 << 26
-"""Characters a channel may have; a device reads no further."""
+"""Most characters of a channel. Devices do not read further."""
 WHAT = "The channel"
 
 _WEIGHT = re.compile(r"[1-9][0-9]{0,19}")
 
 
 def dumps(channel: Channel) -> str:
-    """The channel as one line of JSON, keys in the order of `KEYS`.
+    """Return the channel as one line of JSON, keys in the order of `KEYS`.
 
-    Weights are decimal strings, because a browser's numbers end at 2^53; the symbol "missing" is
-    null. `id` is `Channel.id`. Raises `RequestError` for levels that form no scale.
+    Weights are decimal strings, because a browser's numbers are exact up to 2^53 only; the symbol
+    "missing" is null. `id` is `Channel.id`. Raises `RequestError` for levels that form no scale.
     """
     fields = {
         "format": FORMAT,
@@ -40,19 +40,19 @@ def dumps(channel: Channel) -> str:
 
 
 def loads(text: str | bytes) -> Channel:
-    """The channel that `dumps` wrote, verified: nothing it says about itself is believed.
+    """Parse and verify a channel from `dumps`. None of its claims is trusted.
 
-    Raises `DataError` when the text is not of the form (unknown, missing or repeated keys, a
-    number that is not a plain decimal), `CertificateError` when the id is not that of the table or
-    the table does not prove its epsilon.
+    Raises `DataError` if the text is malformed (unknown, missing or repeated keys, a number that is
+    not a plain decimal), `CertificateError` if the id is not that of the table or the table does
+    not prove its epsilon.
     """
     return of_json(strict.parse(text, "A channel", LONGEST))
 
 
 def of_json(value: Any) -> Channel:
-    """The same from the JSON value, as a task holds it; raises as `loads` does.
+    """Parse and verify a channel from a JSON value, as in a task.
 
-    These are `DataError`, and `CertificateError` for a table that was changed or does not hold.
+    Raises as `loads` does: `DataError`, and `CertificateError` for a modified or uncertified table.
     """
     fields = strict.fields(value, WHAT, KEYS)
     if fields["format"] != FORMAT:

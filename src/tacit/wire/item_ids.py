@@ -1,4 +1,4 @@
-"""Item ids: whole numbers that a browser can represent, or short strings."""
+"""Item ids: integers that a browser can represent, or short strings."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from tacit.wire import strict
 from tacit.wire.strict import ENDS
 
 LONGEST_ID = 200
-"""Characters of an item id."""
+"""Most characters of an item id."""
 FORM = (
     f"an item id is no whole number below 2^53 in size and no text of 1 to {LONGEST_ID} characters"
 )

@@ -1,15 +1,15 @@
-"""The item model: what a provider publishes and a device downloads. Standard library only.
+"""Item model: published by a provider and downloaded by devices. Standard library only.
 
     theta_ui = mu + x_u[0] + item_bias_i + x_u[1:] . item_factors_i,   x_u ~ N(prior, 1 / precision)
 
-for each of 1 to 32 draws; a prediction is the mean over draws of the link. Where reports have
-taught the item rows part of what the device is about to tell them again, `shrinkage` of every own
-rating is added to the precision of x_u[1:]; in that case (format 2) factors and vectors are halves,
-else (format 1) all numbers are singles. It is computed from reports alone, so publishing it costs
-nobody anything beyond what their reports already did.
+for each of 1 to 32 draws; a prediction is the mean over draws of the link. Where the reports
+already contain a user's ratings, the item rows depend on them, and `shrinkage` of every own rating
+is added to the precision of x_u[1:]. In that case (format 2) factors and vectors are halves, else
+(format 1) all numbers are singles. The model is computed from reports alone, so publishing it has
+no privacy cost beyond theirs.
 
-A device reads it as it reads anything of a provider's: sizes are compared with the bytes that are
-there before anything is built, and a number that is none is refused.
+A device reads it as untrusted input: declared sizes are compared with the available bytes before
+anything is allocated, and infinite values and NaN are rejected.
 """
 
 from array import array
@@ -31,9 +31,9 @@ MAGIC, SHRINKING = b"tacit-item-model-1\n", b"tacit-item-model-2\n"
 class ItemDraw:
     """One draw of the item side; float32 arrays, row by row.
 
-    `item_bias`: n. `item_factors`: n x K. `precision`: 1 + K, bias first. `prior_weights`:
-    features x (1 + K), from presence features to the mean of the person's row; empty for zero.
-    `shrinkage`: n, what a rating of the item adds to the precision of factors; empty for zero.
+    `item_bias`: n. `item_factors`: n x K. `precision`: 1 + K, bias first. `prior_weights`: features
+    x (1 + K), from presence features to the mean of the user's row; empty for zero. `shrinkage`: n,
+    added to the precision of factors per rated item; empty for zero.
     """
 
     mu: float
@@ -46,10 +46,10 @@ class ItemDraw:
 
 @dataclass(frozen=True)
 class ItemPresence:
-    """How a device turns its owner's list of rated items, which is public, into features.
+    """Map from a user's rated items, which are public, to features on the device.
 
-    Features: [(log(1 + N) - log_mean) / log_scale, sum of the items' vectors / (N + damping)
-    - centre]. `vectors`: n x d, row by row. `centre`: d.
+    Features: [(log(1 + N) - log_mean) / log_scale, sum of the items' vectors / (N + damping) -
+    centre]. `vectors`: n x d, row by row. `centre`: d.
     """
 
     vectors: Floats
@@ -61,8 +61,11 @@ class ItemPresence:
 
 @dataclass(frozen=True)
 class ItemModel:
-    """`items`: raw ids, in the order of every array. `factors`: K. `link`: "linear" or "cells"
-    (cuts half way between levels, normal noise of deviation `sigma`)."""
+    """`items`: raw ids, in the order of every array. `factors`: K.
+
+    `link`: "linear" or "cells" (bounds at midpoints between levels, normal noise of deviation
+    `sigma`).
+    """
 
     scale: RatingScale
     items: tuple[int | str, ...]
@@ -80,7 +83,7 @@ class ItemModel:
         )
 
     def to_bytes(self) -> bytes:
-        """Magic line, length of the header, JSON header, one little-endian block."""
+        """Return magic line, length of the header, JSON header, and one little-endian block."""
         shrinking = bool(self.draws[0].shrinkage)
         blocks: list[Floats | bytes] = []
         for draw in self.draws:
@@ -93,8 +96,11 @@ class ItemModel:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else, and
-        `RequestError` for what are no bytes."""
+        """Parse a model from `to_bytes`.
+
+        Raises `DataError` for truncated and other documents, `RequestError` for an argument that is
+        not bytes.
+        """
         must_be(bytes, data, "the bytes of an item model", "pass what `to_bytes` returns")
         shrinking = data.startswith(SHRINKING)
         text, numbers = binary.parted(SHRINKING if shrinking else MAGIC, data, "item model")

@@ -1,4 +1,4 @@
-"""The header of an item model: what its arrays mean, and how long they have to be."""
+"""Header of an item model: the meaning of its arrays, and their sizes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +33,7 @@ class Header:
     guarantee: Guarantee
 
     def size(self, shrinking: bool) -> int:
-        """How many bytes follow the header, in format 2 or in format 1."""
+        """Return how many bytes follow the header, in format 2 (`shrinking`) or format 1."""
         n, K, row, d = len(self.items), self.factors, 1 + self.factors, self.features - 1
         wide = 2 if shrinking else 4
         drawn = wide * n * K + 4 * (n + row + self.features * row + n * shrinking)
@@ -41,7 +41,7 @@ class Header:
 
 
 def loads(text: bytes) -> Header:
-    """The header in that JSON; raises `DataError` for what is none."""
+    """Parse a header from JSON. Raises `DataError` for a malformed one."""
     known = strict.fields(strict.parse(text, WHAT, model_header.LONGEST), WHAT, KEYS)
     header = Header(
         scale=_scale(known),

@@ -1,11 +1,11 @@
-"""The list model: what a device ranks a catalogue by, from the items its owner has.
+"""List model: item scores computed on the device from the user's items.
 
-    score_j = popularity_j + sum over the owner's items i of W_ij
+    score_j = popularity_j + sum over the user's items i of W_ij
     W = diag(own_scale) V diag(spectrum) V' diag(score_scale) + S
 
 V: the vectors, n x K. S: the weights of each item's neighbours. Either may be absent; without both,
-the list is one of popularity. A provider computes it from reports alone, so publishing it costs
-nobody anything beyond what their reports already did.
+the list is by popularity. A provider computes it from reports alone, so publishing it has no
+privacy cost beyond theirs.
 
 It has at most 32 MiB, of which a device decodes the rows that it needs. Standard library only.
 """
@@ -25,32 +25,38 @@ from tacit.wire.list_model_header import ListHeader, place_bytes
 
 MAGIC = b"tacit-list-model-1\n"
 MOST_BYTES = 32 << 20
-"""Bytes a list model may have."""
+"""Most bytes of a list model."""
 WHAT = "list model"
 
 
 @dataclass(frozen=True)
 class LowRank:
-    """The factors. `own_scale`, `score_scale`: n singles, of an item that the person has and of one
-    that is scored. `spectrum`: K singles. `vectors`: n x K halves, little-endian, row by row, such
-    as `array.astype("<f2").tobytes()`."""
+    """Factors of the low-rank part of a list model.
+
+    `own_scale`, `score_scale`: n singles, for the user's items and the scored items. `spectrum`: K
+    singles. `vectors`: n x K halves, little-endian, row by row, such as
+    `array.astype("<f2").tobytes()`.
+    """
 
     own_scale: Floats
     score_scale: Floats
     spectrum: Floats
     vectors: Bytes
 
-    def vector(self, place: int) -> tuple[float, ...]:
-        """The K numbers of an item's vector."""
+    def vector(self, index: int) -> tuple[float, ...]:
+        """Return the K entries of an item's vector."""
         K = len(self.spectrum)
-        return binary.halves(self.vectors, place * K, K)
+        return binary.halves(self.vectors, index * K, K)
 
 
 @dataclass(frozen=True)
 class ItemNeighbours:
-    """`count`: E, for every item the same. `places`: where each item's E neighbours are, ascending,
-    in two bytes each (four where there are more than 65,536 items), little-endian; empty where E is
-    n. `weights`: n x E halves, little-endian, row by row."""
+    """Weights between items.
+
+    `count`: E, equal for all items. `places`: indices of each item's E neighbours, ascending, in
+    two bytes each (four for more than 65,536 items), little-endian; empty if E is n. `weights`: n x
+    E halves, little-endian, row by row.
+    """
 
     count: int
     places: Bytes
@@ -59,8 +65,10 @@ class ItemNeighbours:
 
 @dataclass(frozen=True)
 class ListModel:
-    """`items`: raw ids, in the order of every array. `popularity`: n singles, such as
-    `array("f", counts)`."""
+    """`items`: raw ids, in the order of every array.
+
+    `popularity`: n singles, such as `array("f", counts)`.
+    """
 
     items: tuple[int | str, ...]
     popularity: Floats
@@ -71,21 +79,21 @@ class ListModel:
     def __repr__(self) -> str:
         return f"<ListModel: {len(self.items):,} items, {self.guarantee.brief}>"
 
-    def weights_of(self, place: int) -> tuple[Sequence[int], Sequence[float]]:
-        """The places of an item's neighbours, and their weights."""
+    def weights_of(self, index: int) -> tuple[Sequence[int], Sequence[float]]:
+        """Return the indices of an item's neighbours, and their weights."""
         near, n = self.neighbours, len(self.items)
         if near is None:
             return (), ()
-        weights = binary.halves(near.weights, place * near.count, near.count)
+        weights = binary.halves(near.weights, index * near.count, near.count)
         if near.count == n:
             return range(n), weights
-        return binary.whole(near.places, place * near.count, near.count, place_bytes(n)), weights
+        return binary.whole(near.places, index * near.count, near.count, place_bytes(n)), weights
 
     def to_bytes(self) -> bytes:
-        """Magic line, length of the header, JSON header, little-endian block.
+        """Return magic line, length of the header, JSON header, and a little-endian block.
 
-        Raises `RequestError` for arrays of other lengths than items, factors and neighbours ask
-        for, and for more than 32 MiB; `DataError` for anything else that a device would refuse.
+        Raises `RequestError` for arrays whose lengths do not match items, factors and neighbours,
+        and for more than 32 MiB; `DataError` for anything else that a device would reject.
         """
         header, parts = self._header(), self._parts()
         lengths = tuple(memoryview(part).nbytes for part in parts)
@@ -107,13 +115,16 @@ class ListModel:
                 f"This list model has {len(data):,} bytes, more than {MOST_BYTES:,}; use fewer "
                 "factors, or fewer neighbors of each item."
             )
-        ListModel.from_bytes(data)  # what a device would refuse is not published
+        ListModel.from_bytes(data)  # a model that devices would reject is not published
         return data
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The model that `to_bytes` wrote; raises `DataError` when it is cut or something else, and
-        `RequestError` for what are no bytes."""
+        """Parse a model from `to_bytes`.
+
+        Raises `DataError` for truncated and other documents, `RequestError` for an argument that is
+        not bytes.
+        """
         must_be(bytes, data, f"the bytes of a {WHAT}", "pass what `to_bytes` returns")
         if len(data) > MOST_BYTES:
             raise DataError(f"A list model of {len(data):,} bytes is larger than {MOST_BYTES:,}.")
@@ -136,8 +147,8 @@ class ListModel:
         near, n = self.neighbours, len(self.items)
         if near is None or near.count == n:
             return
-        for place in range(n):
-            row = binary.whole(near.places, place * near.count, near.count, place_bytes(n))
+        for index in range(n):
+            row = binary.whole(near.places, index * near.count, near.count, place_bytes(n))
             if row[-1] >= n or not all(map(lt, row, islice(row, 1, None))):
                 raise DataError("Neighbours of this list model are out of range, or out of order.")
 
@@ -153,5 +164,5 @@ class ListModel:
 
 
 def is_list_model(data: bytes) -> bool:
-    """Whether these are the bytes of a list model, well-formed or not."""
+    """Return whether these are the bytes of a list model, well-formed or not."""
     return data.startswith(MAGIC)

@@ -1,4 +1,4 @@
-"""The header of a list model: what its arrays mean, and how long they have to be."""
+"""Header of a list model: the meaning of its arrays, and their sizes."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from tacit.wire import model_header, strict
 KEYS = ("items", "factors", "neighbours", "guarantee")
 WHAT = "The list model's header"
 SHORT = 1 << 16
-"""Items whose places two bytes can number; more take four."""
+"""Most items whose indices fit in two bytes; others take four."""
 
 
 @dataclass(frozen=True)
 class ListHeader:
-    """`factors`: K. `neighbours`: E of each item; where all are, no places are written."""
+    """`factors`: K. `neighbours`: E per item; if it is the number of items, indices are omitted."""
 
     items: tuple[int | str, ...]
     factors: int
@@ -30,12 +30,12 @@ class ListHeader:
 
 
 def place_bytes(n: int) -> int:
-    """How many bytes a place among n items is written in."""
+    """Return the number of bytes of an item index, for n items."""
     return 2 if n <= SHORT else 4
 
 
 def loads(text: bytes) -> ListHeader:
-    """The header in that JSON; raises `DataError` for what is none."""
+    """Parse a header from JSON. Raises `DataError` for a malformed one."""
     known = strict.fields(strict.parse(text, WHAT, model_header.LONGEST), WHAT, KEYS)
     items = model_header.item_ids(known, WHAT)
     return ListHeader(

@@ -1,4 +1,4 @@
-"""What the headers of published models have in common: item ids, counts, and a guarantee."""
+"""Common parts of the headers of published models: item ids, counts, and a guarantee."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
@@ -13,15 +13,15 @@ PROMISE, DETAILS = (
     ("epsilon", "unit", "trust", "released"),
     ("delta", "public", "assumptions", "exact", "fails", "uncovered"),
 )
-"""The keys of a guarantee; the second ones may be left out."""
+"""Required and optional keys of a guarantee."""
 LONGEST = 1 << 26
-"""Bytes a header may have."""
+"""Most bytes of a header."""
 MOST_FACTORS = 1024
 T = TypeVar("T")
 
 
 def item_ids(known: dict[str, Any], what: str) -> tuple[int | str, ...]:
-    """The items of a header, each once; raises `DataError`."""
+    """Return the items of a header, without duplicates. Raises `DataError`."""
     items = strict.listed(known["items"], "items", item_id, what, MOST_ITEMS)
     if not items:
         raise DataError(f"{what} is malformed: it has no items.")
@@ -31,12 +31,12 @@ def item_ids(known: dict[str, Any], what: str) -> tuple[int | str, ...]:
 
 
 def item_id(value: Any) -> int | str:
-    """The id of an item, whichever way a whole number is spelled; raises `ValueError`."""
+    """Return the id of an item, in any JSON notation of an integer. Raises `ValueError`."""
     return ids.item_id(strict.text(value) if isinstance(value, str) else strict.integral(value))
 
 
 def count(known: dict[str, Any], key: str, most: int, what: str) -> int:
-    """The value of a key, a whole number from 0 to `most`; raises `DataError`."""
+    """Return the value of a key, an integer from 0 to `most`. Raises `DataError`."""
     value = one(known, key, strict.integral, what)
     if not 0 <= value <= most:
         raise DataError(f"{what} is malformed: {key} are not 0 to {most}.")
@@ -44,12 +44,12 @@ def count(known: dict[str, Any], key: str, most: int, what: str) -> int:
 
 
 def one(known: dict[str, Any], key: str, read: Callable[[Any], T], what: str) -> T:
-    """The value of a key, read; what `read` refuses by `ValueError` is a `DataError`."""
+    """Return the value of a key, parsed by `read`, whose `ValueError` becomes a `DataError`."""
     return strict.listed([known[key]], key, read, what)[0]
 
 
 def guarantee(value: Any, what: str) -> Guarantee:
-    """What a training promises, for people to read; raises `DataError` for another form."""
+    """Return the guarantee of a model. Raises `DataError` for a malformed one."""
     known = strict.fields(value, f"{what}'s guarantee", PROMISE, DETAILS)
     for key in known.keys() & {"public", "assumptions", "uncovered"}:
         strict.listed(known[key], key, strict.text, what)

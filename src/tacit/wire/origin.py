@@ -1,7 +1,7 @@
-"""The origin of a provider: scheme, host and port, as a browser's `location.origin` spells them.
+"""Origin of a provider: scheme, host and port, in the notation of a browser's `location.origin`.
 
-It has one spelling, and a spelling is checked letter by letter: two URL parsers that disagree would
-be two devices that disagree about who asks.
+Its notation is unique and validated strictly: two URL parsers that disagree would be two devices
+that disagree about the provider's identity.
 """
 
 import re
@@ -24,24 +24,24 @@ _LONGEST = len("https://") + _LONGEST_NAME + len(":65535")
 
 
 def is_origin(text: str) -> bool:
-    """Whether the text is an origin of http or https in its one spelling.
+    """Return whether the text is an origin of http or https in its unique notation.
 
     >>> [is_origin(text) for text in ("https://films.example", "https://films.example/")]
     [True, False]
     """
-    found = _ORIGIN.fullmatch(text) if len(text) <= _LONGEST else None
-    if found is None:
+    match = _ORIGIN.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None:
         return False
-    scheme, six, name, port = found.groups()
+    scheme, six, name, port = match.groups()
     if port is not None and (port == _PORTS[scheme] or int(port) > 65_535):
         return False
     return _is_six(six) if name is None else _is_name(name)
 
 
 def origin_of(url: str) -> str:
-    """The origin of a URL of a collector, in its one spelling.
+    """Return the origin of a collector's URL, in its unique notation.
 
-    Raises `RequestError` for what is no URL of http or https, or holds a user's name.
+    Raises `RequestError` for URLs that are invalid, not http or https, or contain a user name.
 
     >>> origin_of("HTTPS://Films.example:443/catalogue/")
     'https://films.example'
@@ -59,13 +59,12 @@ def origin_of(url: str) -> str:
 
 
 def place_of(url: str) -> str:
-    """Where requests to a collector at `url` go: its origin, and the path before theirs."""
+    """Return the base of requests to a collector at `url`: its origin, and a path prefix."""
     return origin_of(url) + urlsplit(url).path.rstrip("/")
 
 
 def is_private(origin: str) -> bool:
-    """Whether nobody on the way can read or change what goes to this origin: https, or a host that
-    is this machine."""
+    """Return whether traffic to this origin is protected: https, or a host on this machine."""
     host = urlsplit(origin).hostname or ""
     return origin.startswith("https://") or host == "localhost" or _is_loopback(host)
 
@@ -90,7 +89,10 @@ def _is_six(text: str) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    """A name; or, where a browser would read its end as a number, an address of four numbers."""
+    """Return whether it is a name, or a canonical IPv4 address.
+
+    Browsers parse a name with a numeric last label as an address.
+    """
     if not _NUMERIC.fullmatch(name):
         return len(name) <= _LONGEST_NAME
     try:

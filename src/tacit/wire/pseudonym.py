@@ -1,10 +1,9 @@
-"""Names that a device goes by: one for the person in a task, one for each report.
+"""Pseudonyms of a device: one per task for the user, one per report.
 
-HMAC-SHA256 under the device's secret. By names alone nobody without the secret can tell whether two
-tasks have a person in common; what is reported under them can tell. Nor can anybody make a name for
-somebody else's slot.
+HMAC-SHA256 under the device's secret. Without the secret, names alone do not reveal whether two
+tasks have a user in common; the reports may. Nor can names of other users' slots be computed.
 
-A `provider` of None is a tacit-task-1, or a tacit-task-2 that goes on with one.
+A `provider` of None is a tacit-task-1, or a tacit-task-2 that continues one.
 """
 
 import hmac
@@ -15,10 +14,10 @@ _NAME_BYTES = 16
 
 
 def person(secret: bytes, task: str, provider: str | None = None) -> str:
-    """The person's name in the task of that address: 32 hexadecimal digits, on all reports to it.
+    """Return the user's name in the task of that address: 32 hexadecimal digits, on all reports.
 
-    Under a `provider` it is the hash of the erasure key, so that whoever knows the name, and that
-    is everybody with the reports, cannot have them erased.
+    With a `provider` it is the hash of the erasure key, so that the name, which is in all reports,
+    is not sufficient to have them erased.
     """
     if provider is None:
         return _name(secret, f"tacit-person-1\n{task}")
@@ -26,7 +25,7 @@ def person(secret: bytes, task: str, provider: str | None = None) -> str:
 
 
 def erasure_key(secret: bytes, task: str, provider: str) -> bytes:
-    """What a device shows to have the reports under its name erased: 32 bytes, a secret till then.
+    """Return the key that authorizes erasure of the reports under a name: 32 secret bytes.
 
     Names made for a tacit-task-1 have none.
     """
@@ -34,13 +33,13 @@ def erasure_key(secret: bytes, task: str, provider: str) -> bytes:
 
 
 def report_id(
-    secret: bytes, task: str, epoch: int, place: int | None, provider: str | None = None
+    secret: bytes, task: str, epoch: int, index: int | None, provider: str | None = None
 ) -> str:
-    """The id of the report on one place of the catalogue, or on all that are asked (None).
+    """Return the id of the report on one item index, or on all queried ones (None).
 
-    It does not depend on what is reported: a slot that is drawn again meets its first report.
+    It does not depend on the content: a slot that is drawn again conflicts with its first report.
     """
-    slot = "all" if place is None else str(place)
+    slot = "all" if index is None else str(index)
     head = "tacit-report-1" if provider is None else f"tacit-report-2\n{provider}"
     return _name(secret, f"{head}\n{task}\n{epoch}\n{slot}")
 

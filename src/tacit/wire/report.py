@@ -1,4 +1,4 @@
-"""The report: what leaves a device. Hashes and small integers; no float, no rating, no time."""
+"""Reports as sent by a device: hashes and small integers; no float, no rating, no time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from tacit.channels.table import Channel
 
 SCHEMA = 1
 MOST_REPORTS = 200
-"""Reports in one upload."""
+"""Most reports of one upload."""
 LONGEST_UPLOAD = 1 << 18
-"""Bytes of one upload."""
+"""Most bytes of one upload."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """One person's symbols for some places of the catalogue, through one channel, in one epoch.
+    """One user's symbols for some item indices, through one channel, in one epoch.
 
     `id` and `person`: 32 hexadecimal digits (`tacit.wire.pseudonym`). `mech`: the channel's id.
-    `symbols[k]` is the column of the channel's table that answered for place `places[k]`.
+    `symbols[k]` is the column of the channel's table that was drawn for `places[k]`.
     """
 
     id: str
@@ -29,11 +29,11 @@ class Report:
 
 
 def dumps(report: Report, channel: Channel) -> bytes:
-    """The bytes that leave the device: as long for every answer, because symbols are padded."""
+    """Return the bytes that leave the device, of constant length, because symbols are padded."""
     width = len(str(len(channel.outputs) - 1))
     cells = ",".join(
-        f"[{place},{symbol:{width}}]"
-        for place, symbol in zip(report.places, report.symbols, strict=True)
+        f"[{index},{symbol:{width}}]"
+        for index, symbol in zip(report.places, report.symbols, strict=True)
     )
     return (
         f'{{"id":"{report.id}","mech":"{report.mech}","schema":{SCHEMA},"epoch":{report.epoch},'
@@ -42,5 +42,5 @@ def dumps(report: Report, channel: Channel) -> bytes:
 
 
 def upload(reports: Sequence[bytes]) -> bytes:
-    """The body of a request that sends these reports, 1 to `MOST_REPORTS` of one task."""
+    """Return the body of a request that sends these reports, 1 to `MOST_REPORTS` of one task."""
     return b'{"reports":[' + b",".join(reports) + b"]}"

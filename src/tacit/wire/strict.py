@@ -1,6 +1,6 @@
-"""Reading JSON that a stranger wrote: nothing unknown, missing, repeated or of another type.
+"""Strict parsing of untrusted JSON: no unknown, missing or repeated keys, and exact types.
 
-What could cost more memory than its own length suggests is counted before it is built.
+Whatever could take more memory than its length suggests is counted before it is built.
 """
 
 import json
@@ -13,24 +13,24 @@ from typing import Any, NoReturn, TypeVar, cast
 from tacit.errors import DataError
 
 DEEPEST, MOST_CONTAINERS = 64, 1 << 18
-"""Lists and objects inside each other, and all of them, that a document may have."""
+"""Deepest nesting of lists and objects, and most of them, in a document."""
 ENDS = 1 << 53
-"""Where the whole numbers end that a browser tells apart."""
+"""Bound on integers that a browser represents exactly."""
 T = TypeVar("T")
 
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
-# To the end where a text does not end: otherwise each quote in it would be tried in turn.
+# Matches to the end for unterminated strings: otherwise each quote would be tried in turn.
 _TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _BRACKET = re.compile(r"[\[{\]}]")
 
 
 def parse(text: str | bytes, what: str, longest: int) -> Any:
-    """The JSON value in `text`; `what` names it in the sentences of `DataError`."""
+    """Parse JSON. `what`: name of the document in the messages of `DataError`."""
     if len(text) > longest:
         raise DataError(f"{what} of {len(text)} characters is longer than {longest}.")
     try:
         read = text if isinstance(text, str) else text.decode("utf-8-sig")
-        _refuse_towers(read)
+        _check_nesting(read)
         return json.loads(read, object_pairs_hook=_once, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{what} is not JSON: {str(error)[:200]}.") from None
@@ -39,8 +39,10 @@ def parse(text: str | bytes, what: str, longest: int) -> Any:
 def fields(
     value: Any, what: str, keys: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The JSON object `value`, which must have exactly `keys`, and of others only `optional` ones;
-    raises `DataError`."""
+    """Return the JSON object `value`, which must have all `keys` and may have `optional` ones.
+
+    Raises `DataError`.
+    """
     if not isinstance(value, dict):
         raise DataError(f"{what} is not a JSON object.")
     known = cast("dict[str, Any]", value)
@@ -50,7 +52,7 @@ def fields(
 
 
 def typed(known: dict[str, Any], key: str, kind: type[T], what: str) -> T:
-    """The value of `key`, of exactly this type (true is no number); raises `DataError`."""
+    """Return the value of `key`, of exactly this type (bool is not int). Raises `DataError`."""
     value = known[key]
     if type(value) is not kind:
         raise DataError(f"{what}'s {key} is {brief(value)!r}, not of type {kind.__name__}.")
@@ -58,7 +60,7 @@ def typed(known: dict[str, Any], key: str, kind: type[T], what: str) -> T:
 
 
 def whole(known: dict[str, Any], key: str, what: str) -> int:
-    """The value of `key`, a whole number below 2^53 in size; raises `DataError`."""
+    """Return the value of `key`, an integer below 2^53 in magnitude. Raises `DataError`."""
     value = typed(known, key, int, what)
     if abs(value) >= ENDS:
         raise DataError(f"{what}'s {key} is {brief(value)}, not below 2^53 in size.")
@@ -68,8 +70,10 @@ def whole(known: dict[str, Any], key: str, what: str) -> int:
 def listed(
     value: Any, key: str, read: Callable[[Any], T], what: str, most: int | None = None
 ) -> tuple[T, ...]:
-    """A list of at most `most`, each entry read; what `read` refuses by `ValueError` is a
-    `DataError`."""
+    """Return a list of at most `most` entries, each parsed by `read`.
+
+    A `ValueError` of `read` becomes a `DataError`.
+    """
     if not isinstance(value, list):
         raise DataError(f"{what}'s {key} are {brief(value)!r}, not a list.")
     entries = cast("list[Any]", value)
@@ -82,14 +86,14 @@ def listed(
 
 
 def number(value: Any) -> Decimal:
-    """A decimal written as a string; raises `ValueError`."""
+    """Return a decimal that is written as a string. Raises `ValueError`."""
     if not isinstance(value, str) or not _NUMBER.fullmatch(value):
         raise wrong(value)
     return Decimal(value)
 
 
 def text(value: Any) -> str:
-    """Characters that UTF-8 can write; raises `ValueError`."""
+    """Return a string that UTF-8 can encode. Raises `ValueError`."""
     if not isinstance(value, str):
         raise wrong(value)
     value.encode()
@@ -97,15 +101,17 @@ def text(value: Any) -> str:
 
 
 def real(value: Any) -> float:
-    """A finite number, in any of JSON's spellings; raises `ValueError`."""
+    """Return a finite number, in any JSON notation. Raises `ValueError`."""
     if type(value) not in (int, float) or not _is_finite(value):
         raise wrong(value)
     return float(value)
 
 
 def integral(value: Any) -> int:
-    """A whole number below 2^53 in size, also where it is spelled 5.0 or 5e0, which a browser
-    cannot tell from 5; raises `ValueError`."""
+    """Return an integer below 2^53 in magnitude, also if written as 5.0 or 5e0.
+
+    A browser does not distinguish these from 5. Raises `ValueError`.
+    """
     if not real(value).is_integer() or abs(value) >= ENDS:
         raise wrong(value)
     return int(value)
@@ -119,7 +125,7 @@ def brief(value: Any, most: int = 40) -> str:
 
 
 def wrong(value: Any) -> ValueError:
-    """For a reader of one value to raise: says what it was given, in few characters."""
+    """Return the error for an invalid value, with an abbreviation of it."""
     shown = brief(value, 60)
     return ValueError(repr(shown) if isinstance(value, str) else shown)
 
@@ -127,12 +133,12 @@ def wrong(value: Any) -> ValueError:
 def _is_finite(value: float) -> bool:
     try:
         return isfinite(value)
-    except OverflowError:  # a whole number beyond every float
+    except OverflowError:  # an integer beyond the range of floats
         return False
 
 
-def _refuse_towers(read: str) -> None:
-    """Raise `ValueError` for more lists and objects than a document has, or deeper ones.
+def _check_nesting(read: str) -> None:
+    """Raise `ValueError` for too many lists and objects, or too deep ones.
 
     An empty list takes two characters, and seventy bytes once it is built.
     """

@@ -1,7 +1,7 @@
-"""The task: what a provider asks, through which channels, when, and how long it keeps answers.
+"""Task: a provider's catalogue, plan, channels, schedule and retention.
 
-Immutable, and addressed by the SHA-256 of its bytes: a device that knows the address cannot be
-shown another catalogue, title or table than everybody else.
+Immutable, and addressed by the SHA-256 of its bytes: a device that has the address cannot be shown
+another catalogue, title or table than everybody else.
 """
 
 import json
@@ -30,11 +30,11 @@ FORMATS = {
     "tacit-task-1": ("format", "name", *_REST),
     "tacit-task-2": ("format", "name", "provider", *_REST),
 }
-"""The keys of each format, in order. The first one names no provider."""
+"""Keys of each format, in order. The first format names no provider."""
 UNCOVERED = "uncovered"
-"""The last key, written only where there is something to list."""
+"""Last key, omitted if its list is empty."""
 LONGEST = 1 << 24
-"""Bytes a task may have."""
+"""Most bytes of a task."""
 MOST_ITEMS, MOST_CELLS, MOST_CHANNELS = 1_000_000, 4096, 16
 WHOLE = ("start", "epoch_seconds", "window", "retention_days")
 DAY = 86_400
@@ -47,19 +47,19 @@ _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A question to people: rate `items`, each known by its *place* in that list; or, on the scale
-    `there`, which of them they did something with.
+    """A request for ratings of `items`; on the scale `there`, for implicit feedback.
 
-    `plan`: "rated", "catalogue" or "sample:K"; the scale `there` goes with the last two alone,
-    because "rated" shows who did what. `channels`: certified tables over `scale`, with
-    "missing" exactly where the plan hides presence; each person chooses one by their own epsilon.
-    `start` (Unix seconds) begins epoch 0; an epoch lasts `epoch_seconds`; reports are taken up to
-    `window` epochs late, and deleted `retention_days` after their epoch closed. `provider`: the
-    origin that asks, such as "https://films.example", the only one that gets an answer; None in a
-    tacit-task-1, which names none. `uncovered`: which parts of the task were taken from ratings and
-    not declared, of `PARTS` and in its order. No guarantee covers what they show of those ratings.
+    Items are identified by *place*, their index in the list. `plan`: "rated", "catalogue" or
+    "sample:K"; on the scale `there` one of the last two, because "rated" reveals presence.
+    `channels`: certified tables over `scale`, with "missing" exactly where the plan protects
+    presence; each user selects one by their epsilon. `start` (Unix seconds) begins epoch 0; an
+    epoch lasts `epoch_seconds`; reports are accepted up to `window` epochs late, and deleted
+    `retention_days` after their epoch closed. `provider`: the origin that reports are sent to, such
+    as "https://films.example"; None in a tacit-task-1, which names none. `uncovered`: parts of the
+    task that were derived from ratings instead of declared, of `PARTS` and in its order. No
+    guarantee covers what they reveal of those ratings.
 
-    Raises `RequestError` for a task that cannot be asked, and says why.
+    Raises `RequestError` for an invalid task, with the reason.
     """
 
     name: str
@@ -82,42 +82,42 @@ class Task:
 
     @property
     def format(self) -> str:
-        """ "tacit-task-2" where it names its provider, else "tacit-task-1"."""
+        """ "tacit-task-2" if it names its provider, else "tacit-task-1"."""
         return "tacit-task-1" if self.provider is None else "tacit-task-2"
 
     @cached_property
     def predecessor(self) -> "Task | None":
-        """The tacit-task-1 of which this tacit-task-2 differs in format and provider alone.
+        """The tacit-task-1 that differs from this tacit-task-2 in format and provider alone.
 
-        Whoever answered it to this provider has answered this one: it goes on under their name.
-        None for a tacit-task-1.
+        A device that reported to it at this provider has reported to this one, which continues
+        under its name. None for a tacit-task-1.
         """
         return None if self.provider is None else replace(self, provider=None)
 
     @property
     def question(self) -> str:
-        """The address of what is asked, whoever asks: of the predecessor, or its own."""
+        """Address of the task without its provider: of the predecessor, or its own."""
         return (self.predecessor or self).address
 
     @property
     def slots(self) -> int | None:
         """K of "sample:K"; None for another plan."""
-        found = _SAMPLE.fullmatch(self.plan)
-        return int(found[1]) if found else None
+        match = _SAMPLE.fullmatch(self.plan)
+        return int(match[1]) if match else None
 
     @property
     def hides_presence(self) -> bool:
-        """Whether what was rated is hidden too."""
+        """Whether the plan protects presence."""
         return self.plan != "rated"
 
     @property
     def cells(self) -> int:
-        """How many cells a report has: as many for everybody."""
+        """Number of cells of a report, equal for all users."""
         return min(self.slots or len(self.items), len(self.items)) if self.hides_presence else 1
 
     @cached_property
     def document(self) -> bytes:
-        """The task as one line of JSON, keys in the order of `FORMATS`: its only spelling."""
+        """The task as one line of JSON, keys in the order of `FORMATS`: its unique notation."""
         fields: dict[str, Any] = {
             "format": self.format,
             "name": self.name,
@@ -142,7 +142,7 @@ class Task:
 
     @cached_property
     def item_hashes(self) -> tuple[int, ...]:
-        """The public hash of each item id, by place."""
+        """Public hash of each item id, by index."""
         return tuple(hash_id(item) for item in self.items)
 
     @cached_property
@@ -151,15 +151,15 @@ class Task:
         return {channel.id: channel for channel in self.channels}
 
     def epoch(self, now: float) -> int:
-        """The epoch of a moment, Unix seconds; below 0 before the task begins."""
+        """Return the epoch of a moment, Unix seconds; below 0 before the task begins."""
         return int((now - self.start) // self.epoch_seconds)
 
     def choose(self, most_epsilon: str) -> Channel:
-        """The channel to answer through: of the largest epsilon not above the person's own maximum
-        (nats per rating, a decimal string), the first of equals. Ratings have no part in it.
+        """Return the channel of the largest epsilon not above `most_epsilon`, the first of equals.
 
-        Raises `CertificateError` when the task offers none, before anything is drawn, and
-        `RequestError` for what is no decimal.
+        `most_epsilon`: the user's maximum, nats per rating, a decimal string. The choice does not
+        depend on ratings. Raises `CertificateError` if the task offers none, before anything is
+        drawn, and `RequestError` for an argument that is not a decimal.
         """
         try:
             most = strict.number(most_epsilon)
@@ -224,11 +224,10 @@ class Task:
 
 
 def loads(document: bytes, address: str | None = None) -> Task:
-    """The task of that document, every channel verified; nothing it says of itself is believed.
+    """Parse a task and verify every channel. None of its claims is trusted.
 
-    `address`: what it was asked for by. Raises `DataError` when the document is not of the form,
-    or not in its only spelling, `CertificateError` when it is not the one of that address or a
-    channel does not hold.
+    `address`: the requested address. Raises `DataError` if the document is malformed or not in its
+    unique notation, `CertificateError` if it does not match the address or a certificate fails.
     """
     if address is not None and sha256(document).hexdigest() != address:
         raise CertificateError(
@@ -248,7 +247,7 @@ def loads(document: bytes, address: str | None = None) -> Task:
 
 
 def is_address(text: str) -> bool:
-    """Whether the text could be an address: 64 hexadecimal digits."""
+    """Return whether the text is a valid address: 64 hexadecimal digits."""
     return _ADDRESS.fullmatch(text) is not None
 
 

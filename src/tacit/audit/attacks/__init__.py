@@ -1,8 +1,8 @@
 """Attack scenarios: what an attacker infers from reports and models.
 
-The row of an attack in `ATTACKS` gives it `tacit attack` and the battery of
-`tacit.testing.attacks`. All of them are experiments: they need true ratings to be judged by, so
-their figures are as private as those.
+Attacks in `ATTACKS` are available to `tacit attack` and the test suite of `tacit.testing.attacks`.
+All of them are experiments: they are evaluated against true ratings, so their results are as
+private as those.
 """
 
 from typing import Any
@@ -33,9 +33,9 @@ ATTACKS = {member.name: member for member in _MEMBERS}
 
 
 def attack(name: str, **settings: Any) -> AbstractAttack:
-    """The named attack with some settings changed.
+    """Return the named attack with `settings` changed.
 
-    Raises `RequestError` for a name or a setting that does not exist.
+    Raises `RequestError` for an unknown name or setting.
     """
     known = registry.named(ATTACKS, name, "attack")
     return registry.changed(known, name, "attack", settings)

@@ -1,8 +1,8 @@
-"""Attribute: what else is known of people, told from what came of them.
+"""Attribute inference: predict a column of the table of users from their reports.
 
-The attacker knows a column of a table of people (their gender, say) for some, and learns what tells
-it: a ridge regression on what is expected of every pair given its column. Expected are, under the
-item's true shares, whether the item was rated and how far above the item's mean.
+The attacker has a column of a table of users (gender, for example) for some of them, and learns to
+predict it by ridge regression on expected values of all pairs given their columns: whether the item
+was rated, and its rating relative to the item's mean, under the item's true shares.
 """
 
 from dataclasses import dataclass
@@ -21,18 +21,21 @@ from tacit.metrics.separation import auc, auc_error
 Floats = NDArray[np.float32]
 FOLDS = 5
 RIDGES = (0.03, 0.3, 3.0)
-"""In mean squared lengths of a person's features."""
+"""In units of the mean squared length of a user's features."""
 BANDS = 4
 FEWEST = 20
-"""People who have a value, and who do not: fewer are no group to find."""
+"""Fewest users with a value, and fewest without it, for a value to be evaluated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
-    """`most_values`: of columns with more values than this, numbers are cut at their quartiles, and
-    words, which are names, left out. `most_people`: of more people than this, so many are drawn.
+    """Settings of attribute inference.
 
-    Raises `RequestError` for fewer than two values, and for fewer people than two groups need.
+    `most_values`: numeric columns with more values are cut at their quartiles, text columns with
+    more values, such as names, are skipped. `most_people`: a sample of this size is drawn from more
+    users.
+
+    Raises `RequestError` for fewer than two values, and for fewer users than two groups need.
     """
 
     most_values: int = 30
@@ -40,7 +43,7 @@ class Attribute:
 
     name = "attribute"
     knows = (
-        "The attacker observes the reports of all users, and knows the channel's table, the true "
+        "The attacker observes the reports of all users, and has the channel's table, the true "
         "rating distribution of each item, and one column of the table of users for four fifths "
         "of them."
     )
@@ -60,30 +63,30 @@ class Attribute:
             )
 
     def run(self, world: World) -> list[Finding]:
-        """The area under the curve of each column, mean over its values and five folds."""
+        """Return the area under the curve of each column, mean over its values and five folds."""
         if world.people is None:
             return []
-        whose = drawn(world, self.most_people, np.random.default_rng(world.seed))
-        groups = columns(world.people, world.ratings.user_ids.ids.gather(whose), self.most_values)
-        rated = presence(world, whose)
-        found: list[Finding] = []
+        users = drawn(world, self.most_people, np.random.default_rng(world.seed))
+        groups = columns(world.people, world.ratings.user_ids.ids.gather(users), self.most_values)
+        rated = presence(world, users)
+        findings: list[Finding] = []
         for setting, features in (
-            ("all that came", np.hstack([rated, stars(world, whose)])),
+            ("all that came", np.hstack([rated, stars(world, users)])),
             ("presence alone", rated),
         ):
             gram = similarity(features)
             for name, labels in groups.items():
-                found.append(_finding(f"{name}, {setting}", gram, labels, world.seed))
-        return found
+                findings.append(_finding(f"{name}, {setting}", gram, labels, world.seed))
+        return findings
 
 
 def columns(people: pl.DataFrame, ids: pl.Series, most_values: int) -> dict[str, Doubles]:
-    """Of each column, who has which value: shape (ids, values), NaN where it is not known."""
+    """Return indicators of the values of each column, shape (ids, values); NaN where unknown."""
     known = people.with_columns(pl.col("user").cast(ids.dtype))
     joined = pl.DataFrame({"user": ids}).join(
         known, on="user", how="left", maintain_order="left", coalesce=True
     )
-    found: dict[str, Doubles] = {}
+    indicators: dict[str, Doubles] = {}
     for column in joined.drop("user").iter_columns():
         if column.dtype.is_numeric() and column.n_unique() > most_values:
             column = _banded(column)
@@ -94,8 +97,8 @@ def columns(people: pl.DataFrame, ids: pl.Series, most_values: int) -> dict[str,
         sizes = np.nansum(hot, axis=0)
         enough = (sizes >= FEWEST) & (column.is_not_null().sum() - sizes >= FEWEST)
         if enough.any():
-            found[column.name] = hot[:, enough]
-    return found
+            indicators[column.name] = hot[:, enough]
+    return indicators
 
 
 def _banded(column: pl.Series) -> pl.Series:
@@ -104,30 +107,33 @@ def _banded(column: pl.Series) -> pl.Series:
     return sum(above[1:], above[0]).rename(column.name)
 
 
-def presence(world: World, whose: Codes) -> Floats:
-    """The probability that an item was rated, given its column: shape (people, items)."""
-    return _expected(world, whose, np.append(0.0, np.ones(world.ratings.scale.n_levels)))
+def presence(world: World, users: Codes) -> Floats:
+    """Return the probability that an item was rated, given its column: shape (users, items)."""
+    return _expected(world, users, np.append(0.0, np.ones(world.ratings.scale.n_levels)))
 
 
-def stars(world: World, whose: Codes) -> Floats:
-    """How far above the item's mean a rating is expected, 0 for none: shape (people, items)."""
+def stars(world: World, users: Codes) -> Floats:
+    """Return the expected rating minus the item's mean, 0 if unrated: shape (users, items)."""
     values = np.asarray(world.ratings.scale.values, np.float64)
     means = world.star_shares @ values
     above = np.where(world.star_shares.any(1), values[:, None] - means, 0.0)
-    return _expected(world, whose, np.vstack([np.zeros(len(means)), above]))
+    return _expected(world, users, np.vstack([np.zeros(len(means)), above]))
 
 
-def _expected(world: World, whose: Codes, worth: Doubles) -> Floats:
-    """The mean worth of a pair's row given its column; `worth`: (rows,) or (rows, items)."""
+def _expected(world: World, users: Codes, amounts: Doubles) -> Floats:
+    """Return the expectation of `amounts` given each pair's column.
+
+    `amounts`: shape (rows,) or (rows, items).
+    """
     table, shares = world.likelihood, world.shares
-    each = np.broadcast_to(worth.T, shares.shape)
+    each = np.broadcast_to(amounts.T, shares.shape)
     total = np.maximum(shares @ table, np.finfo(np.float64).tiny)
     of_columns = (((shares * each) @ table) / total).astype(np.float32)
-    return of_columns[np.arange(world.ratings.n_items), world.columns[whose]]
+    return of_columns[np.arange(world.ratings.n_items), world.columns[users]]
 
 
 def similarity(features: Floats) -> Floats:
-    """Products of people's features around the mean person, their mean square 1."""
+    """Return inner products of users' centred features, scaled to mean square 1."""
     centred = features - features.mean(0)
     gram = centred @ centred.T
     return gram / max(float(np.trace(gram)) / len(gram), 1e-12)
@@ -136,7 +142,7 @@ def similarity(features: Floats) -> Floats:
 def _finding(setting: str, gram: Floats, labels: Doubles, seed: int) -> Finding:
     known = np.flatnonzero(~np.isnan(labels).any(1))
     order = np.random.default_rng(seed).permutation(known)
-    parts = [_told(gram, labels, order, fold) for fold in range(FOLDS)]
+    parts = [_fold_result(gram, labels, order, fold) for fold in range(FOLDS)]
     inside = labels[known].sum(0)
     error = np.mean([auc_error(int(n), len(known) - int(n)) for n in inside])
     return Finding(
@@ -149,30 +155,30 @@ def _finding(setting: str, gram: Floats, labels: Doubles, seed: int) -> Finding:
     )
 
 
-def _told(gram: Floats, labels: Doubles, order: NDArray[np.intp], fold: int) -> float:
-    """Of a fold: what is learnt from the others, with the ridge that served these best."""
-    asked, learnt = order[fold::FOLDS], np.delete(order, np.s_[fold::FOLDS])
-    # The ridge is chosen among those whose column is known: the fold has no say in it.
+def _fold_result(gram: Floats, labels: Doubles, order: NDArray[np.intp], fold: int) -> float:
+    """Return the result of a fold: a model of the others, with the ridge chosen on them."""
+    tested, learnt = order[fold::FOLDS], np.delete(order, np.s_[fold::FOLDS])
+    # The ridge is chosen on the training users alone: the fold is not used.
     chosen_by, first = learnt[::FOLDS], np.delete(learnt, np.s_[::FOLDS])
     by_ridge = [separated(gram, labels, first, chosen_by, ridge) for ridge in RIDGES]
     ridge = RIDGES[int(np.argmax(np.nan_to_num(by_ridge)))]
-    return separated(gram, labels, learnt, asked, ridge)
+    return separated(gram, labels, learnt, tested, ridge)
 
 
 def separated(
     gram: Floats,
     labels: Doubles,
     learnt: NDArray[np.intp],
-    asked: NDArray[np.intp],
+    tested: NDArray[np.intp],
     ridge: float,
 ) -> float:
-    """The mean over values of the area under the curve among those asked about."""
-    own = gram[np.ix_(learnt, learnt)]
-    own[np.diag_indices_from(own)] += ridge
+    """Return the mean over values of the area under the curve of the users in `tested`."""
+    training_gram = gram[np.ix_(learnt, learnt)]
+    training_gram[np.diag_indices_from(training_gram)] += ridge
     around = (labels[learnt] - labels[learnt].mean(0)).astype(np.float32)
-    root = cho_factor(own, overwrite_a=True, check_finite=False)
+    root = cho_factor(training_gram, overwrite_a=True, check_finite=False)
     weights = np.asarray(cho_solve(root, around), np.float32)
-    scores = (gram[np.ix_(asked, learnt)] @ weights).astype(np.float64)
-    areas = [auc(scores[:, v], labels[asked, v] > 0) for v in range(labels.shape[1])]
+    scores = (gram[np.ix_(tested, learnt)] @ weights).astype(np.float64)
+    areas = [auc(scores[:, v], labels[tested, v] > 0) for v in range(labels.shape[1])]
     known = [area for area in areas if not np.isnan(area)]
     return float(np.mean(known)) if known else float("nan")

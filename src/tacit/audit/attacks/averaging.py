@@ -1,8 +1,8 @@
-"""Averaging: what is learnt from hearing about the same ratings again and again.
+"""Averaging: what repeated reports of the same ratings reveal.
 
-Fresh noise at every sync averages out. A device therefore draws an answer once, and repeats it;
-real devices are played here, and beside them what fresh draws from the same table would give away.
-The guess is the row of the largest likelihood of all symbols heard.
+Fresh noise at every sync averages out. A device therefore draws a report once and repeats it. Real
+devices are simulated, and compared with fresh draws from the same table. The guess is the row of
+maximum likelihood given all observed symbols.
 """
 
 import math
@@ -23,8 +23,10 @@ FIGURE = "balanced accuracy"
 
 @dataclass(frozen=True, kw_only=True)
 class Averaging:
-    """`syncs` of devices, about `slots` slots in all, with every row of the table equally often.
-    `history`: how the devices answer, replaced to try out another kind.
+    """Settings of the averaging attack.
+
+    `syncs`: number of syncs. `slots`: about how many in total, equally many for every row of the
+    table. `history`: simulator of devices, replaced to test another kind.
 
     Raises `RequestError` for no sync, or no slot.
     """
@@ -35,7 +37,7 @@ class Averaging:
 
     name = "averaging"
     knows = (
-        "The attacker observes every sync of devices whose ratings do not change, knows the "
+        "The attacker observes every sync of devices whose ratings do not change, has the "
         "channel's table, and assigns equal prior probability to each of its rows."
     )
     baseline = "a guess"
@@ -49,31 +51,33 @@ class Averaging:
             )
 
     def run(self, world: World) -> list[Finding]:
-        """Rows guessed right after 1, 10 and all syncs of devices, and from as many fresh draws."""
+        """Return the accuracy after 1, 10 and all syncs of devices, and from fresh draws."""
         channel = world.channel
         if channel is None:
             return []
         rows = np.arange(self.slots) % len(channel.weights)
-        said = self.history(channel, world.ratings.scale, rows, self.syncs, world.seed)
+        repeated = self.history(channel, world.ratings.scale, rows, self.syncs, world.seed)
         drawn = fresh(channel, rows, self.syncs, world.seed)
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for heard in sorted({1, min(10, self.syncs), self.syncs}):
-            for what, symbols in (("syncs of a device", said), ("fresh draws", drawn)):
-                bounded = symbols is said
+            for what, symbols in (("syncs of a device", repeated), ("fresh draws", drawn)):
+                bounded = symbols is repeated
                 setting = f"{heard} {what}"
-                found.append(_finding(setting, symbols[:, :heard], rows, channel, bounded=bounded))
-        return found
+                findings.append(
+                    _finding(setting, symbols[:, :heard], rows, channel, bounded=bounded)
+                )
+        return findings
 
 
 def fresh(channel: Channel, rows: Symbols, draws: int, seed: int) -> Symbols:
-    """A new draw of each row at every sync, which no device makes; shape (slots, draws)."""
+    """Return a new draw of each row at every sync, which no device makes; shape (slots, draws)."""
     sampler = BulkSampler((channel,), SeededWords(seed))
     each = sampler.draw(np.repeat(rows, draws).astype(np.uint16))
     return each.reshape(len(rows), draws).astype(np.int64)
 
 
 def likeliest(symbols: Symbols, channel: Channel) -> Symbols:
-    """The row of the largest likelihood given all symbols but -1 of a slot, shape (slots,)."""
+    """Return the maximum-likelihood row of each slot, ignoring symbols of -1; shape (slots,)."""
     table = np.log(np.array(channel.likelihood))
     score = np.zeros((len(symbols), len(table)))
     for heard in symbols.T:

@@ -1,4 +1,4 @@
-"""What devices say sync after sync of ratings that do not change: real devices, in memory."""
+"""Reports of unchanged ratings over many syncs, from real devices in memory."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -16,14 +16,15 @@ from tacit.wire.task import Task
 
 Symbols = NDArray[np.int64]
 History = Callable[[Channel, RatingScale, Symbols, int, int], Symbols]
-"""Symbols of shape (slots, syncs), from a channel, its scale, true rows of it (slots,), how many
-syncs, and a seed; -1 where a sync says nothing of a slot."""
+"""Return symbols, shape (slots, syncs), -1 where a sync has no report of a slot.
+
+Arguments: a channel, its scale, true rows (slots,), the number of syncs, and a seed."""
 SLOTS, EPOCH = 500, 60  # of one device; seconds
 ORIGIN = "https://films.example"
 
 
 def played(channel: Channel, scale: RatingScale, rows: Symbols, syncs: int, seed: int) -> Symbols:
-    """A device for each 500 slots, which rates once and then syncs once an epoch."""
+    """Simulate a device for each 500 slots, which rates once and then syncs once per epoch."""
     items = tuple(range(min(SLOTS, len(rows))))
     task = Task(
         name="The same question again",
@@ -40,19 +41,19 @@ def played(channel: Channel, scale: RatingScale, rows: Symbols, syncs: int, seed
     return np.concatenate([_life(task, part, syncs, lambda: next(words)) for part in parts])
 
 
-class _Ear:
-    """A provider that takes whatever comes, and remembers it by epoch."""
+class _RecordingProvider:
+    """A provider that accepts and records all reports by epoch."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.heard: list[tuple[int, int, int]] = []
+        self.received: list[tuple[int, int, int]] = []
 
     def __call__(
         self, method: str, path: str, body: bytes | None = None, longest: int = 0
     ) -> Answer:
         if method == "POST":
             for report in json.loads(body or b"")["reports"]:
-                self.heard += [(*cell, report["epoch"]) for cell in report["cells"]]
+                self.received += [(*cell, report["epoch"]) for cell in report["cells"]]
             return Answer(200)
         if path.endswith(self.task.address):
             return Answer(200, self.task.document)
@@ -62,7 +63,7 @@ class _Ear:
 
 
 def _life(task: Task, rows: Symbols, syncs: int, words: Callable[[], int]) -> Symbols:
-    channel, ear, now = task.channels[0], _Ear(task), [0]
+    channel, ear, now = task.channels[0], _RecordingProvider(task), [0]
     device = Client(
         MEMORY,
         ORIGIN,
@@ -80,14 +81,14 @@ def _life(task: Task, rows: Symbols, syncs: int, words: Callable[[], int]) -> Sy
         for sync in range(syncs):
             now[0] = sync * EPOCH
             device.sync()
-    found = np.full((len(rows), syncs), -1, np.int64)
-    for place, symbol, epoch in ear.heard:
-        if place < len(rows):
-            found[place, epoch] = symbol
-    return found
+    symbols = np.full((len(rows), syncs), -1, np.int64)
+    for index, symbol, epoch in ear.received:
+        if index < len(rows):
+            symbols[index, epoch] = symbol
+    return symbols
 
 
 def _words(seed: int) -> Iterator[int]:
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     while True:
-        yield from chance.integers(0, 1 << 64, 4096, np.uint64).tolist()
+        yield from rng.integers(0, 1 << 64, 4096, np.uint64).tolist()

@@ -1,12 +1,12 @@
-"""Linkage: whose reports are those of a person of whom a few ratings are known?
+"""Linkage: identify the pseudonym of a user, given a few of the user's ratings.
 
-Each name v is scored by how much likelier its columns are if it is that person's (Narayanan and
+Each name v is scored by the log-likelihood ratio of its columns if it is that user's (Narayanan and
 Shmatikov 2008 with the exact likelihood of the public table):
 
-    score(v) = sum over known items i of log P(column_vi | what is known) - log P(column_vi)
+    score(v) = sum over known items i of log P(column_vi | known row) - log P(column_vi)
 
-where P(column_vi) is under item i's true shares. With stars, what is known is a row of the table;
-without, it is the mixture of rows that those who rated the item have.
+where P(column_vi) is under item i's true shares. With stars, the known row is a row of the table;
+without, it is the mixture of rows among the item's raters.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,15 @@ from tacit.kernels.linkage import known_places
 Codes = NDArray[np.int32]
 Choice = Literal["random", "popular"]
 TOP = (1, 10)
-LEAST = 1e-300  # of a probability, so that what cannot be weighs against, and stays a number
+LEAST = 1e-300  # least probability, so that impossible events have a finite logarithm
 
 
 @dataclass(frozen=True, kw_only=True)
 class Linkage:
-    """`known`: how many items of a person the attacker knows, ascending. `most_victims`: of more
-    people than this, so many are drawn.
+    """Settings of the linkage attack.
+
+    `known`: how many items of a user the attacker has, ascending. `most_victims`: a sample of this
+    size is drawn from more users.
 
     Raises `RequestError` for a number below 1.
     """
@@ -39,7 +41,7 @@ class Linkage:
 
     name = "linkage"
     knows = (
-        "The attacker observes the reports of all users, and knows the channel's table, the true "
+        "The attacker observes the reports of all users, and has the channel's table, the true "
         "rating distribution of each item, and k items that one user rated, with or without the "
         "stars."
     )
@@ -54,14 +56,14 @@ class Linkage:
             )
 
     def run(self, world: World) -> list[Finding]:
-        """Expected top-1 and top-10 over the victims who rated enough, ties broken at random."""
-        chance = np.random.default_rng(world.seed)
-        victims = drawn(world, self.most_victims, chance)
+        """Return the expected top-1 and top-10 over victims with enough ratings, ties at random."""
+        rng = np.random.default_rng(world.seed)
+        victims = drawn(world, self.most_victims, rng)
         columns = np.ascontiguousarray(world.columns.T)
         stops = np.array(sorted(self.known), np.int32)
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for how in ("random", "popular"):
-            known = known_items(world, victims, int(stops[-1]), how, chance)
+            known = known_items(world, victims, int(stops[-1]), how, rng)
             for stars in (True, False):
                 weights = log_ratios(world, stars=stars)
                 rows = known_rows(world.rows, victims, known) * stars
@@ -69,64 +71,64 @@ class Linkage:
                 known_places(victims, known, rows, stops, columns, weights, better, ties)
                 what = f"{how} items {'with' if stars else 'without'} stars"
                 for s, k in enumerate(stops.tolist()):
-                    found += places(f"{k} {what}", better[:, s], ties[:, s], world)
-        return found
+                    findings += places(f"{k} {what}", better[:, s], ties[:, s], world)
+        return findings
 
 
-def drawn(world: World, most: int, chance: np.random.Generator) -> Codes:
-    """People with a rating, at most so many; codes, ascending."""
+def drawn(world: World, most: int, rng: np.random.Generator) -> Codes:
+    """Sample at most `most` users with a rating; codes, ascending."""
     people = np.unique(world.ratings.users).astype(np.int32)
-    return np.sort(chance.permutation(people)[:most]) if len(people) > most else people
+    return np.sort(rng.permutation(people)[:most]) if len(people) > most else people
 
 
 def known_items(
-    world: World, victims: Codes, most: int, how: Choice, chance: np.random.Generator
+    world: World, victims: Codes, most: int, how: Choice, rng: np.random.Generator
 ) -> Codes:
-    """Of each victim, items that they rated, -1 from where they have no more.
+    """Return items that each victim rated, -1 where they have no more. Shape (victims, most).
 
-    At random, or those that most people rated. Shape (victims, most).
+    `how`: random items, or those with most raters.
     """
     ratings = world.ratings
     popularity = np.bincount(ratings.items, minlength=ratings.n_items)
-    key = chance.random(len(ratings)) if how == "random" else -popularity[ratings.items]
+    key = rng.random(len(ratings)) if how == "random" else -popularity[ratings.items]
     order = np.lexsort((ratings.items, key, ratings.users))
     starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
-    place = np.arange(len(ratings)) - starts[ratings.users[order]]
+    position = np.arange(len(ratings)) - starts[ratings.users[order]]
     table = np.full((ratings.n_users, most), -1, np.int32)
-    first = place < most
-    table[ratings.users[order][first], place[first]] = ratings.items[order][first]
+    first = position < most
+    table[ratings.users[order][first], position[first]] = ratings.items[order][first]
     return table[victims]
 
 
 def known_rows(rows: Columns, victims: Codes, known: Codes) -> Codes:
-    """The row of each known item: 1 + level; shape (victims, most)."""
+    """Return the row of each known item: 1 + level; shape (victims, most)."""
     return rows[victims[:, None], np.maximum(known, 0)].astype(np.int32)
 
 
 def log_ratios(world: World, *, stars: bool) -> Doubles:
-    """log P(column | what is known) - log P(column), shape (items, 1 + levels, columns).
+    """Return log P(column | known row) - log P(column), shape (items, 1 + levels, columns).
 
-    Row 0 is of an item that is known to be rated, how nobody says.
+    Row 0 is of an item that is known to be rated, with unknown stars.
     """
     table = np.log(np.maximum(world.likelihood, LEAST))
     alone = np.log(np.maximum(world.shares @ world.likelihood, LEAST))
-    found = table[None] - alone[:, None]
+    ratios = table[None] - alone[:, None]
     if not stars:
         mixture = world.star_shares @ world.likelihood[1:]
-        found[:, 0] = np.log(np.maximum(mixture, LEAST)) - alone
-    return found
+        ratios[:, 0] = np.log(np.maximum(mixture, LEAST)) - alone
+    return ratios
 
 
 def places(setting: str, better: Codes, ties: Codes, world: World) -> list[Finding]:
-    """Top-1 and top-10 of victims of whom enough is known (`ties` above 0)."""
+    """Return top-1 and top-10 of victims with enough known items (`ties` above 0)."""
     some = ties > 0
     count, people = int(some.sum()), world.ratings.n_users
     if count == 0:
         return []
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for top in TOP:
         hits = np.clip((top - better[some]) / ties[some], 0, 1)
-        found.append(
+        findings.append(
             Finding(
                 setting=setting,
                 figure=f"top-{top}",
@@ -136,4 +138,4 @@ def places(setting: str, better: Codes, ties: Codes, world: World) -> list[Findi
                 error=float(hits.std() / np.sqrt(count)),
             )
         )
-    return found
+    return findings

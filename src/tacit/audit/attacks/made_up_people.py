@@ -1,9 +1,9 @@
-"""Made-up people: what they rate beside the item that each of them pushes, and what they send.
+"""Fake users of a poisoning attack: their filler items, and their reports.
 
-What they rate beside it is meant to look honest: as many items as somebody's real profile has,
-"popular" items in proportion to how many rated them, or "copied" from a person; or nothing
-("alone"). Its stars are drawn from items' true shares and go through the channel as they should.
-About the item they push, they send the symbol that speaks most for the top of the scale.
+Filler profiles imitate genuine ones: as many items as a real profile has, "popular" items in
+proportion to their raters, or "copied" from a user; or none ("alone"). Stars of fillers are drawn
+from items' true shares and are randomized by the channel as required. About the target item, fake
+users send the symbol that is the strongest evidence for the top of the scale.
 """
 
 from collections.abc import Iterator
@@ -28,15 +28,21 @@ Fillers = Literal["popular", "copied", "alone"]
 
 @dataclass(frozen=True, eq=False)
 class PoisonedReports:
-    """`target`: the item that each person pushes, -1 for a real one; shape (people,). `reports`:
-    what all of them send."""
+    """Reports of real and fake users.
+
+    `target`: item that each user promotes, -1 for a real one; shape (users,). `reports`: of all of
+    them.
+    """
 
     target: Codes
     reports: Reports
 
     def by(self, group: slice, times: Codes | int = 1) -> Reports:
-        """What real people and the made-up ones of `group` send, each of the latter what they push
-        `times` over, shape (people of the group,)."""
+        """Return the reports of real users and of the fake ones in `group`.
+
+        `times`: how often each of the latter repeats the report on its target, shape (users of the
+        group,).
+        """
         sent, often = self.reports, np.where(self.target < 0, 1, 0)
         often[group] = times
         pushed = sent.items == self.target[sent.users]
@@ -48,48 +54,48 @@ class PoisonedReports:
 def poisoned_reports(
     world: World, channel: Channel, targets: Codes, fillers: Fillers
 ) -> PoisonedReports:
-    """Everybody of the world, and for each of `targets`, shape (n,), one made-up person."""
-    ratings, chance = world.ratings.by_person(), np.random.default_rng(world.seed)
-    profiles = list(_profiles(ratings, targets, fillers, chance))
+    """Return reports of all users of the scenario, and of one fake user per entry of `targets`."""
+    ratings, rng = world.ratings.by_person(), np.random.default_rng(world.seed)
+    profiles = list(_profiles(ratings, targets, fillers, rng))
     target = np.concatenate([np.full(ratings.n_users, -1, np.int32), targets])
-    everybody = _with(ratings, profiles, world.star_shares, chance)
+    everybody = _with(ratings, profiles, world.star_shares, rng)
     sent = perturb(everybody, Rated(channel), words=SeededWords(world.seed))
     symbols = np.where(sent.items == target[sent.users], highest(channel), sent.symbols)
     return PoisonedReports(target, replace(sent, symbols=symbols.astype(sent.symbols.dtype)))
 
 
 def highest(channel: Channel) -> int:
-    """The symbol that speaks most for the top of the scale against its bottom."""
+    """Return the symbol that is the strongest evidence for the top of the scale."""
     table = np.array(channel.likelihood)
     return int(np.argmax(table[-1] / np.maximum(table[0], 1e-300)))
 
 
 def _profiles(
-    ratings: Ratings, targets: Codes, fillers: Fillers, chance: np.random.Generator
+    ratings: Ratings, targets: Codes, fillers: Fillers, rng: np.random.Generator
 ) -> Iterator[Codes]:
-    """The items that each made-up person rates, ascending."""
+    """Yield the items that each fake user rates, ascending."""
     popularity = np.bincount(ratings.items, minlength=ratings.n_items)
     shares, known = popularity / popularity.sum(), np.count_nonzero(popularity)
     owned = np.split(ratings.items, np.flatnonzero(np.diff(ratings.users)) + 1)
     for target in targets:
-        beside = np.empty(0, np.int32)
+        fillers_of_user = np.empty(0, np.int32)
         if fillers != "alone":
-            beside = owned[chance.integers(len(owned))]
+            fillers_of_user = owned[rng.integers(len(owned))]
         if fillers == "popular":
-            size = min(len(beside), known)
-            beside = chance.choice(ratings.n_items, size, replace=False, p=shares)
-        yield np.union1d(beside, [target]).astype(np.int32)
+            size = min(len(fillers_of_user), known)
+            fillers_of_user = rng.choice(ratings.n_items, size, replace=False, p=shares)
+        yield np.union1d(fillers_of_user, [target]).astype(np.int32)
 
 
 def _with(
-    ratings: Ratings, profiles: list[Codes], stars: Doubles, chance: np.random.Generator
+    ratings: Ratings, profiles: list[Codes], stars: Doubles, rng: np.random.Generator
 ) -> Ratings:
-    """The ratings and those of these profiles; people get new names, real ones first."""
+    """Append the ratings of these profiles; users get new names, real ones first."""
     first, sizes = ratings.n_users, [len(profile) for profile in profiles]
     made = np.arange(first, first + len(profiles), dtype=np.int32)
     items = np.concatenate([np.empty(0, np.int32), *profiles])
     likely = np.cumsum(stars[items], axis=1)
-    levels = (chance.random((len(items), 1)) * likely[:, -1:] > likely).sum(1)
+    levels = (rng.random((len(items), 1)) * likely[:, -1:] > likely).sum(1)
     return replace(
         ratings,
         users=np.concatenate([ratings.users, np.repeat(made, sizes)]),

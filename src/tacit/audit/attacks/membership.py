@@ -1,11 +1,11 @@
-"""Membership: whether somebody's ratings were in a training, told from what it released.
+"""Membership inference: whether a user's ratings were in the training data of a release.
 
-Shadow models are trained on people drawn by coins, half of them each, with the real training and
-its real noise. The attacker knows a person's ratings, and looks at how well what was released
-serves them, beside how well it served them elsewhere: by an item model, the squared error of what
-it predicts of their ratings at home; by the list that their device shows, how much of what they
-hid from the device it holds. How far above its own mean over models that is, in its own deviations,
-is the score of Carlini et al. 2022, with one variance for both answers.
+Shadow models are trained on random halves of the users, with the real trainer and its real noise.
+The attacker has a user's ratings, and compares how well a release serves them with how well other
+models do: for an item model, the squared error of predictions folded in on the device; for the list
+shown by the user's device, the gain of ratings hidden from the device. The deviation from the mean
+over models, in standard deviations, is the score of Carlini et al. 2022, with one variance for
+members and non-members.
 """
 
 import math
@@ -33,17 +33,17 @@ from tacit.training.mechanism.noisy_releases import SecretReleases
 
 Doubles = NDArray[np.float64]
 Learn = Callable[[str, Ratings, str, str, int], Fitted | FittedLists]
-"""A training: its name, the ratings in it, epsilon, delta, and a seed of its noise."""
-HIDDEN = 0.25  # of a person's ratings, from their device, where lists are looked at
-RARE = 0.001  # false alarms
+"""Run a trainer, given its name, the training ratings, epsilon, delta, and a seed of its noise."""
+HIDDEN = 0.25  # fraction of a user's ratings hidden from the device, to evaluate lists
+RARE = 0.001  # false-positive rate
 FEWEST = 8
-"""Models; fewer have no deviation of their own."""
+"""Fewest models that allow to estimate a standard deviation."""
 
 
 def learnt(
     name: str, members: Ratings, epsilon: str, delta: str, seed: int
 ) -> Fitted | FittedLists:
-    """The training as it is, but that its noise repeats."""
+    """Run the named trainer with reproducible noise."""
     releases = SecretReleases(IntegerNoise(SeededWords(seed)))
     return _fit(name)(members, epsilon=epsilon, delta=delta, releases=releases)
 
@@ -54,11 +54,14 @@ def _fit(name: str) -> Callable[..., Fitted | FittedLists]:
 
 @dataclass(frozen=True, kw_only=True)
 class Membership:
-    """`models` of each of `trainings` at each of `epsilons`, nats per person at `delta`.
+    """Settings of membership inference.
 
-    `most_people`: of more people than this, so many are drawn. `length`: of lists. `learn`: how
-    models are made, replaced to try out another training. Raises `RequestError` for fewer models
-    than 8, for fewer than two people, and for a training whose noise is drawn on devices.
+    `models`: per trainer in `trainings` and epsilon in `epsilons`, nats per user at `delta`.
+    `most_people`: a sample of this size is drawn from more users. `length`: of lists. `learn`: runs
+    a trainer, replaced to test another one.
+
+    Raises `RequestError` for fewer models than 8, for fewer than two users, and for a trainer whose
+    noise is drawn on devices.
     """
 
     trainings: tuple[str, ...] = ("dp-covariance", "dp-ease")
@@ -72,7 +75,7 @@ class Membership:
     name = "membership"
     knows = (
         "The attacker observes the releases of a trainer, or the list that a user's device "
-        "shows, knows that user's ratings, and has trained models of the same kind with and "
+        "shows, has that user's ratings, and has trained models of the same kind with and "
         "without them."
     )
     baseline = "a guess"
@@ -94,12 +97,12 @@ class Membership:
             raise RequestError(f"most_people must be at least 2, got {self.most_people}.")
 
     def run(self, world: World) -> list[Finding]:
-        """The area under the curve, and who is found where one alarm in a thousand is false."""
-        chance = np.random.default_rng(world.seed)
-        ratings = world.among(drawn(world, self.most_people, chance))
-        inside = chance.random((self.models, ratings.n_users)) < 0.5
-        hidden = chance.random(len(ratings)) < HIDDEN
-        found: list[Finding] = []
+        """Return the area under the curve, and the true-positive rate at 0.1 % false positives."""
+        rng = np.random.default_rng(world.seed)
+        ratings = world.among(drawn(world, self.most_people, rng))
+        inside = rng.random((self.models, ratings.n_users)) < 0.5
+        hidden = rng.random(len(ratings)) < HIDDEN
+        findings: list[Finding] = []
         for name in self.trainings:
             lists = name in LIST_TRAININGS
             serves = partial(_by_list, hidden=hidden, length=self.length) if lists else _by_model
@@ -107,8 +110,8 @@ class Membership:
             for epsilon in self.epsilons:
                 models = self._models(name, epsilon, ratings, inside)
                 served, guarantee = _served(models, partial(serves, ratings=ratings))
-                found += _findings(f"{name}, {what}", served, inside, guarantee)
-        return found
+                findings += _findings(f"{name}, {what}", served, inside, guarantee)
+        return findings
 
     def _models(
         self, name: str, epsilon: str, ratings: Ratings, inside: Mask
@@ -119,11 +122,11 @@ class Membership:
 
 
 def most_area(epsilon: float, delta: float) -> float:
-    """The largest area under the curve that (epsilon, delta) allows; epsilon in nats.
+    """Return the largest area under the curve that (epsilon, delta) allows; epsilon in nats.
 
-    True positives are at most e^epsilon times the false ones plus delta, and so the other way
-    round: the two lines meet at false positives (1 - delta) / (1 + e^epsilon), and leave an area of
-    (1 - delta)^2 / (1 + e^epsilon) above them.
+    The true-positive rate is at most e^epsilon times the false-positive rate plus delta, and vice
+    versa: the two lines meet at the false-positive rate (1 - delta) / (1 + e^epsilon), and the area
+    above them is (1 - delta)^2 / (1 + e^epsilon).
     """
     return 1 - (1 - delta) ** 2 / (1 + math.exp(min(epsilon, 99)))
 
@@ -131,17 +134,17 @@ def most_area(epsilon: float, delta: float) -> float:
 def _served(
     models: Iterator[Fitted | FittedLists], serves: Callable[[Fitted | FittedLists], Doubles]
 ) -> tuple[Doubles, Guarantee]:
-    """How well each model serves everybody, (models, people), and what all of them promise."""
-    each, promised = list[Doubles](), set[Guarantee]()
+    """Return how well each model serves each user, (models, users), and their common guarantee."""
+    each, guarantees = list[Doubles](), set[Guarantee]()
     for fitted in models:  # one of them in memory at a time
         each.append(serves(fitted))
-        promised.add(fitted.guarantee)
-    (guarantee,) = promised
+        guarantees.add(fitted.guarantee)
+    (guarantee,) = guarantees
     return np.stack(each), guarantee
 
 
 def _by_model(fitted: Fitted | FittedLists, ratings: Ratings) -> Doubles:
-    """Minus the mean squared error of each person's ratings, shape (people,)."""
+    """Return minus the mean squared error of each user's ratings, shape (users,)."""
     assert isinstance(fitted, Fitted)
     predicted = device_predict(fitted, ratings, ratings.users, ratings.items)
     errors = (ratings.values - predicted) ** 2
@@ -152,20 +155,20 @@ def _by_model(fitted: Fitted | FittedLists, ratings: Ratings) -> Doubles:
 def _by_list(
     fitted: Fitted | FittedLists, ratings: Ratings, *, hidden: Mask, length: int
 ) -> Doubles:
-    """What each person's list holds of what is hidden from their device, discounted; (people,)."""
+    """Return the discounted gain of each user's hidden ratings in the device's list; (users,)."""
     assert isinstance(fitted, FittedLists)
     lists = fitted.lists(ratings.where(~hidden), length)
-    asked = ratings.where(hidden)
-    return gains(lists, asked.users, asked.items, ratings.n_items, length)
+    hidden_ratings = ratings.where(hidden)
+    return gains(lists, hidden_ratings.users, hidden_ratings.items, ratings.n_items, length)
 
 
 def _findings(setting: str, served: Doubles, inside: Mask, guarantee: Guarantee) -> list[Finding]:
-    """Both figures of models (models, people), with what the guarantee allows of each."""
+    """Return both metrics of models (models, users), with their bounds by the guarantee."""
     spread = served.std(0)
     score = (served - served.mean(0)) / np.where(spread > 0, spread, 1)
     threshold = np.sort(score[~inside])[::-1][int(RARE * (~inside).sum())]
     models = list(zip(score, inside, strict=True))
-    # Scores of one model hang together, so chance is what models differ by.
+    # Scores of one model are dependent, so the error is estimated between models.
     areas = np.array([auc(row, who) for row, who in models])
     caught = np.array([(row[who] > threshold).mean() for row, who in models])
     area, rare = _allowed(guarantee)
@@ -193,7 +196,7 @@ def _findings(setting: str, served: Doubles, inside: Mask, guarantee: Guarantee)
 
 
 def _allowed(guarantee: Guarantee) -> tuple[float | None, float | None]:
-    """The most of both figures; nothing is said of a person where the unit is another."""
+    """Return the bounds of both metrics, None if the guarantee's unit is not the user."""
     if guarantee.epsilon is None or guarantee.unit != "user":
         return None, None
     epsilon, delta = float(guarantee.epsilon), float(guarantee.delta)

@@ -1,8 +1,8 @@
-"""Order: does the place of a report among the others say what it is?
+"""Order: whether the position of a report among the others reveals its content.
 
-A file that is sorted by rating, sent as it comes, gives every rating away, whatever epsilon says of
-each report. The attacker learns on one half of the people which levels stand where, and guesses the
-stars of the other half by it.
+A file sorted by rating, reported in file order, reveals every rating, whatever the epsilon of each
+report. The attacker estimates the levels at each position from one half of the users, and predicts
+the stars of the other half.
 """
 
 import math
@@ -18,32 +18,35 @@ from tacit.collection.slots import SlotReports
 
 Longs = NDArray[np.int64]
 PLACES = 20
-"""Parts into which a sequence is cut."""
+"""Bins of positions in a sequence."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """No settings."""
+    """The order attack, without settings."""
 
     name = "order"
     knows = (
-        "The attacker observes the order of reports, and knows the channel's table, the true "
+        "The attacker observes the order of reports, and has the channel's table, the true "
         "rating distribution of each item, and the ratings of every other user."
     )
     baseline = "the same reports ordered by person and item"
     needs = "channel"
 
     def run(self, world: World) -> list[Finding]:
-        """Stars guessed right by symbol and place: in all that came, and in a person's part."""
+        """Return the accuracy of stars by symbol and position, in all reports and per user."""
         sent = world.reports
         sorted_ = taken(sent, np.lexsort((sent.items, sent.users)))
-        found: list[Finding] = []
-        for setting, where in (("place among all", _among_all), ("place in a profile", _in_own)):
+        findings: list[Finding] = []
+        for setting, where in (
+            ("place among all", _among_all),
+            ("place in a profile", _within_user),
+        ):
             right = guessed(world, sent, where(sent))
             usual = float(guessed(world, sorted_, where(sorted_)).mean()) if len(right) else 0.0
             if len(right) == 0:
                 continue
-            found.append(
+            findings.append(
                 Finding(
                     setting=setting,
                     figure="accuracy",
@@ -54,14 +57,17 @@ class Order:
                     count=len(right),
                 )
             )
-        return found
+        return findings
 
 
-def guessed(world: World, reports: SlotReports, place: Longs) -> NDArray[np.bool_]:
-    """Which of the second half's stars are guessed right; `place`: shape (reports,)."""
+def guessed(world: World, reports: SlotReports, positions: Longs) -> NDArray[np.bool_]:
+    """Return which stars of the second half are predicted correctly.
+
+    `positions`: of the reports, shape (reports,).
+    """
     rows = world.rows[reports.users, reports.items].astype(np.int64)
     rated = rows > 0
-    level, where, item = rows[rated] - 1, place[rated], reports.items[rated]
+    level, where, item = rows[rated] - 1, positions[rated], reports.items[rated]
     learnt = reports.users[rated] % 2 == 0
     odds = _odds(level[learnt], where[learnt], world.ratings.scale.n_levels)
     prior = np.log(np.maximum(world.star_shares, LEAST))
@@ -70,9 +76,9 @@ def guessed(world: World, reports: SlotReports, place: Longs) -> NDArray[np.bool
     return score.argmax(1) == level[~learnt]
 
 
-def _odds(level: Longs, place: Longs, levels: int) -> Doubles:
-    """log P(place | level), one rating of each added; shape (places, levels)."""
-    counts = np.bincount(place * levels + level, minlength=PLACES * levels) + 1.0
+def _odds(level: Longs, position: Longs, levels: int) -> Doubles:
+    """Return log P(place | level) with add-one smoothing; shape (places, levels)."""
+    counts = np.bincount(position * levels + level, minlength=PLACES * levels) + 1.0
     table = counts.reshape(PLACES, levels)
     return np.log(table / table.sum(0))
 
@@ -81,11 +87,11 @@ def _among_all(reports: SlotReports) -> Longs:
     return np.arange(len(reports.users)) * PLACES // max(1, len(reports.users))
 
 
-def _in_own(reports: SlotReports) -> Longs:
+def _within_user(reports: SlotReports) -> Longs:
     order = np.argsort(reports.users, kind="stable")
     people = reports.users[order]
     starts = np.searchsorted(people, people)
     sizes = np.searchsorted(people, people, side="right") - starts
-    found = np.empty(len(order), np.int64)
-    found[order] = (np.arange(len(order)) - starts) * PLACES // np.maximum(sizes, 1)
-    return found
+    positions = np.empty(len(order), np.int64)
+    positions[order] = (np.arange(len(order)) - starts) * PLACES // np.maximum(sizes, 1)
+    return positions

@@ -1,9 +1,9 @@
-"""Poisoning: how far made-up people push an item, and into how many lists.
+"""Poisoning: how much fake users shift an item's predictions, and its share of lists.
 
-Each target has made-up people of its own, who send about it the symbol that speaks most for the top
-of the scale. What real people see of it is compared with what they would see had the made-up ones
-sent nothing: the same people, noise and chain, so that chance hardly plays a part. All of it is
-played again with reports screened (`tacit.models.evidence.screening`).
+Each target has separate fake users, who report about it the symbol that is the strongest evidence
+for the top of the scale. The results of real users are compared with those without the reports of
+fake ones: the same users, noise and random numbers, so sampling noise mostly cancels. The
+experiment is repeated with screened reports (`tacit.models.evidence.screening`).
 """
 
 import math
@@ -34,17 +34,19 @@ WORDS: dict[Worth, str] = {
     "people": "fake users, {share:g} % of all users",
     "repeats": "one fake user with as many reports, without a limit",
 }
-"""Who pushes a target: made-up people, as many as a share of those who rated it, or of everybody;
-or one who sends as many reports, of which a collector keeps but the first."""
+"""Attackers of a target: fake users, as a share of its raters or of all users; or one fake user
+with as many reports, of which a collector stores only the first."""
 LENGTH = 20
 SHORT = ChannelMF(factors=11, directions=20, burn_in=40, draws=20, every=1)
-"""A third of the usual sweeps; as many factors with the attack as without, whatever reports say."""
+"""A third of the usual sweeps. Factors are fixed, so they do not depend on the attack."""
 
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """`targets`, each pushed by so many `people`, who each send what they push `times` over; shapes
-    (n,)."""
+    """Attack on `targets`, each by `people` fake users who repeat their report `times`.
+
+    Shapes (n,).
+    """
 
     worth: Worth
     targets: Codes
@@ -54,10 +56,11 @@ class Push:
 
 @dataclass(frozen=True, eq=False)
 class Pushed:
-    """What came of a push, where reports were `screened` or not.
+    """Result of an attack, with `screened` reports or not.
 
-    `shift`: of what real people's devices predict, in stars, a mean over all of them. `before` and
-    `after`: the share of people who did not rate it that have it among their 20. All shape (n,).
+    `shift`: change of predictions on real users' devices, in stars, mean over users. `before`,
+    `after`: fraction of users without a rating of the target who have it in their list of 20. All
+    shape (n,).
     """
 
     push: Push
@@ -69,12 +72,14 @@ class Pushed:
 
 @dataclass(frozen=True, kw_only=True)
 class Poisoning:
-    """`targets` items, each pushed by reports worth `share`, through the channel that tells most at
-    `epsilon`, nats per value, with `fillers` beside them.
+    """Settings of the poisoning attack.
 
-    Targets are spread evenly over items by popularity; where made-up people are worth a share of an
-    item's own, over those with `least` ratings or more. `most_people`: of more people than this, so
-    many are drawn. `model`: what learns. Raises `RequestError` for no target, and for a share
+    `targets`: number of items, each attacked by reports that amount to `share`, through the most
+    informative channel at `epsilon`, nats per value. `fillers`: profiles of fake users.
+
+    Targets are spread evenly over items by popularity; if `share` is relative to an item's raters,
+    over those with at least `least` ratings. `most_people`: a sample of this size is drawn from
+    more users. `model`: the attacked model. Raises `RequestError` for no target, and for a share
     outside of 0 to 1.
     """
 
@@ -89,9 +94,9 @@ class Poisoning:
 
     name = "poisoning"
     knows = (
-        "The attacker controls synthetic users, knows how popular items are and how they are "
-        "rated, and reports about one item the symbol that is the strongest evidence for the top "
-        "of the scale."
+        "The attacker controls synthetic users, has the popularity and the rating distribution "
+        "of each item, and reports about one item the symbol that is the strongest evidence for "
+        "the top of the scale."
     )
     baseline = "without the attack"
     needs = "ratings"
@@ -104,21 +109,21 @@ class Poisoning:
             )
 
     def run(self, world: World) -> list[Finding]:
-        """The shift of a target in stars, and the share of lists of 20 it is in: means of both."""
-        found: list[Finding] = []
+        """Return the mean shift of a target in stars, and the mean fraction of lists with it."""
+        findings: list[Finding] = []
         for each in self.played(world):
             how = "reports screened" if each.screened else "undefended"
             setting = f"{WORDS[each.push.worth].format(share=100 * self.share)}, {how}"
-            found += [
+            findings += [
                 _finding(setting, "shift, stars", each.shift, np.zeros_like(each.shift)),
                 _finding(setting, f"in lists of {LENGTH}", each.after, each.before),
             ]
-        return found
+        return findings
 
     def played(self, world: World) -> Iterator[Pushed]:
-        """What comes of each push, undefended and then screened."""
-        whose = drawn(world, self.most_people, np.random.default_rng(world.seed))
-        real = replace(world, ratings=world.among(whose).by_person())
+        """Yield the result of each attack, undefended and then screened."""
+        users = drawn(world, self.most_people, np.random.default_rng(world.seed))
+        real = replace(world, ratings=world.among(users).by_person())
         pushes, sent = self._reports(real)
         ends = np.cumsum([real.ratings.n_users, *(push.people.sum() for push in pushes)])
         for screened in (False, True):
@@ -134,8 +139,8 @@ class Poisoning:
         popularity = np.bincount(world.ratings.items, minlength=world.ratings.n_items)
         every = [self._push(worth, popularity, world.ratings.n_users) for worth in self.worth]
         pushes = [push for push in every if len(push.targets)]
-        whose = [np.repeat(push.targets, push.people) for push in pushes]
-        return pushes, poisoned_reports(world, channel, np.concatenate(whose), self.fillers)
+        targets = [np.repeat(push.targets, push.people) for push in pushes]
+        return pushes, poisoned_reports(world, channel, np.concatenate(targets), self.fillers)
 
     def _push(self, worth: Worth, popularity: NDArray[np.intp], people: int) -> Push:
         order = np.argsort(popularity, kind="stable").astype(np.int32)
@@ -150,7 +155,7 @@ class Poisoning:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """What real people see on their devices: predictions, and lists, shape (people, 20)."""
+    """Results on the devices of real users: predictions, and lists, shape (users, 20)."""
 
     home: Fitted
     lists: Codes
@@ -158,16 +163,19 @@ class _Seen:
     @classmethod
     def of(cls, model: ChannelMF, sent: Reports, real: Ratings) -> "_Seen":
         fitted = model.fit(evidence(sent))
-        own = replace(real, user_ids=sent.user_ids)
-        return cls(at_home(fitted, own), lists_by_rating(fitted, own, LENGTH)[: real.n_users])
+        own_ratings = replace(real, user_ids=sent.user_ids)
+        return cls(
+            at_home(fitted, own_ratings),
+            lists_by_rating(fitted, own_ratings, LENGTH)[: real.n_users],
+        )
 
     def stars(self, item: int) -> float:
-        """What the item is predicted, a mean over all of them."""
+        """Return the item's predicted rating, mean over all users."""
         people = np.arange(len(self.lists), dtype=np.int32)
         return float(self.home.predict_codes(people, np.full_like(people, item)).mean(dtype="f8"))
 
     def share(self, item: int, among: NDArray[np.bool_]) -> float:
-        """How many of these people have the item in their list."""
+        """Return the fraction of these users with the item in their list."""
         return float((self.lists[among] == item).any(1).mean()) if among.any() else 0.0
 
 

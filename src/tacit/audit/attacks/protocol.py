@@ -1,4 +1,4 @@
-"""What an attack is: who attacks, knowing what, and the figures that come of it."""
+"""Protocol of attacks: the attacker's knowledge, and the resulting metrics."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,20 +6,21 @@ from typing import Protocol
 from tacit.audit.attacks.world import World
 
 NEEDS = ("reports", "channel", "ratings")
-"""What an attack is run on: "reports" of each channel, and beside them of no privacy at all; the
-same without the latter ("channel"); or true "ratings", once, where it runs trainings at epsilons of
-its own."""
+"""Inputs of an attack: "reports" of each channel, and unprotected ones; reports of channels alone
+("channel"); or true "ratings", once, for attacks that run trainers at several epsilons."""
 
 DEVIATIONS = 4.5
-"""Standard errors above a bound from which chance is no excuse: once in 300,000 times."""
+"""Standard errors above a bound that count as a violation: at random once in 300,000 times."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One figure of one attack. `setting`: what the attacker had, in words. `value`: of `figure`,
-    a share from 0 to 1, or stars where the figure says so. `baseline`: the same by the attack's
-    baseline. `bound`: what the promise allows; None where it says nothing of this figure. `error`:
-    the standard error of `value`. `count`: of how many people, entries or items it is a mean.
+    """One metric of one attack.
+
+    `setting`: the attacker's data, in words. `figure`: name of the metric. `value`: a fraction from
+    0 to 1, or stars if `figure` has that unit. `baseline`: the same for the attack's baseline.
+    `bound`: the most that the guarantee allows, None if it does not limit this metric. `error`:
+    standard error of `value`. `count`: number of users, entries or items averaged over.
     """
 
     setting: str
@@ -32,33 +33,33 @@ class Finding:
 
     @property
     def leaks(self) -> bool:
-        """Whether the figure is above what the promise allows, and not by chance."""
+        """Whether the value significantly exceeds the bound of the guarantee."""
         return self.bound is not None and self.value > self.bound + DEVIATIONS * self.error + 1e-9
 
 
 class AbstractAttack(Protocol):
-    """Settings of an attack; `run` plays it. The same world gives the same findings."""
+    """Settings of an attack, run by `run`. The same scenario yields the same findings."""
 
     @property
     def name(self) -> str:
-        """The attack's name on the command line."""
+        """Name of the attack on the command line."""
         ...
 
     @property
     def knows(self) -> str:
-        """What the attacker has and knows, in a sentence."""
+        """The attacker's observations and background knowledge, in a sentence."""
         ...
 
     @property
     def baseline(self) -> str:
-        """What its figures stand beside, in a few words."""
+        """The baseline of its metrics, in a few words."""
         ...
 
     @property
     def needs(self) -> str:
-        """What it is run on, of `NEEDS`."""
+        """Its inputs, one of `NEEDS`."""
         ...
 
     def run(self, world: World) -> list[Finding]:
-        """Its figures in this world; none where it does not apply."""
+        """Return its metrics in this scenario; none where it does not apply."""
         ...

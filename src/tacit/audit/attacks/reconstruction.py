@@ -1,8 +1,7 @@
-"""Reconstruction: what was rated, and how, guessed from single reports.
+"""Reconstruction: predict which items were rated, and how, from single reports.
 
-The likeliest row given a column is as good a guess as there is, so that the table and the shares
-say beforehand how often it is right. A figure above that is no luck of the attacker: what leaves
-the devices is then not what the table says.
+The maximum-a-posteriori row given a column is the optimal prediction, so table and shares determine
+its expected accuracy. A higher accuracy means that the reports do not follow the table.
 """
 
 import math
@@ -21,31 +20,31 @@ PRESENCE = "presence, slot by slot"
 
 @dataclass(frozen=True, kw_only=True)
 class Reconstruction:
-    """No settings."""
+    """The reconstruction attack, without settings."""
 
     name = "reconstruction"
     knows = (
-        "The attacker observes a user's reports, knows the channel's table and the true rating "
+        "The attacker observes a user's reports, has the channel's table and the true rating "
         "distribution of each item, and uses every report separately."
     )
     baseline = "the item's modal star, or most rated items"
     needs = "reports"
 
     def run(self, world: World) -> list[Finding]:
-        """Stars guessed right, and precision and recall of what was rated."""
+        """Return the accuracy of stars, and precision and recall of presence."""
         return [*levels(world), *presence(world)]
 
 
 def levels(world: World) -> list[Finding]:
-    """Of ratings about which something came, told that they are ratings: stars guessed right.
+    """Return the accuracy of stars among reported ratings, given that they are ratings.
 
-    By likelihood alone, as a mean over levels; and by the likeliest level under the item's shares.
+    By likelihood alone, as a mean over levels; and by the posterior under the item's shares.
     """
     ratings, table = world.ratings, world.likelihood[1:, 1:]
     columns = world.columns[ratings.users, ratings.items].astype(np.int64)
-    asked = columns > 0
-    items, seen = ratings.items[asked], columns[asked] - 1
-    true = ratings.levels[asked].astype(np.int64)
+    reported = columns > 0
+    items, seen = ratings.items[reported], columns[reported] - 1
+    true = ratings.levels[reported].astype(np.int64)
     if len(true) == 0:
         return []
     joint = world.star_shares[:, :, None] * table
@@ -66,7 +65,7 @@ def levels(world: World) -> list[Finding]:
 
 
 def _balanced(right: NDArray[np.bool_], true: NDArray[np.int64], table: Doubles) -> Finding:
-    """The mean over levels of the share guessed right; at most e^eps / (e^eps + levels - 1)."""
+    """Return the balanced accuracy over levels, at most e^eps / (e^eps + levels - 1)."""
     each = [right[true == level] for level in range(len(table)) if (true == level).any()]
     return Finding(
         setting=EACH,
@@ -80,34 +79,37 @@ def _balanced(right: NDArray[np.bool_], true: NDArray[np.int64], table: Doubles)
 
 
 def _error(right: NDArray[np.bool_]) -> float:
-    """The standard error of a share, never 0: nobody knows that from a few."""
+    """Return the standard error of a fraction, never 0 (add-one estimate)."""
     share = (right.sum() + 1) / (len(right) + 2)
     return math.sqrt(share * (1 - share) / len(right))
 
 
 def presence(world: World) -> list[Finding]:
-    """Of slots about which something came, those that are likelier rated than not.
+    """Return recall and precision of slots that are more likely rated than not.
 
-    The baseline names as many slots, of the items that most people rated.
+    The baseline selects as many slots, of the items with most raters.
     """
     table, shares = world.likelihood, world.shares
     here, absent = shares[:, 1:] @ table[1:], shares[:, :1] * table[0]
     chosen = here > absent
     if table[:, 0].all():
-        chosen[:, 0] = False  # these slots were not asked about: nothing is said of them
+        chosen[:, 0] = False  # slots that were not queried
     slots = _Slots.of(world, chosen)
-    found = [_presence("recall", slots.hits, slots.rated, slots, None)]
+    findings = [_presence("recall", slots.hits, slots.rated, slots, None)]
     if slots.named:
         expected, named = (np.where(chosen, part, 0).sum() for part in (here, here + absent))
         bound = float(expected / named)
-        found.append(_presence("precision", slots.hits, slots.named, slots, bound))
-    return found
+        findings.append(_presence("precision", slots.hits, slots.named, slots, bound))
+    return findings
 
 
 @dataclass(frozen=True)
 class _Slots:
-    """Of slots that were asked about: how many are named, how many of these are rated (`hits`), how
-    many are rated at all, and how many are among as many slots of the items rated most (`easy`)."""
+    """Counts of queried slots.
+
+    `named`: predicted as rated. `hits`: rated ones among these. `rated`: all rated ones. `easy`:
+    rated ones among as many slots of the items with most raters.
+    """
 
     named: int
     hits: int
@@ -118,16 +120,16 @@ class _Slots:
     def of(cls, world: World, chosen: NDArray[np.bool_]) -> "_Slots":
         items = np.arange(world.ratings.n_items)
         named = hits = 0
-        asked, rated = np.zeros((2, len(items)), np.int64)
+        queried, rated = np.zeros((2, len(items)), np.int64)
         for seen, rows in zip(world.columns, world.rows, strict=True):
             some = chosen[items, seen]
             named += int(some.sum())
             hits += int(np.count_nonzero(rows[some]))
-            asked += (seen > 0) | (world.likelihood[0, 0] == 1)
+            queried += (seen > 0) | (world.likelihood[0, 0] == 1)
             rated += (rows > 0) & (seen > 0)
         best = np.argsort(world.shares[:, 0], kind="stable")
-        all_asked, all_rated = (np.append(0, np.cumsum(part[best])) for part in (asked, rated))
-        easy = np.interp(named, all_asked, all_rated)
+        all_queried, all_rated = (np.append(0, np.cumsum(part[best])) for part in (queried, rated))
+        easy = np.interp(named, all_queried, all_rated)
         return cls(named, hits, int(rated.sum()), float(easy))
 
 

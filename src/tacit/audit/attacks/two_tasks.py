@@ -1,9 +1,9 @@
-"""Linkage across tasks: which name in one task is that person's in another?
+"""Linkage across tasks: match a user's pseudonym in one task to that in another.
 
-Names have nothing in common, and noise is fresh, but what is reported under them is about the same
-ratings. Each pair of names is scored by how much likelier its columns are if one person sent both:
+Names are independent, and noise is fresh, but the reports are about the same ratings. Each pair of
+names is scored by the log-likelihood ratio of its columns if both belong to one user:
 
-    score = sum over items i of log P(c_i, c'_i | one person) - log P(c_i) - log P(c'_i)
+    score = sum over items i of log P(c_i, c'_i | one user) - log P(c_i) - log P(c'_i)
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from tacit.kernels.linkage import task_places
 
 @dataclass(frozen=True, kw_only=True)
 class TwoTasks:
-    """`most_victims`: of more people than this, so many are drawn.
+    """`most_victims`: a sample of this size is drawn from more users.
 
     Raises `RequestError` for fewer than one.
     """
@@ -29,7 +29,7 @@ class TwoTasks:
     name = "two-tasks"
     knows = (
         "The attacker observes the reports of all users to two tasks with the same items, under "
-        "unrelated pseudonyms, and knows the channel's table and the true rating distribution of "
+        "unrelated pseudonyms, and has the channel's table and the true rating distribution of "
         "each item."
     )
     baseline = "a guess"
@@ -40,7 +40,7 @@ class TwoTasks:
             raise RequestError(f"most_victims must be at least 1, got {self.most_victims}.")
 
     def run(self, world: World) -> list[Finding]:
-        """Expected top-1 and top-10 of a name in the second task, ties broken at random."""
+        """Return the expected top-1 and top-10 of a name in the second task, ties at random."""
         victims = drawn(world, self.most_victims, np.random.default_rng(world.seed))
         second = np.ascontiguousarray(world.again(1).columns.T)
         better, ties = np.zeros((2, len(victims), 1), np.int32)
@@ -49,7 +49,7 @@ class TwoTasks:
 
 
 def pair_ratios(world: World) -> Doubles:
-    """log P(c, c' | one person) - log P(c) - log P(c'), shape (items, columns, columns)."""
+    """Return log P(c, c' | one user) - log P(c) - log P(c'), shape (items, columns, columns)."""
     table = world.likelihood
     joint = np.einsum("ix,xa,xb->iab", world.shares, table, table, optimize=True)
     alone = np.log(np.maximum(world.shares @ table, LEAST))

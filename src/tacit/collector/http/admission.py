@@ -1,4 +1,4 @@
-"""Who may send to a task, and when: asked before a body is read."""
+"""Authorization of uploads, before a body is read."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -11,25 +11,28 @@ from tacit.collector.http.validation import ReportValidator
 from tacit.collector.limits.limits import Charge
 
 SPENT_SECONDS = 60.0
-"""For how long it is remembered that a token's share is spent, so that nothing of it is read."""
+"""Seconds for which an exhausted token is remembered, so that its requests are not read."""
 
 
 class Visit(NamedTuple):
-    """A client that may send, at a moment. `token`: its SHA-256, where tokens are asked for."""
+    """An authorized client at a moment.
+
+    `token`: its SHA-256, None where tokens are not required.
+    """
 
     validator: ReportValidator
     now: float
     token: bytes | None
 
     def charge(self, reports: int, people: frozenset[bytes]) -> Charge | None:
-        """What the token would pay for so much; None where nothing is counted."""
+        """Return the token's cost of an upload; None without limits."""
         if self.token is None:
             return None
         return Charge(self.token, self.validator.counted, self.now, reports, people)
 
 
 class Admission:
-    """What is taken for each task. `clock`: Unix seconds."""
+    """Authorizes requests by task and token. `clock`: Unix seconds."""
 
     def __init__(
         self,
@@ -41,7 +44,7 @@ class Admission:
         self._spent: dict[tuple[bytes, bytes], float] = {}
 
     def let_in(self, task: str, headers: Mapping[bytes, bytes]) -> Visit:
-        """Whoever may send. Raises `ProblemError` for anybody else."""
+        """Return the authorized visit. Raises `ProblemError` for any other request."""
         validator = self._validators.get(task)
         if validator is None:
             raise ProblemError(problems.NO_SUCH_TASK)
@@ -53,6 +56,6 @@ class Admission:
         return Visit(validator, now, token)
 
     def spent(self, visit: Visit) -> None:
-        """Nothing is left of the share of the token that came."""
+        """Record that the token of a visit is exhausted."""
         if visit.token is not None:
             self._spent[visit.token, visit.validator.counted] = visit.now + SPENT_SECONDS

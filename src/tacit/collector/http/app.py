@@ -1,4 +1,4 @@
-"""The collector as an ASGI application: one process, one writer, six routes and the page."""
+"""The collector as an ASGI application: one process, one writer, the API routes and the page."""
 
 import asyncio
 import time
@@ -41,7 +41,7 @@ OPENAPI = Path(__file__).with_name("openapi.json")
 
 
 class RunningCollector(NamedTuple):
-    """What there is from the start of the application to its end."""
+    """Components that live from the start of the application to its end."""
 
     writer: Writer
     validators: dict[str, ReportValidator]
@@ -50,21 +50,21 @@ class RunningCollector(NamedTuple):
 
 
 class Collector:
-    """What the routes share. `tasks`: the one to answer first, first; older ones go on.
+    """State shared by the routes. `tasks`: newest first; older ones continue to be collected.
 
-    `opening`: opens store, clock and limits, once the application starts.
+    `open_components`: opens store, clock and limits when the application starts.
     """
 
     def __init__(
         self,
-        opening: Callable[[], Opened],
+        open_components: Callable[[], Opened],
         tasks: Sequence[Task],
         *,
         published: PublishedModels | None = None,
         enrolment: Enrolment | None = None,
         label: MakeLabel | None = None,
     ) -> None:
-        self._opening = opening
+        self._open_components = open_components
         self._tasks = tuple(tasks)
         self._published = published
         self._enrolment = enrolment
@@ -73,14 +73,14 @@ class Collector:
 
     @property
     def running(self) -> RunningCollector:
-        """What answers requests, while the application runs."""
+        """The running components, while the application runs."""
         assert self._started is not None, "the collector has not started"
         return self._started
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncGenerator[None]:
-        """Open the store, take reports, delete what is due; at the end store what waits."""
-        opened = self._opening()
+        """Open the store, collect reports, delete expired ones; finally store pending reports."""
+        opened = self._open_components()
         writer = Writer(opened.store, opened.limits)
         with ThreadPoolExecutor(1, "samples") as worker:
             try:
@@ -104,12 +104,12 @@ class Collector:
         self, writer: Writer, worker: ThreadPoolExecutor
     ) -> dict[str, ReportValidator]:
         known = await _known(writer)
-        found: dict[str, ReportValidator] = {}
+        validators: dict[str, ReportValidator] = {}
         for task in self._tasks:
             known.append(task)
             held = await _held(writer, task, known)
-            found[task.address] = ReportValidator(task, held, worker)
-        return found
+            validators[task.address] = ReportValidator(task, held, worker)
+        return validators
 
     async def upload(self, task: str, scope: Scope, receive: Receive, send: Send) -> None:
         """POST /v1/tasks/{task}/reports"""
@@ -121,21 +121,21 @@ class Collector:
 
     async def task(self, request: Request) -> Response:
         """GET /v1/tasks/{task}; raises `ProblemError` for an unknown one."""
-        document = self._asked(request).document
+        document = self._requested(request).document
         return Response(document, media_type="application/json", headers=FOR_EVER)
 
     async def label(self, request: Request) -> Response:
         """GET /v1/tasks/{task}/label; raises `ProblemError` for an unknown one."""
-        return await self._labels(self._asked(request))
+        return await self._labels(self._requested(request))
 
-    def _asked(self, request: Request) -> Task:
+    def _requested(self, request: Request) -> Task:
         validator = self.running.validators.get(request.path_params["task"])
         if validator is None:
             raise ProblemError(problems.NO_SUCH_TASK)
         return validator.task
 
     async def only_post(self, request: Request) -> Response:
-        """Another method of an address that takes uploads or erasures; those never come here.
+        """Reject another method at an address of uploads or erasures.
 
         Raises `ProblemError`, always.
         """
@@ -146,7 +146,7 @@ class Collector:
         return await self.running.erasing(request)
 
     async def newest(self, request: Request) -> Response:
-        """GET /v1/tasks/{task}/model; raises `ProblemError` where none is published."""
+        """GET /v1/tasks/{task}/model; raises `ProblemError` if none is published."""
         address = self._published and self._published.newest(request.path_params["task"])
         if not address:
             raise ProblemError(problems.NOT_FOUND)
@@ -164,11 +164,11 @@ class Collector:
         return Response(OPENAPI.read_bytes(), media_type="application/json", headers=A_MINUTE)
 
     async def health(self, request: Request) -> Response:
-        """GET /healthz: the process answers."""
+        """GET /healthz: liveness."""
         return PlainTextResponse("alive\n")
 
     async def ready(self, request: Request) -> Response:
-        """GET /readyz: reports can be stored. Raises `ProblemError` where they cannot."""
+        """GET /readyz: readiness. Raises `ProblemError` if reports cannot be stored."""
         if self.running.writer.failing:
             raise ProblemError(problems.UNAVAILABLE)
         return PlainTextResponse("ready\n")
@@ -179,7 +179,7 @@ class Collector:
         return PlainTextResponse(metrics.text(running.upload, running.erasing, running.writer))
 
     def routes(self) -> list[BaseRoute]:
-        """The contract's paths, and the page for every other one."""
+        """Return the API routes, and the page for every other path."""
         return [
             Route("/v1/tasks/{task}/reports", self.only_post),
             Route("/v1/tasks/{task}/erasures", self.erase, methods=["POST"]),
@@ -203,7 +203,7 @@ async def _held(writer: Writer, task: Task, known: Sequence[Task]) -> Held:
 
 
 async def _known(writer: Writer) -> list[Task]:
-    """The tasks that the store holds, but for those that are asked no more in their form."""
+    """Return the tasks in the store, except those in obsolete formats."""
     known: list[Task] = []
     for held in await writer.run(lambda store: store.tasks()):
         with suppress(TacitError):
@@ -213,7 +213,7 @@ async def _known(writer: Writer) -> list[Task]:
 
 @asynccontextmanager
 async def _meanwhile(work: Coroutine[None, None, None]) -> AsyncGenerator[None]:
-    """Runs beside the block and ends with it."""
+    """Run a coroutine during the block, and cancel it at the end."""
     running = asyncio.create_task(work)
     try:
         yield
@@ -233,17 +233,21 @@ def application(
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
-    """The application over a store: an address for `open_store`, what opens one, or one that is
-    open with all that goes with it. `label`: makes the page that says what a task promises; the
-    collector's page links to it. `clock`: Unix seconds; `monotonic`: seconds since any moment.
+    """Return the application over a store.
+
+    `store`: an address for `open_store`, a function that opens one, or the opened components.
+    `label`: renders the page with a task's guarantee, which the collector's page links to. `clock`:
+    Unix seconds. `monotonic`: seconds since any moment.
     """
 
-    def opening() -> Opened:
+    def open_components() -> Opened:
         if isinstance(store, Opened):
             return store
         return opened(store, tasks, enrolment, wall=clock, monotonic=monotonic)
 
-    collector = Collector(opening, tasks, published=published, enrolment=enrolment, label=label)
+    collector = Collector(
+        open_components, tasks, published=published, enrolment=enrolment, label=label
+    )
     app = Starlette(
         routes=collector.routes(),
         lifespan=collector.lifespan,

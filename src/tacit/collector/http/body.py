@@ -1,4 +1,4 @@
-"""Reading a body with limits that hold while it streams, whatever its headers say."""
+"""Reading of request bodies with limits on size and time that are enforced while streaming."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,37 +13,42 @@ from tacit.collector.http.problems import ProblemError
 from tacit.wire.report import LONGEST_UPLOAD
 
 BODY_SECONDS = 15.0
-"""For how long a body may take; and for how long the rest of one that is refused is dropped."""
+"""Seconds for a complete body, and for discarding the rest of a refused one."""
 MOST_HELD = 1 << 26
-"""Bytes of unfinished bodies together; slow ones hold little, and must not keep others out."""
+"""Bytes of all incomplete bodies. Slow clients hold little, and must not block others."""
 
 
 def check_media(headers: Mapping[bytes, bytes]) -> None:
-    """Raises `ProblemError` for anything but plain JSON: what cannot be counted as it arrives, such
-    as a compressed body, is not read at all."""
+    """Raise `ProblemError` for any media type but plain JSON.
+
+    A body that cannot be measured on arrival, such as a compressed one, is not read.
+    """
     media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     if media != b"application/json" or b"content-encoding" in headers:
         raise ProblemError(problems.MEDIA)
 
 
 class Bodies:
-    """Reads bodies, and knows how much it holds of those that are not complete. `held`: bytes."""
+    """Reads bodies. `held`: bytes of all incomplete bodies."""
 
     def __init__(self) -> None:
         self.held = 0
         self._late: set[asyncio.Task[Any]] = set()
 
     async def read(self, receive: Receive) -> bytes:
-        """The body of an upload. Raises `ProblemError` for one that is too long or too slow, and
-        `ClientDisconnect` where the client is gone."""
+        """Return the body of an upload.
+
+        Raises `ProblemError` for one that is too long or too slow, and `ClientDisconnect` if the
+        client disconnects.
+        """
         task = asyncio.current_task()
         assert task is not None
-        # `asyncio.timeout` does the same, and would take a tenth of an upload's time.
+        # `asyncio.timeout` is equivalent but takes a tenth of an upload's time.
         clock = asyncio.get_running_loop().call_later(BODY_SECONDS, self._end, task)
         try:
-            return await self._whole(receive)
+            return await self._complete(receive)
         except asyncio.CancelledError:
-            if task not in self._late or task.uncancel():  # the server ends, not the patience
+            if task not in self._late or task.uncancel():  # the server is stopping
                 raise
             raise ProblemError(problems.SLOW, linger=0) from None
         finally:
@@ -54,10 +59,10 @@ class Bodies:
         self._late.add(task)
         task.cancel()
 
-    async def _whole(self, receive: Receive) -> bytes:
+    async def _complete(self, receive: Receive) -> bytes:
         message = await receive()
         if not message.get("more_body", False) and message["type"] == "http.request":
-            return self._checked(message["body"])  # nearly always: it came with the headers
+            return self._checked(message["body"])  # the usual case: it arrived with the headers
         parts = bytearray()
         try:
             return await self._rest(message, receive, parts)
@@ -72,7 +77,7 @@ class Bodies:
             parts += part
             self.held += len(part)
             more = message.get("more_body", False)
-            linger = BODY_SECONDS if more else 0  # after the last part nothing is left to drop
+            linger = BODY_SECONDS if more else 0  # nothing to discard after the last part
             if len(parts) > LONGEST_UPLOAD:
                 raise ProblemError(problems.TOO_LARGE, linger=linger)
             if self.held > MOST_HELD:
@@ -88,8 +93,10 @@ class Bodies:
 
 
 async def drop(receive: Receive, seconds: float) -> None:
-    """Read what is left of a body and keep nothing of it: whoever still sends would not hear an
-    answer if the connection were closed on them."""
+    """Read and discard the rest of a body.
+
+    A client that is still sending would not receive the answer if its connection were closed.
+    """
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             while (await receive()).get("more_body", False):

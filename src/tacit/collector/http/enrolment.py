@@ -1,4 +1,4 @@
-"""Enrolment tokens: who may send at all, and how much of it. Nobody's token is ever stored."""
+"""Enrolment tokens: authorization and quota of uploads. No token is ever stored."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -8,14 +8,14 @@ from tacit.collector.http.problems import ProblemError
 from tacit.errors import DataError
 
 MOST_PEOPLE = 4
-"""A device, a browser, and what they become when somebody erases everything: each is a new name."""
+"""Names per token: a device, a browser, and new names of either after an erasure."""
 
 
 class Enrolment:
-    """Tokens by their SHA-256, as the operator's file has them.
+    """Tokens by their SHA-256, as in the operator's file.
 
-    `most`: reports that one token may have stored in an epoch of a task. `people`: how many names
-    they may be under. Raises `DataError` for a line that is no SHA-256.
+    `most`: reports per token, epoch and task. `people`: names per token. Raises `DataError` for a
+    line that is not a SHA-256.
     """
 
     def __init__(self, digests: Iterable[str], most: int, people: int = MOST_PEOPLE) -> None:
@@ -27,7 +27,10 @@ class Enrolment:
         self.most, self.people = most, people
 
     def admit(self, headers: Mapping[bytes, bytes]) -> bytes:
-        """The SHA-256 of the request's token; raises `ProblemError` for none, or an unknown one."""
+        """Return the SHA-256 of the request's token.
+
+        Raises `ProblemError` without a known token.
+        """
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
         digest = sha256(token).digest()
         if scheme.lower() != b"bearer" or digest not in self._digests:

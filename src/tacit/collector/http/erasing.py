@@ -1,7 +1,7 @@
-"""POST /v1/tasks/{task}/erasures: a person's reports to a task are left out, and deleted.
+"""POST /v1/tasks/{task}/erasures: exclude and delete a user's reports to a task.
 
-A device shows the key that its name was made from. Whoever knows the name, as everybody does who
-has the reports, cannot make the key. The answer is the same for names with reports and without.
+A device proves ownership of its name by the key that the name was derived from. The name is in the
+reports, but the key cannot be computed from it. The answer is the same whether reports exist.
 """
 
 import re
@@ -21,16 +21,16 @@ from tacit.errors import DataError
 from tacit.wire import strict
 
 MOST_WAITING = 32
-"""Erasures that wait together: each has a commit of its own."""
+"""Most pending erasures; each is committed separately."""
 LONGEST = 1024
-"""Bytes of an erasure."""
+"""Most bytes of an erasure."""
 WHAT = "An erasure"
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 class Erasing:
-    """The route for erasures. `counts`: answers by the name of their problem, or "accepted"."""
+    """The route of erasures. `counts`: answers by problem name, or "accepted"."""
 
     def __init__(self, admission: Admission, writer: Writer) -> None:
         self._admission, self._writer = admission, writer
@@ -39,7 +39,7 @@ class Erasing:
         self.counts: Counter[str] = Counter()
 
     async def __call__(self, request: Request) -> Response:
-        """Answer one request. Raises `ProblemError` for what is refused."""
+        """Answer one request. Raises `ProblemError` for a refused one."""
         self._waiting += 1
         try:
             if self._waiting > MOST_WAITING:
@@ -73,11 +73,11 @@ class Erasing:
 
 
 def erased(body: bytes) -> bytes:
-    """The name that is asked to be erased, 16 bytes; raises `ProblemError` for no such request."""
+    """Return the name to erase, 16 bytes. Raises `ProblemError` for a malformed request."""
     try:
         fields = strict.fields(strict.parse(body, WHAT, LONGEST), WHAT, ("key",))
         key = strict.typed(fields, "key", str, WHAT)
-    except DataError:  # whose sentences repeat what was sent
+    except DataError:  # its message repeats the input
         key = ""
     if not _KEY.fullmatch(key):
         raise ProblemError(problems.NO_ERASURE)

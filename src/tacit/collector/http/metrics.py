@@ -1,4 +1,4 @@
-"""What an operator may watch: sums since the start, of nobody in particular."""
+"""Operator metrics: totals since the start, without personal data."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from tacit.collector.storage.writer import Writer
 
 
 def text(upload: UploadHandler, erasing: Erasing, writer: Writer) -> str:
-    """The figures in Prometheus' text format."""
+    """Return the metrics in the Prometheus text format."""
     return "".join(f"{line}\n" for line in _lines(upload, erasing, writer))
 
 

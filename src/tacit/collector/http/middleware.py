@@ -1,4 +1,4 @@
-"""The outermost layer: uploads go straight in, everything else gets a browser's headers."""
+"""Outermost layer: direct dispatch of uploads, and security headers for everything else."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -16,16 +16,16 @@ POLICY = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-"""This origin alone, no framing, no guessing."""
+"""Same origin only, no framing, no MIME sniffing."""
 REPORTS = re.compile(r"/v1/tasks/([^/]+)/reports")
 
 
 Upload = Callable[[str, Scope, Receive, Send], Awaitable[None]]
-"""Answers one upload to the task of an address."""
+"""Answer one upload to the task of an address."""
 
 
 class Middleware:
-    """Nearly every request is an upload: it need not ask each route whether it is meant."""
+    """Dispatches uploads, the most frequent requests, without matching the other routes."""
 
     def __init__(self, upload: Upload, rest: ASGIApp) -> None:
         self._upload, self._rest = upload, rest
@@ -41,9 +41,9 @@ class Middleware:
 
 @lru_cache(maxsize=64)
 def task_of(path: str) -> str | None:
-    """The task whose address takes uploads at this path."""
-    found = REPORTS.fullmatch(path)
-    return found[1] if found else None
+    """Return the task that accepts uploads at this path, None if none."""
+    match = REPORTS.fullmatch(path)
+    return match[1] if match else None
 
 
 def _with_policy(send: Send) -> Send:

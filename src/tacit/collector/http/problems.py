@@ -1,4 +1,4 @@
-"""What a request can be refused for, as problem documents (RFC 9457)."""
+"""Problem documents (RFC 9457) of refused requests."""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MEDIA_TYPE = b"application/problem+json"
 class Problem:
     """One kind of refusal: its name in the `type` of a document, HTTP status, and a sentence.
 
-    `retry_after`: seconds after which the same request may succeed; None when it never will.
+    `retry_after`: seconds after which the same request may succeed, None if it never will.
     """
 
     name: str
@@ -21,7 +21,7 @@ class Problem:
     retry_after: int | None = None
 
     def document(self, refused: "list[dict[str, str]] | None" = None) -> bytes:
-        """The body of the answer. `refused`: reports that were not stored, where others were."""
+        """Return the response body. `refused`: reports that were not stored, if others were."""
         fields: dict[str, Any] = {
             "type": URN + self.name,
             "title": self.name.replace("-", " "),
@@ -36,8 +36,8 @@ class Problem:
 class ProblemError(Exception):
     """Raised to end a request with a problem.
 
-    `linger`: where part of the body has not been read, the seconds for which it is still read, and
-    dropped, before the connection is closed. None: the connection goes on.
+    `linger`: for an incompletely read body, the seconds for which the rest is read and discarded
+    before the connection is closed. None: the connection stays open.
     """
 
     def __init__(self, problem: Problem, linger: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""uvicorn as it comes, set up for a collector; what it has no setting for is the proxy's part."""
+"""uvicorn configured for a collector. Whatever it cannot configure is left to the proxy."""
 
 import gc
 import socket
@@ -12,14 +12,14 @@ from tacit.errors import RequestError
 
 MOST_CONNECTIONS = 4096
 KEEP_ALIVE_SECONDS = 75
-"""Longer than a proxy keeps a connection: whoever sends on it must be the one who closes it."""
+"""Longer than the keep-alive of proxies: the client of a connection must be the one to close it."""
 SWITCH_SECONDS = 2e-5
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket at that address, which nobody else can take any more; port 0 is any free one.
+    """Return a socket bound to that address. Port 0 is any free port.
 
-    Raises `RequestError` where it is taken already, or none of this machine's.
+    Raises `RequestError` if the address is in use, or not on this machine.
     """
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
@@ -36,21 +36,24 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def serve(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve until it is told to stop, by Ctrl-C or SIGTERM; then what waits is stored."""
+    """Serve until Ctrl-C or SIGTERM, then store pending reports."""
     host, port = listener.getsockname()[:2]
-    # Parsing makes and drops small objects by the million, none of them in a cycle: looking for
-    # cycles every 700 of them, as Python would, costs more than the parsing.
+    # Parsing allocates millions of small objects without cycles. Python's default threshold of 700
+    # would spend more time on cycle collection than on parsing.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
-    # The writer wants Python's lock five times a commit, and would wait 5 ms each time.
+    # The writer acquires Python's lock five times per commit, and would wait 5 ms each time.
     sys.setswitchinterval(SWITCH_SECONDS)
     with suppress(KeyboardInterrupt):  # uvicorn raises it once everything has ended
         uvicorn.Server(configured(app, host, port)).run(sockets=[listener])
 
 
 def configured(app: ASGIApp, host: str, port: int) -> uvicorn.Config:
-    """uvicorn's settings for a collector. No access log: it would hold addresses; no trust in
-    forwarded-for, no server header, one process, because it owns the store."""
+    """Return uvicorn's settings for a collector.
+
+    No access log, which would hold addresses; no trust in forwarded-for; no server header; one
+    process, because it owns the store.
+    """
     return uvicorn.Config(
         app,
         host=host,
@@ -61,7 +64,7 @@ def configured(app: ASGIApp, host: str, port: int) -> uvicorn.Config:
         lifespan="on",
         access_log=False,
         log_level="warning",
-        log_config=None,  # logging belongs to who runs the process, not to a library
+        log_config=None,  # logging is configured by the application, not by a library
         proxy_headers=False,
         server_header=False,
         date_header=False,

@@ -1,4 +1,4 @@
-"""POST /v1/tasks/{task}/reports: refuse early, read with limits, store, and only then say so."""
+"""POST /v1/tasks/{task}/reports: refuse early, read with limits, and acknowledge once durable."""
 
 import asyncio
 import logging
@@ -24,20 +24,20 @@ from tacit.collector.storage.writer import ExcessError, Writer
 log = logging.getLogger(__name__)
 
 MOST_WAITING = 128
-"""Uploads that wait for their commit together: a fraction of a second's work."""
+"""Most uploads waiting for a commit: a fraction of a second of work."""
 PATIENCE = 0.1
-"""Seconds before a refused client hears of it: one that does not wait by itself is made to."""
+"""Seconds before a refusal is sent, which slows down clients that do not back off."""
 
 
 class UploadAnswer(NamedTuple):
-    """What is said of an upload."""
+    """Response to an upload."""
 
     status: int
     content: bytes
     retry_after: int | None = None
 
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The header lines that an HTTP answer of it has, names in lower case."""
+        """Return the HTTP header lines, names in lower case."""
         media = b"application/json" if self.status == 200 else MEDIA_TYPE
         headers = [(b"content-type", media), (b"content-length", b"%d" % len(self.content))]
         if self.retry_after is not None:
@@ -49,7 +49,7 @@ ACCEPTED = UploadAnswer(200, b"{}")
 
 
 class UploadHandler:
-    """Takes reports. `counts`: answers by the name of their problem, or "accepted"."""
+    """Accepts reports. `counts`: answers by problem name, or "accepted"."""
 
     def __init__(self, admission: Admission, writer: Writer) -> None:
         self._admission, self._writer = admission, writer
@@ -70,29 +70,28 @@ class UploadHandler:
             answer = self._raised(error, visit)
             linger = error.linger if isinstance(error, ProblemError) else None
         if linger is None:
-            await _say(send, answer)
+            await _respond(send, answer)
         else:
             await _close(receive, send, answer, linger)
 
     async def _not_busy(self) -> None:
-        """Nothing of a request is looked at while there is too much to do already: reading it first
-        would cost as much as storing it."""
+        """Refuse requests without reading them under overload: reading costs as much as storing."""
         if self._writer.uploads + self._learning >= MOST_WAITING:
             await asyncio.sleep(PATIENCE)
             raise ProblemError(problems.BUSY)
 
     async def _store(self, visit: Visit, body: bytes) -> UploadAnswer:
-        """Read a body and have it stored; returns once it is durable."""
+        """Read a body and store its reports. Returns once they are durable."""
         sent, samples = read(body), visit.validator.samples
         if samples is not None:
             samples.bound(report.person for report in sent)
-        taken = visit.validator.taken(sent, visit.now)
-        charge = visit.charge(len(sent), taken.people)
+        accepted = visit.validator.taken(sent, visit.now)
+        charge = visit.charge(len(sent), accepted.people)
         if samples is None:
-            rows, refused, paid = taken.rows, taken.refused, None
+            rows, refused, paid = accepted.rows, accepted.refused, None
         else:
-            right, paid = await self._right(taken, samples, charge)
-            rows, refused = among(taken, right)
+            right, paid = await self._right(accepted, samples, charge)
+            rows, refused = among(accepted, right)
         cost = None if charge is None else Cost(charge, len(refused), paid)
         outcomes: list[ReportOutcome] = []
         if rows or (cost is not None and cost.paid is None):
@@ -100,13 +99,12 @@ class UploadHandler:
         return self._accepted(rows, outcomes, refused)
 
     async def _right(
-        self, taken: Taken, samples: Samples, charge: Charge | None
+        self, upload: Taken, samples: Samples, charge: Charge | None
     ) -> tuple[set[Claim], Reservation | None]:
-        """The claims that are right. What can only be checked with some work is paid for by the
-        token before it is done."""
-        known = {each: samples.right(*each) for each in taken.claims}
-        right = {each for each, found in known.items() if found}
-        unknown = claims(each for each, found in known.items() if found is None)
+        """Return the valid claims. Expensive checks are charged to the token first."""
+        known = {each: samples.right(*each) for each in upload.claims}
+        right = {each for each, is_right in known.items() if is_right}
+        unknown = claims(each for each, is_right in known.items() if is_right is None)
         if not unknown:
             return right, None
         self._learning += 1
@@ -120,7 +118,10 @@ class UploadHandler:
     def _accepted(
         self, rows: list[StoredReport], outcomes: list[ReportOutcome], refused: Refused
     ) -> UploadAnswer:
-        """All stored, or the list of those that are not; every other one is durable."""
+        """Acknowledge the upload, or list the reports that are not stored.
+
+        All others are durable.
+        """
         if ReportOutcome.CONFLICT in outcomes:
             pairs = zip(rows, outcomes, strict=True)
             conflicts = [row for row, outcome in pairs if outcome is ReportOutcome.CONFLICT]
@@ -139,13 +140,13 @@ class UploadHandler:
             if error.spent and visit is not None:
                 self._admission.spent(visit)
             return self._refused(problems.LIMIT)
-        # Where it failed, and not the error's own words: they may hold what was sent.
+        # Log where it failed, but not the error message: it may contain the input.
         frames = "".join(traceback.format_tb(error.__traceback__))
         log.error("An upload failed: %s.\n%s", type(error).__name__, frames)
         return self._refused(problems.FAILED)
 
     def _refused(self, problem: Problem, refused: Refused | None = None) -> UploadAnswer:
-        """Nothing stored, or all but what is listed in `refused`."""
+        """Return a refusal: nothing is stored, or everything except the reports in `refused`."""
         self.counts[problem.name] += 1
         return UploadAnswer(problem.status, problem.document(refused), problem.retry_after)
 
@@ -156,14 +157,14 @@ _PROBLEMS = {
 }
 
 
-async def _say(send: Send, answer: UploadAnswer) -> None:
+async def _respond(send: Send, answer: UploadAnswer) -> None:
     headers = answer.headers()
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.content})
 
 
 async def _close(receive: Receive, send: Send, answer: UploadAnswer, linger: float) -> None:
-    """Answer at once, drop the rest of the body for so many seconds, then end the connection."""
+    """Answer at once, discard the rest of the body for `linger` seconds, then disconnect."""
     headers = [*answer.headers(), (b"connection", b"close")]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.content, "more_body": True})

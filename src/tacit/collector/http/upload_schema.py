@@ -1,5 +1,7 @@
-"""The JSON of an upload: its form is checked while it is parsed. Whether anybody asked for what it
-says is for `tacit.collector.http.validation`."""
+"""JSON schema of uploads, checked while parsing.
+
+`tacit.collector.http.validation` checks the content against the task.
+"""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -14,8 +16,10 @@ Name = Annotated[str, Meta(min_length=32, max_length=32)]
 
 
 class Sent(Struct, forbid_unknown_fields=True, gc=False):
-    """A report as it was sent; the fields are those of `tacit.wire.report.Report`. That names are
-    hexadecimal is seen when they become bytes."""
+    """A report as sent, with the fields of `tacit.wire.report.Report`.
+
+    That names are hexadecimal is checked when they are converted to bytes.
+    """
 
     id: Name
     mech: str
@@ -33,35 +37,39 @@ class UploadDocument(Struct, forbid_unknown_fields=True):
 
 _DECODER = Decoder(UploadDocument)
 OF_UPLOAD, OF_REPORT = 2, 18
-"""Quotation marks: of the key of an upload, of six keys and three texts of a report."""
+"""Quotation marks: of an upload's key, and of a report's six keys and three strings."""
 TWICE = Problem("malformed", 400, "A key occurs twice, or a text holds a quotation mark.")
 
 
 def read(body: bytes) -> list[Sent]:
-    """The reports of an upload. Raises `ProblemError` for anything but JSON of that form: numbers
-    that are not whole, keys that are unknown, missing or repeated, more reports than one upload may
-    have."""
+    """Return the reports of an upload.
+
+    Raises `ProblemError` for any other JSON: numbers that are not integers, unknown, missing or
+    repeated keys, or more reports than one upload may have.
+    """
     try:
         reports = _DECODER.decode(body).reports
     except (DecodeError, RecursionError, UnicodeDecodeError) as error:
-        # The sentence names the place and the types; it repeats nothing of what was sent.
+        # The message names the position and the types, and repeats no input.
         raise ProblemError(Problem("malformed", 400, f"{error}.")) from None
-    # The decoder takes the last of equal keys. Every key and every text stands between two marks,
-    # and all of them are there: with as many marks as that takes, none is there twice.
+    # The decoder uses the last of equal keys. Every key and every string is between two marks, and
+    # all of them are present: with exactly that many marks, none is repeated.
     if body.count(b'"') != OF_UPLOAD + OF_REPORT * len(reports):
         raise ProblemError(TWICE)
     return reports
 
 
 def names(reports: Sequence[Sent]) -> list[tuple[bytes, bytes]]:
-    """The 16 bytes of each report's id and of its person; raises `ProblemError` where one of them
-    is not lowercase hexadecimal."""
+    """Return the 16 bytes of each report's id and person.
+
+    Raises `ProblemError` if one of them is not lowercase hexadecimal.
+    """
     text = "".join([report.id + report.person for report in reports])
     try:
         raw = bytes.fromhex(text)
     except ValueError:
         raw = b""
-    if raw.hex() != text:  # `fromhex` also takes capitals and spaces
+    if raw.hex() != text:  # `fromhex` also accepts capitals and spaces
         raise ProblemError(Problem("malformed", 400, "A name is not 32 hexadecimal digits."))
     return [
         (raw[start : start + 16], raw[start + 16 : start + 32]) for start in range(0, len(raw), 32)

@@ -1,4 +1,4 @@
-"""What a task takes: every cell one that was asked, every symbol one of the table named."""
+"""Validation of reports: every cell must be queried, and every symbol be in the channel's table."""
 
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +16,14 @@ from tacit.wire.task import Task
 
 Refused = list[dict[str, str]]
 Claim = tuple[str, Places]
-"""A person, and the places that they say they were asked about."""
+"""A user, and the item indices that the user claims to be queried about."""
 
 
 class Taken(NamedTuple):
-    """An upload as rows, and those of its reports that the task does not take. `people`: whose
-    names are on any of them. `claims`: under "sample:K", one for each row, still to be checked."""
+    """Rows of an upload, and its refused reports.
+
+    `people`: names in any of them. `claims`: with "sample:K", one per row, to be checked.
+    """
 
     rows: list[StoredReport]
     refused: Refused
@@ -30,10 +32,11 @@ class Taken(NamedTuple):
 
 
 class ReportValidator:
-    """What is taken for one task. `held`: how the store knows it. Epochs up to `closed` are over.
+    """Validator of reports to one task.
 
-    `counted`: the address under which tokens are charged for it.
-    `samples`: what people are asked, where that takes work to find out; `worker` does it.
+    `held`: the task in the store. `closed`: last closed epoch. `counted`: address under which
+    tokens are charged for it. `samples`: queried items of users, where they are expensive to
+    compute; `worker` computes them.
     """
 
     def __init__(self, task: Task, held: Held, worker: ThreadPoolExecutor | None = None) -> None:
@@ -42,18 +45,18 @@ class ReportValidator:
         self.closed = held.closed
         self.counted = counted(task)
         self._mechs = {
-            channel.id: (place, len(channel.outputs)) for place, channel in enumerate(task.channels)
+            channel.id: (index, len(channel.outputs)) for index, channel in enumerate(task.channels)
         }
         self._every = tuple(range(len(task.items)))
         self._rated = not task.hides_presence
         sampled = task.hides_presence and task.cells < len(task.items)
         self.samples = Samples(task, worker) if sampled else None
-        self._asked = self._question()
+        self._is_queried = self._question()
 
     def taken(self, reports: Sequence[Sent], now: float) -> Taken:
-        """What can be said of an upload at once, at a moment.
+        """Validate an upload at a moment, except for claims.
 
-        Raises `ProblemError` where a name is none: such a client is not ours, and nothing of its
+        Raises `ProblemError` for a malformed name: such a client is not ours, and nothing of its
         upload is stored.
         """
         rows: list[StoredReport] = []
@@ -74,21 +77,23 @@ class ReportValidator:
         return Taken(rows, refused, frozenset(people), claims)
 
     def epochs(self, now: float) -> range:
-        """The epochs that are collected at a moment: `window` back, and one ahead for fast clocks;
-        never one that was closed."""
+        """Return the epochs that are collected at a moment.
+
+        `window` back, and one ahead for fast clocks; never a closed one.
+        """
         epoch = self.task.epoch(now)
         return range(max(epoch - self.task.window, self.closed + 1, 0), epoch + 2)
 
     def _checked(self, report: Sent, open_epochs: range) -> tuple[int, Places, bytes]:
-        """The place of the report's channel in the task, the places and the packed cells."""
-        found = self._mechs.get(report.mech)
-        if found is None or report.schema != SCHEMA:
+        """Return the index of the report's channel, the item indices and the packed cells."""
+        entry = self._mechs.get(report.mech)
+        if entry is None or report.schema != SCHEMA:
             raise ProblemError(problems.MECHANISM)
         if report.epoch not in open_epochs:
             raise ProblemError(problems.EPOCH)
-        mech, outputs = found
-        places, symbols = zip(*report.cells, strict=False)  # pairs, as reading has seen
-        if not self._asked(places):
+        mech, outputs = entry
+        places, symbols = zip(*report.cells, strict=False)  # pairs, as checked by the schema
+        if not self._is_queried(places):
             raise ProblemError(problems.CELLS)
         return mech, places, self._packed(places, symbols, outputs)
 
@@ -111,7 +116,7 @@ class ReportValidator:
         return places == self._every
 
     def _a_sample(self, places: Places) -> bool:
-        """Whether they could be somebody's: as many as are asked, ascending, of the catalogue."""
+        """Return whether the indices could be a sample: right number, ascending, in range."""
         return (
             len(places) == self.task.cells
             and 0 <= places[0] <= places[-1] < len(self._every)
@@ -119,11 +124,11 @@ class ReportValidator:
         )
 
 
-def among(taken: Taken, right: Collection[Claim]) -> tuple[list[StoredReport], Refused]:
-    """The rows whose claims are right, and every report that is refused."""
+def among(upload: Taken, right: Collection[Claim]) -> tuple[list[StoredReport], Refused]:
+    """Return the rows with valid claims, and all refused reports."""
     rows: list[StoredReport] = []
-    refused = list(taken.refused)
-    for row, claim in zip(taken.rows, taken.claims, strict=True):
+    refused = list(upload.refused)
+    for row, claim in zip(upload.rows, upload.claims, strict=True):
         if claim in right:
             rows.append(row)
         else:
@@ -132,5 +137,5 @@ def among(taken: Taken, right: Collection[Claim]) -> tuple[list[StoredReport], R
 
 
 def refusal(id: str, problem: Problem) -> dict[str, str]:
-    """A report that was not stored, as an answer lists it."""
+    """Return the entry of a refused report in the answer."""
     return {"id": id, "problem": problem.name, "detail": problem.detail}

@@ -1,5 +1,4 @@
-"""What a store of counts does, whichever database it is: it holds names and numbers, and decides
-nothing."""
+"""Protocol of count stores, for any database: they hold names and numbers, without policy."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -7,10 +6,10 @@ from typing import NamedTuple, Protocol
 
 
 class Running(NamedTuple):
-    """The epoch in which a task is counted now; it never goes back.
+    """The running epoch of a task's counts; it never decreases.
 
-    `mark`: tells whether two collectors count under one key, and tells the key to nobody; None
-    while nothing is counted. `ends`: Unix seconds.
+    `mark`: identifies the key of the names without revealing it, so that collectors can compare
+    keys; None while nothing is counted. `ends`: Unix seconds.
     """
 
     epoch: int
@@ -19,41 +18,43 @@ class Running(NamedTuple):
 
 
 class TokenCounts(NamedTuple):
-    """What is counted of a token in the epoch of a task: reports, and people they were from."""
+    """Counts of a token in the epoch of a task: reports, and people they were from."""
 
     reports: int
     people: int
 
 
 class Counts(Protocol):
-    """One writer's connection; it is used in a `transaction` alone. `task`: 32 bytes; names: 32
-    bytes, each made under the key of the task's running epoch."""
+    """Connection of one writer, used only in a `transaction`.
+
+    `task`: 32 bytes. Names: 32 bytes, each computed with the key of the task's running epoch.
+    """
 
     def transaction(self, *, alone: bool = False) -> AbstractContextManager[None]:
-        """All or nothing, durable at the end. `alone`: nobody else counts meanwhile.
+        """Run an atomic transaction, durable at the end. `alone`: lock out other writers.
 
-        Raises `StoreError` when the database does not answer.
+        Raises `StoreError` if the database does not respond.
         """
         ...
 
     def running(self) -> dict[bytes, Running]:
-        """The running epoch of each task; nobody changes one until the transaction ends."""
+        """Return the running epoch of each task, locked until the transaction ends."""
         ...
 
     def enter(self, task: bytes, running: Running) -> None:
-        """Begin an epoch: what was counted of the task before is overwritten and gone."""
+        """Start an epoch: earlier counts of the task are overwritten and deleted."""
         ...
 
     def mark(self, task: bytes, running: Running) -> None:
-        """Say under which key the running epoch is counted."""
+        """Store the mark of the running epoch's key."""
         ...
 
     def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, TokenCounts]:
-        """What is counted of these tokens; nobody changes it until the transaction ends."""
+        """Return the counts of these tokens, locked until the transaction ends."""
         ...
 
     def known(self, task: bytes, people: Iterable[bytes]) -> set[bytes]:
-        """Those of the people who were counted already."""
+        """Return the people that are already counted."""
         ...
 
     def keep(
@@ -63,10 +64,9 @@ class Counts(Protocol):
         ...
 
     def scrub(self) -> None:
-        """Outside a transaction: leave nothing of what was deleted in logs of the database's own,
-        where that can be had."""
+        """Remove deleted data from the database's logs, if possible. Outside a transaction."""
         ...
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connection."""
         ...

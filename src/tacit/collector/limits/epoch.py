@@ -1,4 +1,4 @@
-"""An epoch of a task, as limits count in it."""
+"""Epochs of tasks, as used by limits."""
 
 from typing import NamedTuple
 
@@ -15,12 +15,14 @@ class Epoch(NamedTuple):
 
 
 def counted(task: Task) -> bytes:
-    """The address under which reports to a task are counted, 32 bytes: of its question, so that a
-    task and the one that continues it are counted together."""
+    """Return the address under which reports to a task are counted, 32 bytes.
+
+    It is that of the question, so a task and its continuation are counted together.
+    """
     return bytes.fromhex(task.question)
 
 
 def epoch_of(task: Task, number: int) -> Epoch:
-    """The epoch of that number."""
+    """Return the epoch with this number."""
     begins = task.start + number * task.epoch_seconds
     return Epoch(counted(task), number, begins, begins + task.epoch_seconds)

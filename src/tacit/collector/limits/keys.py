@@ -1,9 +1,10 @@
-"""The keys under which tokens are counted: a file outside the database that cannot be turned back.
+"""Keys of token counts, in a file outside the database, with forward secrecy.
 
-It holds a state s and the keys of epochs that run. An epoch's key is HMAC(s, task, epoch) under the
-state of the UTC day on which the epoch began. Once a day s becomes SHA-256(s), and a key goes when
-its epoch ends: from a later file no earlier key follows. From an earlier one every later key does,
-so a copy is as secret as the file, and so is the memory of the process.
+The file holds a state s and the keys of running epochs. An epoch's key is HMAC(s, task, epoch)
+under the state of the UTC day on which the epoch began. Once a day s becomes SHA-256(s), and a key
+is deleted when its epoch ends: earlier keys cannot be computed from a later file. Later keys can be
+computed from an earlier one, so a copy is as secret as the file, and so is the memory of the
+process.
 """
 
 import fcntl
@@ -36,13 +37,14 @@ class _Key(NamedTuple):
 
 
 class EpochKeys:
-    """The file at `path`, made where there is none. Several processes may share it.
+    """The key file at `path`, created if missing. Several processes may share it.
 
-    `now`: Unix seconds. Raises `RequestError` for a file that others may read, or that is none.
+    `now`: Unix seconds. Raises `RequestError` for a file that others may read, or that is not a key
+    file.
     """
 
     def __init__(self, path: Path, now: float) -> None:
-        self._path = path.resolve()  # a link would keep the state that is to be replaced
+        self._path = path.resolve()  # replacing a link would leave the old state
         self._partial = self._path.with_name(f".{self._path.name}.new")
         self._day, self._state = int(now // DAY), secrets.token_bytes(32)
         self._keys: dict[tuple[bytes, int], _Key] = {}
@@ -55,8 +57,10 @@ class EpochKeys:
             raise RequestError(f"{path} cannot store the keys of tokens: {error}.") from None
 
     def key(self, epoch: Epoch) -> bytes:
-        """The key of an epoch, 32 bytes: on disk when it is returned, so that it is the same one
-        after a crash. Raises `OSError` and `RequestError` as the file does."""
+        """Return the key of an epoch, 32 bytes, after storing it, so that it survives a crash.
+
+        Raises `OSError` and `RequestError` as the file does.
+        """
         if (epoch.task, epoch.number) not in self._keys:
             with self._locked() as folder:
                 self._read()
@@ -65,8 +69,11 @@ class EpochKeys:
         return self._keys[epoch.task, epoch.number].key
 
     def turn(self, running: Iterable[Epoch], now: float) -> None:
-        """Go on to the day of `now`: make the keys of every epoch that runs, replace the state once
-        for each day that began, and let go of keys whose epochs ended."""
+        """Advance to the day of `now`.
+
+        Makes the keys of every running epoch, replaces the state once per day, and deletes keys of
+        ended epochs.
+        """
         today, wanted = int(now // DAY), list(running)
         if (
             today <= self._day
@@ -84,8 +91,11 @@ class EpochKeys:
             self._write(folder)
 
     def _make(self, epoch: Epoch) -> None:
-        """Of an epoch that began before the state's day, the state of that day is gone, and the key
-        is made under this one: a collector begins with it, and others copy it."""
+        """Make the key of an epoch.
+
+        For an epoch that began before the state's day, the state of that day is gone, and the key
+        is made from the current one: one collector starts with it, and others copy the file.
+        """
         if (epoch.task, epoch.number) not in self._keys:
             state = _later(self._state, epoch.begins // DAY - self._day)
             text = f"tacit-tokens-1\n{epoch.task.hex()}\n{epoch.number}"
@@ -94,7 +104,7 @@ class EpochKeys:
 
     @contextmanager
     def _locked(self) -> Generator[int]:
-        """The folder, to nobody else while the file in it is replaced."""
+        """Lock the folder while the file in it is replaced."""
         folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
@@ -103,7 +113,7 @@ class EpochKeys:
             os.close(folder)
 
     def _read(self) -> bool:
-        """Take what the file says; False where there is none."""
+        """Read the file; False if it does not exist."""
         try:
             file = os.open(self._path, os.O_RDONLY)
         except FileNotFoundError:
@@ -117,7 +127,7 @@ class EpochKeys:
             content = opened.read(LONGEST + 1)
         try:
             self._day, self._state, self._keys = _loads(content)
-        except (DataError, ValueError):  # whose sentences repeat what they found
+        except (DataError, ValueError):  # their messages repeat the content
             raise RequestError(
                 f"{self._path} does not contain the keys of tokens. Copy the file of a collector "
                 "that runs on this database; if none is left, remove it and the counts."
@@ -125,7 +135,7 @@ class EpochKeys:
         return True
 
     def _write(self, folder: int) -> None:
-        """All or nothing, on disk on return; then what the file held before is overwritten."""
+        """Write the file atomically and durably, then overwrite its previous content."""
         with open(
             os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
         ) as new:
@@ -160,7 +170,7 @@ def _dumps(day: int, state: bytes, keys: dict[tuple[bytes, int], _Key]) -> bytes
 
 
 def _loads(content: bytes) -> tuple[int, bytes, dict[tuple[bytes, int], _Key]]:
-    """Raises `DataError` and `ValueError` for anything but what `_dumps` wrote."""
+    """Parse the content from `_dumps`. Raises `DataError` and `ValueError` for any other."""
     fields = strict.fields(strict.parse(content, WHAT, LONGEST), WHAT, FIELDS)
     if fields["format"] != FORMAT:
         raise ValueError(FORMAT)

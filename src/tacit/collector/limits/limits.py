@@ -1,4 +1,4 @@
-"""How much a token may send: reserved before anything is stored, given back where nothing was."""
+"""Quotas of tokens: reserved before anything is stored, returned if nothing was."""
 
 import hmac
 from collections import Counter
@@ -14,9 +14,10 @@ from tacit.wire.task import Task
 
 
 class Charge(NamedTuple):
-    """What an upload would cost its token. `token`: its SHA-256. `now`: when it came, Unix seconds.
+    """Cost of an upload to its token.
 
-    `task`: the address it is counted under. `reports`: how many. `people`: the names they are from.
+    `token`: its SHA-256. `task`: the address it is counted under. `now`: time of arrival, Unix
+    seconds. `reports`: their number. `people`: the names they are from.
     """
 
     token: bytes
@@ -27,7 +28,7 @@ class Charge(NamedTuple):
 
 
 class Reservation(NamedTuple):
-    """Granted: the epoch, and the name under which the token is counted in it."""
+    """A granted charge: the epoch, and the name under which the token is counted in it."""
 
     task: bytes
     epoch: int
@@ -35,14 +36,16 @@ class Reservation(NamedTuple):
 
 
 class Excess(NamedTuple):
-    """Refused. `spent`: whether no report at all is left of the token's share."""
+    """A refused charge. `spent`: whether the token's quota of reports is exhausted."""
 
     spent: bool
 
 
 class Limits:
-    """Used by the writer's thread alone. `tasks`: those that are served. `most`: reports of a token
-    in an epoch of a task; `most_people`: how many people they may be from.
+    """Quotas, used by the writer's thread alone.
+
+    `tasks`: the served ones. `most`: reports per token, epoch and task. `most_people`: number of
+    people that these may be from.
 
     Raises `RequestError` where the counts were made under other keys than the file's.
     """
@@ -55,8 +58,10 @@ class Limits:
         self._most, self._most_people = most, most_people
 
     def turn(self, now: float) -> None:
-        """What is due at a moment: the day's state, keys of epochs that began, and the end of what
-        was counted in epochs that are over. Raises `StoreError`, `OSError`, `RequestError`."""
+        """Advance to a moment: replace the day's state, make keys, and delete past counts.
+
+        Raises `StoreError`, `OSError`, `RequestError`.
+        """
         self._keys.turn([self._epoch(task, now) for task in self._tasks], now)
         with self._counts.transaction(alone=True):
             over = {
@@ -70,14 +75,14 @@ class Limits:
             self._counts.scrub()
 
     def start(self, now: float) -> None:
-        """Begin to count; raises `RequestError` where what is counted now has other keys."""
+        """Start counting. Raises `RequestError` if running counts have other keys."""
         self.turn(now)
         self._enter([self._epoch(task, now) for task in self._tasks])
 
     def reserve(self, charges: Sequence[Charge]) -> list[Reservation | Excess]:
-        """Each charge in its order: all of it, or nothing of it. Durable on return.
+        """Reserve each charge in order, completely or not at all. Durable on return.
 
-        Raises `StoreError` when the database does not answer; nothing is reserved then.
+        Raises `StoreError` if the database does not respond; nothing is reserved then.
         """
         latest = {charge.task: charge.now for charge in sorted(charges, key=lambda c: c.now)}
         wanted = [self._epoch(task, now) for task, now in sorted(latest.items())]
@@ -89,24 +94,24 @@ class Limits:
             self._enter(wanted)
 
     def give_back(self, unused: Iterable[tuple[Reservation, int]]) -> None:
-        """So many reports of each reservation were not stored. Raises `StoreError`."""
+        """Return reports of reservations that were not stored. Raises `StoreError`."""
         back = Counter[Reservation]()
         for reservation, reports in unused:
             back[reservation] += reports
         with self._counts.transaction():
             running = self._counts.running()
             current = [each for each in back if self._is_running(each, running)]
-            for task, own in _by_task(current):
-                found = self._counts.tallies(task, [each.name for each in own])
+            for task, reservations in _by_task(current):
+                tallies = self._counts.tallies(task, [each.name for each in reservations])
                 left = {
                     each.name: tally._replace(reports=tally.reports - back[each])
-                    for each in own
-                    if (tally := found.get(each.name)) is not None
+                    for each in reservations
+                    if (tally := tallies.get(each.name)) is not None
                 }
                 self._counts.keep(task, left, ())
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._counts.close()
 
     def _is_running(self, each: Reservation, running: Mapping[bytes, Running]) -> bool:
@@ -118,31 +123,33 @@ class Limits:
     def _entered(
         self, wanted: Sequence[Epoch], running: Mapping[bytes, Running]
     ) -> dict[bytes, Epoch] | None:
-        """The epochs to count in: where another collector is ahead, its own. None where one of them
-        has to be entered first."""
+        """Return the epochs to count in; the later one if another collector is ahead.
+
+        None if one of them must be started first.
+        """
         epochs: dict[bytes, Epoch] = {}
-        for own in wanted:
-            found = running.get(own.task)
-            if found is None or found.epoch < own.number or found.mark is None:
+        for epoch in wanted:
+            current = running.get(epoch.task)
+            if current is None or current.epoch < epoch.number or current.mark is None:
                 return None
-            epochs[own.task] = epoch_of(self._tasks[own.task], found.epoch)
-            self._same(epochs[own.task], found.mark)
+            epochs[epoch.task] = epoch_of(self._tasks[epoch.task], current.epoch)
+            self._same(epochs[epoch.task], current.mark)
         return epochs
 
     def _enter(self, wanted: Sequence[Epoch]) -> None:
-        """Begin epochs, and so end those before."""
+        """Start epochs, and thereby end earlier ones."""
         with self._counts.transaction(alone=True):
             running = self._counts.running()
-            for own in wanted:
-                found = running.get(own.task, Running(own.number - 1, None, 0))
-                begun = epoch_of(self._tasks[own.task], max(own.number, found.epoch))
+            for epoch in wanted:
+                current = running.get(epoch.task, Running(epoch.number - 1, None, 0))
+                begun = epoch_of(self._tasks[epoch.task], max(epoch.number, current.epoch))
                 entered = Running(begun.number, self._mark(begun), begun.ends)
-                if found.epoch < begun.number:
-                    self._counts.enter(own.task, entered)
-                elif found.mark is None:
-                    self._counts.mark(own.task, entered)
+                if current.epoch < begun.number:
+                    self._counts.enter(epoch.task, entered)
+                elif current.mark is None:
+                    self._counts.mark(epoch.task, entered)
                 else:
-                    self._same(begun, found.mark)
+                    self._same(begun, current.mark)
         self._counts.scrub()
 
     def _mark(self, epoch: Epoch) -> bytes:
@@ -162,22 +169,24 @@ class Limits:
         verdicts: dict[int, Reservation | Excess] = {}
         for task, epoch in sorted(epochs.items()):
             key = self._keys.key(epoch)
-            own = {place: each for place, each in enumerate(charges) if each.task == task}
-            named = {place: names(key, each) for place, each in own.items()}
+            charges_of_task = {
+                index: each for index, each in enumerate(charges) if each.task == task
+            }
+            named = {index: names(key, each) for index, each in charges_of_task.items()}
             tallies = self._counts.tallies(task, {name for name, _ in named.values()})
             known = self._counts.known(task, set(chain(*(people for _, people in named.values()))))
             sheet = _Sheet(tallies, known, TokenCounts(self._most, self._most_people))
-            for place, (name, people) in named.items():
-                granted = sheet.add(name, own[place].reports, people)
-                verdicts[place] = (
+            for index, (name, people) in named.items():
+                granted = sheet.add(name, charges_of_task[index].reports, people)
+                verdicts[index] = (
                     Reservation(task, epoch.number, name) if granted else Excess(sheet.spent(name))
                 )
             self._counts.keep(task, sheet.changed, sheet.added)
-        return [verdicts[place] for place in range(len(charges))]
+        return [verdicts[index] for index in range(len(charges))]
 
 
 class _Sheet:
-    """What a transaction counts. `changed`, `added`: tallies and people that are not kept yet."""
+    """Counts of a transaction. `changed`, `added`: tallies and people to store."""
 
     def __init__(
         self, tallies: Mapping[bytes, TokenCounts], known: set[bytes], most: TokenCounts
@@ -187,7 +196,7 @@ class _Sheet:
         self.added: set[bytes] = set()
 
     def add(self, name: bytes, reports: int, people: Sequence[bytes]) -> bool:
-        """Count it, unless that would be too much."""
+        """Count an upload, unless it exceeds the quota."""
         new = [each for each in people if each not in self._known and each not in self.added]
         before = self._counted(name)
         after = TokenCounts(before.reports + reports, before.people + len(new))
@@ -205,13 +214,15 @@ class _Sheet:
 
 
 def names(key: bytes, charge: Charge) -> tuple[bytes, list[bytes]]:
-    """Of the token, and of it with each person. Every field has one size for its kind, so that no
-    two lists of fields are the same bytes."""
+    """Return the names of the token, and of the token with each person.
+
+    Every field has a fixed size for its kind, so different fields never yield equal bytes.
+    """
     fields = charge.token + charge.task
     people = [hmac.digest(key, b"person" + fields + each, "sha256") for each in charge.people]
     return hmac.digest(key, b"token" + fields, "sha256"), people
 
 
 def _by_task(reservations: Iterable[Reservation]) -> Iterator[tuple[bytes, list[Reservation]]]:
-    for task, own in groupby(sorted(reservations), key=lambda each: each.task):
-        yield task, list(own)
+    for task, group in groupby(sorted(reservations), key=lambda each: each.task):
+        yield task, list(group)

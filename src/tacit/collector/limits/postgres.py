@@ -1,4 +1,4 @@
-"""Counts in PostgreSQL, shared by every collector of the database, in tables that no backup has."""
+"""Counts in PostgreSQL, shared by all collectors of a database, in tables excluded from backups."""
 
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
@@ -34,10 +34,10 @@ CREATE TABLE IF NOT EXISTS token_people (
 
 
 class PostgresCounts:
-    """Connects again when the connection is lost. Rows of a transaction are locked and written in
-    the order of their names: no two collectors wait for each other.
+    """Counts in PostgreSQL. Reconnects when the connection is lost.
 
-    Raises `RequestError` at the start where there is no such database, or it may not be written.
+    Rows of a transaction are locked and written in the order of their names, so collectors cannot
+    deadlock. Raises `RequestError` at the start if the database does not exist or is not writable.
     """
 
     def __init__(self, url: str) -> None:
@@ -52,7 +52,7 @@ class PostgresCounts:
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Generator[None]:
-        """As `Counts.transaction`."""
+        """Implement `Counts.transaction`."""
         try:
             if self._connection.closed:
                 self._connection = self._connect()
@@ -66,18 +66,18 @@ class PostgresCounts:
             raise StoreError(type(error).__name__) from None
 
     def running(self) -> dict[bytes, Running]:
-        """As `Counts.running`."""
-        asked = "SELECT task, epoch, mark, ends FROM token_running ORDER BY task FOR SHARE"
-        return {task: Running(*rest) for task, *rest in self._connection.execute(asked)}
+        """Implement `Counts.running`."""
+        query = "SELECT task, epoch, mark, ends FROM token_running ORDER BY task FOR SHARE"
+        return {task: Running(*rest) for task, *rest in self._connection.execute(query)}
 
     def enter(self, task: bytes, running: Running) -> None:
-        """As `Counts.enter`."""
+        """Implement `Counts.enter`."""
         for table in ("token_counts", "token_people"):
             self._connection.execute(f"DELETE FROM {table} WHERE task = %s", (task,))
         self.mark(task, running)
 
     def mark(self, task: bytes, running: Running) -> None:
-        """As `Counts.mark`."""
+        """Implement `Counts.mark`."""
         self._connection.execute(
             "INSERT INTO token_running VALUES (%s, %s, %s, %s) ON CONFLICT (task) DO UPDATE "
             "SET epoch = excluded.epoch, mark = excluded.mark, ends = excluded.ends",
@@ -85,28 +85,28 @@ class PostgresCounts:
         )
 
     def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, TokenCounts]:
-        """As `Counts.tallies`."""
+        """Implement `Counts.tallies`."""
         every = sorted(names)
         self._connection.execute(
             "INSERT INTO token_counts SELECT %s, unnest(%s::bytea[]), 0, 0 ON CONFLICT DO NOTHING",
             (task, every),
         )
-        found = self._connection.execute(
+        rows = self._connection.execute(
             "SELECT name, reports, people FROM token_counts "
             "WHERE task = %s AND name = ANY(%s) ORDER BY name FOR UPDATE",
             (task, every),
         )
-        return {name: TokenCounts(*rest) for name, *rest in found}
+        return {name: TokenCounts(*rest) for name, *rest in rows}
 
     def known(self, task: bytes, people: Iterable[bytes]) -> set[bytes]:
-        """As `Counts.known`."""
-        asked = "SELECT name FROM token_people WHERE task = %s AND name = ANY(%s)"
-        return {name for (name,) in self._connection.execute(asked, (task, list(people)))}
+        """Implement `Counts.known`."""
+        query = "SELECT name FROM token_people WHERE task = %s AND name = ANY(%s)"
+        return {name for (name,) in self._connection.execute(query, (task, list(people)))}
 
     def keep(
         self, task: bytes, tallies: Mapping[bytes, TokenCounts], people: Iterable[bytes]
     ) -> None:
-        """As `Counts.keep`."""
+        """Implement `Counts.keep`."""
         names, pairs = list(tallies), list(tallies.values())
         self._connection.execute(
             "UPDATE token_counts AS kept SET reports = new.reports, people = new.people "
@@ -120,10 +120,10 @@ class PostgresCounts:
         )
 
     def scrub(self) -> None:
-        """PostgreSQL overwrites what was deleted when it vacuums."""
+        """Do nothing: PostgreSQL overwrites deleted data when it vacuums."""
 
     def close(self) -> None:
-        """As `Counts.close`."""
+        """Implement `Counts.close`."""
         self._connection.close()
 
     def _connect(self) -> "psycopg.Connection[Any]":

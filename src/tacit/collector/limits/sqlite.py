@@ -1,4 +1,4 @@
-"""Counts in a SQLite file of their own, which no backup of the reports takes along."""
+"""Counts in a separate SQLite file, excluded from backups of the reports."""
 
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -33,13 +33,13 @@ CREATE TABLE IF NOT EXISTS people (
 ) WITHOUT ROWID;
 """
 AT_ONCE = 1000
-"""Names, or rows, of one statement."""
+"""Names, or rows, per statement."""
 
 
 class SqliteCounts:
-    """Rows lie by name, which is as good as random: the file does not say who came when.
+    """Counts in SQLite. Rows are ordered by name, effectively at random, not by time of arrival.
 
-    Raises `RequestError` where the file cannot be opened or is something else.
+    Raises `RequestError` if the file cannot be opened or is another file.
     """
 
     def __init__(self, path: str) -> None:
@@ -57,9 +57,9 @@ class SqliteCounts:
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Generator[None]:
-        """As `Counts.transaction`."""
+        """Implement `Counts.transaction`."""
         try:
-            self._database.execute("BEGIN IMMEDIATE")  # which is to be alone, here
+            self._database.execute("BEGIN IMMEDIATE")  # which locks out other writers
             yield
             self._database.execute("COMMIT")
         except sqlite3.Error as error:
@@ -70,47 +70,47 @@ class SqliteCounts:
                     self._database.execute("ROLLBACK")
 
     def running(self) -> dict[bytes, Running]:
-        """As `Counts.running`."""
-        found = self._database.execute("SELECT task, epoch, mark, ends FROM running")
-        return {task: Running(*rest) for task, *rest in found}
+        """Implement `Counts.running`."""
+        rows = self._database.execute("SELECT task, epoch, mark, ends FROM running")
+        return {task: Running(*rest) for task, *rest in rows}
 
     def enter(self, task: bytes, running: Running) -> None:
-        """As `Counts.enter`."""
+        """Implement `Counts.enter`."""
         for table in ("tokens", "people"):
             self._database.execute(f"DELETE FROM {table} WHERE task = ?", (task,))
         self.mark(task, running)
 
     def mark(self, task: bytes, running: Running) -> None:
-        """As `Counts.mark`."""
+        """Implement `Counts.mark`."""
         self._database.execute("REPLACE INTO running VALUES (?, ?, ?, ?)", (task, *running))
 
     def tallies(self, task: bytes, names: Iterable[bytes]) -> dict[bytes, TokenCounts]:
-        """As `Counts.tallies`."""
-        asked = "SELECT name, reports, people FROM tokens WHERE task = ? AND name IN"
-        return {name: TokenCounts(*rest) for name, *rest in self._among(asked, task, names)}
+        """Implement `Counts.tallies`."""
+        query = "SELECT name, reports, people FROM tokens WHERE task = ? AND name IN"
+        return {name: TokenCounts(*rest) for name, *rest in self._among(query, task, names)}
 
     def known(self, task: bytes, people: Iterable[bytes]) -> set[bytes]:
-        """As `Counts.known`."""
-        asked = "SELECT name FROM people WHERE task = ? AND name IN"
-        return {name for (name,) in self._among(asked, task, people)}
+        """Implement `Counts.known`."""
+        query = "SELECT name FROM people WHERE task = ? AND name IN"
+        return {name for (name,) in self._among(query, task, people)}
 
     def keep(
         self, task: bytes, tallies: Mapping[bytes, TokenCounts], people: Iterable[bytes]
     ) -> None:
-        """As `Counts.keep`."""
+        """Implement `Counts.keep`."""
         self._put("tokens", [(task, name, *tally) for name, tally in tallies.items()])
         self._put("people", [(task, name) for name in people])
 
     def scrub(self) -> None:
-        """As `Counts.scrub`."""
+        """Implement `Counts.scrub`."""
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """As `Counts.close`."""
+        """Implement `Counts.close`."""
         self._database.close()
 
     def _put(self, table: str, rows: Sequence[tuple[bytes | int, ...]]) -> None:
-        """In few statements: after each of them Python's lock has to be won back."""
+        """Write rows in few statements: each one has to reacquire Python's lock."""
         for start in range(0, len(rows), AT_ONCE):
             some = rows[start : start + AT_ONCE]
             holes = f"({','.join('?' * len(some[0]))})"
@@ -119,10 +119,10 @@ class SqliteCounts:
                 list(chain.from_iterable(some)),
             )
 
-    def _among(self, asked: str, task: bytes, names: Iterable[bytes]) -> Iterator[Any]:
+    def _among(self, query: str, task: bytes, names: Iterable[bytes]) -> Iterator[Any]:
         every = list(names)
         for start in range(0, len(every), AT_ONCE):
             some = every[start : start + AT_ONCE]
             holes = ",".join("?" * len(some))
-            found = self._database.execute(f"{asked} ({holes})", (task, *some))
-            yield from found
+            rows = self._database.execute(f"{query} ({holes})", (task, *some))
+            yield from rows

@@ -1,4 +1,4 @@
-"""Stores by address: a path is SQLite's, postgresql:// is PostgreSQL's."""
+"""Stores by address: SQLite for a path, PostgreSQL for postgresql://."""
 
 from importlib import import_module
 from types import ModuleType
@@ -10,9 +10,9 @@ from tacit.errors import RequestError
 
 
 def open_store(url: str) -> ReportStore:
-    """The store at a path (SQLite) or a `postgresql://` address, made where there is none.
+    """Open the store at a path (SQLite) or a `postgresql://` address, created if missing.
 
-    Raises `RequestError` where it cannot be opened.
+    Raises `RequestError` if it cannot be opened.
     """
     if is_postgres(url):
         return _module("postgres").PostgresStore(url)
@@ -20,23 +20,25 @@ def open_store(url: str) -> ReportStore:
 
 
 def open_reader(url: str, connections: int = 1) -> Reader:
-    """The same, to read, by at most so many connections where several are faster than one; raises
-    `RequestError` where there is no store."""
+    """Open a store for reading, by at most `connections` connections where several are faster.
+
+    Raises `RequestError` if the store does not exist.
+    """
     if is_postgres(url):
         return _module("postgres_reader").PostgresReader(url, connections)
     return SqliteReader(url)
 
 
 def is_postgres(url: str) -> bool:
-    """Whether it is PostgreSQL's; raises `RequestError` for another scheme."""
-    scheme, found, _ = url.partition("://")
-    if found and scheme not in ("postgresql", "postgres"):
+    """Return whether the address is PostgreSQL's. Raises `RequestError` for another scheme."""
+    scheme, separator, _ = url.partition("://")
+    if separator and scheme not in ("postgresql", "postgres"):
         raise RequestError(f"The store must be a path or postgresql://..., got {scheme}://")
-    return bool(found)
+    return bool(separator)
 
 
 def _module(name: str) -> ModuleType:
-    """A module of PostgreSQL's."""
+    """Import a module of PostgreSQL support."""
     try:
         return import_module(f"tacit.collector.storage.{name}")
     except ImportError as error:

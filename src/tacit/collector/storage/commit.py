@@ -1,5 +1,4 @@
-"""One commit of many uploads: what their tokens may send is reserved, what is new is stored, and
-what was reserved for nothing is given back."""
+"""Group commit of uploads: reserve quotas, store new reports, and return unused reservations."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,9 +17,11 @@ from tacit.collector.storage.store import (
 
 
 class Cost(NamedTuple):
-    """What a token is charged for an upload. `charge`: what it could cost; `refused`: reports of it
-    that the task does not take, which cost as much as stored ones. `paid`: where it was reserved
-    already."""
+    """Cost of an upload to its token.
+
+    `charge`: the most it can cost. `refused`: refused reports, which cost as much as stored ones.
+    `paid`: an earlier reservation.
+    """
 
     charge: Charge
     refused: int
@@ -28,8 +29,7 @@ class Cost(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The rows of an upload, what they cost, and who waits for them. Without a `cost` nothing is
-    counted."""
+    """Rows of an upload, their cost, and the future of their outcomes. Without `cost`: no quota."""
 
     rows: Sequence[StoredReport]
     future: "asyncio.Future[list[ReportOutcome]]"
@@ -37,34 +37,37 @@ class Batch(NamedTuple):
 
 
 Result = list[ReportOutcome] | Excess
-"""What became of an upload's rows, or that its token may not send it."""
+"""Outcomes of an upload's rows, or a refusal by quota."""
 
 
 def commit(store: ReportStore, limits: Limits | None, batches: Sequence[Batch]) -> list[Result]:
-    """What became of each upload, durable on return. Raises `StoreError` for nothing stored."""
+    """Return the result of each upload, durable on return.
+
+    Raises `StoreError` if nothing is stored.
+    """
     granted = _reserved(limits, batches)
-    taken = [
+    accepted = [
         (batch, grant)
         for batch, grant in zip(batches, granted, strict=True)
         if not isinstance(grant, Excess)
     ]
     try:
-        found = iter(_stored(store, [batch.rows for batch, _ in taken]))
+        outcomes = iter(_stored(store, [batch.rows for batch, _ in accepted]))
     except UncertainError:
-        raise  # what may have been stored stays reserved
+        raise  # reports that may be stored stay reserved
     except Exception:
-        _give_back(limits, [_unused(batch, grant, None) for batch, grant in taken])
+        _give_back(limits, [_unused(batch, grant, None) for batch, grant in accepted])
         raise
-    results = [grant if isinstance(grant, Excess) else next(found) for grant in granted]
+    results = [grant if isinstance(grant, Excess) else next(outcomes) for grant in granted]
     if limits is not None:
         stored = [each for each in results if not isinstance(each, Excess)]
-        pairs = zip(taken, stored, strict=True)
+        pairs = zip(accepted, stored, strict=True)
         _give_back(limits, [_unused(batch, grant, each) for (batch, grant), each in pairs])
     return results
 
 
 def _reserved(limits: Limits | None, batches: Sequence[Batch]) -> list[Reservation | Excess | None]:
-    """For each upload what its token was granted; None where nothing is counted."""
+    """Return what each upload's token was granted; None without quotas."""
     costs = [batch.cost for batch in batches]
     charges = [cost.charge for cost in costs if cost is not None and cost.paid is None]
     if limits is None or not charges:
@@ -77,23 +80,26 @@ def _stored(
     store: ReportStore, parts: Sequence[Sequence[StoredReport]]
 ) -> list[list[ReportOutcome]]:
     rows = [row for part in parts for row in part]
-    found = store.insert(rows) if rows else []
+    outcomes = store.insert(rows) if rows else []
     ends = list(accumulate((len(part) for part in parts), initial=0))
-    return [found[start:end] for start, end in pairwise(ends)]
+    return [outcomes[start:end] for start, end in pairwise(ends)]
 
 
 def _unused(
-    batch: Batch, grant: Reservation | None, found: Sequence[ReportOutcome] | None
+    batch: Batch, grant: Reservation | None, outcomes: Sequence[ReportOutcome] | None
 ) -> tuple[Reservation, int] | None:
-    """How much of a reservation was for nothing. `found`: None where nothing was stored at all."""
+    """Return the unused part of a reservation. `outcomes`: None if nothing was stored."""
     if batch.cost is None or grant is None:
         return None
-    spent = 0 if found is None else found.count(ReportOutcome.STORED) + batch.cost.refused
+    spent = 0 if outcomes is None else outcomes.count(ReportOutcome.STORED) + batch.cost.refused
     return grant, batch.cost.charge.reports - spent
 
 
 def _give_back(limits: Limits | None, unused: Sequence[tuple[Reservation, int] | None]) -> None:
-    """A database that does not answer gives nothing back: a token may send less, never more."""
+    """Return reservations.
+
+    If the database fails, they are lost: a token may send less, never more.
+    """
     back = [each for each in unused if each is not None and each[1]]
     if limits is not None and back:
         with suppress(StoreError):

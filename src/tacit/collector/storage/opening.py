@@ -1,4 +1,4 @@
-"""Opening what a collector needs, before it answers anybody: store, clock, and counts of tokens."""
+"""Opening of a collector's components before it serves: store, clock, and token counts."""
 
 import sqlite3
 import time
@@ -21,14 +21,14 @@ from tacit.wire.task import Task
 
 @dataclass(frozen=True)
 class Opened:
-    """A store, the clock it trusts, and the limits of tokens where tokens are asked for."""
+    """A store, its trusted clock, and the quotas of tokens if tokens are required."""
 
     store: ReportStore
     clock: TrustedClock
     limits: Limits | None = None
 
     def close(self) -> None:
-        """Let go of the databases."""
+        """Close the databases."""
         self.store.close()
         if self.limits is not None:
             self.limits.close()
@@ -44,12 +44,11 @@ def opened(
     wall: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Opened:
-    """The store at an address (or what opens one) and what goes with it.
+    """Open the store at an address (or by a function) and its components.
 
-    `keys`: the file of the keys under which tokens are counted; beside SQLite's file unless it is
-    given. `confirmed`: the machine's clock is right, whatever the store trusted last. `wall`: Unix
-    seconds; `monotonic`: seconds since any moment. Raises `RequestError` where anything of it
-    cannot be opened, or does not belong together.
+    `keys`: the key file of token counts; default: next to the SQLite file. `confirmed`: whether the
+    machine's clock is right, whatever the stored time. `wall`: Unix seconds. `monotonic`: seconds
+    since any moment. Raises `RequestError` if a component cannot be opened, or they do not match.
     """
     store = open_store(db) if isinstance(db, str) else db()
     try:
@@ -57,7 +56,9 @@ def opened(
         clock.start(store, confirmed)
         limits = None
         if enrolment is not None:
-            assert isinstance(db, str), "counts lie beside a store, and need its address"
+            assert isinstance(db, str), (
+                "token counts are stored next to the store: pass its address"
+            )
             limits = _limits(db, tasks, enrolment, keys, clock())
     except BaseException as error:
         with suppress(Exception):
@@ -71,7 +72,7 @@ def opened(
 def _limits(
     db: str, tasks: Sequence[Task], enrolment: Enrolment, keys: Path | None, now: float
 ) -> Limits:
-    beside = Path(db)
+    path = Path(db)
     if is_postgres(db):
         if keys is None:
             raise RequestError(
@@ -82,9 +83,9 @@ def _limits(
 
         counts: Counts = PostgresCounts(db)
     else:
-        counts = SqliteCounts(str(beside.with_suffix(".tokens.db")))
+        counts = SqliteCounts(str(path.with_suffix(".tokens.db")))
     try:
-        file = EpochKeys(keys or beside.with_suffix(".tokens.keys"), now)
+        file = EpochKeys(keys or path.with_suffix(".tokens.keys"), now)
         limits = Limits(counts, file, tasks, enrolment.most, enrolment.people)
         limits.start(now)
     except (StoreError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Reports in PostgreSQL, for who has one to keep: same rows, same promises."""
+"""Reports in PostgreSQL, with the same rows and guarantees as in SQLite."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -47,10 +47,10 @@ SELECT EXISTS (SELECT FROM information_schema.columns WHERE table_schema = curre
 AND table_name = 'tasks' AND column_name = 'continues')
 """
 UPGRADE = "ALTER TABLE tasks ADD COLUMN continues integer"
-"""Where reports of a task are kept that has no number of its own. Asked for only where it is not
-there: it would wait for everybody who reads."""
+"""Number under which reports of a continued task are stored. Run only if the column is missing: it
+would wait for all readers."""
 SCHEMA_LOCK = 0x7461636974
-"""Whoever makes or upgrades the tables holds this advisory lock: collectors may start together."""
+"""Advisory lock while tables are created or upgraded: collectors may start at the same time."""
 HELD = "coalesce(continues, number), document, closed"
 TASKS = f"SELECT {HELD} FROM tasks ORDER BY tasks.number DESC"
 ERASED = """
@@ -63,22 +63,24 @@ SELECT * FROM unnest(%s::bytea[], %s::int[], %s::int[], %s::smallint[], %s::byte
 ON CONFLICT DO NOTHING RETURNING id
 """
 SECONDS = 5
-"""To wait for a connection."""
+"""Connection timeout."""
 
 
 def cause(error: psycopg.Error) -> str:
-    """Why a database does not open, without what an address may hold that is secret."""
-    # A server's and the system's own words alone: what faults an address quotes it.
+    """Return why a database does not open, without secrets that an address may contain."""
+    # Only messages of the server and the system: errors of the address quote it.
     if not isinstance(error, psycopg.OperationalError):
         return type(error).__name__
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    found = next((line for line in lines if ": " in line), lines[0])
-    return found.rpartition(": ")[2].strip().rstrip(".")
+    line_with_cause = next((line for line in lines if ": " in line), lines[0])
+    return line_with_cause.rpartition(": ")[2].strip().rstrip(".")
 
 
 class PostgresStore:
-    """The writer; connects again when the connection is lost. Raises `RequestError` at the start
-    where there is no such database, or it may not be written."""
+    """The writer. Reconnects when the connection is lost.
+
+    Raises `RequestError` at the start if the database does not exist or is not writable.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -89,22 +91,22 @@ class PostgresStore:
             raise RequestError(f"The database cannot be opened: {cause(error)}.") from None
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
-        """As `ReportStore.hold`."""
+        """Implement `ReportStore.hold`."""
         self._connection.execute(
             "INSERT INTO tasks (address, document, closed, continues) "
             "SELECT sha256(%s), %s, coalesce(max(closed), -1), min(coalesce(continues, number)) "
             "FROM tasks WHERE document = ANY(%s) ON CONFLICT DO NOTHING",
             (document, document, list(same)),
         )
-        asked = f"SELECT {HELD} FROM tasks WHERE address = sha256(%s)"
-        return Held(*self._connection.execute(asked, (document,)).fetchall()[0])
+        query = f"SELECT {HELD} FROM tasks WHERE address = sha256(%s)"
+        return Held(*self._connection.execute(query, (document,)).fetchall()[0])
 
     def tasks(self) -> list[Held]:
-        """As `ReportStore.tasks`."""
+        """Implement `ReportStore.tasks`."""
         return [Held(*row) for row in self._connection.execute(TASKS)]
 
     def insert(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
-        """As `ReportStore.insert`."""
+        """Implement `ReportStore.insert`."""
         columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)]
         try:
             self._reconnect()
@@ -112,22 +114,22 @@ class PostgresStore:
                 new = {row[0] for row in self._connection.execute(INSERT, columns)}
                 before = self._stored([id for id in columns[0] if id not in new])
         except psycopg.Error as error:
-            # Whether a commit that was cut off took effect is not known. Nothing is acknowledged,
-            # so the devices send again, and what did take effect is then a duplicate.
+            # An interrupted commit may have taken effect. Nothing is acknowledged, so devices send
+            # again, and reports that were stored are then duplicates.
             with suppress(psycopg.Error):
                 self._connection.close()
             raise UncertainError(type(error).__name__) from None
         return outcomes(rows, before)
 
     def shut(self, task: int, epoch: int) -> None:
-        """As `ReportStore.shut`."""
+        """Implement `ReportStore.shut`."""
         self._connection.execute(
             "UPDATE tasks SET closed = greatest(closed, %s) WHERE coalesce(continues, number) = %s",
             (epoch, task),
         )
 
     def forget(self, task: int, epoch: int, first_byte: int) -> int:
-        """As `ReportStore.forget`."""
+        """Implement `ReportStore.forget`."""
         low, high = bytes([first_byte]), bytes([first_byte]) + b"\xff" * 16
         return self._connection.execute(
             "DELETE FROM reports WHERE id BETWEEN %s AND %s AND task = %s "
@@ -136,7 +138,7 @@ class PostgresStore:
         ).rowcount
 
     def erase(self, task: int, person: bytes, epoch: int) -> None:
-        """As `ReportStore.erase`."""
+        """Implement `ReportStore.erase`."""
         self._reconnect()
         self._connection.execute(
             "INSERT INTO erasures VALUES (%s, %s, %s) ON CONFLICT (task, person) "
@@ -145,20 +147,20 @@ class PostgresStore:
         )
 
     def erasures(self, task: int) -> int:
-        """As `ReportStore.erasures`."""
+        """Implement `ReportStore.erasures`."""
         return self._one("SELECT count(*) FROM erasures WHERE task = %s", task)
 
     def settle(self, task: int, epoch: int) -> int:
-        """As `ReportStore.settle`."""
+        """Implement `ReportStore.settle`."""
         gone = "DELETE FROM erasures WHERE task = %s AND epoch <= %s"
         return self._connection.execute(gone, (task, epoch)).rowcount
 
     def clock(self) -> int | None:
-        """As `ReportStore.clock`."""
+        """Implement `ReportStore.clock`."""
         return self._one("SELECT max(seconds) FROM clock")
 
     def keep_clock(self, now: int, limit: int) -> int:
-        """As `ReportStore.keep_clock`."""
+        """Implement `ReportStore.keep_clock`."""
         self._reconnect()
         self._connection.execute(
             "INSERT INTO clock VALUES (1, %s) ON CONFLICT (one) DO UPDATE "
@@ -169,7 +171,7 @@ class PostgresStore:
         return self._one("SELECT seconds FROM clock")
 
     def set_clock(self, now: int) -> None:
-        """As `ReportStore.set_clock`."""
+        """Implement `ReportStore.set_clock`."""
         self._connection.execute(
             "INSERT INTO clock VALUES (1, %s) "
             "ON CONFLICT (one) DO UPDATE SET seconds = excluded.seconds",
@@ -177,7 +179,7 @@ class PostgresStore:
         )
 
     def newest(self) -> list[tuple[bytes, int]]:
-        """As `ReportStore.newest`."""
+        """Implement `ReportStore.newest`."""
         return self._connection.execute(
             "SELECT document, newest FROM tasks JOIN "
             "(SELECT task, max(epoch) AS newest FROM reports GROUP BY task) AS found "
@@ -185,7 +187,7 @@ class PostgresStore:
         ).fetchall()
 
     def close(self) -> None:
-        """As `ReportStore.close`."""
+        """Implement `ReportStore.close`."""
         self._connection.close()
 
     def _prepare(self) -> None:
@@ -210,5 +212,5 @@ class PostgresStore:
     def _stored(self, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         if not ids:
             return {}
-        found = self._connection.execute("SELECT * FROM reports WHERE id = ANY(%s)", (list(ids),))
-        return {row[0]: StoredReport(*row) for row in found}
+        rows = self._connection.execute("SELECT * FROM reports WHERE id = ANY(%s)", (list(ids),))
+        return {row[0]: StoredReport(*row) for row in rows}

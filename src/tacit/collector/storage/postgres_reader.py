@@ -1,4 +1,4 @@
-"""Reading reports in PostgreSQL: pages of the table by several connections, all of one snapshot."""
+"""Reader of PostgreSQL: pages of the table over several connections, in one snapshot."""
 
 import itertools
 from collections.abc import Generator, Iterator
@@ -17,19 +17,19 @@ TABLE = """
 SELECT string_agg(person || cells || int2send(mech) || int8send(epoch), '')
 FROM reports WHERE ctid >= %s::text::tid AND ctid < %s::text::tid AND task = %s
 """
-"""Rows on some pages of the table, in the bytes of `slot_codec.STORED`."""
+"""Rows on some pages of the table, in the binary format of `slot_codec.STORED`."""
 PAGES = "SELECT pg_relation_size('reports') / current_setting('block_size')::int"
 PAGES_AT_ONCE = 1 << 11
-"""16 MiB of the table, which are some 6 MB of such rows."""
+"""16 MiB of the table, about 6 MB of such rows."""
 EXPORT = "SELECT pg_export_snapshot()"
 JOIN = sql.SQL("SET TRANSACTION SNAPSHOT {}")
-"""What one transaction sees, and another one that is to see the same."""
+"""Join the snapshot of another transaction."""
 
 
 class PostgresReader:
-    """Reads one snapshot at a time, tables by so many `connections`.
+    """Reads one snapshot at a time, tables over `connections` connections.
 
-    Raises `RequestError` where there is no such store.
+    Raises `RequestError` if the store does not exist.
     """
 
     def __init__(self, url: str, connections: int = 1) -> None:
@@ -40,36 +40,36 @@ class PostgresReader:
             raise RequestError(f"The database cannot be opened: {cause(error)}.") from None
 
     def tasks(self) -> list[Held]:
-        """As `Reader.tasks`; raises `RequestError` where there is no store."""
+        """Implement `Reader.tasks`. Raises `RequestError` if the store does not exist."""
         try:
             before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
-            found = self._connection.execute(TASKS if self._upgraded() else before)
-            return [Held(*row) for row in found]
+            rows = self._connection.execute(TASKS if self._upgraded() else before)
+            return [Held(*row) for row in rows]
         except psycopg.Error:
             raise RequestError(
                 "This database contains no reports; create the store with `tacit collect`."
             ) from None
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
-        """As `Reader.scan`."""
-        asked = "SELECT * FROM reports WHERE task = %s"
+        """Implement `Reader.scan`."""
+        query = "SELECT * FROM reports WHERE task = %s"
         if self._upgraded():
-            asked += f" AND NOT EXISTS {ERASED}"
+            query += f" AND NOT EXISTS {ERASED}"
         with self._connection.cursor(name="reports") as cursor:
             cursor.itersize = READ_AT_ONCE
-            cursor.execute(asked, (task,))
+            cursor.execute(query, (task,))
             rows = (StoredReport(*row) for row in cursor)
             while some := list(itertools.islice(rows, READ_AT_ONCE)):
                 yield some
 
     def tables(self, task: int) -> Iterator[bytes]:
-        """As `TableReader.tables`, in the order of the table's pages."""
-        asked = TABLE + (f" AND NOT EXISTS {ERASED}" if self._upgraded() else "")
+        """Implement `TableReader.tables`, in the order of the table's pages."""
+        query = TABLE + (f" AND NOT EXISTS {ERASED}" if self._upgraded() else "")
 
         def read(connection: "psycopg.Connection[Any]", first: int) -> bytes:
             ends = f"({first},0)", f"({first + PAGES_AT_ONCE},0)"
             with connection.cursor(binary=True) as cursor:
-                return cursor.execute(asked, (*ends, task)).fetchall()[0][0] or b""
+                return cursor.execute(query, (*ends, task)).fetchall()[0][0] or b""
 
         with self.together() as connections:
             pages = connections[0].execute(PAGES).fetchall()[0][0]
@@ -77,7 +77,7 @@ class PostgresReader:
 
     @contextmanager
     def together(self) -> Generator[list["psycopg.Connection[Any]"]]:
-        """Connections that see one state: as many as were asked for, where the server has them."""
+        """Open connections with one snapshot, as many as requested and available."""
         with ExitStack() as at_the_end:
             first = at_the_end.enter_context(self._connect())
             first.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -88,13 +88,13 @@ class PostgresReader:
                     other = at_the_end.enter_context(self._connect())
                     other.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                     other.execute(JOIN.format(snapshot))
-                except psycopg.Error:  # it lets nobody more in: those that are there read it all
+                except psycopg.Error:  # too many connections: use the open ones
                     break
                 connections.append(other)
             yield connections
 
     def close(self) -> None:
-        """As `Reader.close`."""
+        """Implement `Reader.close`."""
         self._connection.close()
 
     def _connect(self) -> "psycopg.Connection[Any]":

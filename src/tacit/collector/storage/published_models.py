@@ -1,4 +1,4 @@
-"""Published models: files that never change, and one line that says which is newest."""
+"""Published models: immutable files, and a file per task with the newest address."""
 
 import logging
 import re
@@ -14,14 +14,13 @@ _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
 
 class PublishedModels:
-    """A folder that `tacit fit --publish` fills and a collector serves; any number may read it."""
+    """Folder that `tacit fit --publish` writes and collectors serve; any number may read it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def publish(self, task: str, model: ItemModel | ListModel) -> str:
-        """Add the model and make it the task's newest; returns its address, the SHA-256 of its
-        bytes."""
+        """Add the model as the task's newest. Returns its address, the SHA-256 of its bytes."""
         content = model.to_bytes()
         address = sha256(content).hexdigest()
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -32,7 +31,7 @@ class PublishedModels:
     def newest(self, task: str) -> str | None:
         """Return the address of the task's newest model; None before the first.
 
-        A damaged file is logged and counts as none: devices keep the model that they have.
+        A damaged file is logged and treated as missing: devices keep the model that they have.
         """
         content = self._read(f"{task}.newest") if _ADDRESS.fullmatch(task) else None
         if content is None:
@@ -44,7 +43,7 @@ class PublishedModels:
         return None
 
     def model(self, address: str) -> bytes | None:
-        """The bytes of a model; None where there is none of that address."""
+        """Return the bytes of a model, None for an unknown address."""
         return self._read(f"{address}.items") if _ADDRESS.fullmatch(address) else None
 
     def _read(self, name: str) -> bytes | None:

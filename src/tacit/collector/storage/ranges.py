@@ -1,4 +1,4 @@
-"""Ranges of a store, read by several connections at a time and given in their order."""
+"""Parallel reads of a store's ranges by several connections, in order."""
 
 import os
 from collections import deque
@@ -10,11 +10,11 @@ from typing import TypeVar
 Connection = TypeVar("Connection")
 Range = TypeVar("Range")
 MOST = 8
-"""Connections that one reader asks for: a server has them for others, too."""
+"""Most connections of one reader; other clients need some, too."""
 
 
 def at_once() -> int:
-    """How many connections to read by: one for each core, up to `MOST`."""
+    """Return the number of connections to read with: one per core, up to `MOST`."""
     return min(os.cpu_count() or 1, MOST)
 
 
@@ -23,10 +23,10 @@ def in_order(
     connections: Sequence[Connection],
     ranges: Iterable[Range],
 ) -> Iterator[bytes]:
-    """`read(connection, range)` of every range, in the order of ranges.
+    """Yield `read(connection, range)` of every range, in the order of ranges.
 
-    One thread at a time uses a connection, and no more ranges are in memory than there are
-    connections. Raises what `read` raises, at the first range that does.
+    Each connection is used by one thread at a time, and at most as many ranges are in memory as
+    there are connections. Raises what `read` raises, at the first range that does.
     """
     free = SimpleQueue[Connection]()
     for connection in connections:

@@ -1,5 +1,4 @@
-"""Deleting reports when their time is over, or their person asked for it; never taking what was
-deleted again."""
+"""Deletion of expired and erased reports, which are never accepted again."""
 
 import asyncio
 import logging
@@ -15,13 +14,16 @@ from tacit.wire.task import DAY, Task
 log = logging.getLogger(__name__)
 
 LATE = 2
-"""Epochs after that of an erasure for which reports may have been made by then: devices' clocks may
-be an epoch ahead, and another collector's a little behind."""
+"""Epochs after an erasure for which reports may already exist: clocks of devices may be an epoch
+ahead, and another collector's slightly behind."""
 
 
 class Swept(NamedTuple):
-    """For what the reports of a task were last gone through: epochs up to `last`, so many people
-    who asked to be erased, and, where there are some, in which epoch."""
+    """State of a task's last deletion.
+
+    `last`: last expired epoch. `erased`: number of erased people. `epoch`: the epoch it ran in, if
+    there are any.
+    """
 
     last: int
     erased: int
@@ -29,15 +31,15 @@ class Swept(NamedTuple):
 
 
 def due(task: Task, now: float) -> int:
-    """The last epoch whose reports may no longer be kept at a moment; below 0 for none."""
+    """Return the last epoch whose reports have expired at a moment; below 0 for none."""
     return task.epoch(now - task.retention_days * DAY) - 1
 
 
 async def delete(validator: ReportValidator, writer: Writer, now: float) -> int:
-    """Delete what is due, a slice of the ids at a time so that uploads go on; returns how many.
+    """Delete expired reports in slices of the ids, so that uploads continue. Returns their number.
 
-    The epochs are shut first, in the database: a crash in between deletes later, and a clock that
-    goes back does not open them again.
+    The epochs are first closed in the database: after a crash deletion continues later, and a clock
+    that goes back does not open them again.
     """
     number, last = validator.held.number, max(due(validator.task, now), validator.closed)
 
@@ -63,10 +65,10 @@ async def keep(
     turn: Callable[[float], None] | None = None,
     every: float = 600.0,
 ) -> None:
-    """Delete what is due now, and then whenever something is: for as long as the collector runs.
+    """Delete expired reports now and periodically, while the collector runs.
 
-    While the clock is not trusted nothing is deleted. `turn`: what else is to be done at times, on
-    the writer's thread. A database that does not answer is asked again the next time.
+    Nothing is deleted while the clock is not trusted. `turn`: other periodic work on the writer's
+    thread. After a database error it is retried at the next time.
     """
     done: dict[int, Swept] = {}
     while True:
@@ -91,14 +93,17 @@ async def keep(
 async def _sweep(
     validator: ReportValidator, writer: Writer, now: float, done: dict[int, Swept]
 ) -> None:
-    """Delete where something may be due since the last time. Late reports of somebody who asked to
-    be erased may come in any epoch, until none of theirs is taken any more."""
+    """Delete reports that may have expired since the last time.
+
+    Late reports of an erased user may arrive in any epoch, until none of theirs is accepted any
+    more.
+    """
     number, last = validator.held.number, max(due(validator.task, now), validator.closed)
     erased = await writer.run(lambda store: store.erasures(number))
-    found = Swept(last, erased, validator.task.epoch(now) if erased else 0)
-    if done.get(number) != found and (last >= 0 or erased):
+    swept = Swept(last, erased, validator.task.epoch(now) if erased else 0)
+    if done.get(number) != swept and (last >= 0 or erased):
         await delete(validator, writer, now)
         over = validator.epochs(now).start - LATE - 1
         forgotten = await writer.run(lambda store: store.settle(number, over))
-        found = Swept(last, erased - forgotten, found.epoch)
-    done[number], validator.closed = found, last
+        swept = Swept(last, erased - forgotten, swept.epoch)
+    done[number], validator.closed = swept, last

@@ -1,4 +1,4 @@
-"""Cells as bytes, as few as they need: under a plan over slots the places are known already."""
+"""Compact encoding of cells. Under plans over slots the item indices are implied."""
 
 import struct
 from collections.abc import Sequence
@@ -14,22 +14,22 @@ RATED = np.dtype([("place", "<u4"), ("symbol", "<u2")])
 STORED = np.dtype(
     [("person", "V16"), ("place", "<u4"), ("symbol", "<u2"), ("mech", ">i2"), ("epoch", ">i8")]
 )
-"""A report under the plan rated, as many of them are read together: four words each."""
+"""A report under the plan rated in bulk reads: four words each."""
 
-OUTSIDE = "A symbol is no column of the table."
+OUTSIDE = "symbols must be columns of the channel's table."
 _BYTES = bytes(range(256))
 _RATED = struct.Struct("<IH")
 
 
-def pack_rated(place: int, symbol: int) -> bytes:
-    """A place of the device's own choice, and its symbol."""
-    return _RATED.pack(place, symbol)
+def pack_rated(index: int, symbol: int) -> bytes:
+    """Encode an item index chosen by the device, and its symbol."""
+    return _RATED.pack(index, symbol)
 
 
 def pack_slots(symbols: Sequence[int], outputs: int) -> bytes:
-    """The symbols of the places that were asked, in their order: a byte each, or two.
+    """Encode the symbols of the queried items in order: one byte each, or two.
 
-    Raises `ValueError` where one is no column of a table with `outputs` columns, 2^16 at most.
+    Raises `ValueError` for a symbol that is not in the table with `outputs` columns, at most 2^16.
     """
     try:
         packed = bytes(symbols)
@@ -47,7 +47,7 @@ def _wide(symbols: Sequence[int], outputs: int) -> bytes:
 
 
 def table_of(rows: Sequence[StoredReport]) -> NDArray[np.void]:
-    """Reports under the plan rated as a table of the type `STORED`, shape (reports,)."""
+    """Return reports under the plan rated as a table of the type `STORED`, shape (reports,)."""
     table = np.empty(len(rows), STORED)
     table["person"] = np.frombuffer(b"".join(row.person for row in rows), "V16")
     cells = np.frombuffer(b"".join(row.cells for row in rows), RATED)
@@ -57,5 +57,5 @@ def table_of(rows: Sequence[StoredReport]) -> NDArray[np.void]:
 
 
 def unpack_slots(cells: bytes) -> NDArray[np.uint16]:
-    """The symbols of one report, shape (slots,)."""
+    """Decode the symbols of one report, shape (slots,)."""
     return np.frombuffer(cells[1:], "u1" if cells[0] == 1 else "<u2").astype(np.uint16)

@@ -1,4 +1,4 @@
-"""Reports in one SQLite file: write-ahead log, synchronous=FULL, one connection that writes."""
+"""Reports in one SQLite file: write-ahead log, synchronous=FULL, one writing connection."""
 
 import os
 import sqlite3
@@ -46,12 +46,12 @@ CREATE TABLE reports (
 ) WITHOUT ROWID;
 """
 UPGRADES = {0: SCHEMA + ADDED, 1: "ALTER TABLE tasks ADD COLUMN continues INTEGER;" + ADDED}
-"""What makes each version this one. `continues`: the number of an earlier task of the same
-question, under which the reports of this one are kept."""
+"""Upgrade from each version to the current one. `continues`: number of an earlier task of the same
+question, under which reports of this task are stored."""
 LOG_PAGES, CACHE_KIB = 8000, 65_536
-"""A log of 32 MiB before it is folded in: ids are random, so short logs write each page often."""
+"""Checkpoint after a log of 32 MiB: ids are random, so short logs write each page many times."""
 MOST_ROWS = 4096
-"""Rows of one statement; SQLite takes 32,766 values in one."""
+"""Rows per statement; SQLite allows 32,766 values in one."""
 HELD = "coalesce(continues, number), document, closed"
 TASKS = f"SELECT {HELD} FROM tasks ORDER BY number DESC"
 ERASED = """
@@ -61,9 +61,9 @@ WHERE erasures.task = reports.task AND erasures.person = reports.person)
 
 
 class SqliteStore:
-    """The writer. Reports are kept by id: the file does not say in which order they came.
+    """The writer. Reports are ordered by id: the file does not reveal their order of arrival.
 
-    Raises `RequestError` where the file cannot be opened or is something else.
+    Raises `RequestError` if the file cannot be opened or is another file.
     """
 
     def __init__(self, path: str) -> None:
@@ -74,28 +74,28 @@ class SqliteStore:
             raise RequestError(f"{path} cannot store reports: {error}.") from None
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
-        """As `ReportStore.hold`."""
+        """Implement `ReportStore.hold`."""
         self._database.execute(
             "INSERT OR IGNORE INTO tasks (document, closed, continues) "
             "SELECT ?, coalesce(max(closed), -1), min(coalesce(continues, number)) "
             f"FROM tasks WHERE document IN ({','.join('?' * len(same))})",
             (document, *same),
         )
-        asked = f"SELECT {HELD} FROM tasks WHERE document = ?"
-        return Held(*self._database.execute(asked, (document,)).fetchone())
+        query = f"SELECT {HELD} FROM tasks WHERE document = ?"
+        return Held(*self._database.execute(query, (document,)).fetchone())
 
     def tasks(self) -> list[Held]:
-        """As `ReportStore.tasks`."""
+        """Implement `ReportStore.tasks`."""
         return [Held(*row) for row in self._database.execute(TASKS)]
 
     def insert(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
-        """As `ReportStore.insert`."""
+        """Implement `ReportStore.insert`."""
         try:
             if len(rows) > MOST_ROWS:
                 return self._insert_unknown(rows)
             try:
-                # Nearly always all are new. One statement is a transaction of its own, and the only
-                # moment at which Python's lock has to be won back from the server.
+                # The usual case: all are new. One statement is a transaction by default, and
+                # reacquires Python's lock from the server only once.
                 self._insert(rows)
             except sqlite3.IntegrityError:
                 return self._insert_unknown(rows)
@@ -106,12 +106,12 @@ class SqliteStore:
         return [ReportOutcome.STORED] * len(rows)
 
     def shut(self, task: int, epoch: int) -> None:
-        """As `ReportStore.shut`."""
+        """Implement `ReportStore.shut`."""
         closed = "UPDATE tasks SET closed = max(closed, ?) WHERE coalesce(continues, number) = ?"
         self._database.execute(closed, (epoch, task))
 
     def forget(self, task: int, epoch: int, first_byte: int) -> int:
-        """As `ReportStore.forget`."""
+        """Implement `ReportStore.forget`."""
         # Between X and X || 2^128: every id of 16 bytes that begins with the byte.
         low, high = bytes([first_byte]), bytes([first_byte]) + b"\xff" * 16
         return self._database.execute(
@@ -121,7 +121,7 @@ class SqliteStore:
         ).rowcount
 
     def erase(self, task: int, person: bytes, epoch: int) -> None:
-        """As `ReportStore.erase`."""
+        """Implement `ReportStore.erase`."""
         self._database.execute(
             "INSERT INTO erasures VALUES (?, ?, ?) "
             "ON CONFLICT DO UPDATE SET epoch = max(epoch, excluded.epoch)",
@@ -129,20 +129,20 @@ class SqliteStore:
         )
 
     def erasures(self, task: int) -> int:
-        """As `ReportStore.erasures`."""
+        """Implement `ReportStore.erasures`."""
         return self._one("SELECT count(*) FROM erasures WHERE task = ?", task)
 
     def settle(self, task: int, epoch: int) -> int:
-        """As `ReportStore.settle`."""
+        """Implement `ReportStore.settle`."""
         gone = "DELETE FROM erasures WHERE task = ? AND epoch <= ?"
         return self._database.execute(gone, (task, epoch)).rowcount
 
     def clock(self) -> int | None:
-        """As `ReportStore.clock`."""
+        """Implement `ReportStore.clock`."""
         return self._one("SELECT max(seconds) FROM clock")
 
     def keep_clock(self, now: int, limit: int) -> int:
-        """As `ReportStore.keep_clock`."""
+        """Implement `ReportStore.keep_clock`."""
         self._database.execute(
             "INSERT INTO clock VALUES (1, ?) ON CONFLICT DO UPDATE SET seconds = excluded.seconds "
             "WHERE excluded.seconds > seconds AND excluded.seconds <= seconds + ?",
@@ -151,11 +151,11 @@ class SqliteStore:
         return self._one("SELECT seconds FROM clock")
 
     def set_clock(self, now: int) -> None:
-        """As `ReportStore.set_clock`."""
+        """Implement `ReportStore.set_clock`."""
         self._database.execute("INSERT OR REPLACE INTO clock VALUES (1, ?)", (now,))
 
     def newest(self) -> list[tuple[bytes, int]]:
-        """As `ReportStore.newest`."""
+        """Implement `ReportStore.newest`."""
         return self._database.execute(
             "SELECT document, newest FROM tasks JOIN "
             "(SELECT task, max(CAST(epoch AS INTEGER)) AS newest FROM reports GROUP BY task) "
@@ -163,7 +163,7 @@ class SqliteStore:
         ).fetchall()
 
     def close(self) -> None:
-        """As `ReportStore.close`."""
+        """Implement `ReportStore.close`."""
         self._database.close()
 
     def _upgrade(self) -> None:
@@ -188,7 +188,7 @@ class SqliteStore:
         return self._database.execute(statement, values).fetchone()[0]
 
     def _insert_unknown(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
-        """Some ids are known, or come twice. Nobody else writes: what is there was there before."""
+        """Insert rows of which some ids exist or are repeated. This is the only writer."""
         self._database.execute("BEGIN IMMEDIATE")
         before = self._stored([row.id for row in rows])
         for start in range(0, len(rows), MOST_ROWS):
@@ -200,19 +200,19 @@ class SqliteStore:
         self._database.execute(_inserting(len(rows), known), list(chain.from_iterable(rows)))
 
     def _stored(self, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
-        found: dict[bytes, StoredReport] = {}
+        stored: dict[bytes, StoredReport] = {}
         for start in range(0, len(ids), 1000):
             some = ids[start : start + 1000]
-            asked = f"SELECT * FROM reports WHERE id IN ({','.join('?' * len(some))})"
-            found |= {row[0]: StoredReport(*row) for row in self._database.execute(asked, some)}
-        return found
+            query = f"SELECT * FROM reports WHERE id IN ({','.join('?' * len(some))})"
+            stored |= {row[0]: StoredReport(*row) for row in self._database.execute(query, some)}
+        return stored
 
 
 def opened(path: str) -> sqlite3.Connection:
-    """A connection to a file that is made for its owner alone, as are the logs beside it. One that
-    was there is closed to others; its group keeps what it was given.
+    """Return a connection to a file with private permissions, as are its logs.
 
-    Raises `OSError` and `sqlite3.Error`.
+    An existing file is closed to others; permissions of its group are unchanged. Raises `OSError`
+    and `sqlite3.Error`.
     """
     if path != ":memory:":
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -223,8 +223,8 @@ def opened(path: str) -> sqlite3.Connection:
     database = sqlite3.connect(
         path, isolation_level=None, check_same_thread=False, cached_statements=256
     )
-    # FULL: a commit is on disk when it returns, not only safe from a dying process. What is deleted
-    # is overwritten, not merely unlinked.
+    # FULL: a commit is on disk when it returns, not merely safe from a crash of the process.
+    # Deleted data is overwritten, not merely unlinked.
     for setting in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         database.execute(f"PRAGMA {setting}")
     return database

@@ -1,4 +1,4 @@
-"""Reading reports in a SQLite file, all of one state of it."""
+"""Reader of a SQLite file, in one snapshot."""
 
 import sqlite3
 from collections.abc import Generator, Iterator
@@ -17,7 +17,7 @@ SELECT max(id), group_concat(row, '') FROM (
     FROM reports WHERE id > ? AND task = ? {} ORDER BY id LIMIT ?
 )
 """
-"""The next rows after an id and the last id of them; in hexadecimal, the bytes of
+"""Next rows after an id, and the last id of them; in hexadecimal, in the binary format of
 `slot_codec.STORED`."""
 SOUND = """
 typeof(id) = 'blob' AND typeof(epoch) = 'integer' AND epoch >= 0
@@ -30,9 +30,11 @@ ROWS_AT_ONCE = 1 << 16
 
 
 class SqliteReader:
-    """Reads a snapshot; a collector may go on writing. Raises `RequestError` for no such file.
+    """Reads a snapshot, while a collector may write.
 
-    A store that no collector has upgraded yet is read as it is.
+    Raises `RequestError` if the file does not exist.
+
+    A store of an older version is read without upgrading it.
     """
 
     def __init__(self, path: str) -> None:
@@ -44,41 +46,41 @@ class SqliteReader:
         self._database = self._connect()
 
     def tasks(self) -> list[Held]:
-        """As `Reader.tasks`; raises `RequestError` where there is no store."""
+        """Implement `Reader.tasks`. Raises `RequestError` if the store does not exist."""
         with self._reading():
             check_types(self._database, ("tasks",))
             before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
-            found = self._database.execute(TASKS if self._upgraded() else before)
-            return [Held(*row) for row in found]
+            rows = self._database.execute(TASKS if self._upgraded() else before)
+            return [Held(*row) for row in rows]
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
-        """As `Reader.scan`."""
+        """Implement `Reader.scan`."""
         with self._reading():
             self._check_rows(task, "length(cells) > 0")
-            asked = f"SELECT {', '.join(StoredReport._fields)} FROM reports WHERE task = ?1"
+            query = f"SELECT {', '.join(StoredReport._fields)} FROM reports WHERE task = ?1"
             if self._upgraded():
-                asked += f" AND NOT EXISTS {ERASED}"
-            found = self._database.execute(asked, (task,))
-            while rows := found.fetchmany(READ_AT_ONCE):
+                query += f" AND NOT EXISTS {ERASED}"
+            cursor = self._database.execute(query, (task,))
+            while rows := cursor.fetchmany(READ_AT_ONCE):
                 yield [StoredReport(*row) for row in rows]
 
     def tables(self, task: int) -> Iterator[bytes]:
-        """As `TableReader.tables`, in the order of ids.
+        """Implement `TableReader.tables`, in the order of ids.
 
-        By one connection: several of one process wait for each other at every row, and take twice
-        the CPU time.
+        It uses one connection: several connections of a process block each other at every row, and
+        take twice the CPU time.
         """
         with self._reading(), closing(self._connect()) as database:
             self._check_rows(task, f"length(cells) = {RATED.itemsize}")
-            asked = TABLE.format(f"AND NOT EXISTS {ERASED}" if self._upgraded() else "")
-            database.execute("BEGIN")  # one state for all that is read in it
+            query = TABLE.format(f"AND NOT EXISTS {ERASED}" if self._upgraded() else "")
+            database.execute("BEGIN")  # one snapshot for all reads
             after: bytes | None = b""
             while after is not None:
-                after, rows = database.execute(asked, (after, task, ROWS_AT_ONCE)).fetchone()
+                after, rows = database.execute(query, (after, task, ROWS_AT_ONCE)).fetchone()
                 yield bytes.fromhex(rows or "")
 
     def close(self) -> None:
-        """As `Reader.close`."""
+        """Implement `Reader.close`."""
         self._database.close()
 
     @contextmanager

@@ -1,18 +1,18 @@
-"""What a store of reports does, whichever database it is."""
+"""Protocols of report stores, for any database."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol, runtime_checkable
 
 READ_AT_ONCE = 4096
-"""Rows of a scan that are in memory together."""
+"""Rows of a scan in memory at once."""
 
 
 class StoredReport(NamedTuple):
-    """One report as it is stored: no time but the epoch, nothing about how it came.
+    """One stored report: no time but the epoch, no metadata of its upload.
 
-    `task`: the store's number of the task. `mech`: the place of the channel in the task. `cells`:
-    the symbols, packed (`tacit.collector.storage.slot_codec`).
+    `task`: the store's number of the task. `mech`: index of the channel in the task. `cells`:
+    packed symbols (`tacit.collector.storage.slot_codec`).
     """
 
     id: bytes
@@ -24,9 +24,9 @@ class StoredReport(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A task that the store holds. Epochs up to `closed` were deleted and stay shut for ever.
+    """A registered task. Epochs up to `closed` were deleted and stay closed permanently.
 
-    Tasks of one question have one `number`: reports to any of them are kept together.
+    Tasks of one question have one `number`: their reports are stored together.
     """
 
     number: int
@@ -35,7 +35,7 @@ class Held(NamedTuple):
 
 
 class ReportOutcome(StrEnum):
-    """What became of a report: durable now, durable before, or refused for an earlier one."""
+    """Outcome of a report: stored, a duplicate of a stored one, or in conflict with one."""
 
     STORED = "stored"
     DUPLICATE = "duplicate"
@@ -43,117 +43,129 @@ class ReportOutcome(StrEnum):
 
 
 class StoreError(Exception):
-    """The database does not answer; nothing of the batch was stored."""
+    """The database does not respond; nothing of the batch was stored."""
 
 
 class UncertainError(StoreError):
-    """Whether the batch was stored is not known: the answer to its commit was lost."""
+    """The response to a commit was lost: the batch may be stored or not."""
 
 
 class ReportStore(Protocol):
-    """One writer's connection. Every method but `scan` is called from one thread."""
+    """Connection of one writer. All methods but `scan` are called from one thread."""
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
-        """Keep a task, once; `same`: documents that ask the same, whose number it has where they
-        are held."""
+        """Register a task, once.
+
+        `same`: documents of the same question; the task gets their number if they are registered.
+        """
         ...
 
     def tasks(self) -> list[Held]:
-        """Every task, the latest first."""
+        """Return all tasks, the latest first."""
         ...
 
     def insert(self, rows: Sequence[StoredReport]) -> list[ReportOutcome]:
-        """Store rows in one transaction that is durable on return, and say what became of each.
+        """Store rows in one transaction that is durable on return. Returns the outcome of each.
 
-        The first row of an id wins, here or before. Raises `StoreError` when nothing was stored.
+        The first row of an id wins, here or earlier. Raises `StoreError` if nothing was stored.
         """
         ...
 
     def shut(self, task: int, epoch: int) -> None:
-        """Take no report of epochs up to `epoch` any more, whatever the clock will say."""
+        """Reject reports of epochs up to `epoch` from now on, whatever the clock."""
         ...
 
     def forget(self, task: int, epoch: int, first_byte: int) -> int:
-        """Delete the reports of epochs up to `epoch`, and those of people who asked to be erased,
-        whose ids begin with a byte; how many."""
+        """Purge reports whose ids begin with a byte, of epochs up to `epoch` or of erased people.
+
+        Returns their number.
+        """
         ...
 
     def erase(self, task: int, person: bytes, epoch: int) -> None:
-        """Leave a person's reports to a task out from now on; durable on return. `epoch`: when they
-        asked for it."""
+        """Exclude a person's reports to a task from now on; durable on return.
+
+        `epoch`: of the request.
+        """
         ...
 
     def erasures(self, task: int) -> int:
-        """How many people are left out of a task."""
+        """Return the number of people excluded from a task."""
         ...
 
     def settle(self, task: int, epoch: int) -> int:
-        """Forget who asked to be erased in epochs up to `epoch`; how many."""
+        """Purge erasure requests of epochs up to `epoch`. Returns their number."""
         ...
 
     def clock(self) -> int | None:
-        """The last clock that was trusted, Unix seconds; None in a store that never kept one."""
+        """Return the last trusted clock, Unix seconds; None if it is missing."""
         ...
 
     def keep_clock(self, now: int, limit: int) -> int:
-        """Move the trusted clock on to `now`, unless that is more than `limit` seconds ahead of it;
-        gives what is kept then."""
+        """Advance the trusted clock to `now`, unless that is more than `limit` seconds ahead of it.
+
+        Returns the stored clock.
+        """
         ...
 
     def set_clock(self, now: int) -> None:
-        """Trust this clock, whatever was kept."""
+        """Replace the trusted clock."""
         ...
 
     def newest(self) -> list[tuple[bytes, int]]:
-        """The document of each task that has reports, and the epoch of the newest. Reads them
-        all."""
+        """Return the document of each task with reports, and its newest epoch.
+
+        Scans all reports.
+        """
         ...
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         ...
 
 
 def outcomes(
     rows: Sequence[StoredReport], before: Mapping[bytes, StoredReport]
 ) -> list[ReportOutcome]:
-    """What became of `rows`; `before`: what was stored under their ids already."""
+    """Return the outcomes of `rows`. `before`: reports stored earlier, by id."""
     stored = dict(before)
-    found: list[ReportOutcome] = []
+    results: list[ReportOutcome] = []
     for row in rows:
         first = row.id not in stored
         same = stored.setdefault(row.id, row) == row
-        found.append(
+        results.append(
             ReportOutcome.STORED
             if first
             else ReportOutcome.DUPLICATE
             if same
             else ReportOutcome.CONFLICT
         )
-    return found
+    return results
 
 
 class Reader(Protocol):
-    """A connection that only reads, beside a running collector or without one."""
+    """A read-only connection, with or without a running collector."""
 
     def tasks(self) -> list[Held]:
-        """Every task, the latest first; raises `RequestError` where there is no store."""
+        """Return all tasks, the latest first. Raises `RequestError` if the store does not exist."""
         ...
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
-        """The reports of a task, some thousands at a time, in no order that means anything."""
+        """Yield the reports of a task in batches of some thousands, in arbitrary order."""
         ...
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         ...
 
 
 @runtime_checkable
 class TableReader(Reader, Protocol):
-    """A reader that can also give reports of one cell each without making an object of each."""
+    """A reader that also returns reports of one cell each in bulk."""
 
     def tables(self, task: int) -> Iterator[bytes]:
-        """What `scan` gives, as bytes of rows of the type `slot_codec.STORED`, all of one state of
-        the store. For a task under the plan rated alone."""
+        """Yield the reports of `scan` as bytes of rows of the type `slot_codec.STORED`.
+
+        In one snapshot. For tasks under the plan rated only.
+        """
         ...

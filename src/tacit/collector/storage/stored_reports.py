@@ -1,4 +1,4 @@
-"""The store as reports to learn from: of each person and item the latest, in bounded memory."""
+"""Reports of a store for fitting: the latest per person and item, in bounded memory."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -22,11 +22,11 @@ from tacit.wire.task import Task, loads
 
 RESTORE = "the store is damaged, restore a backup"
 BLOCK = 1 << 22
-"""Of people times items, how many keys are sorted at a time; they take some 60 MiB."""
+"""People times items whose keys are sorted at a time, about 60 MiB."""
 
 
 class StoredEntries(NamedTuple):
-    """Columns of reported cells: a person's number, a place, a symbol, a channel; shapes (n,)."""
+    """Columns of reported cells: person number, item index, symbol, channel; shapes (n,)."""
 
     people: Codes
     places: Codes
@@ -35,7 +35,7 @@ class StoredEntries(NamedTuple):
 
 
 def find(reader: Reader, address: str | None = None) -> tuple[Held, Task]:
-    """The task of an address, or the latest. Raises `RequestError` where the store has none."""
+    """Return the task of an address, or the latest. Raises `RequestError` if it does not exist."""
     tasks = [(held, loads(held.document)) for held in reader.tasks()]
     fit = [(held, task) for held, task in tasks if address in (None, task.address)]
     if not fit:
@@ -45,19 +45,21 @@ def find(reader: Reader, address: str | None = None) -> tuple[Held, Task]:
 
 
 def together(reader: Reader, address: str | None = None) -> list[Task]:
-    """Every task whose reports are kept with those of one, by its address or the latest: itself,
-    and what continues it or is continued by it. Raises `RequestError` as `find` does."""
+    """Return all tasks whose reports are stored with those of one task, including itself.
+
+    These are the tasks that it continues or that continue it. Raises `RequestError` as `find` does.
+    """
     held, _ = find(reader, address)
     return [loads(each.document) for each in reader.tasks() if each.number == held.number]
 
 
 def reports(reader: Reader, address: str | None = None) -> Reports:
-    """Everything that people reported to a task, the latest report of each (person, item).
+    """Return all reports to a task, the latest of each (person, item).
 
-    What is in memory at the peak is some 80 bytes a report under "rated"
-    (`benchmarks/store_memory.py`), and every person's latest row otherwise.
-    Raises `RequestError` where there is no such task, or no report yet, and `DataError` for a
-    report with another place, channel or symbol than the task has.
+    Peak memory is about 80 bytes per report under "rated" (`benchmarks/store_memory.py`), and every
+    person's latest row otherwise. Raises `RequestError` for an unknown task, or one without
+    reports, and `DataError` for a report with another item index, channel or symbol than the task
+    has.
     """
     held, task = find(reader, address)
     if task.hides_presence:
@@ -70,35 +72,35 @@ def reports(reader: Reader, address: str | None = None) -> Reports:
 
 
 def _table(reader: Reader, number: int) -> NDArray[np.void]:
-    """Reports of one cell each, as a table of the type `STORED`."""
+    """Return reports of one cell each, as a table of the type `STORED`."""
     if isinstance(reader, TableReader):
         return np.frombuffer(b"".join(reader.tables(number)), STORED)
     return np.concatenate([table_of([]), *map(table_of, reader.scan(number))])
 
 
 def _rated(rows: NDArray[np.void], task: Task) -> tuple[list[str], StoredEntries, set[int]]:
-    """One cell a report: of equal (person, place) the latest epoch counts."""
+    """Return reports of one cell each, the latest epoch of each (person, item)."""
     n_items = len(task.items)
     _check("place", rows["place"], n_items)
     _check("channel", rows["mech"], len(task.channels))
     names, who = _numbered(rows)
-    epochs, said = rows["epoch"], rows["symbol"] + (rows["mech"].astype(np.uint32) << 16)
+    epochs, packed = rows["epoch"], rows["symbol"] + (rows["mech"].astype(np.uint32) << 16)
     places = rows["place"].astype(np.int32)
     if np.ptp(epochs) if len(rows) else False:
         by_epoch = np.argsort(epochs, kind="stable")
-        who, places, said = who[by_epoch], places[by_epoch], said[by_epoch]
+        who, places, packed = who[by_epoch], places[by_epoch], packed[by_epoch]
     people, order = by_user(who, places, len(names), n_items)
     who = np.repeat(np.arange(len(names), dtype=np.int32), people.counts)
     again = (np.diff(who) == 0) & (np.diff(people.other) == 0)
     last = np.append(~again, True)[: len(rows)]
-    said = said[order[last]]
-    symbols, mechs = (said & 0xFFFF).astype(np.uint16), (said >> 16).astype(np.uint8)
+    packed = packed[order[last]]
+    symbols, mechs = (packed & 0xFFFF).astype(np.uint16), (packed >> 16).astype(np.uint8)
     used = set(np.flatnonzero(np.bincount(mechs)).tolist())
     return names, StoredEntries(who[last], people.other[last], symbols, mechs), used
 
 
 def _numbered(rows: NDArray[np.void]) -> tuple[list[str], Codes]:
-    """The names of people, sorted, and the place of each row's person among them; (rows,)."""
+    """Return the sorted names of people, and each row's index into them; (rows,)."""
     words = rows.view(np.uint64).reshape(len(rows), STORED.itemsize // 8)
     numbers, known = numbered(words[:, :2])
     names = [name.tobytes().hex() for name in known]
@@ -111,7 +113,7 @@ def _numbered(rows: NDArray[np.void]) -> tuple[list[str], Codes]:
 def _slots(
     scan: Iterable[list[StoredReport]], task: Task
 ) -> tuple[list[str], StoredEntries, set[int]]:
-    """All asked places in one report: of a person the latest epoch counts."""
+    """Return reports of all queried items, the latest epoch of each person."""
     latest: dict[bytes, StoredReport] = {}
     for rows in scan:
         for row in rows:
@@ -124,14 +126,14 @@ def _slots(
 
 
 def _block(task: Task, rows: Sequence[StoredReport], first: int) -> StoredEntries:
-    """The cells of some people's rows; `first`: the number of the first person."""
-    places = _asked(task, [row.person.hex() for row in rows])
+    """Return the cells of some people's rows; `first`: the number of the first person."""
+    places = _queried(task, [row.person.hex() for row in rows])
     symbols = np.stack([_symbols(row.cells, task.cells) for row in rows])
     mechs = np.array([row.mech for row in rows])
     _check("channel", mechs, len(task.channels))
     mechs = mechs.astype(np.uint8)
     shown = np.ones(symbols.shape, np.bool_)
-    if task.plan == "catalogue":  # a provider that leaves "missing" out has lost nothing
+    if task.plan == "catalogue":  # dropping "missing" loses no information
         shown = symbols != _silent(task)[mechs, None]
     row_of = shown.nonzero()[0]
     who = (first + row_of).astype(np.int32)
@@ -155,8 +157,8 @@ def _check(column: str, values: NDArray[Any], count: int) -> None:
         )
 
 
-def _asked(task: Task, names: Sequence[str]) -> Codes:
-    """`schedule.asked` of many people, shape (people, slots)."""
+def _queried(task: Task, names: Sequence[str]) -> Codes:
+    """Return `schedule.asked` of many people, shape (people, slots)."""
     every = np.arange(len(task.items), dtype=np.int32)
     if task.slots is None or task.slots >= len(every):
         return np.broadcast_to(every, (len(names), len(every)))
@@ -165,7 +167,7 @@ def _asked(task: Task, names: Sequence[str]) -> Codes:
 
 
 def _silent(task: Task) -> NDArray[np.int64]:
-    """Each channel's symbol "missing", -1 where it has none; shape (channels,)."""
+    """Return each channel's symbol "missing", -1 without one; shape (channels,)."""
     outputs = [channel.outputs for channel in task.channels]
     return np.array([each.index(None) if None in each else -1 for each in outputs])
 
@@ -184,9 +186,9 @@ def _none() -> StoredEntries:
 def _reports(
     task: Task, names: Sequence[str], cells: StoredEntries, used: Iterable[int]
 ) -> Reports:
-    """Items in the order of their ids, people in that of their names, as everywhere else.
+    """Return `Reports`, with items in the order of their ids, people in that of their names.
 
-    `used`: the channels that people reported by, whether or not a cell of theirs is left.
+    `used`: channels that people reported through, whether or not a cell of theirs is left.
     """
     user_ids, user_of = Vocabulary.of(pl.Series("id", names))
     item_ids, item_of = Vocabulary.of(pl.Series("id", task.items))

@@ -1,4 +1,4 @@
-"""Group commit: whatever waits is stored in one transaction, and acknowledged only afterwards."""
+"""Group commit: pending uploads are stored in one transaction, and acknowledged afterwards."""
 
 import asyncio
 import logging
@@ -15,16 +15,16 @@ from tacit.collector.storage.store import ReportOutcome, ReportStore, StoredRepo
 log = logging.getLogger(__name__)
 
 MOST_ROWS = 2048
-"""Rows after which a transaction takes no more; the last upload that it took may go beyond."""
+"""Rows at which a transaction is full; its last upload may exceed it."""
 WORTH_A_COMMIT = 24
-"""Rows that are handed over without looking for more: a commit costs as much as so many."""
+"""Rows that are committed without waiting for more: a commit costs as much as storing these."""
 
 T = TypeVar("T")
 Job = Callable[[], None]
 
 
 class ExcessError(Exception):
-    """The token may not send so much; nothing of the upload was stored."""
+    """The upload exceeds the token's quota; nothing of it was stored."""
 
     def __init__(self, excess: Excess) -> None:
         super().__init__("over a token's limit")
@@ -37,10 +37,10 @@ class _Batch(NamedTuple):
 
 
 class Writer:
-    """The one thread that touches the database, and the only user of `store` and `limits`.
+    """The thread that owns the database, and the only user of `store` and `limits`.
 
     `counts`: reports by outcome, commits and failures, since the start. `failing`: whether the last
-    transaction failed. `uploads`, `waiting`: uploads, and reports in them, that are not stored yet.
+    transaction failed. `uploads`, `waiting`: pending uploads, and reports in them.
     """
 
     def __init__(self, store: ReportStore, limits: Limits | None = None) -> None:
@@ -60,8 +60,11 @@ class Writer:
     def put(
         self, rows: Sequence[StoredReport], cost: Cost | None = None
     ) -> "asyncio.Future[list[ReportOutcome]]":
-        """Store rows; done when they are durable. Fails with `StoreError` when they are not, and
-        with `ExcessError` where their token's limit is reached."""
+        """Store rows; the future is done when they are durable.
+
+        Fails with `StoreError` if they are not stored, and with `ExcessError` if their token's
+        quota is exhausted.
+        """
         upload = Batch(rows, self._loop.create_future(), cost)
         self.uploads += 1
         self.waiting += len(rows)
@@ -74,7 +77,7 @@ class Writer:
         return upload.future
 
     async def run(self, work: Callable[[ReportStore], T]) -> T:
-        """Do something else with the store, on its thread and between two transactions."""
+        """Run other work with the store, on its thread and between two transactions."""
         future: asyncio.Future[T] = self._loop.create_future()
 
         def job() -> None:
@@ -89,9 +92,9 @@ class Writer:
         return await future
 
     async def reserve(self, charge: Charge) -> Reservation:
-        """Charge a token before it is known what an upload holds. Raises as `put` does.
+        """Charge a token before the content of an upload is checked.
 
-        These are `StoreError` and `ExcessError`.
+        Raises `StoreError` and `ExcessError`, as `put` does.
         """
         limits = self._limits
         assert limits is not None, "nobody counts"
@@ -105,7 +108,7 @@ class Writer:
         return verdict
 
     async def erase(self, task: int, person: bytes, epoch: int) -> None:
-        """Leave a person's reports out; durable on return. Raises `StoreError` when it is not."""
+        """Exclude a person's reports; durable on return. Raises `StoreError` otherwise."""
         try:
             await self.run(lambda store: store.erase(task, person, epoch))
         except Exception as error:
@@ -113,17 +116,16 @@ class Writer:
             raise StoreError("Nothing was erased.") from None
 
     async def close(self) -> None:
-        """Store what still waits, then let go of the database."""
+        """Store pending uploads, then close the database."""
         self._ask(self._finish)
         await asyncio.to_thread(self._thread.join)
 
     def _ask(self, job: Job) -> None:
-        self._hand_over()  # what came before it is done before it
+        self._hand_over()  # earlier uploads precede it
         self._queue.put(job)
 
     def _gather(self, before: int) -> None:
-        """Those that came at the same moment go into one commit, not the first of them alone: the
-        loop looks for more as long as it finds some."""
+        """Combine uploads of the same moment in one commit, as long as the loop finds more."""
         if self._rows > before:
             self._loop.call_soon(self._gather, self._rows)
         else:
@@ -149,7 +151,7 @@ class Writer:
         self._open = False
 
     def _next(self) -> tuple[list[Batch], list[Job]]:
-        """What waits by now: the longer a commit takes, the more the next one has."""
+        """Return all pending work: the longer a commit takes, the larger is the next one."""
         uploads: list[Batch] = []
         jobs: list[Job] = []
         rows = 0
@@ -165,7 +167,7 @@ class Writer:
     def _commit(self, uploads: Sequence[Batch]) -> None:
         try:
             results = commit(self._store, self._limits, uploads)
-        except Exception as error:  # whatever it was: nobody may wait for ever
+        except Exception as error:  # any error must complete the futures
             self._failed(uploads, error)
             return
         self.failing = False
@@ -182,14 +184,14 @@ class Writer:
 
     def _note(self, error: Exception) -> None:
         self.counts["failures"] += 1
-        if not self.failing:  # the kind alone: a database's own words may hold what was sent
+        if not self.failing:  # the type only: messages may contain the input
             log.warning("Reports cannot be stored: %s.", type(error).__name__)
         self.failing = True
 
     def _settle(self, uploads: Sequence[Batch], results: Sequence[Result]) -> None:
         self._leave(uploads)
         for upload, result in zip(uploads, results, strict=True):
-            if upload.future.done():  # a client that went away has cancelled it
+            if upload.future.done():  # cancelled by a client that disconnected
                 continue
             if isinstance(result, Excess):
                 upload.future.set_exception(ExcessError(result))
@@ -208,5 +210,5 @@ class Writer:
 
 
 def _report(future: "asyncio.Future[Any]", how: Callable[[Any], None], what: Any) -> None:
-    if not future.done():  # whoever waited was told to stop
+    if not future.done():  # the waiting task was cancelled
         how(what)

@@ -1,6 +1,6 @@
-"""What a report says of a taste, read off a table: where a theta is on its grid, and what is there.
+"""Lookup of a report's score and likelihood in a table on a grid of theta.
 
-The table has a part for each spread that people may have, one after another with all symbols each.
+The table has one block of all symbols per residual scale, one after another.
 """
 
 from typing import Any, NamedTuple
@@ -13,15 +13,15 @@ from tacit.kernels.dense import FAST
 
 Floats = NDArray[np.float32]
 Spreads = NDArray[np.uint8]
-"""The number of each row's spread, shape (rows,); 0 throughout on the side that has none."""
+"""Index of each row's residual scale, shape (rows,); 0 on a side without scales."""
 BEFORE_LAST = np.float32(1.001)
 
 
 class ReportRows(NamedTuple):
-    """The reports of a run of rows. Row r owns the positions `start[r]` to `start[r + 1]`.
+    """Reports of a run of rows. Row r has the positions `start[r]` to `start[r + 1]`.
 
-    `other`: int32, the column of each. `symbol`: uint16, what was reported. `centre`: int16, the
-    place of the grid whose information weighs it, or -1 where that is its theta's own.
+    `other`: int32, column of each. `symbol`: uint16, reported symbol. `centre`: int16, grid index
+    of the information that weighs it, or -1 for that of its theta.
     """
 
     start: NDArray[np.int64]
@@ -31,9 +31,11 @@ class ReportRows(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """Of each symbol under each spread, at theta = origin + g / steps. `table`: score and
-    log-likelihood, shape (spreads * symbols, grid, 2). `root`: of the information, shape
-    (spreads * symbols, grid)."""
+    """Tables of each symbol under each residual scale, at theta = origin + g / steps.
+
+    `table`: score and log-likelihood, shape (spreads * symbols, grid, 2). `root`: square root of
+    the information, shape (spreads * symbols, grid).
+    """
 
     table: Floats
     root: Floats
@@ -44,7 +46,7 @@ class Readings(NamedTuple):
 
 @njit(cache=True, fastmath=FAST, inline="always")
 def level_of(mu: Any, row: Floats, x: Floats) -> Any:
-    """theta = level + x . y: what is the row's own, and `x`, that meets a bias with a one."""
+    """Return the level in theta = level + x . y, and fill `x`, whose 1 multiplies the bias."""
     for k in range(1, len(row)):
         x[0, k] = row[k]
     x[0, 0] = 1
@@ -53,17 +55,17 @@ def level_of(mu: Any, row: Floats, x: Floats) -> Any:
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
 def place_of(readings: Readings, theta: Any) -> Any:
-    """Where theta is on the grid, in steps."""
-    # Single precision even where an engine sent its workers Python's own floats.
-    place = (theta - np.float32(readings.origin)) * np.float32(readings.steps)
-    return min(max(place, np.float32(0)), np.float32(readings.root.shape[1]) - BEFORE_LAST)
+    """Return theta's position on the grid, in steps."""
+    # Single precision even if an engine sent Python floats to its workers.
+    position = (theta - np.float32(readings.origin)) * np.float32(readings.steps)
+    return min(max(position, np.float32(0)), np.float32(readings.root.shape[1]) - BEFORE_LAST)
 
 
 @njit(cache=True, fastmath=FAST, inline="always")
-def read(table: Floats, symbol: Any, place: Any) -> Any:
-    """Score and log-likelihood between two points of the grid."""
-    g = np.int32(place)
-    on = place - np.float32(g)
+def read(table: Floats, symbol: Any, position: Any) -> Any:
+    """Interpolate score and log-likelihood between two grid points."""
+    g = np.int32(position)
+    on = position - np.float32(g)
     score, log = table[symbol, g, 0], table[symbol, g, 1]
     up, over = table[symbol, g + 1, 0], table[symbol, g + 1, 1]
     return score + on * (up - score), log + on * (over - log)

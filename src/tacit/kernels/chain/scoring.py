@@ -1,18 +1,17 @@
-"""One half-sweep of the sampler: each row drawn from its conditional, read off the score table.
+"""Half-sweep of the sampler: each row is drawn from its conditional, using the score table.
 
 A report with log-likelihood l(theta) has the score s = l' and the Fisher information J = E[s^2].
-With w = J at each cell's `centre`, which does not depend on the row's own state,
+With w = J at each cell's `centre`, which does not depend on the row's state,
 
     H = diag(precision) + sum_c w_c y_c y_c',   g(x) = sum_c s_c y_c - precision (x - prior)
 
-and x' = x + H^-1 g(x) + H^-1/2 z is a draw of the row's conditional wherever l is a parabola of
-that curvature. Seldom is it quite: at small epsilon J falls away from the middle of the scale, and
-draws that are taken as they come make biases a tenth to a fifth too small. So x' is a proposal,
-accepted with Metropolis and Hastings' probability, and the conditional is exact (the adjusted
-Langevin step of Roberts and Tweedie 1996, at full length and preconditioned by H).
+and x' = x + H^-1 g(x) + H^-1/2 z is a draw from the row's conditional if l is a parabola of that
+curvature. It rarely is: at small epsilon J decreases away from the middle of the scale, and
+accepting all draws makes biases a tenth to a fifth too small. So x' is a proposal, accepted with
+the Metropolis-Hastings probability, and the conditional is exact (the adjusted Langevin step of
+Roberts and Tweedie 1996, at full length and preconditioned by H).
 
-What everything else needs of the rows are sums, in integers, so that neither threads nor blocks of
-rows change a digit.
+Row statistics are integer sums, so results do not depend on threads or blocks of rows.
 """
 
 from typing import NamedTuple
@@ -37,23 +36,23 @@ from tacit.kernels.tile import LANES, add_scaled, dot, fetch, scale
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Symbols = NDArray[np.int32]
-"""Of reports, with the spread that they are read under: rows of `Readings.table`."""
-ANYHOW = np.float32(-3e38)  # a bar that every proposal passes
-GRAIN = float(1 << 20)  # of the grid on which sums are integers, to one
+"""Rows of `Readings.table`: symbols of reports combined with their residual scale."""
+ANYHOW = np.float32(-3e38)  # a threshold that accepts every proposal
+GRAIN = float(1 << 20)  # integer grid steps per unit
 HALF = np.float32(0.5)
-AHEAD = 8  # cells whose columns are on their way to the nearest cache
+AHEAD = 8  # prefetch distance, in cells
 
 
 class Conditional(NamedTuple):
-    """What rows are drawn given.
+    """Inputs of the rows' conditional.
 
     theta = mu + x[0] + y[0] + x[1:] . y[1:] and x is N(features weights, 1 / precision). `spreads`:
-    of the rows, `beside`: of the columns; a report is read under the sum of its two. `shift`: what
-    rows' biases are to be raised by first, and `move`, shape (d,), what their `column` is, times
-    the features. `design`: y, shape (columns, W), up to whole vectors. `features`: shape (rows, d).
-    `weights`: shape (d, W). `precision`: shape (W,). `noise`: standard normals, shape (rows, W),
-    and `bar`: logarithms of uniforms, or `ANYHOW`, shape (rows,); both are drawn outside so that
-    the number of threads changes nothing.
+    residual scales of the rows, `beside`: of the columns; a report uses the sum of both indices.
+    `shift`: added to rows' biases first. `move`, shape (d,): times the features, added to their
+    `column`. `design`: y, shape (columns, W), padded to whole vectors. `features`: shape (rows, d).
+    `weights`: shape (d, W). `precision`: shape (W,). `noise`: standard normals, shape (rows, W).
+    `bar`: logarithms of uniforms, or `ANYHOW`, shape (rows,). Random numbers are drawn outside, so
+    that results do not depend on the number of threads.
     """
 
     spreads: Spreads
@@ -71,28 +70,31 @@ class Conditional(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Sums over rows and cells. `counts`: cells by where in `Readings.root` they are, its shape.
-    `pulls`: of features times rows, shape (d, W), `sums`: of rows and of their squares, shape
-    (2, W), these on a grid of 1 / `GRAIN`."""
+    """Sums over rows and cells.
+
+    `counts`: cells by index into `Readings.root`, its shape. `pulls`: of features times rows, shape
+    (d, W). `sums`: of rows and of their squares, shape (2, W). The latter are in steps of 1 /
+    `GRAIN`.
+    """
 
     counts: Ints
     pulls: Ints
     sums: Ints
 
 
-def half_sweep(cells: ReportRows, readings: Readings, given: Conditional, rows: Floats) -> Tally:
-    """Redraw `rows` (shape (rows, W)) in place; their sums."""
+def half_sweep(cells: ReportRows, readings: Readings, inputs: Conditional, rows: Floats) -> Tally:
+    """Redraw `rows` (shape (rows, W)) in place. Returns their sums."""
     # Contiguous weights: Numba compiles one signature instead of two.
-    weights = np.ascontiguousarray(given.weights)
-    given = given._replace(design=in_vectors(given.design), weights=weights)
+    weights = np.ascontiguousarray(inputs.weights)
+    inputs = inputs._replace(design=in_vectors(inputs.design), weights=weights)
     pieces = even_pieces(cells.start, get_num_threads())
-    n, (d, W) = len(pieces) - 1, given.weights.shape
+    n, (d, W) = len(pieces) - 1, inputs.weights.shape
     tally = Tally(
         np.zeros((n, *readings.root.shape), np.int64),
         np.zeros((n, d, W), np.int64),
         np.zeros((n, 2, W), np.int64),
     )
-    _draw_rows(pieces, cells, readings, given, rows, tally)
+    _draw_rows(pieces, cells, readings, inputs, rows, tally)
     return Tally(*(each.sum(0) for each in tally))
 
 
@@ -101,11 +103,11 @@ def _draw_rows(
     pieces: Ints,
     cells: ReportRows,
     readings: Readings,
-    given: Conditional,
+    inputs: Conditional,
     rows: Floats,
     tally: Tally,
 ) -> None:
-    W, width = rows.shape[1], given.design.shape[1]
+    W, width = rows.shape[1], inputs.design.shape[1]
     for piece in prange(len(pieces) - 1):
         H, y = np.empty((width, width), np.float32), np.empty((BATCH, width), np.float32)
         pull, here = np.empty((BATCH, 1), np.float32), np.zeros((1, width), np.float32)
@@ -117,15 +119,15 @@ def _draw_rows(
         before, after = np.empty(most, np.int16), np.empty(most, np.int16)
         symbols = np.empty(most, np.int32)
         for r in range(pieces[piece], pieces[piece + 1]):
-            run, z = (start[r], start[r + 1]), given.noise[r]
-            rows[r, 0] += given.shift
-            for j in range(len(given.move)):
-                rows[r, given.column] += given.features[r, j] * given.move[j]
-            _expected(given, r, prior)
-            _read_under(run, cells, readings.symbols, given, r, symbols)
-            gain = -_log_prior(given, rows[r], prior, here[0])
+            run, z = (start[r], start[r + 1]), inputs.noise[r]
+            rows[r, 0] += inputs.shift
+            for j in range(len(inputs.move)):
+                rows[r, inputs.column] += inputs.features[r, j] * inputs.move[j]
+            _expected(inputs, r, prior)
+            _select_tables(run, cells, readings.symbols, inputs, r, symbols)
+            gain = -_log_prior(inputs, rows[r], prior, here[0])
             gain -= _normal_equations(
-                run, symbols, cells, readings, given, rows[r], x, y, pull, H, here, before
+                run, symbols, cells, readings, inputs, rows[r], x, y, pull, H, here, before
             )
             gradient = here[0, :W]
             factor(H, W)
@@ -135,48 +137,53 @@ def _draw_rows(
             solve_lower(H, step)
             for k in range(W):
                 step[k] += rows[r, k]
-            gain += _log_prior(given, step, prior, there[0])
-            gain += _scores(run, symbols, cells, readings, given, step, x, there, after)
+            gain += _log_prior(inputs, step, prior, there[0])
+            gain += _scores(run, symbols, cells, readings, inputs, step, x, there, after)
             back = there[0, :W]
             solve_transposed(H, back)
             for k in range(W):
                 gain += (z[k] ** 2 - (gradient[k] + z[k] + back[k]) ** 2) / 2
-            taken = given.bar[r] < gain
-            if taken:
+            accepted = inputs.bar[r] < gain
+            if accepted:
                 for k in range(W):
                     rows[r, k] = step[k]
-            _count(run, symbols, after if taken else before, tally.counts[piece])
-            _add_up(given, r, rows[r], tally.pulls[piece], tally.sums[piece])
+            _count(run, symbols, after if accepted else before, tally.counts[piece])
+            _add_up(inputs, r, rows[r], tally.pulls[piece], tally.sums[piece])
 
 
 @njit(cache=True, inline="always")
-def _read_under(
-    run: tuple[int, int], cells: ReportRows, each: int, given: Conditional, r: int, symbols: Symbols
+def _select_tables(
+    run: tuple[int, int],
+    cells: ReportRows,
+    each: int,
+    inputs: Conditional,
+    r: int,
+    symbols: Symbols,
 ) -> None:
-    """Where each report of the row is in the table, under its spread."""
-    own = np.int64(given.spreads[r])
+    """Compute each report's row of the table, under its residual scale."""
+    row_scale = np.int64(inputs.spreads[r])
     for t in range(run[0], run[1]):
-        spread = own + given.beside[cells.other[t]]
+        spread = row_scale + inputs.beside[cells.other[t]]
         symbols[t - run[0]] = each * spread + cells.symbol[t]
 
 
 @njit(cache=True, fastmath=FAST, inline="always")
-def _expected(given: Conditional, r: int, prior: Floats) -> None:
+def _expected(inputs: Conditional, r: int, prior: Floats) -> None:
     prior[:] = 0
-    for j in range(len(given.weights)):
-        value = given.features[r, j]
+    for j in range(len(inputs.weights)):
+        value = inputs.features[r, j]
         for k in range(len(prior)):
-            prior[k] += value * given.weights[j, k]
+            prior[k] += value * inputs.weights[j, k]
 
 
 @njit(cache=True, fastmath=FAST, inline="always")
-def _log_prior(given: Conditional, x: Floats, prior: Floats, gradient: Floats) -> float:
-    """The row's log-prior at x, whose gradient replaces `gradient`."""
+def _log_prior(inputs: Conditional, x: Floats, prior: Floats, gradient: Floats) -> float:
+    """Return the row's log-prior at x, and overwrite `gradient` with its gradient."""
     total = 0.0
     for k in range(len(x)):
         away = x[k] - prior[k]
-        gradient[k] = -given.precision[k] * away
-        total -= given.precision[k] * away * away / 2
+        gradient[k] = -inputs.precision[k] * away
+        total -= inputs.precision[k] * away * away / 2
     return total
 
 
@@ -186,7 +193,7 @@ def _normal_equations(
     symbols: Symbols,
     cells: ReportRows,
     readings: Readings,
-    given: Conditional,
+    inputs: Conditional,
     row: Floats,
     x: Floats,
     y: Floats,
@@ -195,23 +202,23 @@ def _normal_equations(
     gradient: Floats,
     places: NDArray[np.int16],
 ) -> float:
-    """H and the gradient at `row`; the log-likelihood there."""
+    """Compute H and the gradient at `row`. Returns the log-likelihood there."""
     W, vectors, total = len(row), y.shape[1] // LANES, 0.0
-    level = level_of(given.mu, row, x)
+    level = level_of(inputs.mu, row, x)
     H[:] = 0
     for k in range(W):
-        H[k, k] = given.precision[k]
+        H[k, k] = inputs.precision[k]
     for first in range(run[0], run[1], BATCH):
         here = min(BATCH, run[1] - first)
         for b in range(here):
             t = first + b
-            fetch(given.design, cells.other[min(t + AHEAD, len(cells.other) - 1)])
+            fetch(inputs.design, cells.other[min(t + AHEAD, len(cells.other) - 1)])
             symbol, column, centre = symbols[t - run[0]], cells.other[t], cells.centre[t]
-            place = place_of(readings, level + dot(x, 0, given.design, column, vectors))
-            near = np.int16(place + HALF)
+            position = place_of(readings, level + dot(x, 0, inputs.design, column, vectors))
+            near = np.int16(position + HALF)
             root = readings.root[symbol, near if centre < 0 else centre]
-            score, log = read(readings.table, symbol, place)
-            scale(y, b, root, given.design, column, vectors)
+            score, log = read(readings.table, symbol, position)
+            scale(y, b, root, inputs.design, column, vectors)
             y[b, 0], pull[b, 0], places[t - run[0]] = root, score / root, near
             total += log
         add_rows(gradient, 0, W, 1.0, pull, 0, y, here)
@@ -225,21 +232,21 @@ def _scores(
     symbols: Symbols,
     cells: ReportRows,
     readings: Readings,
-    given: Conditional,
+    inputs: Conditional,
     row: Floats,
     x: Floats,
     gradient: Floats,
     places: NDArray[np.int16],
 ) -> float:
-    """The gradient's sum of scores at `row`; the log-likelihood there."""
-    vectors, total, of_bias = given.design.shape[1] // LANES, 0.0, 0.0
-    level, prior = level_of(given.mu, row, x), gradient[0, 0]
+    """Add the scores to the gradient at `row`. Returns the log-likelihood there."""
+    vectors, total, of_bias = inputs.design.shape[1] // LANES, 0.0, 0.0
+    level, prior = level_of(inputs.mu, row, x), gradient[0, 0]
     for t in range(run[0], run[1]):
         column = cells.other[t]
-        place = place_of(readings, level + dot(x, 0, given.design, column, vectors))
-        score, log = read(readings.table, symbols[t - run[0]], place)
-        add_scaled(gradient, 0, score, given.design, column, vectors)
-        places[t - run[0]] = np.int16(place + HALF)
+        position = place_of(readings, level + dot(x, 0, inputs.design, column, vectors))
+        score, log = read(readings.table, symbols[t - run[0]], position)
+        add_scaled(gradient, 0, score, inputs.design, column, vectors)
+        places[t - run[0]] = np.int16(position + HALF)
         total += log
         of_bias += score
     gradient[0, 0] = prior + of_bias
@@ -253,12 +260,12 @@ def _count(run: tuple[int, int], symbols: Symbols, places: NDArray[np.int16], co
 
 
 @njit(cache=True, inline="always")
-def _add_up(given: Conditional, r: int, row: Floats, pulls: Ints, sums: Ints) -> None:
+def _add_up(inputs: Conditional, r: int, row: Floats, pulls: Ints, sums: Ints) -> None:
     for k in range(len(row)):
         x = GRAIN * row[k]
         sums[0, k] += np.int64(np.rint(x))
         sums[1, k] += np.int64(np.rint(x * row[k]))
     for j in range(len(pulls)):
-        value = GRAIN * given.features[r, j]
+        value = GRAIN * inputs.features[r, j]
         for k in range(len(row)):
             pulls[j, k] += np.int64(np.rint(value * row[k]))

@@ -1,6 +1,6 @@
-"""How far each person's ratings spread around their tastes, drawn from its conditional.
+"""Residual scale of each user's ratings, drawn from its conditional.
 
-Given everything else, reports o of a person under the spread g, all spreads alike beforehand, have
+Given everything else, reports o of a user under the scale g, with a uniform prior, have
 
     Pr(g | the rest) ~ prod_c q(o_c | theta_c, g)
 
@@ -30,8 +30,10 @@ Floats = NDArray[np.float32]
 
 
 class Thetas(NamedTuple):
-    """theta = mu + x[0] + y[0] + x[1:] . y[1:], x in `rows`, shape (rows, W), y in `design`, shape
-    (columns, W)."""
+    """theta = mu + x[0] + y[0] + x[1:] . y[1:].
+
+    x is in `rows`, shape (rows, W), y in `design`, shape (columns, W).
+    """
 
     mu: np.float32
     rows: Floats
@@ -39,14 +41,14 @@ class Thetas(NamedTuple):
 
 
 def drawn_spreads(
-    cells: ReportRows, readings: Readings, thetas: Thetas, chance: NDArray[np.float64]
+    cells: ReportRows, readings: Readings, thetas: Thetas, gumbels: NDArray[np.float64]
 ) -> Spreads:
-    """The number of each row's spread; `chance`: Gumbel numbers, shape (rows, spreads)."""
-    found = np.empty(len(thetas.rows), np.uint8)
+    """Return the scale index of each row. `gumbels`: shape (rows, spreads)."""
+    indices = np.empty(len(thetas.rows), np.uint8)
     pieces = even_pieces(cells.start, get_num_threads())
     thetas = thetas._replace(design=in_vectors(thetas.design))
-    _draw(pieces, cells, readings, thetas, chance.copy(), found)
-    return found
+    _draw(pieces, cells, readings, thetas, gumbels.copy(), indices)
+    return indices
 
 
 @njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -56,7 +58,7 @@ def _draw(
     readings: Readings,
     thetas: Thetas,
     scores: NDArray[np.float64],
-    found: Spreads,
+    indices: Spreads,
 ) -> None:
     width = thetas.design.shape[1]
     for piece in prange(len(pieces) - 1):
@@ -65,7 +67,7 @@ def _draw(
             level = level_of(thetas.mu, thetas.rows[r], x)
             for t in range(cells.start[r], cells.start[r + 1]):
                 taste = level + dot(x, 0, thetas.design, cells.other[t], width // LANES)
-                place, symbol = place_of(readings, taste), np.int64(cells.symbol[t])
+                position, symbol = place_of(readings, taste), np.int64(cells.symbol[t])
                 for g in range(scores.shape[1]):
-                    scores[r, g] += read(readings.table, symbol + g * readings.symbols, place)[1]
-            found[r] = np.argmax(scores[r])
+                    scores[r, g] += read(readings.table, symbol + g * readings.symbols, position)[1]
+            indices[r] = np.argmax(scores[r])

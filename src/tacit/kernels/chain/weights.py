@@ -1,7 +1,7 @@
-"""What reports say of a move of one column of a prior's weights, which takes all rows along.
+"""Likelihood, score and information of a move of one column of prior weights and its rows.
 
-A row is x_r = f_r . w + z_r. If all z stay and w_k moves by m, theta moves by (f_r . m) y_ck, with
-1 for the y of the bias, and with s and J as in `tacit.kernels.chain.scoring` there are
+A row is x_r = f_r . w + z_r. If all z are fixed and w_k moves by m, theta moves by (f_r . m) y_ck,
+with 1 for the y of the bias, and with s and J as in `tacit.kernels.chain.scoring` there are
 
     the score   sum_r f_r sum_c s_c y_ck,     the information   sum_r f_r f_r' sum_c J_c y_ck^2.
 """
@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 class MovedRows(NamedTuple):
     """Rows with column `column` moved by f_r . `move`; the rest as in `Conditional`.
 
-    `move`: shape (d,). `mu`: with what biases of both sides are to be raised by.
+    `move`: shape (d,). `mu`: including the shifts of the biases of both sides.
     """
 
     column: int
@@ -47,8 +47,11 @@ class MovedRows(NamedTuple):
 
 
 class WeightSums(NamedTuple):
-    """Sums over reports on a grid of 1 / `GRAIN`. `likelihood`: of their logarithms, shape (1,).
-    `score`: shape (d,). `information`: its lower half, shape (d, d), or zeros."""
+    """Sums over reports in steps of 1 / `GRAIN`.
+
+    `likelihood`: log-likelihood, shape (1,). `score`: shape (d,). `information`: lower triangle,
+    shape (d, d), or zeros.
+    """
 
     likelihood: Ints
     score: Ints
@@ -58,7 +61,7 @@ class WeightSums(NamedTuple):
 def weight_sums(
     cells: ReportRows, readings: Readings, moved: MovedRows, *, informed: bool
 ) -> WeightSums:
-    """The three sums; the last only if `informed`."""
+    """Return the three sums; `information` is computed only if `informed`."""
     moved = moved._replace(design=in_vectors(moved.design))
     pieces = even_pieces(cells.start, get_num_threads())
     n, d = len(pieces) - 1, len(moved.move)
@@ -98,7 +101,7 @@ def _add_up(
 def _of_row(
     run: tuple[int, int], cells: ReportRows, readings: Readings, moved: MovedRows, r: int, x: Floats
 ) -> tuple[float, float, float]:
-    """Of a row's reports, the log-likelihood and sums of s y and of J y^2."""
+    """Return a row's log-likelihood and sums of s y and of J y^2 over its reports."""
     k, log, pull, weight = moved.column, 0.0, 0.0, 0.0
     level = level_of(moved.mu, moved.rows[r], x)
     for j in range(len(moved.move)):
@@ -109,11 +112,11 @@ def _of_row(
             level += step
     for t in range(run[0], run[1]):
         column, centre = cells.other[t], cells.centre[t]
-        place = place_of(readings, level + dot(x, 0, moved.design, column, len(x[0]) // LANES))
+        position = place_of(readings, level + dot(x, 0, moved.design, column, len(x[0]) // LANES))
         spread = np.int64(moved.spreads[r]) + moved.beside[column]
         symbol = readings.symbols * spread + cells.symbol[t]
-        slope, here = read(readings.table, symbol, place)
-        root = readings.root[symbol, np.int16(place + HALF) if centre < 0 else centre]
+        slope, here = read(readings.table, symbol, position)
+        root = readings.root[symbol, np.int16(position + HALF) if centre < 0 else centre]
         y = moved.design[column, k] if k else np.float32(1)
         log += here
         pull += slope * y

@@ -1,6 +1,6 @@
-"""The device's own solve for many people at once: the bulk twin of `tacit.device.profile`.
+"""Bulk fold-in of many users, equivalent to the device's `tacit.device.profile`.
 
-In double precision and with the same rounds, so that both agree to 1e-9.
+In double precision and with the same iterations, so that both agree to 1e-9.
 """
 
 from typing import NamedTuple
@@ -26,16 +26,15 @@ Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
-ROUNDS = 8  # of the cells link: the step halves the distance four times over in each
+ROUNDS = 8  # iterations of the cells link, each reducing the error 16-fold
 
 
 class Home(NamedTuple):
-    """One draw of the item side, and every person's prior.
+    """One draw of the item side, and every user's prior.
 
-    `items`: shape (items, 1 + K), bias first. `precision`: shape (1 + K,). `prior`: shape
-    (people, 1 + K). `sigma` 0 asks for the linear link, whose noise has unit variance.
-    `shrinkage`: what a rating of each item adds to the precision of factors, shape (items,), or
-    empty for nothing.
+    `items`: shape (items, 1 + K), bias first. `precision`: shape (1 + K,). `prior`: shape (users, 1
+    + K). `sigma`: 0 for the linear link, whose noise has unit variance. `shrinkage`: added to the
+    precision of factors per rated item, shape (items,), or empty for none.
     """
 
     mu: float
@@ -48,12 +47,12 @@ class Home(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What a thread works in, for people of at most m ratings; nothing is laid out for each.
+    """Workspace of a thread, for users of at most m ratings, allocated once.
 
-    `H`, the inverse `up` of its factor's transpose, and that of the factor, `down`: shape (width,
-    width). `y`: the factors of what a person rated, a row or a column a rating, (m, width).
-    `base`: theta without the person's own row, (1, m); `theta`, `level`, of each rating, (m,);
-    `score`, `lead`: columns, (m, 1). `sums`: (2, width). `share`: (1 + K,). `ones`: (m,).
+    `H`, `up`, the inverse of its factor's transpose, and `down`, that of the factor: shape (width,
+    width). `y`: factors of a user's rated items, in rows or in columns, (m, width). `base`: theta
+    without the user's row, (1, m). `theta`, `level`: of each rating, (m,). `score`, `lead`:
+    columns, (m, 1). `sums`: (2, width). `share`: (1 + K,). `ones`: (m,).
     """
 
     H: Doubles
@@ -71,11 +70,11 @@ class Room(NamedTuple):
 
 
 def fold_in(side: Side, ratings: Doubles, home: Home) -> Doubles:
-    """Every person's row from their own true ratings, shape (people, 1 + K).
+    """Return every user's row from their true ratings, shape (users, 1 + K).
 
     Maximises sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.
     Linear link: one ridge solve. Cells link: working targets E[theta + sigma e | rating] with
-    constant weight 1 / sigma^2, which climb without step sizes. `ratings`: shape (n,), in the
+    constant weight 1 / sigma^2, which ascend without step sizes. `ratings`: shape (n,), in the
     order of `side`.
     """
     rows = home.prior.copy()
@@ -104,14 +103,14 @@ def _fold_rows(
         for turn in range(thread, len(turns), threads):
             r = turns[turn]
             cells = slice(side.start[r], side.start[r + 1])
-            own, other = ratings[cells], side.other[cells]
+            user_ratings, other = ratings[cells], side.other[cells]
             more = _sum_at(home.shrinkage, other) if len(home.shrinkage) else 0.0
             for k in range(W):
                 precision[k] = home.precision[k] + (more if k else 0.0)
-            if home.sigma > 0 and len(own) < W:
-                _climb_in_tastes(own, other, home, link, precision, rows[r], room)
+            if home.sigma > 0 and len(user_ratings) < W:
+                _climb_in_tastes(user_ratings, other, home, link, precision, rows[r], room)
             else:
-                _climb(own, other, home, link, precision, rows[r], room)
+                _climb(user_ratings, other, home, link, precision, rows[r], room)
 
 
 @njit(cache=True)
@@ -126,29 +125,35 @@ def _room(W: int, most: int) -> Room:
 
 
 @njit(cache=True)
-def _sum_at(numbers: Floats, places: Ints) -> float:
+def _sum_at(numbers: Floats, indices: Ints) -> float:
     total = 0.0
-    for place in places:
-        total += float(numbers[place])
+    for index in indices:
+        total += float(numbers[index])
     return total
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _climb(
-    own: Doubles, other: Ints, home: Home, link: Cells, precision: Doubles, x: Doubles, room: Room
+    user_ratings: Doubles,
+    other: Ints,
+    home: Home,
+    link: Cells,
+    precision: Doubles,
+    x: Doubles,
+    room: Room,
 ) -> None:
-    """The rounds on the row itself: a system of 1 + K equations."""
-    W, n, H, y, theta, step = len(x), len(own), room.H, room.y, room.theta, room.sums
+    """Iterate on the row itself: a system of 1 + K equations."""
+    W, n, H, y, theta, step = len(x), len(user_ratings), room.H, room.y, room.theta, room.sums
     prior = x.copy()
     for t in range(n):
-        y[t, 0], room.level[t] = 1, nearest_level(home.levels, own[t])
+        y[t, 0], room.level[t] = 1, nearest_level(home.levels, user_ratings[t])
         for k in range(1, W):
             y[t, k] = home.items[other[t], k]
     _factor_gram(H, precision, 1 / home.sigma**2 if home.sigma else 1.0, y, n)
     for _ in range(ROUNDS if home.sigma else 1):
         for t in range(n):
             theta[t] = home.mu + home.items[other[t], 0] + _dot(y[t, :W], x)
-            room.score[t, 0] = own[t] - theta[t]
+            room.score[t, 0] = user_ratings[t] - theta[t]
         if home.sigma:
             level_scores(link, room.level[:n], theta[:n], room.score[:n, 0])
         for k in range(W):
@@ -162,15 +167,21 @@ def _climb(
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _climb_in_tastes(
-    own: Doubles, other: Ints, home: Home, link: Cells, precision: Doubles, x: Doubles, room: Room
+    user_ratings: Doubles,
+    other: Ints,
+    home: Home,
+    link: Cells,
+    precision: Doubles,
+    x: Doubles,
+    room: Room,
 ) -> None:
-    """The same rounds on the tastes of what was rated: a system of n equations, where n is less.
+    """Iterate on theta of the rated items: a system of n equations, for n < 1 + K.
 
-    With Z = Y diag(precision)^-1/2 and d = Y (x - prior), a round solves (I + w Z Z') c = v for
-    v = w d + scores; then d = (v - c) / w, and x = prior + diag(precision)^-1/2 Z' c.
+    With Z = Y diag(precision)^-1/2 and d = Y (x - prior), an iteration solves (I + w Z Z') c = v
+    for v = w d + scores; then d = (v - c) / w, and x = prior + diag(precision)^-1/2 Z' c.
     """
-    n, weight, base, theta = len(own), 1 / home.sigma**2, room.base[0], room.theta
-    _lay_across(own, other, home, precision, x, room)
+    n, weight, base, theta = len(user_ratings), 1 / home.sigma**2, room.base[0], room.theta
+    _lay_across(user_ratings, other, home, precision, x, room)
     _factor_gram(room.H, room.ones[:n], weight, room.y, len(x))
     _invert(room.H, n, room.up, room.down)
     for t in range(n):
@@ -192,15 +203,15 @@ def _climb_in_tastes(
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _lay_across(
-    own: Doubles, other: Ints, home: Home, precision: Doubles, prior: Doubles, room: Room
+    user_ratings: Doubles, other: Ints, home: Home, precision: Doubles, prior: Doubles, room: Room
 ) -> None:
-    """Z', shape (1 + K, n), and each rating's level and taste under the prior."""
-    W, n, share = len(prior), len(own), room.share
+    """Compute Z', shape (1 + K, n), and each rating's level and theta under the prior."""
+    W, n, share = len(prior), len(user_ratings), room.share
     for k in range(W):
         share[k] = 1 / np.sqrt(precision[k])
         room.lead[k, 0] = prior[k] / share[k]
     for t in range(n):
-        room.level[t] = nearest_level(home.levels, own[t])
+        room.level[t] = nearest_level(home.levels, user_ratings[t])
         room.base[0, t] = home.mu + home.items[other[t], 0]
         room.y[0, t] = share[0]
         for k in range(1, W):
@@ -210,7 +221,7 @@ def _lay_across(
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _invert(L: Doubles, K: int, up: Doubles, down: Doubles) -> None:
-    """The inverse of L', shape (K, K), and that of L."""
+    """Compute the inverse of L', shape (K, K), and that of L."""
     for k in range(K - 1, -1, -1):
         for j in range(K):
             up[k, j] = down[k, j] = 0
@@ -224,7 +235,7 @@ def _invert(L: Doubles, K: int, up: Doubles, down: Doubles) -> None:
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _factor_gram(H: Doubles, diagonal: Doubles, weight: float, y: Doubles, n: int) -> None:
-    """H = diag(diagonal) + weight y[:n]' y[:n], factored."""
+    """Compute and factor H = diag(diagonal) + weight y[:n]' y[:n]."""
     K = len(diagonal)
     H[:K] = 0
     for k in range(K):

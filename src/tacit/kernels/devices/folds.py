@@ -1,4 +1,4 @@
-"""Every person's row, solved again for each fold of their ratings from all the others."""
+"""Rows of users fitted without one fold of their ratings, for each fold."""
 
 import numpy as np
 from numba import njit, prange
@@ -12,7 +12,7 @@ Longs = NDArray[np.int64]
 
 
 def fold_of(side: Side, folds: int) -> Longs:
-    """The fold of each rating: its place in the person's profile, modulo `folds`; shape (n,)."""
+    """Return the fold of each rating, its position in the profile modulo `folds`; shape (n,)."""
     first = np.repeat(side.start[:-1], side.counts)
     return (np.arange(len(side.other)) - first) % folds
 
@@ -20,7 +20,7 @@ def fold_of(side: Side, folds: int) -> Longs:
 def rows_without_fold(
     side: Side, targets: Doubles, items: Doubles, precision: Doubles, folds: int
 ) -> Doubles:
-    """Ridge rows (level, factors) that have not seen one fold, shape (people x folds, 1 + K).
+    """Return ridge rows (level, factors) fitted without one fold, shape (users x folds, 1 + K).
 
     Row u F + f minimises sum_j (targets_uj - x . (1, items_j))^2 + x' diag(precision) x over the
     ratings of u outside fold f. `targets`: shape (n,), in the order of `side`. `items`: shape

@@ -1,8 +1,8 @@
-"""How ratings pull at tastes under the cells link: the scores of their levels, looked up.
+"""Scores of ratings under the cells link, from a lookup table.
 
 In units of sigma the score is one smooth function of theta - level for the lowest level, one for
-the highest, and one for all between. Each is tabled as short polynomials, right to 1e-12 at a
-fiftieth of what erfc takes, and small enough for a first-level cache.
+the highest, and one for all others. Each is tabulated as short polynomials, accurate to 1e-12 at a
+fiftieth of the time of erfc, and small enough for the L1 cache.
 """
 
 import math
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
-REACH, STEPS = 4, 16  # how far the table goes on either side of a level; its pieces a sigma
+REACH, STEPS = 4, 16  # range of the table on either side of a level, in sigmas; pieces per sigma
 PIECES, TERMS = 2 * REACH * STEPS, 6
 
 
 class Cells(NamedTuple):
     """A cells link: evenly spaced `levels`, shape (L,), and `sigma` above 0.
 
-    `table`: coefficients, the constant first, in the way from the middle of each piece: for the
-    lowest level, then for one between, then for the highest, shape (3 PIECES, TERMS).
+    `table`: polynomial coefficients around the midpoint of each piece, constant first: for the
+    lowest level, then for an inner one, then for the highest, shape (3 PIECES, TERMS).
     """
 
     levels: Doubles
@@ -31,7 +31,7 @@ class Cells(NamedTuple):
 
 
 def cells_link(levels: Doubles, sigma: float) -> Cells:
-    """The link with its table; without one for `sigma` 0, where there are no scores."""
+    """Return the link with its table, which is empty for `sigma` 0 (linear link)."""
     if not sigma:
         return Cells(levels, sigma, np.empty((0, TERMS)))
     nodes = np.cos(np.pi * (np.arange(TERMS) + 0.5) / TERMS) / 2  # Chebyshev's, within 1/2
@@ -43,7 +43,7 @@ def cells_link(levels: Doubles, sigma: float) -> Cells:
 
 @njit(cache=True)
 def nearest_level(levels: Doubles, rating: float) -> int:
-    """The place of the level nearest to a rating. `levels`: shape (L,)."""
+    """Return the index of the level nearest to a rating. `levels`: shape (L,)."""
     last = len(levels) - 1
     pace = (levels[last] - levels[0]) / last
     return min(max(math.floor((rating - levels[0]) / pace + 0.5), 0), last)
@@ -51,18 +51,18 @@ def nearest_level(levels: Doubles, rating: float) -> int:
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def level_scores(link: Cells, at: Longs, theta: Doubles, scores: Doubles) -> None:
-    """d log Pr(level `at` | theta) / d theta, into `scores`; all of shape (n,).
+    """Compute d log Pr(level `at` | theta) / d theta, into `scores`; all of shape (n,).
 
-    Without a branch in the loop, so that it runs in wide registers.
+    The loop has no branch, so that it is vectorized.
     """
     last, far, pace = len(link.levels) - 1, 0, STEPS / link.sigma
     for t in range(len(at)):
-        place = (theta[t] - link.levels[at[t]]) * pace + REACH * STEPS
-        within = 0 <= place < PIECES
+        position = (theta[t] - link.levels[at[t]]) * pace + REACH * STEPS
+        within = 0 <= position < PIECES
         far |= not within
-        place = place if within else 0.0
-        g = np.int64(place)
-        x = place - g - 0.5
+        position = position if within else 0.0
+        g = np.int64(position)
+        x = position - g - 0.5
         kind = np.int64(at[t] > 0) + np.int64(at[t] == last)
         c = link.table[np.uint64(g + kind * PIECES)]
         scores[t] = c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * (c[4] + x * c[5]))))
@@ -72,7 +72,7 @@ def level_scores(link: Cells, at: Longs, theta: Doubles, scores: Doubles) -> Non
 
 @njit(cache=True)
 def _score_far(link: Cells, at: Longs, theta: Doubles, scores: Doubles) -> None:
-    """The scores of tastes beyond the table."""
+    """Compute the scores of thetas outside the table."""
     for t in range(len(at)):
         if not abs(theta[t] - link.levels[at[t]]) < (REACH - 1 / STEPS) * link.sigma:
             scores[t] = _exact(link.levels, link.sigma, at[t], theta[t])
@@ -90,7 +90,7 @@ def _sample(levels: Doubles, sigma: float, nodes: Doubles, values: Doubles) -> N
 
 @njit(cache=True)
 def _exact(levels: Doubles, sigma: float, at: int, theta: float) -> float:
-    """The score by its formula; the outermost cells reach to infinity."""
+    """Return the score by its formula; the outermost cells extend to infinity."""
     last = len(levels) - 1
     half = (levels[last] - levels[0]) / last / 2
     low, high = (levels[at] - half - theta) / sigma, (levels[at] + half - theta) / sigma

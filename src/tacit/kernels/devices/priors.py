@@ -1,4 +1,4 @@
-"""Prior means of people's rows: features times weights, row by row and always in one order."""
+"""Prior means of user rows: features times weights, with a fixed order of summation."""
 
 import numpy as np
 from numba import njit, prange
@@ -9,10 +9,10 @@ Doubles = NDArray[np.float64]
 
 @njit(parallel=True, cache=True, fastmath={"contract"})
 def prior_means(features: Doubles, weights: Doubles) -> Doubles:
-    """features @ weights, shapes (people, F) and (F, 1 + K).
+    """Return features @ weights, shapes (users, F) and (F, 1 + K).
 
-    A row's digits depend on that row alone; a library's product may sum otherwise for another
-    number of rows.
+    A row's result depends on that row alone; a library's product may sum in another order for
+    another number of rows.
     """
     means = np.zeros((len(features), weights.shape[1]))
     for row in prange(len(features)):

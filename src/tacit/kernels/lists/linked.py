@@ -1,9 +1,9 @@
-"""Everybody's best items by links between items and factors, where most items need no product.
+"""Top items by item-item links and factors, where most items need no inner product.
 
-A person's score of an item is what the links from their items add up to, plus a product of factors.
-Links are few and are all added. Of the product one knows beforehand that it is at most the lengths'
-product (Cauchy and Schwarz): items lie in panels by length, longest first, and a panel whose best
-sum of links with the largest product there could be does not reach a person's k-th best is left.
+A user's score of an item is the sum of links from their items, plus an inner product of factors.
+Links are few and all added. The product is at most the product of norms (Cauchy-Schwarz): items are
+grouped in panels by norm, largest first, and a panel is skipped if its largest sum of links plus
+the bound is below the user's k-th best score.
 """
 
 from typing import NamedTuple
@@ -23,15 +23,16 @@ Codes = NDArray[np.int32]
 Places = NDArray[np.int64]
 
 ROUNDED = np.float32(1 + 1e-4)
-"""By so much a product may be larger than the lengths' for having been summed in singles."""
+"""Factor by which a computed product may exceed the bound, due to single precision."""
 
 _add_product = tile(1, 2)
 
 
 class LinkedScores(NamedTuple):
-    """Scores of item j for a person: level_j + taste . items_j + sum of links_ij over their i.
+    """Score of item j for a user: level_j + taste . items_j + sum of links_ij over their items i.
 
-    `level`: shape (n,). `tastes`: (people, K). `items`: (n, K). `links`: (n, n). All single.
+    `level`: shape (n,). `tastes`: (users, K). `items`: (n, K). `links`: (n, n). All single
+    precision.
     """
 
     level: Floats
@@ -40,26 +41,27 @@ class LinkedScores(NamedTuple):
     links: csr_array
 
 
-def linked_lists(own: Side, by: LinkedScores, k: int) -> Codes:
-    """Each person's k items of the largest scores, without their own, best first, ties by code.
+def linked_lists(owned: Side, by: LinkedScores, k: int) -> Codes:
+    """Return each user's k items of the largest scores, without their own, best first.
 
-    `own`: what people have, grouped by person. Shape (people, k), -1 where fewer items are left.
+    Ties by code. `owned`: the users' items, grouped by user. Shape (users, k), padded with -1.
+
     Raises `RequestError` for k below 1 and for a score that is not finite.
     """
     if k < 1:
         raise RequestError(f"k must be an integer of at least 1, got {k}.")
-    codes = np.full((len(own.counts), k), -1, np.int32)
+    codes = np.full((len(owned.counts), k), -1, np.int32)
     squares = np.einsum("nk,nk->n", by.items, by.items, dtype=np.float64)
     lengths = np.sqrt(squares).astype(np.float32)
     order = np.argsort(-lengths, kind="stable").astype(np.int32)
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order), dtype=np.int32)
+    positions = np.empty_like(order)
+    positions[order] = np.arange(len(order), dtype=np.int32)
     sound = np.ones(len(codes), np.bool_)
     _scan(
-        own.start, own.other,
-        by.links.indptr.astype(np.int64), places[by.links.indices], by.links.data,
+        owned.start, owned.other,
+        by.links.indptr.astype(np.int64), positions[by.links.indices], by.links.data,
         by.level[order], by.tastes, panels(by.items[order]), lengths[order[::PANEL]] * ROUNDED,
-        places, order, codes, sound,
+        positions, order, codes, sound,
     )  # fmt: skip
     if not (sound.all() and np.isfinite(lengths).all()):
         raise RequestError("The model predicted a score that is not finite.")
@@ -71,28 +73,28 @@ def _scan(
     start: Places,
     other: Codes,
     first: Places,
-    place: Codes,
+    position: Codes,
     weight: Floats,
     level: Floats,
     tastes: Floats,
     factors: Floats,
     lengths: Floats,
-    places: Codes,
+    positions: Codes,
     order: Codes,
     codes: Codes,
     sound: NDArray[np.bool_],
 ) -> None:
     for u in prange(len(codes)):
-        own, taste = other[start[u] : start[u + 1]], tastes[u]
+        user_items, taste = other[start[u] : start[u + 1]], tastes[u]
         row = np.zeros(len(factors) * PANEL, np.float32)
         row[: len(level)] = level
-        for item in own:
+        for item in user_items:
             for t in range(first[item], first[item + 1]):
-                row[place[t]] += weight[t]
+                row[position[t]] += weight[t]
         sound[u] = all_finite(row) and all_finite(taste)
         row[len(level) :] = -np.inf
-        for item in own:
-            row[places[item]] = -np.inf
+        for item in user_items:
+            row[positions[item]] = -np.inf
         best = np.full(codes.shape[1], -np.inf, np.float32)
         _search(row, taste, factors, lengths, order, codes[u], best)
         sound[u] &= not best[0] > np.finfo(np.float32).max
@@ -125,15 +127,14 @@ def _search(
 
 @njit(cache=True)
 def _insert(codes: Codes, best: Floats, code: int, score: np.float32) -> None:
-    """Put an item in its place, before those of a lower score and those of its own of a higher
-    code; nowhere when it is after the last."""
-    place = len(codes)
-    while place > 0 and _before(score, code, best[place - 1], codes[place - 1]):
-        place -= 1
-    if place == len(codes):
+    """Insert an item in order of decreasing score, ties by code; drop it after the last."""
+    index = len(codes)
+    while index > 0 and _before(score, code, best[index - 1], codes[index - 1]):
+        index -= 1
+    if index == len(codes):
         return
-    codes[place + 1 :], best[place + 1 :] = codes[place:-1].copy(), best[place:-1].copy()
-    codes[place], best[place] = code, score
+    codes[index + 1 :], best[index + 1 :] = codes[index:-1].copy(), best[index:-1].copy()
+    codes[index], best[index] = code, score
 
 
 @njit(cache=True)

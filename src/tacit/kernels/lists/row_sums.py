@@ -1,6 +1,6 @@
-"""A sparse matrix of ones times numbers or a dense one: sums over rows' cells, on all cores.
+"""Products of a binary sparse matrix: sums over the cells of each row, on all cores.
 
-Cells are added one after another, so that digits do not depend on the cores or on how rows are cut.
+Cells are added in order, so results do not depend on the cores or on the division of rows.
 """
 
 from typing import Any
@@ -17,10 +17,10 @@ Longs = NDArray[np.int64]
 
 
 def row_sums(start: Longs, column: Ints, x: Array) -> Array:
-    """Of each row, the sum of the rows of `x` in whose columns it has a cell.
+    """Return, for each row, the sum of the rows of `x` at the columns of its cells.
 
-    Row r has cells in the columns `column[start[r] : start[r + 1]]`. `x`: float32 or float64,
-    shape (columns,) or (columns, K). Shape (rows,) or (rows, K), of the same kind.
+    Row r has cells in the columns `column[start[r] : start[r + 1]]`. `x`: float32 or float64, shape
+    (columns,) or (columns, K). Shape (rows,) or (rows, K), of the same type.
     """
     x = np.ascontiguousarray(x)
     sums = np.zeros((len(start) - 1, *x.shape[1:]), x.dtype)

@@ -1,5 +1,4 @@
-"""Products of two sparse matrices, added to a dense one: what each item of a person adds to the
-scores of all others."""
+"""Product of two sparse matrices, added to dense scores: item-item weights of users' items."""
 
 import numpy as np
 from numba import njit, prange

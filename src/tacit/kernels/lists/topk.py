@@ -1,4 +1,4 @@
-"""The k best items of many people at once: of inner products, or of any scores, block by block.
+"""Top-k items of many users: by inner products, or by any scores, block by block.
 
 A block's scores are scanned once. Ties go to the lower code, whatever the block.
 """
@@ -17,23 +17,22 @@ from tacit.kernels.tile import LANES, tile
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int32]
 Scorer = Callable[[slice], Floats]
-"""Scores of all items for a slice of the people, shape (people of the slice, items)."""
+"""Return the scores of all items for a slice of the users, shape (users of the slice, items)."""
 
-HIGH, PANEL = 8, 2 * LANES  # people and items whose scores are summed together
-PEOPLE, STRIP = 8 * HIGH, 16 * PANEL  # whose scores lie in a second-level cache until scanned
-STRIDE = 64  # scores looked at together; most such runs hold nothing better than the k-th best
+HIGH, PANEL = 8, 2 * LANES  # users and items per tile of products
+PEOPLE, STRIP = 8 * HIGH, 16 * PANEL  # users and items per block, which fits in the L2 cache
+STRIDE = 64  # scores tested at once; most such runs contain no score above the k-th best
 
-BLOCK_BYTES = 64 << 20  # of scores that a scorer lays out at a time
+BLOCK_BYTES = 64 << 20  # bytes of scores per block
 
 _add_products = tile(HIGH, 2)
 
 
 def top_k(people: Floats, items: Floats, seen: Side, k: int = 10) -> tuple[Codes, Floats]:
-    """Items with the k largest people @ items.T, without the items in `seen`, best first.
+    """Return items with the k largest people @ items.T, without the items in `seen`, best first.
 
-    `people`: shape (m, K). `items`: shape (n, K). `seen`: grouped by person, items ascending, as
-    a layout has them. Returns codes and scores of shape (m, k); -1 and -inf where a person has
-    fewer than k items left. Ties by code.
+    `people`: shape (m, K). `items`: shape (n, K). `seen`: grouped by user, items ascending, as in a
+    layout. Returns codes and scores of shape (m, k), padded with -1 and -inf. Ties by code.
     """
     codes = np.full((len(people), k), -1, np.int32)
     scores = np.full((len(people), k), -np.inf, np.float32)
@@ -42,13 +41,13 @@ def top_k(people: Floats, items: Floats, seen: Side, k: int = 10) -> tuple[Codes
 
 
 def best_lists(score: Scorer, seen: Side, n_items: int, k: int) -> Codes:
-    """Each person's k items of the largest scores, without those in `seen`, best first.
+    """Return each user's k items of the largest scores, without those in `seen`, best first.
 
-    `score` is asked for slices of people in order, each of at most 64 MiB of scores (one person at
-    least), and may give views: nothing is written to them. `seen`: grouped by person, items
-    ascending, one row for everybody who gets a list. Ties by code, lower first; -1 where a person
-    has fewer than k items left. Shape (people, k). Raises `RequestError` for k below 1 and for a
-    score that is not finite, also of an item that was seen.
+    `score` is called for consecutive slices of users, each of at most 64 MiB of scores (at least
+    one user), and may return views: they are not modified. `seen`: grouped by user, items
+    ascending, one row for every user with a list. Ties by code, lower first; padded with -1. Shape
+    (users, k). Raises `RequestError` for k below 1 and for a score that is not finite, including
+    scores of seen items.
     """
     if k < 1:
         raise RequestError(f"k must be an integer of at least 1, got {k}.")
@@ -86,7 +85,7 @@ def _scan_scores(
 
 @njit(cache=True)
 def all_finite(row: Floats) -> bool:
-    """Whether no score is infinite or nan; without a branch, so that it runs in wide registers."""
+    """Return whether all scores are finite; without a branch, so that it is vectorized."""
     odd = 0
     for score in row:
         odd |= not np.isfinite(score)
@@ -94,7 +93,7 @@ def all_finite(row: Floats) -> bool:
 
 
 def panels(items: Floats) -> Floats:
-    """The items in panels, factors by items, shape (panels, K, PANEL); the last filled up."""
+    """Return the items in panels, factors by items, shape (panels, K, PANEL), zero-padded."""
     n, K = items.shape
     filled = np.zeros((-(-n // PANEL), PANEL, K), np.float32)
     filled.reshape(len(filled) * PANEL, K)[:n] = items
@@ -131,7 +130,7 @@ def _scan_block(
     factors = np.zeros((K, PEOPLE), np.float32)
     factors[:, : len(people)] = people.T
     products = np.empty((PEOPLE, STRIP), np.float32)
-    at = start[:-1].copy()  # each person's next seen item
+    at = start[:-1].copy()  # each user's next seen item
     for a in range(0, n, STRIP):
         products[:] = 0
         for j in range(0, min(STRIP, n - a), PANEL):
@@ -147,7 +146,7 @@ def _scan_block(
 
 @njit(cache=True)
 def keep_best(row: Floats, a: int, codes: Codes, scores: Floats) -> None:
-    """Put items a, a + 1, .. with the scores in `row` in their places among the best."""
+    """Insert items a, a + 1, .. with the scores in `row` among the best."""
     for b in range(0, len(row), STRIDE):
         run = row[b : b + STRIDE]
         if largest(run) > scores[-1]:
@@ -158,7 +157,7 @@ def keep_best(row: Floats, a: int, codes: Codes, scores: Floats) -> None:
 
 @njit(cache=True, fastmath=FAST | {"reassoc"})
 def largest(run: Floats) -> np.float32:
-    """The largest of scores that are not nan; of none, less than any."""
+    """Return the largest of scores that are not NaN; -3e38 for none."""
     best = np.float32(-3e38)
     for j in range(len(run)):
         best = max(best, run[j])
@@ -167,8 +166,8 @@ def largest(run: Floats) -> np.float32:
 
 @njit(cache=True)
 def _insert(codes: Codes, scores: Floats, code: int, score: np.float32) -> None:
-    place = len(codes) - 1
-    while place > 0 and scores[place - 1] < score:
-        codes[place], scores[place] = codes[place - 1], scores[place - 1]
-        place -= 1
-    codes[place], scores[place] = code, score
+    index = len(codes) - 1
+    while index > 0 and scores[index - 1] < score:
+        codes[index], scores[index] = codes[index - 1], scores[index - 1]
+        index -= 1
+    codes[index], scores[index] = code, score

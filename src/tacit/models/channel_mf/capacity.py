@@ -1,8 +1,8 @@
-"""How much a model may ask of its reports: counted in units of Fisher information.
+"""Model capacity from the Fisher information of the reports.
 
-A report's information about theta times sigma^2 says how many clean ratings it is worth. What all
-reports are worth together bounds how many unknowns they can settle; the reports and the public
-table decide, no true rating does.
+A report's information about theta, times sigma^2, is its effective sample size in clean ratings.
+The total bounds how many unknowns the reports can identify. Only reports and the public table
+enter, no true rating.
 """
 
 import numpy as np
@@ -12,18 +12,18 @@ from tacit.models.evidence.evidence import Evidence
 from tacit.public_priors import SPREADS
 
 FEWEST_FACTORS, MOST_FACTORS = 5, 31
-MOST_FOR_DIRECTIONS = 9  # factors: held-out reports of MovieLens are likeliest with so many
+MOST_FOR_DIRECTIONS = 9  # factors; maximizes the held-out likelihood on MovieLens
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 4, 40
 ROWS = 40
-MOSTLY = 0.5  # of a rating's information
+MOSTLY = 0.5  # information fraction
 FEWEST_DRAWS, MOST_DRAWS = 4, 64
-MEMORY = 64 << 20  # bytes of item rows that draws are kept in
+MEMORY = 64 << 20  # bytes for the item rows of all draws
 
 
 def starting_level(scores: ScoreTable, data: Evidence) -> float:
-    """The single theta under which the reports, all taken together, are likeliest.
+    """Return the single theta that maximizes the likelihood of all reports together.
 
-    A normal prior at the middle of the scale keeps it there while the reports say nothing.
+    A normal prior at the middle of the scale regularizes it where the reports are uninformative.
     """
     centre, range_ = np.mean(data.scale.values), data.scale.values[-1] - data.scale.values[0]
     prior = -0.5 * ((scores.theta - centre) * 4 / range_) ** 2
@@ -31,35 +31,38 @@ def starting_level(scores: ScoreTable, data: Evidence) -> float:
 
 
 def worth(scores: ScoreTable, data: Evidence, level: float) -> float:
-    """Clean ratings that all reports together are worth: sigma^2 times the sum of J(level)."""
+    """Return the effective sample size of all reports in clean ratings: sigma^2 sum of J(level)."""
     at = int(np.argmin(np.abs(scores.theta - level)))
     information = data.counts @ scores.table[:, at, 1].astype(np.float64)
     return float(information) * scores.sigma**2
 
 
 def told(scores: ScoreTable, data: Evidence, level: float) -> float:
-    """How much of a rating's information its report carries at that level, from 0 to 1.
+    """Return the fraction of a rating's information that its report carries at `level`, 0 to 1.
 
-    Slots that a plan does not ask about carry nothing.
+    Slots that a plan does not query carry none.
     """
     at, ratings = int(np.argmin(np.abs(scores.theta - level))), data.presence.of_people.sum()
     mass, slope = level_masses(scores.theta[at : at + 1], data.scale, scores.sigma)
-    whole = float((slope**2 / np.maximum(mass, 1e-30)).sum()) * scores.sigma**2
-    return float(min(worth(scores, data, level) / max(ratings * whole, 1e-9), 1.0))
+    clean = float((slope**2 / np.maximum(mass, 1e-30)).sum()) * scores.sigma**2
+    return float(min(worth(scores, data, level) / max(ratings * clean, 1e-9), 1.0))
 
 
 def worthwhile_spreads(told: float) -> tuple[float, ...]:
-    """The spreads that people may have: only the usual one where reports tell of ratings less than
-    they hide, for then it is the channel that they spread by."""
+    """Return the residual scales a user may have.
+
+    Only the usual one where reports carry less than half of a rating's information: channel noise
+    then dominates the residuals.
+    """
     return SPREADS if told >= MOSTLY else (1.0,)
 
 
 def worthwhile_factors(ratings: float, directions: int, data: Evidence) -> int:
-    """K = what the reports are worth for each person and item, odd, from 5 to 31.
+    """Return K, the effective sample size per user and item, odd, from 5 to 31.
 
-    A factor is one unknown a person and one an item: worth having for one clean rating each. But
-    tastes along P presence directions are a table, P x P, of a rank that K bounds, and all rows
-    teach its weights: there are P / 2 factors, up to 9, whatever the reports are worth.
+    A factor adds one unknown per user and per item, so it needs one clean rating for each. But
+    preferences along P presence directions are a P x P table whose rank K bounds, and all rows
+    inform its weights: at least P / 2 factors, up to 9, whatever the sample size.
     """
     share = ratings / (len(data.user_ids) + len(data.item_ids))
     fewest = max(FEWEST_FACTORS, min(directions // 2, MOST_FOR_DIRECTIONS))
@@ -67,10 +70,10 @@ def worthwhile_factors(ratings: float, directions: int, data: Evidence) -> int:
 
 
 def worthwhile_directions(ratings: float, factors: int, data: Evidence) -> int:
-    """Presence directions: one for each clean rating per weight it adds, from 4 to 40.
+    """Return the number of presence directions, 4 to 40: one clean rating per added weight.
 
-    A direction has a weight into each of the 1 + K columns, on both sides, and a weight is learnt
-    from its side's rows: `ROWS` of them for each direction.
+    A direction has a weight into each of the 1 + K columns on both sides. The weights are estimated
+    from the rows of their side, so each direction needs `ROWS` rows.
     """
     rows = min(len(data.user_ids), len(data.item_ids))
     share = min(ratings / (2 * (1 + factors)), rows / ROWS)
@@ -78,6 +81,6 @@ def worthwhile_directions(ratings: float, factors: int, data: Evidence) -> int:
 
 
 def affordable_draws(width: int, data: Evidence) -> int:
-    """Draws whose item rows, `width` float32 each, fit `MEMORY`; from 4 to 64."""
+    """Return how many draws of item rows (`width` float32 each) fit in `MEMORY`, from 4 to 64."""
     one = 4 * width * len(data.item_ids)
     return min(max(MEMORY // one, FEWEST_DRAWS), MOST_DRAWS)

@@ -1,7 +1,8 @@
-"""The chain behind `channel-mf`: Gibbs sweeps over levels, people, items and their priors.
+"""Gibbs sampler of `channel-mf`: sweeps over the global level, users, items and their priors.
 
-Each row's conditional is that of the reports' exact likelihood: one step of scoring proposes, and
-the likelihood decides (`tacit.kernels.scoring`). The priors' conditionals are exact in one draw.
+Rows are updated by Metropolis-Hastings on the exact likelihood of the reports: one scoring step
+proposes, the likelihood accepts or rejects (`tacit.kernels.scoring`). Conditionals of the priors
+are sampled exactly.
 """
 
 from collections.abc import Sequence
@@ -37,19 +38,19 @@ from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spect
 from tacit.vocabulary import check_codes
 
 APPROACH = 0.7
-"""Share of the burn-in that takes every proposal: far away a true step is seldom accepted. What
-cells' thetas are at its end weighs them from then on, for that must not follow the chain."""
-SPREAD_EVERY = 8  # sweeps from then on: spreads move little between two
+"""Fraction of the burn-in (warm-up) that accepts every proposal: far from the mode, few would be
+accepted. Thetas at its end fix the weights of the cells, which must not follow the chain."""
+SPREAD_EVERY = 8  # sweeps after warm-up: residual scales change slowly
 SMALL = ("mu", "precision", "prior_weights")
-"""What of a draw is kept in the chain's state; its rows are tables."""
-STEPS, NEAR = 8, 0.02  # of scoring towards the likeliest mu; near enough, in standard deviations
+"""Parts of a draw stored in the sampler state; its rows are tables."""
+STEPS, NEAR = 8, 0.02  # most scoring steps for the mode of mu; tolerance in standard deviations
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One state of the sampler; `people` and `items`: their rows."""
+    """One posterior draw. `people`, `items`: tables of rows."""
 
     mu: float
     people: Table
@@ -59,7 +60,7 @@ class Draw:
 
 
 class GibbsChain:
-    """The state of the chain; explicit, advanced by `sweep` alone."""
+    """Gibbs sampler state. `sweep` advances it in place."""
 
     def __init__(
         self,
@@ -72,8 +73,8 @@ class GibbsChain:
         engine: Engine,
         tables: Tables,
     ) -> None:
-        matrix = data.presence  # before its reports are taken for reports of ratings
-        data, found = _read(data)
+        matrix = data.presence  # before `_read` turns reports into reports of ratings
+        data, decomposition = _read(data)
         self.seed, self.engine, self.tables = seed, engine, tables
         self.draws: list[Draw] = []
         usual = score_table(data.likelihood, data.blocks, data.scale)
@@ -85,9 +86,9 @@ class GibbsChain:
         if directions is None:
             K = factors or worthwhile_factors(ratings, 0, data)
             directions = worthwhile_directions(ratings, K, data)
-        self.presence = _presence(matrix, found, directions, described)
-        kept = self.presence.directions if self.presence else 0
-        self.width = 1 + (factors or worthwhile_factors(ratings, kept, data))
+        self.presence = _presence(matrix, decomposition, directions, described)
+        retained = self.presence.directions if self.presence else 0
+        self.width = 1 + (factors or worthwhile_factors(ratings, retained, data))
         range_ = data.scale.values[-1] - data.scale.values[0]
         self.level = LevelPrior(float(np.mean(data.scale.values)), (4 / range_) ** 2)
         people, items = self._features(matrix, described)
@@ -105,24 +106,24 @@ class GibbsChain:
         self.sweeps, self.approach = 0, max(int(APPROACH * burn_in), 1)
 
     def sweep(self) -> None:
-        """Redraw mu, spreads, people, items and the priors, each given all the rest."""
+        """Redraw mu, residual scales, users, items and priors, each given the others."""
         self.sweeps += 1
         if self.sweeps > 1:
             self._draw_mu()
         if self.sweeps == self.approach + 1:
             for side, other in ((self.people, self.items), (self.items, self.people)):
-                side.settle(self._given(side, other), self.engine)
+                side.settle(self._inputs(side, other), self.engine)
         if self.spreads_vary and self.sweeps > self.approach and self.sweeps % SPREAD_EVERY == 0:
-            given = self._given(self.people, self.items)
-            self.people.redraw_spreads(given, self.engine, self.tables)
+            inputs = self._inputs(self.people, self.items)
+            self.people.redraw_spreads(inputs, self.engine, self.tables)
         self._draw_side(self.people, self.items)
         self.counts = self._draw_side(self.items, self.people)
 
     def keep(self) -> None:
-        """Keep a copy of the state among the draws, but mu at its likeliest given the rest.
+        """Append a copy of the state to the draws, with mu at its conditional mode.
 
-        Where reports say next to nothing, draws of one number for all cells would differ by half
-        a star, and thirty of them not settle its mean.
+        Where reports carry little information, draws of one number for all cells differ by half a
+        star, and thirty of them do not determine its mean.
         """
         prior, number = self.people.prior, len(self.draws)
         draw = Draw(
@@ -135,7 +136,7 @@ class GibbsChain:
         self.draws.append(draw)
 
     def save(self) -> None:
-        """Save the state, from which a chain that is killed resumes."""
+        """Save the state, from which an interrupted chain resumes."""
         sides = (self.people, self.items)
         stale = [table for side in sides for table in side.stale]
         self.tables.save(self._state(), stale)
@@ -152,7 +153,7 @@ class GibbsChain:
         return state | self.people.state() | self.items.state()
 
     def resume(self) -> None:
-        """Go on from the state that was saved last, if there is one."""
+        """Restore the last saved state, if any."""
         state = self.tables.last(like=self._state())
         if state is None:
             return
@@ -173,24 +174,24 @@ class GibbsChain:
             )
             self.draws.append(Draw(float(mu), people, items, precision, weights))
 
-    def _given(self, side: ChainSide, other: ChainSide) -> Given:
+    def _inputs(self, side: ChainSide, other: ChainSide) -> Given:
         key, approach = (self.seed, self.sweeps, side.number), self.sweeps <= self.approach
         return side.given(other, self.mu, self.readings, key, approach)
 
     def _draw_side(self, side: ChainSide, other: ChainSide) -> NDArray[np.int64]:
-        given = self._given(side, other)
+        inputs = self._inputs(side, other)
         if self.weights_creep and self.sweeps % len(NAMES) == side.number:
-            given = side.moved(self.sweeps // len(NAMES) % self.width, given, self.engine)
-        counts = side.redraw(given, self.engine, self.tables)
-        chance = generator((self.seed, self.sweeps, side.number + 2))
-        drawn = self.level.redrawn(self.mu, side.sums, side.prior, chance)
+            inputs = side.moved(self.sweeps // len(NAMES) % self.width, inputs, self.engine)
+        counts = side.redraw(inputs, self.engine, self.tables)
+        rng = generator((self.seed, self.sweeps, side.number + 2))
+        drawn = self.level.redrawn(self.mu, side.sums, side.prior, rng)
         self.mu, side.shift = drawn, self.mu - drawn
         return counts
 
     def _draw_mu(self) -> None:
         step, weight = self._scoring_step(0.0)
-        chance = generator((self.seed, self.sweeps, 4))
-        self.mu += step + chance.standard_normal() / np.sqrt(weight)
+        rng = generator((self.seed, self.sweeps, 4))
+        self.mu += step + rng.standard_normal() / np.sqrt(weight)
 
     def _likeliest_mu(self) -> float:
         shift = 0.0
@@ -202,7 +203,7 @@ class GibbsChain:
         return self.mu + shift
 
     def _scoring_step(self, shift: float) -> tuple[float, float]:
-        """From mu + shift towards its likeliest value given the rest, and the information there."""
+        """Return the scoring step from mu + shift towards its mode, and the information there."""
         score, information = self.scores.of_level(self.counts, shift)
         weight = information + self.level.precision
         away = self.mu + shift - self.level.centre
@@ -216,28 +217,28 @@ class GibbsChain:
         people = self.presence.supposed(matrix)
         items = with_expected_presence(self.presence.item_features, matrix.told_of, described)
         ends = np.cumsum([items.shape[1], *(len(each.order) for each in described)])
-        own, *means = np.split(people, ends[:-1], axis=1)
+        presence_means, *means = np.split(people, ends[:-1], axis=1)
         rated = [replace(each, values=mean) for each, mean in zip(described, means, strict=True)]
-        return [Features.by_rank(own), *rated], [Features.by_rank(items), *described]
+        return [Features.by_rank(presence_means), *rated], [Features.by_rank(items), *described]
 
 
 def _read(data: Evidence) -> tuple[Evidence, Spectrum | None]:
-    """The evidence as reports of ratings, and the spectrum of presence where that was needed."""
+    """Return the evidence as reports of ratings, and the presence spectrum if that needed one."""
     if data.hidden is None:
         return data, None
-    found = spectrum(data.presence, MOST_HIDDEN)
-    rated = found.probabilities(data.presence, data.user_of, data.item_of)
-    return presence_mixture(data, data.hidden, rated), found
+    decomposition = spectrum(data.presence, MOST_HIDDEN)
+    rated = decomposition.probabilities(data.presence, data.user_of, data.item_of)
+    return presence_mixture(data, data.hidden, rated), decomposition
 
 
 def _presence(
     matrix: PresenceMatrix,
-    found: Spectrum | None,
+    decomposition: Spectrum | None,
     directions: int,
     described: Sequence[Features],
 ) -> Presence | None:
     if not directions or min(matrix.shape) <= 2:
         return None
-    known = found.leading(directions) if found else spectrum(matrix, directions)
+    known = decomposition.leading(directions) if decomposition else spectrum(matrix, directions)
     values = [np.zeros((matrix.shape[1], 0)), *(each.values for each in described)]
     return presence(matrix, known).with_means_of(np.hstack(values), matrix)

@@ -1,13 +1,13 @@
-"""What everybody knows of the items - genres, year, words of the title - as features for a prior.
+"""Public item metadata (genres, year, title words) as features of an item prior.
 
-A column of a public table is a number, or text: its values between bars or its words, each with a
-mark where an item has it, and the year that titles end with in brackets as a number of its own.
-Each of them becomes an origin of features. With the marks, centred, F = U diag(s) V',
+A column of the table is numeric or text. Text is split into indicators of its bar-separated values
+or its words, and a year in parentheses at the end of titles is a separate number. Each column
+yields one group of features. With the centred indicators F = U diag(s) V',
 
     values = sqrt(n) U,     order_j = (s_1 / s_j)^2,
 
-so that weights of variance 1 / order_j make items covary as F F' has it: two items that share
-most of what few others have are most alike.
+and weights of variance 1 / order_j, items have the covariance F F'. Items that share many rare
+values are most similar.
 """
 
 import numpy as np
@@ -24,35 +24,36 @@ Doubles = NDArray[np.float64]
 
 ID = "item"
 SHARE, OF_WORDS = 0.25, 0.05
-"""Of items' variance, what a column of numbers or values is expected to explain, and what words."""
-MOST, MOST_IN_ALL = 40, 900  # features of a column, and of a table
-LEAST = 1e-3  # of the first one's variance that a feature has
-FEWEST_ITEMS = 3  # that share a word or a value
-MOST_MARKS = 500  # words or values of a column: the most frequent
+"""Fraction of item variance expected to be explained by a column of numbers or values, by words."""
+MOST, MOST_IN_ALL = 40, 900  # features per column, and per table
+LEAST = 1e-3  # of the first feature's variance
+FEWEST_ITEMS = 3  # per word or value
+MOST_MARKS = 500  # most frequent words or values per column
 YEAR = r"\((\d{4})\)\s*$"
 
 
 def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
-    """Features of `items` of each column, shape (items, d); zero where the table says nothing.
+    """Return features of `items` per column, shape (items, d); zero where the table has no value.
 
-    `table`: a column item, of raw ids, and others of numbers, text or lists of text. Raises
-    `RequestError` for another table: without item, with one item twice, with nothing of any of
-    the items, or with more than 900 features.
+    `table`: a column `item` of raw ids, and columns of numbers, text or lists of text.
+
+    Raises `RequestError` for a table without `item`, with a duplicate item, without any of `items`,
+    or with more than 900 features.
     """
-    own = _own_rows(table, items)
-    marks = [each for column in own.drop(ID) for each in _marks(column)]
-    found = [_by_strength(F, share) for F, share in marks]
-    total = sum(len(each.order) for each in found)
+    rows = _rows_of(table, items)
+    marks = [each for column in rows.drop(ID) for each in _marks(column)]
+    groups = [_by_variance(F, share) for F, share in marks]
+    total = sum(len(each.order) for each in groups)
     if total > MOST_IN_ALL:
         raise RequestError(
-            f"The {own.width - 1} columns of the item table have {total} features, more than the "
+            f"The {rows.width - 1} columns of the item table have {total} features, more than the "
             f"{MOST_IN_ALL} that an item model allows; leave out the least informative columns."
         )
-    return [each for each in found if len(each.order)]
+    return [each for each in groups if len(each.order)]
 
 
-def _own_rows(table: pl.DataFrame, items: Vocabulary) -> pl.DataFrame:
-    """The table's row of each item, in the order of `items`; nulls where it has none."""
+def _rows_of(table: pl.DataFrame, items: Vocabulary) -> pl.DataFrame:
+    """Return the table's rows in the order of `items`; nulls for missing items."""
     must_be(pl.DataFrame, table, "an item table", "pass the polars frame that `item_table` returns")
     if ID not in table.columns or table.width < 2:
         raise RequestError(
@@ -72,13 +73,15 @@ def _own_rows(table: pl.DataFrame, items: Vocabulary) -> pl.DataFrame:
             f"is {table[ID][0]}); use a table of these items."
         )
     known = table.with_columns(codes).filter(pl.col("code") >= 0).drop(ID)
-    whole = pl.DataFrame({"code": np.arange(len(items), dtype=np.int32), ID: items.ids})
-    return whole.join(known, on="code", how="left", maintain_order="left").drop("code")
+    catalogue = pl.DataFrame({"code": np.arange(len(items), dtype=np.int32), ID: items.ids})
+    return catalogue.join(known, on="code", how="left", maintain_order="left").drop("code")
 
 
 def _marks(column: pl.Series) -> list[tuple[Doubles, float]]:
-    """A number as it is, the values or words of text, each shape (items, marks), centred, with the
-    share of items' variance that they are expected to explain."""
+    """Return centred columns of shape (items, d), each with its expected fraction of item variance.
+
+    A number stays a number; text becomes indicators of values or words.
+    """
     kind = column.dtype
     if kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean or kind == pl.Null:
         return [(_number(column.to_physical()), SHARE)]
@@ -104,7 +107,7 @@ def _number(column: pl.Series) -> Doubles:
 
 
 def _shared(lists: pl.Series) -> Doubles:
-    """A mark for each value that at least three items have, less the share that have it."""
+    """Return centred indicators of the values that at least three items share."""
     rows = pl.DataFrame({"row": np.arange(len(lists)), "value": lists.cast(pl.List(pl.String))})
     rows = rows.explode("value", empty_as_null=False)
     rows = rows.drop_nulls().unique(maintain_order=True)
@@ -117,11 +120,11 @@ def _shared(lists: pl.Series) -> Doubles:
     return marks - np.outer(described, marks.sum(0) / max(described.sum(), 1))
 
 
-def _by_strength(F: Doubles, share: float) -> Features:
-    """Features that explain as the columns of F do, strongest first."""
+def _by_variance(F: Doubles, share: float) -> Features:
+    """Return orthogonal features that span the columns of F, in decreasing order of variance."""
     squares, vectors = eigh(F.T @ F)
     strongest = np.argsort(squares)[::-1][:MOST]
-    kept = strongest[squares[strongest] > max(LEAST * squares.max(initial=0), 1e-9)]
-    values = F @ vectors[:, kept] * np.sqrt(len(F) / squares[kept])
-    order = squares[kept].max(initial=0) / squares[kept]
+    retained = strongest[squares[strongest] > max(LEAST * squares.max(initial=0), 1e-9)]
+    values = F @ vectors[:, retained] * np.sqrt(len(F) / squares[retained])
+    order = squares[retained].max(initial=0) / squares[retained]
     return Features(np.asarray(values), np.asarray(order), share)

@@ -1,11 +1,11 @@
-"""The exact likelihood of a report given the latent taste, tabulated.
+"""Exact likelihood of a report given the latent preference theta, tabulated.
 
-The true rating is the level whose cell contains theta + sigma * normal, cells cut half way
-between levels. With P the channel's table,
+The true rating is the level whose cell contains theta + sigma * normal; cells are bounded by the
+midpoints between levels. With P the channel's table,
 
     q(o | theta) = sum_r Pr(r | theta) P(o | r),   s = q' / q,   J = sum_o q'^2 / q.
 
-People differ in how their ratings spread around their tastes: there is a table for each spread.
+Users differ in their residual scale, so there is one table per scale.
 """
 
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ class ScoreTable:
     """log q, score and Fisher information of every symbol on a grid of theta.
 
     `theta`: shape (GRID,). `log_q`: shape (spreads * symbols, GRID), all symbols under the first
-    spread, then under the next. `table`: score, information and log q, float32, shape
-    (spreads * symbols, GRID, 3). `sigma`: the usual deviation on the rating scale.
+    residual scale, then under the next. `table`: score, information and log q, float32, shape
+    (spreads * symbols, GRID, 3). `sigma`: the usual residual deviation on the rating scale.
     """
 
     theta: Doubles
@@ -40,40 +40,40 @@ class ScoreTable:
 
     @property
     def origin(self) -> np.float32:
-        """The lowest theta of the grid."""
+        """Lowest theta of the grid."""
         return np.float32(self.theta[0])
 
     @property
     def pace(self) -> np.float32:
-        """The step of the grid."""
+        """Step of the grid."""
         return np.float32(self.theta[1] - self.theta[0])
 
     def place(self, theta: NDArray[np.float32]) -> NDArray[np.int16]:
-        """The grid point nearest to each theta."""
+        """Return the index of the nearest grid point to each theta."""
         return np.clip(np.rint((theta - self.origin) / self.pace), 0, GRID - 1).astype(np.int16)
 
     @property
     def readings(self) -> Readings:
-        """What a half-sweep reads of it."""
+        """Arrays that a half-sweep reads."""
         root = np.sqrt(self.table[..., 1])
         steps = np.float32(1 / self.pace)
         return Readings(self.table[..., ::2].copy(), root, self.origin, steps, self.symbols)
 
     def of_level(self, counts: NDArray[np.int64], shift: float) -> tuple[float, float]:
-        """Sums of score and information over cells whose thetas are all larger by `shift`.
+        """Return total score and information with the thetas of all cells increased by `shift`.
 
-        `counts`: cells by symbol and place of the grid, shape (spreads * symbols, GRID).
+        `counts`: cells by symbol and grid index, shape (spreads * symbols, GRID).
         """
-        place = np.clip(np.arange(GRID) + shift / self.pace, 0, GRID - 1.001)
-        low = place.astype(np.int64)
-        on = (place - low)[:, None]
+        index = np.clip(np.arange(GRID) + shift / self.pace, 0, GRID - 1.001)
+        low = index.astype(np.int64)
+        on = (index - low)[:, None]
         read = (1 - on) * self.table[:, low, :2] + on * self.table[:, low + 1, :2]
         score, information = np.einsum("sg,sgk->k", counts, read)
         return float(score), float(information)
 
 
 def level_masses(theta: Doubles, scale: RatingScale, sigma: float) -> tuple[Doubles, Doubles]:
-    """Pr(level | theta) and its derivative, each of shape (len(theta), levels)."""
+    """Return Pr(level | theta) and its derivative, each of shape (len(theta), levels)."""
     levels = np.asarray(scale.values)
     cuts = np.concatenate([[-np.inf], (levels[1:] + levels[:-1]) / 2, [np.inf]])
     z = (cuts[None, :] - theta[:, None]) / sigma
@@ -86,8 +86,8 @@ def score_table(
 ) -> ScoreTable:
     """Tabulate the channels whose symbols are the column `blocks` of `likelihood` (levels first).
 
-    `spreads`: as in `SPREADS`. The grid reaches half a range beyond the scale on both sides; taste
-    may lie there, ratings not.
+    `spreads`: as in `SPREADS`. The grid extends half a range beyond the scale on both sides: theta
+    may lie there, ratings may not.
     """
     low, high = scale.values[0], scale.values[-1]
     reach, sigma = (high - low) / 2, RATING_SPREAD * (high - low)
@@ -100,7 +100,7 @@ def score_table(
 def _table(
     theta: Doubles, likelihood: Doubles, blocks: list[slice], scale: RatingScale, sigma: float
 ) -> tuple[Doubles, NDArray[np.float32]]:
-    """log q, and the table of `ScoreTable`, under one sigma."""
+    """Return log q and the table of `ScoreTable` under one sigma."""
     mass, slope = level_masses(theta, scale, sigma)
     q, dq = np.maximum(mass @ likelihood, 1e-30), slope @ likelihood
     information = np.empty_like(q)
@@ -113,10 +113,10 @@ def _table(
 
 
 def _curvature(score: Doubles, theta: Doubles, low: float, high: float) -> Doubles:
-    """-s' where theta is beyond the scale's ends, 0 on it.
+    """Return -s' where theta is beyond the ends of the scale, 0 on it.
 
-    Beyond the ends nearly every draw is of one symbol, and J next to nothing; but the score of any
-    other symbol is steep there, and a step of s / J overshoots by far.
+    Beyond the ends nearly every draw is the same symbol and J is almost 0, but the score of any
+    other symbol is steep, so a step of s / J overshoots.
     """
     beyond = (theta < low) | (theta > high)
     return np.where(beyond[:, None], -np.gradient(score, theta, axis=0), 0.0)

@@ -1,10 +1,10 @@
 """Bayesian matrix factorization with the exact likelihood of the channel, by Gibbs sampling.
 
-Each cell has a taste theta_ui = mu + b_u + b_i + p_u . q_i; the true rating is a noisy reading of
-it, the report a draw from the channel's table. Posterior draws of all of it come from Gibbs sweeps
-whose conditionals are read off the score and Fisher information of the exact likelihood, so that
-one sampler serves every epsilon, and mixed channels, from next to nothing to no noise at all.
-Where who-rated-what is public, it shapes the priors of people and items.
+Each cell has a latent preference theta_ui = mu + b_u + b_i + p_u . q_i. The true rating is a noisy
+observation of it, and the report is a draw from the channel's table. Gibbs sweeps draw from the
+posterior; their conditionals use the score and Fisher information of the exact likelihood. One
+sampler therefore covers every epsilon, mixed channels, and no noise at all. Where presence is
+public, it shapes the priors of users and items.
 """
 
 from collections.abc import Callable
@@ -30,19 +30,19 @@ from tacit.models.fitted import Fitted
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelMF:
-    """Settings of quality; none of them touches privacy, all of it is post-processing.
+    """Quality settings. None affects privacy: fitting is post-processing.
 
-    `factors`: K, or None to let the reports decide: no more than they carry units of information
-    per unknown, but half as many as presence directions, up to 9. `directions`: of the presence
-    matrix that shape the priors; 0 for none, None to let the reports decide likewise. `draws`:
-    posterior draws the model keeps, at most 64; None for as many as keep their item rows within
-    64 MiB, but at least 4. Devices get them condensed in one. `burn_in`: sweeps before the first
-    of them; `every`: sweeps between two. `screened`: leave out reports that look made up
+    `factors`: K, None to choose by the information in the reports (at most one factor per clean
+    rating and unknown, at least half the number of presence directions up to 9). `directions`:
+    presence directions that shape the priors, 0 for none, None to choose likewise. `draws`:
+    retained posterior draws, at most 64; None for as many as fit their item rows in 64 MiB, at
+    least 4. Devices receive one distilled draw. `burn_in`: sweeps before the first draw. `every`:
+    sweeps between draws. `screened`: drop reports that look fake
     (`tacit.models.evidence.screening`).
 
-    `engine`: where half-sweeps run, None for this process; digits are the same on any. `state`: a
-    folder that all workers reach, for reports, rows and draws; a fit that was killed goes on from
-    its last whole sweep when it is started again. None for memory.
+    `engine`: where half-sweeps run, None for this process. Results are identical on every engine.
+    `state`: folder that all workers can reach, for reports, rows and draws; an interrupted fit
+    resumes from its last complete sweep. None for memory.
     """
 
     factors: int | None = None
@@ -58,25 +58,27 @@ class ChannelMF:
 
     @property
     def name(self) -> str:
-        """The model's name on the command line."""
+        """Name of the model on the command line."""
         return "channel-mf-screened" if self.screened else "channel-mf"
 
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Learn from reports; `advance` is told the share of work done after each sweep.
+        """Fit to reports.
 
-        Raises `RequestError` for an engine without `state`, and where that folder holds a fit of
+        `advance`: progress callback, called after each sweep with the fraction of the work done.
+
+        Raises `RequestError` for an engine without `state`, and for a folder that holds a fit of
         other reports or settings.
         """
         data = screened(data) if self.screened else data
         described = [] if self.item_table is None else item_features(self.item_table, data.item_ids)
         values = (each.values for each in described)
         start = data.layout.users.start
-        kept = fit_tables(self, rng, start, data.item_of, data.symbols, data.likelihood, *values)
+        tables = fit_tables(self, rng, start, data.item_of, data.symbols, data.likelihood, *values)
         chain = GibbsChain(
             data, self.factors, self.directions, described, self.burn_in, rng,
-            self.engine or Local.over_cells(len(data)), kept,
+            self.engine or Local.over_cells(len(data)), tables,
         )  # fmt: skip
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws

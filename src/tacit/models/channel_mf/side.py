@@ -1,4 +1,4 @@
-"""One side of the chain, people or items: its reports, rows and prior, and how they are redrawn."""
+"""One side of the sampler, users or items: its reports, rows and prior, and their updates."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,15 +31,18 @@ from tacit.vocabulary import check_codes
 Floats = NDArray[np.float32]
 NAMES = ("people", "items")
 PRIOR = ("weights", "precision", "tightness")
-START = 0.1  # deviation of factors before the first sweep
+START = 0.1  # initial standard deviation of factors
 
 
 @dataclass(eq=False)
 class ChainSide:
-    """`rows`: shape (n, W), bias first; their biases are to be raised by `shift`. `spreads`: the
-    number of each one's, shape (n,), and `spread_at`, in which sweep they were drawn. `number`: 0
-    for people, 1 for items, in the keys of random numbers. `blocks`: whose reports are whose.
-    `sums`: of the rows when drawn. `stale`: tables that were followed by others."""
+    """State of a side.
+
+    `number`: 0 for users, 1 for items, in the keys of random numbers. `n`: rows. `blocks`: reports
+    by blocks of rows. `rows`: shape (n, W), bias first; biases are to be raised by `shift`.
+    `spreads`: index of each row's residual scale, shape (n,), drawn in sweep `spread_at`. `sums`:
+    statistics of the rows when drawn. `stale`: tables that newer ones replaced.
+    """
 
     number: int
     n: int
@@ -67,7 +70,10 @@ class ChainSide:
         engine: Engine,
         tables: Tables,
     ) -> Self:
-        """Small random factors and no biases, all of one `spread`; `symbols` in canonical order."""
+        """Return a side with small random factors, zero biases and one residual scale, `spread`.
+
+        `symbols`: reports in canonical order.
+        """
         n, name = len(grouped.start) - 1, NAMES[number]
         drawn = START * normals((seed, 0, number), 0, n, width)[0]
         drawn[:, 0] = 0
@@ -76,15 +82,15 @@ class ChainSide:
             "centre": np.full(len(symbols), -1, np.int16),
             "features": np.ascontiguousarray(side_by_side(given, n), np.float32),
         }
-        kept = {
+        stored = {
             what: tables.put(f"{name}-{what}", array, is_input=what == "symbol")
             for what, array in arrays.items()
         }
-        check_codes("centre", opened(kept["centre"]) + 1, GRID + 1)
+        check_codes("centre", opened(stored["centre"]) + 1, GRID + 1)
         rows = tables.put(_named(name, "rows", 0), drawn)
         spreads = tables.put(_named(name, "spreads", 0), np.full(n, spread, np.uint8))
-        whose = in_blocks(name, grouped.start, grouped.other, engine.blocks, tables)
-        blocks = [RowBlock(each, **kept, after=rows) for each in whose]
+        row_blocks = in_blocks(name, grouped.start, grouped.other, engine.blocks, tables)
+        blocks = [RowBlock(each, **stored, after=rows) for each in row_blocks]
         prior = Prior.start(width, given, range_)
         none = RowSums(n, np.zeros_like(prior.weights), np.zeros(width), np.zeros(width))
         return cls(number, n, blocks, prior, rows, spreads, none)
@@ -92,7 +98,7 @@ class ChainSide:
     def given(
         self, other: "ChainSide", mu: float, readings: Readings, key: Key, approach: bool
     ) -> Given:
-        """What this side is drawn given."""
+        """Return the inputs of this side's conditional."""
         weights, precision = (
             each.astype(np.float32) for each in (self.prior.weights, self.prior.precision)
         )
@@ -101,61 +107,61 @@ class ChainSide:
             self.spreads, other.rows, other.spreads, weights, precision, key, approach,
         )  # fmt: skip
 
-    def redraw(self, given: Given, engine: Engine, tables: Tables) -> NDArray[np.int64]:
-        """Redraw rows, then their prior; counts of cells by symbol and place."""
-        after = self._after("rows", given, self.rows, tables)
-        tallies = self._over(engine, redraw_block, given, after)
+    def redraw(self, inputs: Given, engine: Engine, tables: Tables) -> NDArray[np.int64]:
+        """Redraw rows, then their prior. Returns counts of cells by symbol and grid index."""
+        after = self._after("rows", inputs, self.rows, tables)
+        tallies = self._over(engine, redraw_block, inputs, after)
         tally = Tally(*(np.sum(parts, axis=0) for parts in zip(*tallies, strict=True)))
         self.rows, self.shift = after, 0.0
         totals, squares = tally.sums / GRAIN
         self.sums = RowSums(self.n, tally.pulls / GRAIN, totals, squares)
-        self.prior.redraw(self.sums, generator(given.key))
+        self.prior.redraw(self.sums, generator(inputs.key))
         return tally.counts
 
-    def moved(self, column: int, given: Given, engine: Engine) -> Given:
-        """Redraw a column of the prior's weights, and let the rows go with it when redrawn."""
-        still = given._replace(column=column, move=np.zeros(len(self.prior.order), np.float32))
-        rng, here = generator(given.key, WEIGHTS), self._sums_of_move(still, engine)
+    def moved(self, column: int, inputs: Given, engine: Engine) -> Given:
+        """Redraw a column of the prior's weights; the next redraw moves the rows with it."""
+        still = inputs._replace(column=column, move=np.zeros(len(self.prior.order), np.float32))
+        rng, here = generator(inputs.key, WEIGHTS), self._sums_of_move(still, engine)
         proposal = WeightMove.proposed(self.prior, column, here, rng)
         there = still._replace(move=proposal.move.astype(np.float32))
         gain = proposal.gain(self.prior, here, self._sums_of_move(there, engine))
         if gain < -rng.standard_exponential():
-            return given
+            return inputs
         self.prior.weights[:, column] += proposal.move
         return there._replace(weights=self.prior.weights.astype(np.float32))
 
-    def redraw_spreads(self, given: Given, engine: Engine, tables: Tables) -> None:
-        """Redraw how far each one's ratings spread around their tastes."""
-        after = self._after("spreads", given, self.spreads, tables)
-        self._over(engine, redraw_spreads_block, given, after)
-        self.spreads, self.spread_at = after, given.key[1]
+    def redraw_spreads(self, inputs: Given, engine: Engine, tables: Tables) -> None:
+        """Redraw the residual scale of each row."""
+        after = self._after("spreads", inputs, self.spreads, tables)
+        self._over(engine, redraw_spreads_block, inputs, after)
+        self.spreads, self.spread_at = after, inputs.key[1]
 
-    def settle(self, given: Given, engine: Engine) -> None:
-        """From now on let cells be weighed by what their theta is now."""
-        self._over(engine, settle_block, given, self.rows)
+    def settle(self, inputs: Given, engine: Engine) -> None:
+        """Fix the weights of the cells at their current theta."""
+        self._over(engine, settle_block, inputs, self.rows)
 
     @property
     def raised(self) -> Floats:
-        """A copy of the rows with their whole biases."""
+        """Copy of the rows with `shift` added to their biases."""
         rows = np.array(opened(self.rows))
         rows[:, 0] += np.float32(self.shift)
         return rows
 
     @property
     def mean_gram(self) -> NDArray[np.float64]:
-        """The mean of f f' over rows with features f, shape (d, d)."""
+        """Mean of f f' over rows with features f, shape (d, d)."""
         return self.prior.gram / self.n
 
     def state(self) -> State:
-        """What a sweep leaves behind, beside the rows."""
-        found = {name: getattr(self.prior, name) for name in PRIOR}
-        found |= {"shift": self.shift, "spread-at": self.spread_at}
-        return {f"{self.name}-{what}": np.array(value) for what, value in found.items()}
+        """Return the state after a sweep, without the rows."""
+        values = {name: getattr(self.prior, name) for name in PRIOR}
+        values |= {"shift": self.shift, "spread-at": self.spread_at}
+        return {f"{self.name}-{what}": np.array(value) for what, value in values.items()}
 
     def resume(self, state: State, sweep: int, tables: Tables) -> None:
-        """Go on where `state` was left after that sweep."""
-        kept = {what: state[f"{self.name}-{what}"] for what in PRIOR}
-        self.prior = replace(self.prior, **kept)
+        """Restore `state` as saved after `sweep`."""
+        prior = {what: state[f"{self.name}-{what}"] for what in PRIOR}
+        self.prior = replace(self.prior, **prior)
         self.shift = float(state[f"{self.name}-shift"])
         self.spread_at = int(state[f"{self.name}-spread-at"])
         self.stale.append(self.rows)
@@ -167,24 +173,24 @@ class ChainSide:
 
     @property
     def name(self) -> str:
-        """Whose side it is, in names of tables."""
+        """Prefix of the side's table names."""
         return NAMES[self.number]
 
-    def _after(self, what: str, given: Given, before: Table, tables: Tables) -> Table:
-        """The table for what is to follow `before` in this sweep."""
-        after = tables.after(_named(self.name, what, given.key[1]), before)
+    def _after(self, what: str, inputs: Given, before: Table, tables: Tables) -> Table:
+        """Return the table that replaces `before` in this sweep."""
+        after = tables.after(_named(self.name, what, inputs.key[1]), before)
         if after is not before:
             self.stale.append(before)
         return after
 
-    def _sums_of_move(self, given: Given, engine: Engine) -> WeightSums:
-        sums = self._over(engine, weight_sums_block, given, self.rows)
+    def _sums_of_move(self, inputs: Given, engine: Engine) -> WeightSums:
+        sums = self._over(engine, weight_sums_block, inputs, self.rows)
         return WeightSums(*(np.sum(parts, axis=0) for parts in zip(*sums, strict=True)))
 
     def _over(
-        self, engine: Engine, stage: Callable[[RowBlock, Given], Any], given: Given, after: Table
+        self, engine: Engine, stage: Callable[[RowBlock, Given], Any], inputs: Given, after: Table
     ) -> list[Any]:
-        return engine.over(stage, [block._replace(after=after) for block in self.blocks], given)
+        return engine.over(stage, [block._replace(after=after) for block in self.blocks], inputs)
 
 
 def _named(side: str, what: str, sweep: int) -> str:

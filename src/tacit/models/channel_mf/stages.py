@@ -1,4 +1,4 @@
-"""The four stages of a chain that an engine runs over blocks of rows, by name, anywhere."""
+"""The four stages of a sweep that an engine runs over blocks of rows."""
 
 from typing import Any, NamedTuple
 
@@ -15,12 +15,15 @@ from tacit.kernels.predict import bilinear
 from tacit.models.channel_mf.chance import Key, gumbels, normals
 
 Floats = NDArray[np.float32]
-OF_SPREADS = 5  # in keys of random numbers, where a side's number is
+OF_SPREADS = 5  # in keys of random numbers, in place of a side's number
 
 
 class RowBlock(NamedTuple):
-    """Rows of a side, and tables of the whole side: its reports as in `ReportRows`, `features`, and
-    what is redrawn, rows or their spreads, is written to `after`."""
+    """A block of a side's rows, and tables of the complete side.
+
+    `symbol`, `centre`: reports as in `ReportRows`. `features`: of the rows. `after`: table that
+    receives the redrawn rows or residual scales.
+    """
 
     rows: SideRows
     symbol: Table
@@ -30,20 +33,22 @@ class RowBlock(NamedTuple):
 
     @property
     def reports(self) -> ReportRows:
-        """The reports of the block, views."""
+        """Reports of the block, as views."""
         at = self.rows
         return ReportRows(at.starts, at.columns, at.of_cells(self.symbol), at.of_cells(self.centre))
 
     def of_rows(self, table: Table) -> NDArray[Any]:
-        """What a table of all rows holds of the block's, a view."""
+        """Return the block's part of a table of all rows, a view."""
         return opened(table)[self.rows.first : self.rows.end]
 
 
 class Given(NamedTuple):
-    """What a side is redrawn given. `mu`: with what the biases of `design`, the rows of the other
-    side, are to be raised by. `shift`: what those of the side itself, `rows`, are to be; `column`
-    and `move`: as in `Conditional`. `spreads`, `beside`: of the side and of the other. `approach`:
-    whether every proposal is taken."""
+    """Inputs of a side's conditional.
+
+    `mu`: global level plus the shift of the biases of `design`, the rows of the other side.
+    `shift`: shift of the biases of `rows`. `column`, `move`: as in `Conditional`. `spreads`,
+    `beside`: residual scales of the side and of the other. `approach`: accept every proposal.
+    """
 
     readings: Readings
     mu: float
@@ -60,19 +65,19 @@ class Given(NamedTuple):
     approach: bool
 
 
-def redraw_block(block: RowBlock, given: Given) -> Tally:
-    """Redraw the block's rows; their sums."""
-    drawn = block.of_rows(given.rows).copy()
-    z, bar = normals(given.key, block.rows.first, block.rows.end, drawn.shape[1])
+def redraw_block(block: RowBlock, inputs: Given) -> Tally:
+    """Redraw the block's rows and return their sums."""
+    drawn = block.of_rows(inputs.rows).copy()
+    z, bar = normals(inputs.key, block.rows.first, block.rows.end, drawn.shape[1])
     tally = half_sweep(
         block.reports,
-        given.readings,
+        inputs.readings,
         Conditional(
-            block.of_rows(given.spreads), opened(given.beside),
-            np.float32(given.mu), np.float32(given.shift), given.column, given.move,
-            opened(given.design), block.of_rows(block.features),
-            given.weights, given.precision,
-            z, np.full_like(bar, ANYHOW) if given.approach else bar,
+            block.of_rows(inputs.spreads), opened(inputs.beside),
+            np.float32(inputs.mu), np.float32(inputs.shift), inputs.column, inputs.move,
+            opened(inputs.design), block.of_rows(block.features),
+            inputs.weights, inputs.precision,
+            z, np.full_like(bar, ANYHOW) if inputs.approach else bar,
         ),
         drawn,
     )  # fmt: skip
@@ -80,39 +85,42 @@ def redraw_block(block: RowBlock, given: Given) -> Tally:
     return tally
 
 
-def weight_sums_block(block: RowBlock, given: Given) -> WeightSums:
-    """What the block's reports say of the move of a column's weights; where there is none yet, how
-    much they say of it, too."""
+def weight_sums_block(block: RowBlock, inputs: Given) -> WeightSums:
+    """Return log-likelihood and score of a column's weights after `move`.
+
+    Without a move, also their information.
+    """
     return weight_sums(
         block.reports,
-        given.readings,
+        inputs.readings,
         MovedRows(
-            given.column, given.move, np.float32(given.mu + given.shift),
-            block.of_rows(given.rows), block.of_rows(given.spreads), block.of_rows(block.features),
-            opened(given.design), opened(given.beside),
+            inputs.column, inputs.move, np.float32(inputs.mu + inputs.shift),
+            block.of_rows(inputs.rows), block.of_rows(inputs.spreads),
+            block.of_rows(block.features),
+            opened(inputs.design), opened(inputs.beside),
         ),
-        informed=not given.move.any(),
+        informed=not inputs.move.any(),
     )  # fmt: skip
 
 
-def redraw_spreads_block(block: RowBlock, given: Given) -> Done:
-    """Redraw the spreads of the block's rows."""
-    own, (seed, sweep, _) = block.rows, given.key
-    spreads = len(given.readings.table) // given.readings.symbols
-    chance = gumbels((seed, sweep, OF_SPREADS), own.first, own.end, spreads)
-    mu = np.float32(given.mu + given.shift)
-    thetas = Thetas(mu, block.of_rows(given.rows), opened(given.design))
-    drawn = drawn_spreads(block.reports, given.readings, thetas, chance)
-    written(block.after, own.first, drawn)
-    return Done(own.n_rows)
+def redraw_spreads_block(block: RowBlock, inputs: Given) -> Done:
+    """Redraw the residual scales of the block's rows."""
+    rows, (seed, sweep, _) = block.rows, inputs.key
+    spreads = len(inputs.readings.table) // inputs.readings.symbols
+    noise = gumbels((seed, sweep, OF_SPREADS), rows.first, rows.end, spreads)
+    mu = np.float32(inputs.mu + inputs.shift)
+    thetas = Thetas(mu, block.of_rows(inputs.rows), opened(inputs.design))
+    drawn = drawn_spreads(block.reports, inputs.readings, thetas, noise)
+    written(block.after, rows.first, drawn)
+    return Done(rows.n_rows)
 
 
-def settle_block(block: RowBlock, given: Given) -> Done:
-    """Let the block's cells be weighed by what their theta is now."""
-    reports, rows, readings = block.reports, block.rows, given.readings
+def settle_block(block: RowBlock, inputs: Given) -> Done:
+    """Fix the weights of the block's cells at their current theta."""
+    reports, rows, readings = block.reports, block.rows, inputs.readings
     mine = np.repeat(np.arange(rows.n_rows, dtype=np.int32), np.diff(reports.start))
-    now = block.of_rows(given.rows)
-    theta = bilinear(mine, reports.other, given.mu + given.shift, now, opened(given.design))
-    place = np.rint((theta - np.float32(readings.origin)) * np.float32(readings.steps))
-    written(block.centre, rows.cells.start, np.clip(place, 0, readings.root.shape[1] - 1))
+    now = block.of_rows(inputs.rows)
+    theta = bilinear(mine, reports.other, inputs.mu + inputs.shift, now, opened(inputs.design))
+    index = np.rint((theta - np.float32(readings.origin)) * np.float32(readings.steps))
+    written(block.centre, rows.cells.start, np.clip(index, 0, readings.root.shape[1] - 1))
     return Done(rows.n_rows)

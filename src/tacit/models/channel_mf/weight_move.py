@@ -1,11 +1,11 @@
-"""A column of a prior's weights drawn with what rows have of their own held fixed.
+"""Joint move of a column of prior weights and its rows, with the rows' residuals held fixed.
 
-Given the rows x_r = f_r . w + z_r, thousands of them hold w, however little the reports say of
-each: where they say little, w would creep for hundreds of sweeps. Given z in their place, it is the
-reports alone that hold w, and rows go with it. Draws of both kinds in turn go as far as either may
-(the interweaving of Yu and Meng 2011).
+Given the rows x_r = f_r . w + z_r, thousands of them determine w, however little the reports carry
+about each. With weak reports w would change slowly for hundreds of sweeps. Given z instead, only
+the reports determine w, and the rows move with it. Alternating both updates mixes as fast as the
+better one (the interweaving of Yu and Meng 2011).
 
-As for rows, one step of scoring proposes, and the likelihood decides (Metropolis and Hastings).
+As for rows, one scoring step proposes, and the likelihood accepts or rejects (Metropolis-Hastings).
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,11 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class WeightMove:
-    """A proposal. `move`: of the column's weights, shape (d,), single precision. `forth`: of the
-    step and its noise in units of the `factor` of its precision, `noise` alone."""
+    """A proposed move of one column of prior weights.
+
+    `move`: of the column's weights, shape (d,), single precision. `factor`: Cholesky factor of the
+    proposal precision. `forth`: step plus noise in units of `factor`. `noise`: the noise alone.
+    """
 
     column: int
     move: Doubles
@@ -36,7 +39,7 @@ class WeightMove:
     def proposed(
         cls, prior: Prior, column: int, here: WeightSums, rng: np.random.Generator
     ) -> "WeightMove":
-        """From what reports say of weights where they are."""
+        """Propose a scoring step from the current weights."""
         lower = here.information / GRAIN
         information = lower + np.tril(lower, -1).T + np.diag(_precision(prior, column))
         factor = np.asarray(np.linalg.cholesky(information), np.float64)
@@ -44,20 +47,20 @@ class WeightMove:
         noise = rng.standard_normal(len(pull))
         forth = solve_triangular(factor, pull, lower=True) + noise
         move = solve_triangular(factor, forth, lower=True, trans="T")
-        # Rows move by what is added to them in single precision, and weights by the same.
+        # Rows and weights move by the same single-precision amount.
         return cls(column, move.astype(np.float32).astype(np.float64), factor, forth, noise)
 
     def gain(self, prior: Prior, here: WeightSums, there: WeightSums) -> float:
-        """By how much more likely it is there and back than here and forth, a logarithm."""
+        """Return the log Metropolis-Hastings ratio of the move."""
         precision, before = _precision(prior, self.column), prior.weights[:, self.column]
         after = before + self.move
         pull = there.score / GRAIN - precision * after
         back = self.forth + solve_triangular(self.factor, pull, lower=True)
-        told = float(there.likelihood[0] - here.likelihood[0]) / GRAIN
+        likelihood = float(there.likelihood[0] - here.likelihood[0]) / GRAIN
         expected = precision @ (before**2 - after**2) / 2
-        return float(told + expected + (self.noise @ self.noise - back @ back) / 2)
+        return float(likelihood + expected + (self.noise @ self.noise - back @ back) / 2)
 
 
 def _precision(prior: Prior, column: int) -> Doubles:
-    """Of the weights' own prior, shape (d,)."""
+    """Return the prior precision of the weights, shape (d,)."""
     return prior.tightness[prior.origin, column] * prior.order

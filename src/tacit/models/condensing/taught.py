@@ -1,12 +1,12 @@
-"""A condensed draw of items that was taught by all draws what they give people at home.
+"""Distil the predictions of all posterior draws into the condensed item model for devices.
 
-What one draw of means cannot say is lost in `condensed`: how uncertain items are together, and that
-ratings follow tastes in a curve. Where the provider was told ratings themselves it knows what a
-device would make of them. Of some people u, with rows x_u under the condensed draw,
+`condensed` keeps means, so it loses the joint uncertainty of items and the curvature of the link.
+Where the provider has the ratings themselves, it can compute a device's fold-in. For some users u,
+with rows x_u under the condensed draw,
 
     mean_d theta_ui(d) - theta_ui  ~  a_i + b_i . x_u        (least squares over u, each item i)
 
-is what item i lacks; a_i goes to its bias, b_i to its factors. Size and format stay.
+is the error of item i; a_i is added to its bias, b_i to its factors. Size and format are unchanged.
 """
 
 from dataclasses import replace
@@ -23,17 +23,19 @@ from tacit.models.rounded import halved
 
 Doubles = NDArray[np.float64]
 PEOPLE = 500
-ENOUGH = 5  # people for each coefficient, or nothing is taught
-RIDGE = 1.0  # on coefficients of rows whose prior variance is 1: worth one person
-AT_ONCE = 4096  # items, whose tastes of all these people are held together
+ENOUGH = 5  # users per coefficient, or nothing is distilled
+RIDGE = 1.0  # on coefficients of rows whose prior variance is 1: one pseudo-user
+AT_ONCE = 4096  # items per batch, for all these users
 
 
 def taught(fitted: Fitted, data: Evidence) -> CondensedItems | None:
-    """The condensed items, better by what `data` teaches where it is true ratings."""
+    """Return the condensed items, refined by `data` if it holds true ratings."""
     one = fitted.condensed
-    told = len(data.blocks) == 1 and np.array_equal(data.likelihood, np.eye(len(data.likelihood)))
+    is_exact = len(data.blocks) == 1 and np.array_equal(
+        data.likelihood, np.eye(len(data.likelihood))
+    )
     raters = np.flatnonzero(data.layout.users.counts)
-    if one is None or not told or len(raters) < ENOUGH * one.items.shape[1]:
+    if one is None or not is_exact or len(raters) < ENOUGH * one.items.shape[1]:
         return one
     some = raters[np.linspace(0, len(raters) - 1, min(PEOPLE, len(raters))).astype(np.int64)]
     side, ratings = _of_people(data, some)
@@ -51,17 +53,17 @@ def taught(fitted: Fitted, data: Evidence) -> CondensedItems | None:
     return replace(one, items=items.astype(np.float32))
 
 
-def _of_people(data: Evidence, whose: NDArray[np.int64]) -> tuple[Side, Doubles]:
-    """What these people rated, and their ratings in that order."""
+def _of_people(data: Evidence, users: NDArray[np.int64]) -> tuple[Side, Doubles]:
+    """Return the cells of these users, and their ratings in that order."""
     side, levels = data.layout.users, np.asarray(data.scale.values)
-    cells = np.flatnonzero(np.isin(np.repeat(np.arange(len(side.counts)), side.counts), whose))
-    start = np.r_[0, np.cumsum(side.counts[whose])].astype(np.int64)
+    cells = np.flatnonzero(np.isin(np.repeat(np.arange(len(side.counts)), side.counts), users))
+    start = np.r_[0, np.cumsum(side.counts[users])].astype(np.int64)
     order = np.arange(len(cells), dtype=np.int32)
     return Side(start, side.other[cells], order), levels[data.symbols[side.cell[cells]]]
 
 
 def _tastes(model: Downloaded, rows: list[Doubles], items: slice) -> Doubles:
-    """theta of all these people for some items, the mean over draws, shape (people, items)."""
+    """Return theta of all these users for some items, the mean over draws, shape (users, items)."""
     total = 0.0
     for mu, x, y in zip(model.mu, rows, model.items[:, items], strict=True):
         total = total + mu + x[:, :1] + y[:, 0] + x[:, 1:] @ y[:, 1:].T.astype(np.float64)

@@ -1,7 +1,7 @@
-"""Who rated what as a matrix of 0 and 1 whose products run on an engine, block by block of rows.
+"""Binary sparse matrix whose products run on an engine, block by block of rows.
 
-A row's sum depends on its own cells alone, in their order, so that digits are the same for any
-engine and blocks. Products with the transpose are sums over the rows of the other side.
+A row's sum depends on its own cells alone, in their order, so results are identical for any engine
+and any blocks. Products with the transpose are sums over the rows of the other side.
 """
 
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ Array = NDArray[Any]
 
 
 class Summands(NamedTuple):
-    """A number or a row of numbers of each column, shape (columns,) or (columns, K)."""
+    """One number or row of numbers per column, shape (columns,) or (columns, K)."""
 
     of_columns: Array
 
 
 class CellSums(NamedTuple):
-    """Of each row of a block, shape (rows,) or (rows, K)."""
+    """Sums per row of a block, shape (rows,) or (rows, K)."""
 
     of_rows: Array
 
 
-def sum_block(block: SideRows, given: Summands) -> CellSums:
-    """Sums over the cells of each of the block's rows."""
-    return CellSums(row_sums(block.starts, block.columns, given.of_columns))
+def sum_block(block: SideRows, summands: Summands) -> CellSums:
+    """Sum over the cells of each row of the block."""
+    return CellSums(row_sums(block.starts, block.columns, summands.of_columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class CellsOnEngine:
 
     @classmethod
     def of(cls, cells: csr_array, name: str, engine: Engine, tables: Tables) -> "CellsOnEngine":
-        """The cells of a sparse matrix, in tables named after `name`."""
+        """Store the cells of a sparse matrix in tables prefixed with `name`."""
         rows = of_matrix(f"{name}-rows", cells, engine.blocks, tables)
         columns = of_matrix(f"{name}-columns", csr_array(cells.T), engine.blocks, tables)
         return cls(cells.shape, rows, columns, engine)
@@ -59,6 +59,6 @@ class CellsOnEngine:
         return CellsOnEngine((n, m), self.columns, self.rows, self.engine)
 
     def __matmul__(self, x: Array) -> Array:
-        """Sums over rows' cells."""
-        found = self.engine.over(sum_block, self.rows, Summands(np.ascontiguousarray(x)))
-        return np.concatenate([part.of_rows for part in found])
+        """Return the product with `x`: sums over the cells of each row."""
+        parts = self.engine.over(sum_block, self.rows, Summands(np.ascontiguousarray(x)))
+        return np.concatenate([part.of_rows for part in parts])

@@ -1,10 +1,10 @@
-"""Debiased reports: numbers whose expectation is the rating, and how noisy they are.
+"""Debiased reports: numbers whose expectation is the rating, and their noise.
 
-A number g(o) is sought for each symbol o so that, over the channel,
+Each symbol o gets a number g(o) such that, over the channel,
 
-    E[g | rated r] = r - middle,      E[g | not rated] = 0      (a silent slot counts zero),
+    E[g | rated r] = r - middle,      E[g | not rated] = 0      (a slot without a report counts 0),
 
-which makes sums over people or items unbiased whatever was made up.
+which makes sums over users or items unbiased, whatever the channel adds at random.
 """
 
 from dataclasses import dataclass
@@ -21,9 +21,12 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """`values`: g of each report, in ratings above the middle of the scale, shape (n,). `noise`:
-    their variance given the rating. `unrated`: variance that a person's slot adds when it holds no
-    rating, shape (people,)."""
+    """Debiased reports.
+
+    `values`: g of each report, in ratings above the middle of the scale, shape (n,). `noise`:
+    variance given the rating. `unrated`: variance added by a user's slot without a rating, shape
+    (users,).
+    """
 
     values: Doubles
     noise: float
@@ -31,7 +34,7 @@ class Decoded:
 
 
 def decode(data: Evidence) -> Decoded:
-    """The reports of `data` as debiased numbers."""
+    """Return the reports of `data` as debiased numbers."""
     if data.hidden is None:
         g, noise = _regressed(data)
         return Decoded(g[data.symbols], noise, np.zeros(len(data.user_ids)))
@@ -48,12 +51,12 @@ def _centred(data: Evidence) -> Doubles:
 
 
 def _regressed(data: Evidence) -> tuple[Doubles, float]:
-    """Numbers unbiased for the straight part of the response, and their mean variance.
+    """Return numbers unbiased for the linear part of the response, and their mean variance.
 
-    t(o) = E[rating | o] under a uniform prior carries the direction of the score; its regression
-    on the true level, E[t | r] ~ a + kappa r, is known from the table, so (t - a) / kappa is
-    unbiased along the straight line. Exact unbiasedness at every level exists too, but at small
-    epsilon its variance explodes.
+    t(o) = E[rating | o] under a uniform prior has the direction of the score. Its regression on the
+    true level, E[t | r] ~ a + kappa r, is known from the table, so (t - a) / kappa is unbiased
+    along the line. Exact unbiasedness at every level is possible too, but at small epsilon its
+    variance explodes.
     """
     levels, P, blocks = _centred(data), data.likelihood, len(data.blocks)
     t = (levels @ P) / P.sum(0)
@@ -66,9 +69,9 @@ def _regressed(data: Evidence) -> tuple[Doubles, float]:
 
 
 def _unbiased(data: Evidence, missing: PresenceChannel) -> tuple[Doubles, float, float]:
-    """The numbers of least variance among the unbiased ones, given that something was reported.
+    """Return the unbiased numbers of least variance, given that something was reported.
 
-    Their variance given the rating, averaged over levels, and their second moment given none.
+    Also their variance given the rating, averaged over levels, and their second moment given none.
     """
     target = np.append(_centred(data), 0.0)
     g, noise, unrated = np.empty(len(missing.made_up)), 0.0, 0.0

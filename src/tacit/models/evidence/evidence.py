@@ -1,4 +1,4 @@
-"""Evidence: the one form in which every model sees its data, reports and true ratings alike."""
+"""Evidence: the common input of all models, for reports and true ratings alike."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -32,14 +32,14 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Who sent which symbol about what, in canonical order (by user, then item).
+    """Reported symbols by user and item, in canonical order (by user, then item).
 
     `symbols`: columns of `likelihood`, unsigned, shape (n,). `likelihood`: P(symbol | level), shape
-    (levels, symbols), the tables of all channels side by side, channel c in the columns
-    `blocks[c]`; the identity for true ratings. `numbers`: what each column stands for, float32,
-    shape (symbols,), which naive models take for the rating. `hidden`: what a report says of
-    presence, None where who rated what was sent in clear; P is then given that something was
-    reported, and rows are reports of something only.
+    (levels, symbols), the tables of all channels concatenated, channel c in the columns
+    `blocks[c]`; the identity for true ratings. `numbers`: numeric output of each column, float32,
+    shape (symbols,), which naive models use as the rating. `hidden`: channel of presence, None
+    where presence is public. With it, P is conditional on a report other than "missing", and rows
+    are such reports only.
     """
 
     layout: Layout
@@ -58,41 +58,43 @@ class Evidence:
 
     @property
     def user_of(self) -> NDArray[np.int32]:
-        """The person of each report, shape (n,)."""
+        """User of each report, shape (n,)."""
         return np.repeat(np.arange(len(self.user_ids), dtype=np.int32), self.layout.users.counts)
 
     @property
     def item_of(self) -> NDArray[np.int32]:
-        """The item of each report, shape (n,)."""
+        """Item of each report, shape (n,)."""
         return self.layout.users.other
 
     @cached_property
     def values(self) -> Floats:
-        """The number each report stands for, shape (n,)."""
+        """Numeric output of each report, shape (n,)."""
         return self.numbers[self.symbols]
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """How many reports there are of each symbol, shape (symbols,)."""
+        """Number of reports per symbol, shape (symbols,)."""
         return counted(self.symbols, self.likelihood.shape[1])
 
     @cached_property
     def presence(self) -> PresenceMatrix:
-        """Who rated what, as far as the reports say."""
-        found = cells(self.layout.users, len(self.item_ids))
-        return public(found) if self.hidden is None else self.hidden.matrix(found)
+        """Presence matrix: which user rated which item, debiased where it is protected."""
+        rated_cells = cells(self.layout.users, len(self.item_ids))
+        return public(rated_cells) if self.hidden is None else self.hidden.matrix(rated_cells)
 
     def where(self, mask: NDArray[np.bool_]) -> "Evidence":
-        """The reports where `mask` (canonical order) holds."""
+        """Return the reports where `mask` (canonical order) holds."""
         users, items = self.user_of[mask], self.item_of[mask]
         cells, _ = layout(users, items, len(self.user_ids), len(self.item_ids))
         return replace(self, layout=cells, symbols=self.symbols[mask])
 
 
 def evidence(data: Ratings | Reports) -> Evidence:
-    """The evidence in ratings or reports; raises `RequestError` when there is none: no rows, none
-    but "missing", one level, or a channel at epsilon 0, whose rows are all equal; and for what is
-    neither."""
+    """Return the evidence in ratings or reports.
+
+    Raises `RequestError` for data without information (no rows, only "missing", one level, or a
+    channel at epsilon 0, whose rows are all equal) and for other types.
+    """
     if not isinstance(data, Reports):
         must_be(Ratings, data, "`Ratings` or `Reports`", "pass what `perturb` returns")
     data.scale.require_stars("A model that predicts ratings")

@@ -1,8 +1,8 @@
-"""Reading reports through channels that protect presence: most slots hold no rating at all.
+"""Reports through channels that protect presence, where most slots hold no rating.
 
-Such a channel has an input and a symbol "missing". A slot that sends another symbol is *reported*,
-and what it sends is either a rating or made up. Evidence keeps the reported slots; how likely a
-slot is to be reported, and what a slot without a rating sends, stand here.
+Such a channel has an input and a symbol "missing". A slot that sends another symbol is *reported*;
+its symbol stems from a rating or is random. Evidence retains the reported slots. This module
+computes how likely a slot is to be reported, and what an unrated slot sends.
 """
 
 from dataclasses import dataclass
@@ -22,9 +22,11 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PresenceChannel:
-    """`rated`, `unrated`: P(reported | rated) and P(reported | not rated) of each person's channel,
-    shape (people,). `made_up`: P(symbol | not rated, reported), shape (symbols,), columns as in
-    the evidence. `asked`: the slots asked about, (people, items), or None when all were.
+    """Channel of presence.
+
+    `rated`, `unrated`: P(reported | rated) and P(reported | not rated) of each user's channel,
+    shape (users,). `made_up`: P(symbol | not rated, reported), shape (symbols,), columns as in the
+    evidence. `asked`: the queried slots, (users, items), or None when all were.
     """
 
     rated: Doubles
@@ -33,12 +35,12 @@ class PresenceChannel:
     asked: csr_array | None
 
     def matrix(self, reported: csr_array) -> PresenceMatrix:
-        """The debiased matrix of who rated what; `reported`: 1 at each slot reported."""
+        """Return the debiased presence matrix. `reported`: 1 at each reported slot."""
         return PresenceMatrix(reported, self.rated, self.unrated, self.asked)
 
 
 def hidden(reports: Reports) -> PresenceChannel | None:
-    """What the reports say of presence, or None where their channels say nothing of it.
+    """Return the channel of presence of the reports, None where presence is public.
 
     Raises `RequestError` where some channels protect presence and others do not.
     """
@@ -56,14 +58,14 @@ def hidden(reports: Reports) -> PresenceChannel | None:
         rated=rates[of_person, 0],
         unrated=rates[of_person, 1],
         made_up=np.concatenate([_made_up(channel) for channel in reports.channels]),
-        asked=None if reports.plan == "catalogue" else _asked(reports),
+        asked=None if reports.plan == "catalogue" else _queried(reports),
     )
 
 
 def likelihood(channel: Channel) -> Doubles:
-    """P(symbol | level), given a report of something where "missing" is a symbol of the channel.
+    """Return P(symbol | level), shape (levels, symbols).
 
-    Shape (levels, symbols).
+    Conditional on a report other than "missing" where that is a symbol of the channel.
     """
     table = np.array(channel.likelihood)
     if not channel.missing:
@@ -73,16 +75,16 @@ def likelihood(channel: Channel) -> Doubles:
 
 
 def reported(reports: Reports) -> NDArray[np.bool_]:
-    """Which rows hold another symbol than "missing", shape (n,)."""
-    kept = np.empty(len(reports), np.bool_)
+    """Return which rows hold another symbol than "missing", shape (n,)."""
+    is_reported = np.empty(len(reports), np.bool_)
     for index, channel in enumerate(reports.channels):
         mine = reports.channel_of == index
-        kept[mine] = _shows_rating(channel)[reports.symbols[mine]]
-    return kept
+        is_reported[mine] = _shows_rating(channel)[reports.symbols[mine]]
+    return is_reported
 
 
 def columns(reports: Reports) -> NDArray[np.unsignedinteger[Any]]:
-    """Each report's column where the channels' `likelihood`s stand side by side, shape (n,)."""
+    """Return each report's column in the concatenated `likelihood`s of the channels, shape (n,)."""
     shows = [_shows_rating(channel) for channel in reports.channels]
     kind = np.min_scalar_type(sum(int(shown.sum()) for shown in shows) - 1)
     places, first = np.empty(len(reports), kind), 0
@@ -107,6 +109,6 @@ def _made_up(channel: Channel) -> Doubles:
     return shown / shown.sum()
 
 
-def _asked(reports: Reports) -> csr_array:
+def _queried(reports: Reports) -> csr_array:
     cells = (np.ones(len(reports), np.int8), (reports.users, reports.items))
     return csr_array(cells, shape=(reports.n_users, reports.n_items))

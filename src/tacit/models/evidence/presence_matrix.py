@@ -1,13 +1,13 @@
-"""Who rated what, as far as the reports say: a matrix C with E[C] = A, the 0/1 truth.
+"""Presence matrix estimated from reports: C with E[C] = A, the true 0/1 matrix of rated cells.
 
 Where presence is public C is A itself. Where a channel protects it, a slot is reported with
-probability p if rated and q if not, and, of the share rho of slots asked about,
+probability p if rated and q if not, and, with the fraction rho of slots queried,
 
-    C_ui = (reported_ui - q) / ((p - q) rho)    asked,    0    not asked
+    C_ui = (reported_ui - q) / ((p - q) rho)    queried,    0    not queried
 
 has expectation A_ui (Zheng's reports, debiased). C is a sparse matrix minus a matrix of rank one
-(or a sparse one, when only some slots were asked about), so products with it cost as much as there
-are reports: the m x n cells are never laid out.
+(or a sparse one, if only some slots were queried). Products with it cost as much as the number of
+reports; the m x n cells are never materialized.
 """
 
 from dataclasses import dataclass, replace
@@ -26,15 +26,16 @@ from tacit.models.evidence.cells_on_engine import CellsOnEngine
 
 Codes = NDArray[np.int32]
 Doubles = NDArray[np.float64]
-DAMPING = 10.0  # ratings a profile or an item needs before its direction counts fully
+DAMPING = 10.0  # pseudo-ratings that damp the direction of a user or an item
 
 
 @dataclass(frozen=True, eq=False)
 class PresenceMatrix:
-    """`reported`: 1 at each report, shape (people, items). `rated`, `unrated`: P(reported | rated)
-    and P(reported | not rated) of each person's channel, shape (people,). `asked`: 1 at each slot
-    asked about, or None when all were. `products`: the two where products are to run; None for
-    this process.
+    """Debiased presence matrix.
+
+    `reported`: 1 at each report, shape (users, items). `rated`, `unrated`: P(reported | rated) and
+    P(reported | not rated) of each user's channel, shape (users,). `asked`: 1 at each queried slot,
+    or None when all were. `products`: both matrices on an engine, None for this process.
     """
 
     reported: csr_array
@@ -45,114 +46,118 @@ class PresenceMatrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(people, items)."""
+        """(users, items)."""
         return self.reported.shape
 
     @cached_property
     def share(self) -> float:
-        """Slots asked about, as a share of all."""
+        """Queried slots as a fraction of all."""
         m, n = self.shape
         return 1.0 if self.asked is None else self.asked.nnz / (m * n)
 
     @property
     def gain(self) -> Doubles:
-        """What one report adds to C, a slot that was asked about without one to be subtracted."""
+        """What one report adds to C, relative to a queried slot without a report."""
         return 1 / ((self.rated - self.unrated) * self.share)
 
     @property
     def entry(self) -> Doubles:
-        """C at a reported slot of each person, shape (people,)."""
+        """C at a reported slot of each user, shape (users,)."""
         return (1 - self.unrated) * self.gain
 
     @property
     def variance(self) -> Doubles:
-        """Var[C] at a slot not rated, times the share asked about, of each person."""
+        """Var[C] at an unrated slot times the queried fraction, per user."""
         return self.unrated * (1 - self.unrated) / (self.rated - self.unrated) ** 2
 
     @property
     def told_of(self) -> NDArray[np.bool_]:
-        """Which items their presence says anything of, shape (items,).
+        """Which items have presence information, shape (items,).
 
-        That nobody rated an item yet is no sign of what it is like; it would be the strongest of
-        all.
+        An item without raters has none: its zero count is not evidence of its properties, but would
+        be the strongest feature of all.
         """
         return np.asarray(self.of_items > 0) | self.protected
 
     def where(self, keep: NDArray[np.bool_]) -> "PresenceMatrix":
-        """The rows of some people: a mask of shape (people,)."""
-        asked = None if self.asked is None else self.asked[keep]
-        return PresenceMatrix(self.reported[keep], self.rated[keep], self.unrated[keep], asked)
+        """Return the rows of some users. `keep`: mask of shape (users,)."""
+        queried = None if self.asked is None else self.asked[keep]
+        return PresenceMatrix(self.reported[keep], self.rated[keep], self.unrated[keep], queried)
 
     def on(self, engine: Engine | None, tables: Tables) -> "PresenceMatrix":
-        """The same, its products on an engine, to the same digits; None for this process."""
+        """Return the matrix with products on an engine; results are identical.
+
+        None: this process.
+        """
         return self if engine is None else replace(self, products=self._laid_out(engine, tables))
 
     @cached_property
     def operands(self) -> tuple[CellsOnEngine, CellsOnEngine | None]:
-        """`reported` and `asked` as what products are taken with."""
+        """`reported` and `asked` as operands of products."""
         return self.products or self._laid_out(Local(), InMemory())
 
     def _laid_out(
         self, engine: Engine, tables: Tables
     ) -> tuple[CellsOnEngine, CellsOnEngine | None]:
-        asked = self.asked
+        queried = self.asked
         return (
             CellsOnEngine.of(self.reported, "reported", engine, tables),
-            None if asked is None else CellsOnEngine.of(asked, "asked", engine, tables),
+            None if queried is None else CellsOnEngine.of(queried, "asked", engine, tables),
         )
 
     def over_items(self, x: Doubles) -> Doubles:
-        """C x for x of shape (items,) or (items, d)."""
-        reported, asked = self.operands
+        """Return C x for x of shape (items,) or (items, d)."""
+        reported, queried = self.operands
         silent = np.broadcast_to(x.sum(0), (self.shape[0], *x.shape[1:]))
-        return self._decoded(reported @ x, silent if asked is None else asked @ x)
+        return self._decoded(reported @ x, silent if queried is None else queried @ x)
 
     def over_people(self, x: Doubles) -> Doubles:
-        """C' x for x of shape (people,) or (people, d)."""
+        """Return C' x for x of shape (users,) or (users, d)."""
         up, down = _scaled(x, self.gain), _scaled(x, self.gain * self.unrated)
-        reported, asked = self.operands
-        silent = down.sum(0) if asked is None else asked.T @ down
+        reported, queried = self.operands
+        silent = down.sum(0) if queried is None else queried.T @ down
         return np.asarray(reported.T @ up - silent, np.float64)
 
     @cached_property
     def of_people(self) -> Doubles:
-        """Ratings of each person: debiased, then drawn to the average person by the noise."""
+        """Ratings per user: debiased, then shrunk to the average user by the noise."""
         return _shrunk(self.over_items(np.ones(self.shape[1])), self.variance * self.shape[1])
 
     @cached_property
     def of_items(self) -> Doubles:
-        """Ratings of each item: debiased, then drawn to the average item by the noise."""
+        """Ratings per item: debiased, then shrunk to the average item by the noise."""
         noise = np.full(self.shape[1], self.variance.sum())
         return _shrunk(self.over_people(np.ones(self.shape[0])), noise)
 
     @property
     def total(self) -> float:
-        """Ratings in all, at least one."""
+        """Total number of ratings, at least one."""
         return max(float(self.over_items(np.ones(self.shape[1])).sum()), 1.0)
 
     @property
     def degrees(self) -> tuple[Doubles, Doubles]:
-        """Damped degrees of people and items: the expected squared norms of the rows of C.
+        """Damped degrees of users and items: the expected squared norms of the rows of C.
 
-        A noisy slot adds its variance to them, so that dividing by their roots leaves noise of
-        about one size everywhere. Without noise they are the numbers of ratings.
+        They include the variance of noisy slots, so that dividing by their roots leaves noise of
+        about equal size everywhere. Without noise they are the numbers of ratings.
         """
         people = self.of_people + self.variance * self.shape[1] + DAMPING
         return people, self.of_items + self.variance.sum() + DAMPING
 
     @property
     def protected(self) -> bool:
-        """Whether a channel protects presence: C is then known with noise."""
+        """Whether a channel protects presence, so that C is noisy."""
         return bool(self.unrated.any())
 
     def expected(self, users: Codes, items: Codes) -> Doubles:
-        """What activity and popularity alone say of cells: n_u n_i / N, shape (n,)."""
+        """Return presence expected from activity and popularity alone: n_u n_i / N, shape (n,)."""
         return self.of_people[users] * self.of_items[items] / self.total
 
     def normalized(self) -> LinearOperator:
-        """D_u^-1/2 (C - E) D_i^-1/2 as an operator; E is `expected` where C is noisy, else 0.
+        """Return D_u^-1/2 (C - E) D_i^-1/2 as an operator.
 
-        Where noise may hide every direction the plainest guess must not be among the hidden ones.
+        E is `expected` where C is noisy, else 0: where noise may hide every direction, the
+        independence model must not be hidden as well.
         """
         people, items = (degree**-0.5 for degree in self.degrees)
         weight = 1 / self.total if self.protected else 0.0
@@ -170,24 +175,24 @@ class PresenceMatrix:
 
     @property
     def noise(self) -> float:
-        """The size of one entry's noise in `normalized`: sqrt(1 / (ratings + noise of C))."""
+        """Noise of one entry of `normalized`: sqrt(1 / (ratings + noise of C))."""
         expected = self.total + self.shape[1] * float(self.variance.sum())
         return float((self.share * expected) ** -0.5)
 
-    def _decoded(self, reported: Doubles, asked: Doubles) -> Doubles:
+    def _decoded(self, reported: Doubles, queried: Doubles) -> Doubles:
         return np.asarray(
-            _scaled(reported, self.gain) - _scaled(asked, self.gain * self.unrated), np.float64
+            _scaled(reported, self.gain) - _scaled(queried, self.gain * self.unrated), np.float64
         )
 
 
 def cells(side: Side, items: int) -> csr_array:
-    """1 at each person's cells in `side`, shape (people, items)."""
+    """Return a matrix with 1 at each user's cells in `side`, shape (users, items)."""
     ones = np.ones(len(side.other), np.int8)
     return csr_array((ones, side.other, side.start), shape=(len(side.counts), items))
 
 
 def public(reported: csr_array) -> PresenceMatrix:
-    """The matrix of who rated what when that is public: 1 at each rating."""
+    """Return the presence matrix where presence is public: 1 at each rating."""
     people = reported.shape[0]
     return PresenceMatrix(reported, np.ones(people), np.zeros(people))
 
@@ -197,7 +202,7 @@ def _scaled(x: Doubles, factor: Doubles) -> Doubles:
 
 
 def _shrunk(counts: Doubles, noise: Doubles) -> Doubles:
-    """Posterior means of counts under a normal prior fitted to them, at least zero."""
+    """Return posterior means of counts under a normal prior fitted to them, at least zero."""
     if not noise.any():
         return counts
     spread = max(float(counts.var() - noise.mean()), 1e-9)

@@ -1,12 +1,12 @@
-"""A report that may be made up, as an honest report through a blurrier channel.
+"""Reports of possibly unrated slots as reports of ratings through a noisier channel.
 
-A slot that was rated with probability w before its report was seen sends the symbol o with
+A slot that was rated with prior probability w sends the symbol o with
 
     q(o | level) = (1 - w) P(o | not rated) + w P(o | level),
 
-which is a channel too. Slots of about the same w share one, so that a model made for reports of
-ratings learns from reports of slots without a change; slots that were not reported tell nothing of
-taste, because these channels are silent equally often whatever the rating.
+which is a channel too. Slots of similar w share one, so that a model of reported ratings fits
+reports of slots unchanged. Slots that were not reported carry no information about preferences:
+these channels are equally likely to send nothing for every rating.
 """
 
 from dataclasses import replace
@@ -18,13 +18,13 @@ from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.missing_symbol import PresenceChannel
 
 GROUPS = 24
-"""Of equally many reports each: finer ones change nothing."""
+"""Groups of equally many reports. Finer ones change nothing."""
 
 
 def presence_mixture(
     data: Evidence, missing: PresenceChannel, probability: NDArray[np.float64]
 ) -> Evidence:
-    """The evidence in reports of slots that are rated with `probability`, shape (n,)."""
+    """Return the evidence as reports of slots that are rated with `probability`, shape (n,)."""
     users = data.user_of
     odds = probability * missing.rated[users] / ((1 - probability) * missing.unrated[users])
     cuts = np.quantile(odds, np.linspace(0, 1, GROUPS + 1)[1:-1])
@@ -44,5 +44,5 @@ def presence_mixture(
 
 
 def _share(odds: NDArray[np.float64]) -> float:
-    """The probability that a report of the group is of a rating, before its symbol is seen."""
+    """Return the prior probability that a report of the group is of a rating."""
     return float(np.mean(odds / (1 + odds))) if len(odds) else 0.5

@@ -2,13 +2,13 @@
 
 With c_ui = r_ui - mu - b_u - b_i, z_u as in `tacit.models.svd` and one ridge l, a sweep is
 
-    y: one epoch of gradient descent over all y_j, everything else held
+    y: one epoch of gradient descent over all y_j, everything else fixed
     p_u = (sum_i q_i q_i' + l I)^-1 sum_i q_i (c_ui - q_i . z_u)
     q_i = (sum_u x_u x_u' + l I)^-1 sum_u x_u c_ui           with x_u = p_u + z_u
 
-`als-svdpp` is what Xian et al. name ALSBase++; the descent for y is ours, since the estimate that
-they print for the implicit factors is not to be had. `als-svd` has no y. The biases are theirs:
-Koren's damped means, computed once.
+`als-svdpp` is ALSBase++ of Xian et al., except for the descent on y: their printed estimate of the
+implicit factors cannot be computed. `als-svd` has no y. The biases are theirs: Koren's damped
+means, computed once.
 """
 
 from collections.abc import Callable
@@ -34,8 +34,11 @@ ITEM_DAMPING, PERSON_DAMPING = 25.0, 10.0  # Koren's lambda_2 and lambda_3
 
 @dataclass(frozen=True, kw_only=True)
 class AlternatingSVD:
-    """`factors`: K. `ridge`: on each p_u and q_i, or None to choose it from the reports. `sweeps`:
-    of all steps. `implicit`: whether who-rated-what speaks too."""
+    """Settings of als-svd and als-svdpp.
+
+    `factors`: K. `ridge`: on each p_u and q_i, or None to choose it from the reports. `sweeps`:
+    number of sweeps. `implicit`: whether to use implicit feedback (SVD++).
+    """
 
     factors: int = 20
     ridge: float | None = None
@@ -44,13 +47,16 @@ class AlternatingSVD:
 
     @property
     def name(self) -> str:
-        """The model's name on the command line."""
+        """Name of the model on the command line."""
         return "als-svdpp" if self.implicit else "als-svd"
 
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Learn from the reported numbers as if they were ratings, cut to the scale."""
+        """Fit to the reported numbers as if they were ratings.
+
+        Predictions are clipped to the scale.
+        """
         factors = at_best_ridge(
             data, self.ridge, lambda train, ridge: self._factorize(train, ridge, rng)
         )
@@ -69,8 +75,11 @@ class AlternatingSVD:
 
 @dataclass(eq=False)
 class Alternation:
-    """Where the sweeps are, in stars: `at` with b_u and b_i fixed, `z` of every person, shape
-    (people, K), and `left`, the c_ui of every report, shape (n,). `centred` is r - mu."""
+    """State of the sweeps, in stars.
+
+    `at`: parameters, with b_u and b_i fixed. `z`: of every user, shape (users, K). `left`: c_ui of
+    every report, shape (n,). `centred`: r - mu.
+    """
 
     data: Evidence
     mu: float
@@ -82,7 +91,7 @@ class Alternation:
 
     @classmethod
     def start(cls, data: Evidence, factors: int, ridge: float, rng: int) -> Self:
-        """Damped biases, small random items, people and the implicit part at rest."""
+        """Return damped biases, small random item factors, and zero user and implicit factors."""
         mu, centred = in_stars(data)
         m, n = len(data.user_ids), len(data.item_ids)
         b_u, b_i = damped_biases(data, centred)
@@ -94,37 +103,37 @@ class Alternation:
         return cls(data, mu, centred, at, still, left.astype(np.float32), ridges)
 
     def descend_implicit(self, rate: float, ridge: float) -> None:
-        """One epoch for every y_j, by the errors of the whole prediction."""
+        """Run one epoch for every y_j on the errors of the complete prediction."""
         users = self.data.layout.users
         descend(users, self.centred, self.at, Rates(0.0, 0.0, 0.0, rate), ridge)
         self.z = implicit(users, self.at.y)
 
     def solve_people(self) -> None:
-        """Every p_u, given items and z."""
+        """Solve for every p_u, given items and z."""
         cells = self.data.user_of, self.data.item_of
         shared = bilinear(*cells, 0.0, _unbiased(self.z), _unbiased(self.at.q))
-        p = half_step(self.data.layout.users, self._given(self.at.q, self.left - shared))
+        p = half_step(self.data.layout.users, self._problem(self.at.q, self.left - shared))
         self.at = self.at._replace(p=p.astype(np.float64))
 
     def solve_items(self) -> None:
-        """Every q_i, given people's rows p_u + z_u."""
-        q = half_step(self.data.layout.items, self._given(self.at.p + self.z, self.left))
+        """Solve for every q_i, given the user rows p_u + z_u."""
+        q = half_step(self.data.layout.items, self._problem(self.at.p + self.z, self.left))
         self.at = self.at._replace(q=q.astype(np.float64))
 
     def factors(self) -> Factors:
-        """The prediction as one bilinear form, on the data's own scale."""
+        """Return the prediction as one bilinear form, on the scale of the data."""
         unit, held = star(self.data), np.r_[np.float32(PERSON_DAMPING), self.ridge]
         rows = unit * np.column_stack([self.at.b_u, self.at.p + self.z])
         items = np.column_stack([unit * self.at.b_i, self.at.q])
         return Factors(self.mu, rows.astype(np.float32), items.astype(np.float32), held)
 
-    def _given(self, other: Doubles, target: Floats) -> SideProblem:
+    def _problem(self, other: Doubles, target: Floats) -> SideProblem:
         even, none = np.ones(len(target), np.float32), np.zeros(len(other), np.float32)
         return SideProblem(target, even, other.astype(np.float32), none, self.ridge)
 
 
 def damped_biases(data: Evidence, centred: Doubles) -> tuple[Doubles, Doubles]:
-    """b_u and b_i, each the mean of what is left, damped: items first, then people."""
+    """Return b_u and b_i, damped means of the residuals: items first, then users."""
     users, items = data.user_of, data.item_of
     b_i = _damped(items, centred, len(data.item_ids), ITEM_DAMPING)
     return _damped(users, centred - b_i[items], len(data.user_ids), PERSON_DAMPING), b_i

@@ -2,18 +2,18 @@
 
     min ||M||_*   subject to   ||P(M - Z)||_F <= rho
 
-Z are the reported numbers, read naively; P keeps the cells that were reported. Its solution at rho
-is that of ||P(M - Z)||^2 / 2 + lambda ||M||_* for one lambda, found by the secant rule.
+Z are the reported numbers, ignoring the channel; P projects on the reported cells. The solution at
+rho is that of ||P(M - Z)||^2 / 2 + lambda ||M||_* for one lambda, found by the secant rule.
 
-The paper centres nothing and needs rho told, which depends on how many ratings there are and so on
-what its own channels hide. Here people and items have levels, as in `mf`, unless `biases` is off:
-||M||_* + (||b_u||^2 + ||b_i||^2) / 4 is then least, and rho bounds what the whole fit leaves.
-Without a rho lambda is chosen on held-out *reports*, and rho is whatever that leaves: no private
-truth is read. The noise that the channels declare would be sound too, but as a rho it is too large:
-a good fit takes some of the noise up, and at small epsilon M = 0 leaves no more than all of it.
+The paper does not centre, and requires rho, which depends on the number of ratings and so on what
+its own channels hide. Here users and items have biases, as in `mf`, unless `biases` is off: ||M||_*
++ (||b_u||^2 + ||b_i||^2) / 4 is minimized, and rho bounds the residual of the complete fit. Without
+rho, lambda is chosen on held-out *reports*, and rho is the resulting residual: no private value is
+read. The declared noise of the channels would be valid too, but is too large a rho: a good fit
+absorbs some of the noise, and at small epsilon even M = 0 leaves no more than all of it.
 
-Definition 2 of the paper, for modified Laplace, normalises ratings to [-1, 1]: there M = 0 is the
-middle of the scale, and rho counts in half ranges. `centre="scale"` is that form.
+Definition 2 of the paper, for modified Laplace, normalises ratings to [-1, 1]: M = 0 is the middle
+of the scale, and rho is in half ranges. `centre="scale"` is that form.
 """
 
 from collections.abc import Callable
@@ -29,20 +29,23 @@ from tacit.models.least_squares.mf import as_fitted
 from tacit.models.least_squares.nuclear_norm import SoftImpute
 from tacit.models.least_squares.ridge import held_out, squared_error
 
-PACE = np.sqrt(2)  # from one candidate for lambda to the next
-PATIENCE = 2  # candidates in a row that may be worse than the best
+PACE = np.sqrt(2)  # ratio of consecutive candidates for lambda
+PATIENCE = 2  # consecutive candidates that may be worse than the best
 LOOSE = 1e-2  # gap of a candidate's solve
-CLOSE, STEPS = 1e-5, 40  # how near rho the residual comes, as a share, and steps at most
-LEAST = 1e-5  # lambda, as a share of ||Z||_2, below which nothing more is fitted
+CLOSE, STEPS = 1e-5, 40  # relative tolerance of the residual against rho, and most secant steps
+LEAST = 1e-5  # least lambda, as a fraction of ||Z||_2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """`rho`: the Frobenius norm of what the fit leaves of the reports, in rating units, or None.
-    `shrinkage`: lambda, in rating units, or None; without both it is chosen from the reports.
-    `rank`: of M at most. `biases`: whether people and items have their own level. `centre`: where M
-    = 0 is without them, at no stars or, for "scale", at the middle; then `rho` and `shrinkage` are
-    in half ranges. `gap`: how far from the least objective the fit may end, as a share of it."""
+    """Settings of matrix completion.
+
+    `rho`: bound on the Frobenius norm of the residual, in rating units, or None. `shrinkage`:
+    lambda, in rating units, or None; without both it is chosen from the reports. `rank`: most of M.
+    `biases`: whether users and items have biases. `centre`: value of M = 0 without biases, 0 or,
+    for "scale", the middle of the scale; then `rho` and `shrinkage` are in half ranges. `gap`:
+    relative optimality gap at which the solver stops.
+    """
 
     rho: float | None = None
     shrinkage: float | None = None
@@ -56,12 +59,12 @@ class Completion:
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Learn from the reported numbers as if they were ratings.
+        """Fit to the reported numbers as if they were ratings.
 
-        Raises `RequestError` for both a rho and a shrinkage, for a setting that is not positive,
-        for a centre beside biases, and for a rho that no matrix of the given rank reaches.
+        Raises `RequestError` for both rho and shrinkage, for a setting that is not positive, for a
+        centre together with biases, and for a rho that no matrix of the rank attains.
         """
-        del rng  # nothing here is random
+        del rng  # deterministic
         self._check()
         problem = self._start(data)
         unit = half_range(data) if self.centre == "scale" else 1.0
@@ -82,12 +85,15 @@ class Completion:
         )
 
     def _choose(self, data: Evidence) -> float:
-        """The lambda whose fit on 9 in 10 reports comes nearest to the tenth; from above."""
+        """Return the lambda of least error on a held-out tenth of the reports.
+
+        Candidates decrease from the largest singular value.
+        """
         train, test = held_out(data)
         problem = self._start(train)
         shrinkage = chosen = problem.norm or 1.0
-        least, worse, floor = np.inf, 0, shrinkage * LEAST
-        while worse < PATIENCE and shrinkage > floor:
+        least, worse, lower_bound = np.inf, 0, shrinkage * LEAST
+        while worse < PATIENCE and shrinkage > lower_bound:
             problem.solve(shrinkage, LOOSE)
             error = squared_error(problem.factors, test)
             worse = 0 if error < least else worse + 1
@@ -115,18 +121,18 @@ class Completion:
 
 
 def half_range(data: Evidence) -> float:
-    """Half the way from the lowest level to the highest: the 1 of a scale brought to [-1, 1]."""
+    """Return half the distance from the lowest level to the highest, the unit of [-1, 1]."""
     return (data.scale.values[-1] - data.scale.values[0]) / 2
 
 
 def within(problem: SoftImpute, rho: float, gap: float) -> None:
-    """Solve with the lambda that leaves a residual of norm `rho`; M stays 0 if Z is no longer.
+    """Solve with the lambda that leaves a residual of norm `rho`; M stays 0 if ||Z|| is smaller.
 
-    Raises `RequestError` when the rank does not allow a residual so small.
+    Raises `RequestError` if the rank does not allow so small a residual.
     """
     if rho >= problem.distance:
         return
-    floor = np.log(problem.norm * LEAST)
+    lower_bound = np.log(problem.norm * LEAST)
 
     def beyond(log: float) -> float:
         problem.solve(float(np.exp(log)), gap)
@@ -136,7 +142,7 @@ def within(problem: SoftImpute, rho: float, gap: float) -> None:
     under = over = beyond(low)
     while under > 0:
         high, over, low = low, under, low - 1
-        if low < floor:
+        if low < lower_bound:
             raise RequestError(
                 f"No matrix of rank {problem.rank} is within rho {rho} of the reports; use a "
                 "larger rho or rank."
@@ -151,10 +157,11 @@ def within(problem: SoftImpute, rho: float, gap: float) -> None:
 def _secant(
     beyond: Callable[[float], float], low: tuple[float, float], high: tuple[float, float]
 ) -> None:
-    """Call `beyond` last where it is nearly 0: it rises from `low` to `high`, (place, value).
+    """Find a root of the increasing function `beyond`, bracketed by `low` and `high`, (x, value).
 
-    Each solve goes on from the last one, so that `beyond` still falls a little where it has been:
-    no bracket is kept, and slopes stay near the first, that of the chord.
+    The last call of `beyond` is near the root. Each solve starts from the last one, so values at a
+    point still decrease slightly: no bracket is retained, and slopes stay near the first, that of
+    the chord.
     """
     slope = chord = (high[1] - low[1]) / (high[0] - low[0])
     at, value = min(low, high, key=lambda end: abs(end[1]))

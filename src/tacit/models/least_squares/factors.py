@@ -1,4 +1,4 @@
-"""Alternating weighted least squares: the loop behind every point-estimate factor model."""
+"""Alternating weighted least squares, the loop of every point-estimate factor model."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -11,14 +11,14 @@ from tacit.kernels.predict import bilinear
 from tacit.models.evidence.evidence import Evidence
 
 Floats = NDArray[np.float32]
-FREE = np.float32(1e9)  # a ridge that holds a bias at zero: the model has none
+FREE = np.float32(1e9)  # a ridge that fixes a bias at zero
 
 
 @dataclass(eq=False)
 class Factors:
-    """theta_ui = mu + x_u[0] + y_i[0] + x_u[1:] . y_i[1:], and the ridge both sides are held by.
+    """theta_ui = mu + x_u[0] + y_i[0] + x_u[1:] . y_i[1:], and the ridge of both sides.
 
-    `people`: shape (people, 1 + K), `items`: shape (items, 1 + K), `ridge`: shape (1 + K,).
+    `people`: shape (users, 1 + K), `items`: shape (items, 1 + K), `ridge`: shape (1 + K,).
     """
 
     mu: float
@@ -37,7 +37,10 @@ class Factors:
         *,
         centred: bool = True,
     ) -> Self:
-        """Small random items, people at rest; mu the mean of the reports, or 0 unless `centred`."""
+        """Return small random item factors and zero user rows.
+
+        `centred`: whether mu is the mean report, else 0.
+        """
         draw = np.random.default_rng(rng)
         items = np.zeros((len(data.item_ids), 1 + factors), np.float32)
         items[:, 1:] = 0.3 * draw.standard_normal((len(items), factors))
@@ -48,26 +51,26 @@ class Factors:
             np.array([bias_ridge] + [ridge] * factors, np.float32),
         )
 
-    def scatter_people(self, chance: np.random.Generator) -> None:
-        """People's rows small and random, as items' are; levels at rest."""
+    def scatter_people(self, rng: np.random.Generator) -> None:
+        """Set small random user factors, like those of items; biases stay 0."""
         shape = self.people[:, 1:].shape
-        self.people[:, 1:] = 0.3 * chance.standard_normal(shape)
+        self.people[:, 1:] = 0.3 * rng.standard_normal(shape)
 
     def sweep(self, data: Evidence, target: Floats, weight: Floats) -> None:
-        """Solve people given items, then items given people."""
+        """Solve users given items, then items given users."""
         residual = target - np.float32(self.mu)
         cells = data.layout
-        given = residual, weight, self.ridge
-        self.people = half_step(cells.users, problem(self.items, *given))
-        self.items = half_step(cells.items, problem(self.people, *given))
+        arguments = residual, weight, self.ridge
+        self.people = half_step(cells.users, problem(self.items, *arguments))
+        self.items = half_step(cells.items, problem(self.people, *arguments))
 
     def predict(self, data: Evidence) -> Floats:
-        """theta of every report's cell, shape (n,)."""
+        """Return theta of every report's cell, shape (n,)."""
         return bilinear(data.user_of, data.item_of, self.mu, self.people, self.items)
 
 
 def problem(other: Floats, residual: Floats, weight: Floats, ridge: Floats) -> SideProblem:
-    """Of the rows of one side given the `other` side's, whose own biases are 1 in the design."""
+    """Return the least-squares problem of one side's rows given the `other` side's."""
     design = other.copy()
     design[:, 0] = 1
     return SideProblem(residual, weight, design, other[:, 0].copy(), ridge)

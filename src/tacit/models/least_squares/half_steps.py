@@ -1,4 +1,4 @@
-"""Alternating least squares on an engine: a half-step solves the rows of a side block by block."""
+"""Alternating least squares on an engine: a half-step solves a side's rows block by block."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
@@ -19,15 +19,18 @@ SIDES = ("people", "items")
 
 
 class TargetRows(NamedTuple):
-    """Rows of a side, and what was reported at each of the side's cells, `target`."""
+    """Rows of a side, and the reported number of each of the side's cells, `target`."""
 
     rows: SideRows
     target: Table
 
 
 class OtherSide(NamedTuple):
-    """What rows are solved given: rows of the `other` side, shape (columns, 1 + K), `mu` and a
-    ridge, shape (1 + K,). `rows`: where they go."""
+    """Inputs of a half-step.
+
+    `mu`: global mean. `other`: rows of the other side, shape (columns, 1 + K). `ridge`: shape (1 +
+    K,). `rows`: output table.
+    """
 
     mu: float
     other: Table
@@ -39,28 +42,28 @@ def solve_block(block: TargetRows, across: OtherSide) -> Done:
     """Solve the block's rows."""
     rows, target = block.rows, block.rows.of_cells(block.target) - np.float32(across.mu)
     side = Side(rows.starts, rows.columns, np.arange(len(target), dtype=np.int32))
-    asked = problem(opened(across.other), target, np.ones_like(target), across.ridge)
-    written(across.rows, rows.first, half_step(side, asked))
+    system = problem(opened(across.other), target, np.ones_like(target), across.ridge)
+    written(across.rows, rows.first, half_step(side, system))
     return Done(rows.n_rows)
 
 
 @dataclass(frozen=True)
 class ReportBlocks:
-    """The reports of both sides in blocks."""
+    """Reports of both sides in blocks."""
 
     people: list[TargetRows]
     items: list[TargetRows]
 
     @classmethod
     def of(cls, data: Evidence, engine: Engine, tables: Tables) -> Self:
-        """As many blocks a side as the engine asks for."""
+        """Divide the reports into the engine's number of blocks per side."""
         sides = zip(SIDES, (data.layout.users, data.layout.items), strict=True)
         return cls(*(_blocks(name, side, data, engine, tables) for name, side in sides))
 
 
 @dataclass(eq=False)
 class HalfSteps:
-    """Where the sweeps are: `factors`, their rows in tables. `sweeps`: done so far."""
+    """State of the sweeps. `factors`: rows, also in tables. `sweeps`: number completed."""
 
     cells: ReportBlocks
     factors: Factors
@@ -70,7 +73,7 @@ class HalfSteps:
     stale: list[Table] = field(default_factory=list[Table])
 
     def run(self, sweeps: int) -> Factors:
-        """Go on from what is in the tables until so many sweeps are done."""
+        """Resume from the tables and run until `sweeps` sweeps are complete."""
         people = self.tables.put("people-00", self.factors.people)
         items = self.tables.put("items-00", self.factors.items)
         last = self.tables.last(like={"sweeps": np.array(self.sweeps)})

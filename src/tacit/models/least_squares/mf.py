@@ -1,9 +1,9 @@
 """Matrix factorization (Koren et al. 2009) of the noisy values, ignoring the channel.
 
 `mf-plain` is Neera et al. equation (1), min sum (r* - u.v)^2, without biases. The centre (the mean
-report) and the ridge, chosen on held-out *reports*, are ours, and better: `ridge=0, centred=False`
-is the equation as printed, each side solved for its rows of least norm. With the clamped Laplace it
-is their baseline ISGD, solved by ALS. `mf` adds biases.
+report) and the ridge, chosen on held-out *reports*, are ours and improve accuracy. `ridge=0,
+centred=False` is the equation as printed, each side solved for its rows of least norm. With the
+clamped Laplace it is their baseline ISGD, solved by ALS. `mf` adds biases.
 """
 
 from collections.abc import Callable
@@ -27,13 +27,15 @@ from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 
 @dataclass(frozen=True, kw_only=True)
 class MF:
-    """`factors`: K. `ridge`: added to a row's sum of squares, 0 for none, or None to choose it from
-    the reports. `sweeps`: of both sides. `biases`: whether people and items have their own level.
-    `centred`: whether factors are fitted to what the mean report leaves, or to reports.
+    """Settings of mf and mf-plain.
 
-    `engine`: where half-steps run, None for this process; digits are the same on any. `state`: a
-    folder that all workers reach, for reports and rows; a fit that was killed goes on from its last
-    whole sweep when it is started again. None for memory.
+    `factors`: K. `ridge`: added to a row's sum of squares, 0 for none, None to choose it from the
+    reports. `sweeps`: number of sweeps over both sides. `biases`: whether users and items have
+    biases. `centred`: whether to subtract the mean report before the factorization.
+
+    `engine`: where half-steps run, None for this process. Results are identical on every engine.
+    `state`: folder that all workers can reach, for reports and rows; an interrupted fit resumes
+    from its last complete sweep. None for memory.
     """
 
     factors: int = 8
@@ -46,41 +48,41 @@ class MF:
 
     @property
     def name(self) -> str:
-        """The model's name on the command line."""
+        """Name of the model on the command line."""
         return "mf" if self.biases else "mf-plain"
 
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Learn from the reported numbers as if they were ratings.
+        """Fit to the reported numbers as if they were ratings.
 
-        Raises `RequestError` for an engine without `state`, and where that folder holds a fit of
+        Raises `RequestError` for an engine without `state`, and for a folder that holds a fit of
         other reports or settings.
         """
-        kept = fit_tables(self, rng, data.layout.users.start, data.item_of, data.values)
+        tables = fit_tables(self, rng, data.layout.users.start, data.item_of, data.values)
         factors = at_best_ridge(
             data,
             self.ridge,
             lambda train, ridge: self._factorize(
-                train, ridge, rng, kept.within("all" if train is data else "train")
+                train, ridge, rng, tables.within("all" if train is data else "train")
             ),
         )
         advance(1.0)
         return as_fitted(self.name, data, factors)
 
-    def _factorize(self, data: Evidence, ridge: float, rng: int, kept: Tables) -> Factors:
+    def _factorize(self, data: Evidence, ridge: float, rng: int, tables: Tables) -> Factors:
         bias_ridge = ridge / 2 if self.biases else float(FREE)
         factors = Factors.start(data, self.factors, ridge, bias_ridge, rng, centred=self.centred)
         engine = self.engine or Local.over_cells(len(data))
-        cells = ReportBlocks.of(data, engine, kept)
-        return HalfSteps(cells, factors, engine, kept.within(f"{ridge:g}")).run(self.sweeps)
+        cells = ReportBlocks.of(data, engine, tables)
+        return HalfSteps(cells, factors, engine, tables.within(f"{ridge:g}")).run(self.sweeps)
 
 
 def as_fitted(name: str, data: Evidence, factors: Factors) -> Fitted:
-    """A point estimate as a fitted model with one draw and the linear link."""
+    """Return a point estimate as a fitted model with one draw and the linear link."""
     precision = factors.ridge * np.sqrt(own_noise_share(data, factors))
     precision[0] = FREE if factors.ridge[0] == FREE else min(precision[0], OWN_BIAS_RIDGE)
-    # Without a ridge nothing would hold a person's row at home who has fewer ratings than factors.
+    # Without a ridge the row of a user with fewer ratings than factors would be undetermined.
     precision = np.maximum(precision, LEAST_RIDGE)
     return Fitted.point(
         name,
@@ -94,12 +96,12 @@ def as_fitted(name: str, data: Evidence, factors: Factors) -> Fitted:
 
 
 def own_noise_share(data: Evidence, factors: Factors) -> np.float32:
-    """Noise of a true rating as a share of a report's, at most 1.
+    """Return the noise variance of a true rating over that of a report, at most 1.
 
-    A ridge is relative to the noise of what is fitted, and at home that is the rating's own. The
-    item rows carry report noise too, so a device goes half way, on the log scale: the root.
+    A ridge is relative to the noise of the fitted values, on the device the rating's own noise. The
+    item rows carry report noise too, so a device uses the geometric mean: the root of this ratio.
     """
     residual = data.values - factors.predict(data)
     report = float(np.mean(residual * residual, dtype=np.float64))
-    own = (RATING_SPREAD * (data.scale.values[-1] - data.scale.values[0])) ** 2
-    return np.float32(min(own / max(report, 1e-12), 1.0))
+    rating = (RATING_SPREAD * (data.scale.values[-1] - data.scale.values[0])) ** 2
+    return np.float32(min(rating / max(report, 1e-12), 1.0))

@@ -6,11 +6,11 @@
     M1   pi_k = mean gamma_k,  sigma_k^2 = sum gamma_k (r* - u.v)^2 / sum gamma_k
     M2   weighted ALS with w_ij = sum_k gamma_ijk / (2 sigma_k^2)
 
-The paper prints w with a square root *and* uses it outside the square; that is not an EM step and
-is kept behind `sqrt_weights`. `PRINTED` has what section 4.3 states: random starts, no ridge, no
-centre, an end when U changes little; its "weighted PCA" is one sweep of both sides a round. The
+The paper prints w with a square root *and* uses it outside the square. That is not an EM step; it
+is available as `sqrt_weights`. `PRINTED` has what section 4.3 states: random starts, no ridge, no
+centre, an end when U changes little; its "weighted PCA" is one sweep of both sides per round. The
 noise of a bounded channel is neither centred nor independent of the rating, which this model cannot
-say; `channel-mf` can.
+represent; `channel-mf` can.
 """
 
 from collections.abc import Callable
@@ -27,16 +27,18 @@ from tacit.models.least_squares.ridge import at_best_ridge
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
-SIGMA_FLOOR = 1e-3  # on the rating scale; below it a component has collapsed onto single reports
+LEAST_SIGMA = 1e-3  # least sigma, on the rating scale: prevents collapse onto single reports
 
 
 @dataclass(frozen=True, kw_only=True)
 class MoGMF:
-    """`factors`: K; `components`: of the noise; `ridge`: relative to the mean weight, 0 for none,
-    None to choose it from the reports; `rounds`: of EM, one sweep of both sides each, at most;
-    `tolerance`: the change of U, as a share of its norm, below which they end. `centred`: whether
-    factors are fitted to what the mean report leaves. `random_start`: of U and of the mixture, too.
-    `sqrt_weights`: w as printed. K, components, ridge and rounds are ours: the paper states none.
+    """Settings of MoG-MF.
+
+    `factors`: K. `components`: of the noise. `ridge`: relative to the mean weight, 0 for none, None
+    to choose it from the reports. `rounds`: most EM rounds, one sweep of both sides each.
+    `tolerance`: relative change of U at which EM stops. `centred`: whether to subtract the mean
+    report. `random_start`: also of U and of the mixture. `sqrt_weights`: w as printed. K,
+    components, ridge and rounds are ours: the paper states none.
     """
 
     factors: int = 8
@@ -53,7 +55,7 @@ class MoGMF:
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None
     ) -> Fitted:
-        """Learn from the reported numbers."""
+        """Fit to the reported numbers."""
         factors = at_best_ridge(
             data, self.ridge, lambda train, ridge: self._factorize(train, ridge, rng)
         )
@@ -62,19 +64,19 @@ class MoGMF:
 
     def _factorize(self, data: Evidence, ridge: float, rng: int) -> Factors:
         factors = Factors.start(data, self.factors, ridge, float(FREE), rng, centred=self.centred)
-        spread = float(np.std(data.values - factors.mu)) + SIGMA_FLOOR
+        spread = float(np.std(data.values - factors.mu)) + LEAST_SIGMA
         noise = Mixture.start(self.components, spread)
         if self.random_start:
-            chance = np.random.default_rng([rng, 1])
-            factors.scatter_people(chance)
-            noise = Mixture.random(self.components, spread, chance)
+            draws = np.random.default_rng([rng, 1])
+            factors.scatter_people(draws)
+            noise = Mixture.random(self.components, spread, draws)
         for _ in range(self.rounds):
             before = factors.people
             residual = (data.values - factors.predict(data)).astype(np.float64)
             weight = noise.step(residual)
             if self.sqrt_weights:
                 weight = np.sqrt(weight)
-            # The ridge stays relative to the mean weight: then it means the same at every epsilon.
+            # The ridge is relative to the mean weight, so it means the same at every epsilon.
             factors.sweep(data, data.values, (weight / weight.mean()).astype(np.float32))
             if _norm(factors.people - before) < self.tolerance * _norm(before):
                 break
@@ -94,26 +96,26 @@ class Mixture:
 
     @classmethod
     def start(cls, components: int, spread: float) -> "Mixture":
-        """Equal shares, deviations spread around the residuals' own."""
+        """Return equal shares and deviations spread around that of the residuals."""
         ladder = np.geomspace(0.5, 2.0, components) if components > 1 else np.ones(1)
         return cls(np.full(components, 1 / components), spread * ladder)
 
     @classmethod
-    def random(cls, components: int, spread: float, chance: np.random.Generator) -> "Mixture":
-        """Shares and deviations at random, as section 4.3 begins."""
-        share = chance.random(components) + 0.1
-        return cls(share / share.sum(), spread * (0.5 + chance.random(components)))
+    def random(cls, components: int, spread: float, rng: np.random.Generator) -> "Mixture":
+        """Return random shares and deviations, the start of section 4.3."""
+        share = rng.random(components) + 0.1
+        return cls(share / share.sum(), spread * (0.5 + rng.random(components)))
 
     def step(self, residual: Doubles) -> Doubles:
-        """One E and M1 step; returns the weights w of M2, shape (n,)."""
+        """Run one E and M1 step. Returns the weights w of M2, shape (n,)."""
         gamma = self.responsibilities(residual)
         total = gamma.sum(1) + 1e-12
         self.share = total / total.sum()
-        self.sigma = np.maximum(np.sqrt(gamma @ residual**2 / total), SIGMA_FLOOR)
+        self.sigma = np.maximum(np.sqrt(gamma @ residual**2 / total), LEAST_SIGMA)
         return (0.5 / self.sigma**2) @ gamma
 
     def responsibilities(self, residual: Doubles) -> Doubles:
-        """gamma, shape (components, n)."""
+        """Return gamma, shape (components, n)."""
         share, sigma = self.share[:, None], self.sigma[:, None]
         log = np.log(share / sigma) - (residual / sigma) ** 2 / 2
         log -= log.max(0)
@@ -122,4 +124,4 @@ class Mixture:
 
 
 PRINTED = MoGMF(ridge=0.0, rounds=100, tolerance=1e-3, centred=False, random_start=True)
-"""Section 4.3 as it stands; its threshold and its cap are not given."""
+"""Section 4.3 as printed. Its threshold and its cap on rounds are not stated."""

@@ -2,14 +2,14 @@
 
     min over M  ||P(Z - M)||_F^2 / 2 + lambda ||M||_*,     ||M||_* = min (||U||^2 + ||V||^2) / 2
 
-over M = U V' (Hastie, Mazumder, Lee and Zadeh 2015), P the reported cells: with enough columns it
-is the ridge problem that every least-squares model here solves, so the one kernel solves it. Where
-biases are fitted they are held by lambda / 2 and cost lambda (||b_u||^2 + ||b_i||^2) / 4 more.
+over M = U V' (Hastie, Mazumder, Lee and Zadeh 2015), P the reported cells. With enough columns it
+is a ridge problem, solved by the kernel of all least-squares models. Biases, if fitted, have the
+ridge lambda / 2 and add lambda (||b_u||^2 + ||b_i||^2) / 4 to the objective.
 
-The residual R = P(Z - M) tells how far off a fit is. At the least M = U D V' it is lambda U V' + W
-with W orthogonal to U and V and no singular value beyond lambda: directions of W that are beyond
-it are those in which M should grow. And no M does better than `objective - slack`, the dual at
-Y = R min(1, lambda / ||R||_2). M and R are never laid out.
+The residual R = P(Z - M) measures the distance from the optimum. At the optimum M = U D V' it is
+lambda U V' + W with W orthogonal to U and V and no singular value above lambda: M should grow along
+directions of W that exceed it. No M has an objective below `objective - slack`, the dual at Y = R
+min(1, lambda / ||R||_2). M and R are never materialized.
 """
 
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ from tacit.models.least_squares.sparse_svd import balanced, norm, outside
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
-SWEEPS, LOOKS = 3, 300  # sweeps between two looks at the residual, and looks at most
-ENTER = 8  # directions that enter at a look, or as many as there are
-NEAR, SEED = 0.05, 0.1  # shares of lambda: what W's values may lack to enter, and enter with
-FAR = 0.01  # a slack of this share of the objective, and beyond, is far from the end
-FAINT = 1e-4  # a singular value below this share of lambda is rounding
+SWEEPS, LOOKS = 3, 300  # sweeps between convergence checks, and most checks
+ENTER = 8  # directions added per check, or as many as M has
+NEAR, SEED = 0.05, 0.1  # fractions of lambda: tolerance of entering directions, and their value
+FAR = 0.01  # relative slack above which the fit is far from convergence
+FAINT = 1e-4  # singular values below this fraction of lambda are rounding errors
 
 
 @dataclass(eq=False)
 class SoftImpute:
-    """The problem and the best M so far, from which the next solve starts.
+    """The problem and the best M so far, which is the next solve's initial value.
 
-    `target`: Z, canonical order, shape (n,). `factors`: M, as balanced U and V beside the biases.
-    `rank`: of M, at most. `biases`: whether there are any. `shrinkage`: lambda, in units of Z.
+    `target`: Z, canonical order, shape (n,). `factors`: M, as balanced U and V, and the biases.
+    `rank`: most of M. `biases`: whether to fit biases. `shrinkage`: lambda, in units of Z.
     """
 
     data: Evidence
@@ -51,17 +51,17 @@ class SoftImpute:
     def start(
         cls, data: Evidence, target: Floats, *, rank: int, biases: bool, centre: float = 0.0
     ) -> Self:
-        """M = 0. With `biases` Z is centred by its mean, without by `centre`."""
+        """Return M = 0. Z is centred by its mean with `biases`, otherwise by `centre`."""
         mu = float(target.mean(dtype=np.float64)) if biases else centre
         people, items = np.zeros((len(data.user_ids), 1)), np.zeros((len(data.item_ids), 1))
-        ridge = np.array([FREE], np.float32)  # what lambda without end holds levels by
+        ridge = np.array([FREE], np.float32)  # the bias ridge of an infinite lambda
         factors = Factors(mu, people.astype(np.float32), items.astype(np.float32), ridge)
         return cls(data, target, factors, min(rank, len(people), len(items)), biases)
 
     def solve(self, shrinkage: float, gap: float) -> None:
-        """Minimise at lambda = `shrinkage`, to within the share `gap` of the objective.
+        """Minimise at lambda = `shrinkage`, up to the relative duality gap `gap`.
 
-        At the cap on the rank it ends when a round of sweeps gains a hundredth of that.
+        At the cap on the rank it stops when a round of sweeps gains a hundredth of that.
         """
         self.shrinkage, even, last = shrinkage, np.ones(len(self.target), np.float32), np.inf
         self._hold()
@@ -78,13 +78,13 @@ class SoftImpute:
 
     @property
     def balanced(self) -> tuple[Doubles, Doubles]:
-        """U and V, shapes (people, K) and (items, K), with U'U = V'V diagonal and M = U V'."""
+        """U and V, shapes (users, K) and (items, K), with U'U = V'V diagonal and M = U V'."""
         people, items = self.factors.people, self.factors.items
         return people[:, 1:].astype(np.float64), items[:, 1:].astype(np.float64)
 
     @property
     def values(self) -> Doubles:
-        """The singular values of M, shape (K,)."""
+        """Singular values of M, shape (K,)."""
         return np.square(self.balanced[0]).sum(0)
 
     @property
@@ -94,7 +94,7 @@ class SoftImpute:
 
     @property
     def distance(self) -> float:
-        """||R||_F: what equation (4) of Zheng holds to rho."""
+        """||R||_F, which equation (4) of Zheng bounds by rho."""
         return float(np.linalg.norm(self.residual))
 
     @property
@@ -111,7 +111,7 @@ class SoftImpute:
 
     @property
     def slack(self) -> float:
-        """How far above the least objective this one is, at most.
+        """Duality gap, an upper bound on the distance from the least objective.
 
         The dual is <Y, Z> - ||Y||_F^2 / 2 - (||Y 1||^2 + ||Y' 1||^2) / lambda, ||Y||_2 <= lambda,
         its last term with biases only.
@@ -129,24 +129,24 @@ class SoftImpute:
         self.factors.ridge = np.array([bias] + [self.shrinkage] * columns, np.float32)
 
     def _balance(self) -> None:
-        """The same M in balanced columns, without what is rounding."""
+        """Rebalance the columns of M and drop those at rounding level."""
         U, D, V = balanced(*self.balanced)
-        kept = FAINT * self.shrinkage < D
-        self._replace(U[:, kept], V[:, kept])
+        retained = FAINT * self.shrinkage < D
+        self._replace(U[:, retained], V[:, retained])
 
     def _grow(self, share: float) -> None:
-        """A soft-impute step where M has no direction: W's singular values, shrunk by lambda.
+        """Take a soft-impute step in new directions: W's singular values, shrunk by lambda.
 
-        Values are found from below, so those a little short of lambda enter too, by a little: the
-        sweeps that follow make them grow or fade. `share`: how little, 1 far from the end.
+        The values are lower bounds, so those slightly below lambda enter with a small value, and
+        the following sweeps grow or shrink them. `share`: how small, 1 far from convergence.
         """
         columns, (U, V) = len(self.values), self.balanced
         room = min(max(ENTER, columns), self.rank - columns)
         if room == 0:
             return
         root = np.sqrt(self.values)
-        left, found, right = outside(self._matrix(self.residual), U / root, V / root, room)
-        over = found / self.shrinkage - 1
+        left, values, right = outside(self._matrix(self.residual), U / root, V / root, room)
+        over = values / self.shrinkage - 1
         new = over > -NEAR * share
         size = np.sqrt(self.shrinkage * np.maximum(over, SEED * share))
         self._replace(

@@ -1,4 +1,4 @@
-"""Choosing a ridge from the reports alone: no true rating is looked at."""
+"""Selection of a ridge from the reports alone; no true rating is read."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ HELD_OUT = 0.1
 def at_best_ridge(
     data: Evidence, ridge: float | None, fit: Callable[[Evidence, float], Factors]
 ) -> Factors:
-    """The fit to all reports at `ridge`, or for None at the one that `choose_ridge` finds.
+    """Fit to all reports at `ridge`, or for None at the one from `choose_ridge`.
 
     Raises `RequestError` for a negative ridge.
     """
@@ -25,7 +25,7 @@ def at_best_ridge(
 
 
 def choose_ridge(data: Evidence, fit: Callable[[Evidence, float], Factors]) -> float:
-    """The ridge whose fit on 9 in 10 reports comes nearest to the tenth, by squared error.
+    """Return the ridge of least squared error on a held-out tenth of the reports.
 
     The noise of the held-out reports adds the same to every candidate, so the order is unbiased.
     """
@@ -36,10 +36,10 @@ def choose_ridge(data: Evidence, fit: Callable[[Evidence, float], Factors]) -> f
 
 
 def candidates(data: Evidence) -> tuple[float, ...]:
-    """`RIDGES`, doubled until one leaves nothing but the centre of reports that are noise alone.
+    """Return `RIDGES`, extended by doubling until factors of pure noise vanish.
 
-    Factors are nothing from a ridge of the largest singular value on. That of noise with deviation
-    s, in rows of a entries and columns of b at most, is about s (sqrt(a) + sqrt(b)).
+    Factors vanish once the ridge exceeds the largest singular value. For noise of deviation s, with
+    at most a entries per row and b per column, that is about s (sqrt(a) + sqrt(b)).
     """
     rows, columns = (
         int(side.counts.max(initial=0)) for side in (data.layout.users, data.layout.items)
@@ -52,12 +52,12 @@ def candidates(data: Evidence) -> tuple[float, ...]:
 
 
 def held_out(data: Evidence) -> tuple[Evidence, Evidence]:
-    """9 in 10 reports to learn from, and the tenth to judge by."""
+    """Split the reports: 9 in 10 for training, the tenth for validation."""
     held = np.random.default_rng(0).random(len(data)) < HELD_OUT
     return data.where(~held), data.where(held)
 
 
 def squared_error(factors: Factors, test: Evidence) -> float:
-    """The mean squared distance of a fit from held-out reports; zero where there are none."""
+    """Return the mean squared error on held-out reports, 0 without any."""
     error = factors.predict(test) - test.values
     return float(np.sum(error * error, dtype=np.float64)) / max(len(test), 1)

@@ -1,7 +1,7 @@
-"""Singular values and directions of sparse and of factored matrices, by products with few columns.
+"""Singular values and vectors of sparse and factored matrices, by products with few columns.
 
-Dense algebra is of K x K matrices and of products with them: decompositions of tall matrices, and
-Lanczos vectors kept orthogonal, would wait for all of a machine's cores at every small step.
+Dense algebra is limited to K x K matrices and products with them. Decompositions of tall matrices
+and reorthogonalized Lanczos vectors would synchronize all cores at every small step.
 """
 
 import numpy as np
@@ -10,38 +10,37 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import csr_array
 
 Doubles = NDArray[np.float64]
-STEPS = 60  # of Lanczos, at most
-ROUNDS, SPARE = 3, 8  # of subspace iteration, and columns beyond those asked for
-TINY = 1e-12  # a squared length below this share of the largest is rounding
+STEPS = 60  # most Lanczos steps
+ROUNDS, SPARE = 3, 8  # subspace iterations, and oversampled columns
+TINY = 1e-12  # squared lengths below this fraction of the largest are rounding errors
 
 
 def norm(R: csr_array) -> float:
-    """The largest singular value, by Lanczos on R'R; never above it but for rounding.
+    """Return the largest singular value by Lanczos on R'R, a lower bound up to rounding.
 
-    Orthogonality that is lost on the way repeats values, and leaves the largest as it is.
+    Loss of orthogonality repeats values but does not change the largest one.
     """
     v, before, b = _start(R.shape[1], 1)[:, 0], np.zeros(R.shape[1]), 0.0
-    v, diagonal, beside = v / np.linalg.norm(v), list[float](), list[float]()
+    v, diagonal, off_diagonal = v / np.linalg.norm(v), list[float](), list[float]()
     for _ in range(min(STEPS, R.shape[1])):
         w = R.T @ (R @ v) - b * before
         diagonal.append(float(v @ w))
         w -= diagonal[-1] * v
         b = float(np.linalg.norm(w))
-        beside.append(b)
+        off_diagonal.append(b)
         if b * b <= TINY * diagonal[0]:
             break
         before, v = v, w / b
     if len(diagonal) == 1:
         return float(np.sqrt(diagonal[0]))
-    values = eigh_tridiagonal(diagonal, beside[: len(diagonal) - 1], eigvals_only=True)
+    values = eigh_tridiagonal(diagonal, off_diagonal[: len(diagonal) - 1], eigvals_only=True)
     return float(np.sqrt(values[-1]))
 
 
 def outside(R: csr_array, A: Doubles, B: Doubles, count: int) -> tuple[Doubles, Doubles, Doubles]:
-    """About the `count` leading left directions, values and right directions of
-    (I - A A') R (I - B B'), A and B with orthonormal columns.
+    """Return leading left vectors, values and right vectors of (I - A A') R (I - B B').
 
-    R: shape (m, n), A: (m, K), B: (n, K).
+    R: shape (m, n). A: (m, K), B: (n, K), with orthonormal columns. `count`: about how many.
     """
 
     def forth(x: Doubles) -> Doubles:
@@ -60,7 +59,7 @@ def outside(R: csr_array, A: Doubles, B: Doubles, count: int) -> tuple[Doubles, 
 
 
 def balanced(U: Doubles, V: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """U2, the singular values D of U V', and V2, with U2 V2' = U V' and U2'U2 = V2'V2 = D.
+    """Return U2, the singular values D of U V', and V2, with U2 V2' = U V', U2'U2 = V2'V2 = D.
 
     With S = (U'U)^1/2 and S V'V S = P D^2 P': U2 = U S^-1 P D^1/2, V2 = V S P D^-1/2. U: shape (m,
     K), V: (n, K).
@@ -87,7 +86,7 @@ def _orthonormal(X: Doubles) -> Doubles:
 
 
 def _spectrum(X: Doubles, count: int) -> tuple[Doubles, Doubles]:
-    """The `count` largest eigenvalues of X'X, falling, and their vectors; no zeros."""
+    """Return the `count` largest eigenvalues of X'X, decreasing, and their vectors; no zeros."""
     values, vectors = np.linalg.eigh(X.T @ X)
     there = values > TINY * values.max(initial=0)
     return values[there][::-1][:count], vectors[:, there][:, ::-1][:, :count]

@@ -19,16 +19,16 @@ class Lists(Protocol):
     """A fitted top-N recommendation model."""
 
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
-        """Everybody's list, item codes, shape (people, length), as `FittedLists.lists`."""
+        """Return every user's list, item codes, shape (users, length), as `FittedLists.lists`."""
         ...
 
 
 class AbstractListModel(Protocol):
-    """Settings of a model of lists; `fit` leaves them untouched."""
+    """Settings of a top-N model. `fit` does not change them."""
 
     @property
     def name(self) -> str:
-        """The model's name on the command line."""
+        """Name of the model on the command line."""
         ...
 
     def fit(
@@ -38,7 +38,11 @@ class AbstractListModel(Protocol):
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> Lists:
-        """What is learnt; `rng` seeds starts and draws, `advance` hears the share done."""
+        """Return a fitted model.
+
+        `rng`: seed of initial values and draws. `advance`: progress callback, called with the
+        fraction of the work done.
+        """
         ...
 
 

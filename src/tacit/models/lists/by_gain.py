@@ -1,11 +1,11 @@
-"""Lists of what somebody would meet *and* like: presence and stars together.
+"""Top-N lists by expected gain: presence and predicted rating combined.
 
     gain_j = s_j (r_j - lo) / (hi - lo)    where s_j > 0, and s_j elsewhere
 
-s_j: how strongly a model of lists expects that they meet item j. r_j: what a model of ratings says
-that they would rate it, lo and hi the ends of the scale. With s_j a chance this is what showing the
-item is expected to gain, an item met being worth as much as it is high on the scale; nothing is
-chosen, by anything. `ListProfile.recommend` does the same at home.
+s_j: score of a top-N model, how strongly it predicts an interaction with item j. r_j: predicted
+rating, lo and hi the ends of the scale. If s_j is a probability, this is the expected gain of
+showing the item, where an interaction gains its rating's position on the scale. No parameter is
+tuned. `ListProfile.recommend` does the same on the device.
 """
 
 import numpy as np
@@ -53,5 +53,5 @@ def lists_by_gain(
 
 
 def _gained(scores: Floats, share: Floats) -> Floats:
-    """A score below zero says that the item is unlikely: being liked does not make it likelier."""
+    """Return the gain. A negative score means unlikely, and a high rating must not change that."""
     return np.where(scores > 0, scores * share, scores)

@@ -23,10 +23,10 @@ def lists_by_rating(
 ) -> Codes:
     """Return the items of highest predicted rating for the users in `own`; other rows are empty.
 
-    `own`: true ratings; at the provider those that were reported, which a plan with a cap makes
-    fewer. `where`: the party that predicts, and with it the excluded items (`exclusion`): a
-    provider excludes none if the plan protects presence. `engine`: where devices are simulated,
-    None for this process; digits are the same on any. Shape (users of the model, length), item
+    `own`: true ratings; at the provider those that were reported (a plan with a cap reports fewer).
+    `where`: the party that predicts, which determines the excluded items (`exclusion`): a provider
+    excludes none if the plan protects presence. `engine`: where devices are simulated, None for
+    this process. Results are identical on every engine. Shape (users of the model, length), item
     codes, padded with -1.
     """
     own = own.aligned(fitted.user_ids, fitted.item_ids)
@@ -46,9 +46,9 @@ def predictions(fitted: Fitted, own: Ratings, users: Codes, where: Where) -> Sco
     return every_item(known.predict_codes, users, len(fitted.item_ids))
 
 
-def _excluded(own: Ratings, guarantee: Guarantee, where: Where) -> Exclusion:
-    """Return the users in `own` and the items to exclude for each."""
-    users = np.unique(own.users)
-    rows = np.searchsorted(users, own.users).astype(np.int32)
-    items = by_user(rows, own.items, len(users), own.n_items)[0]
+def _excluded(ratings: Ratings, guarantee: Guarantee, where: Where) -> Exclusion:
+    """Return the users in `ratings` and the items to exclude for each."""
+    users = np.unique(ratings.users)
+    rows = np.searchsorted(users, ratings.users).astype(np.int32)
+    items = by_user(rows, ratings.items, len(users), ratings.n_items)[0]
     return Exclusion(users, exclusion(items, guarantee, where).items)

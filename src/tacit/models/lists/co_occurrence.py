@@ -1,10 +1,10 @@
-"""How often two items belong to the same person: second moments of presence, unbiased.
+"""Co-occurrence counts of item pairs: unbiased second moments of presence.
 
     G_ij = sum_u C_ui C_uj  (i != j),    G_ii = sum_u C_ui
 
-Slots are drawn independently, so E[C_ui C_uj] = A_ui A_uj for two of them; on the diagonal A = A^2
-makes the count itself unbiased. Where K of n slots of a person are asked about, without
-replacement, two of them are asked together a little less often than if each were asked alone:
+Slots are randomized independently, so E[C_ui C_uj] = A_ui A_uj for two of them. On the diagonal A =
+A^2 makes the count itself unbiased. Where K of n slots of a user are sampled without replacement,
+two of them are sampled together slightly less often than independent ones:
 
     E[asked_i asked_j] = (K / n)^2 b,    b = n (K - 1) / (K (n - 1)),
 
@@ -27,47 +27,50 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class CoOccurrence:
-    """`gram`: G, shape (items, items). `edge`: 2 s sqrt(n) for entries with noise of size s,
-    beyond which few directions are noise; 0 where there is none."""
+    """Second moments.
+
+    `gram`: G, shape (items, items). `edge`: 2 s sqrt(n) for entries with noise of deviation s,
+    above which few eigenvalues are noise; 0 without noise.
+    """
 
     gram: Doubles
     edge: float
 
     def __add__(self, other: "CoOccurrence") -> "CoOccurrence":
-        """Of both sets of people; their noise is independent."""
+        """Combine two disjoint sets of users, whose noise is independent."""
         return CoOccurrence(self.gram + other.gram, float(np.hypot(self.edge, other.edge)))
 
 
 def co_occurrence(presence: PresenceMatrix, engine: Engine, tables: Tables) -> CoOccurrence:
-    """Second moments of all the people in `presence`, summed on an engine.
+    """Compute second moments of all users in `presence`, summed on an engine.
 
-    Raises `RequestError` where one slot a person was asked about: nothing is known of pairs.
+    Raises `RequestError` if each user has one queried slot, which carries no information on pairs.
     """
     together = _together(presence)
-    found = pair_sums(presence, engine, tables) / together
+    gram = pair_sums(presence, engine, tables) / together
     counts = presence.over_people(np.ones(presence.shape[0]))
-    np.fill_diagonal(found, counts)
-    return CoOccurrence(found, _edge(presence, found, counts))
+    np.fill_diagonal(gram, counts)
+    return CoOccurrence(gram, _edge(presence, gram, counts))
 
 
 def _together(presence: PresenceMatrix) -> float:
-    """b: how much less often two slots are asked together than their shares say."""
+    """Return b, the probability of sampling two slots together relative to independent sampling."""
     if presence.asked is None:
         return 1.0
-    n, asked = presence.shape[1], presence.share * presence.shape[1]
-    if asked <= 1:
+    n, queried = presence.shape[1], presence.share * presence.shape[1]
+    if queried <= 1:
         raise RequestError(
             "Co-occurrence requires at least two slots per user, and the reports have one; "
             "sample more slots, or choose the model popularity."
         )
-    return n * (asked - 1) / (asked * (n - 1)) if n > 1 else 1.0
+    return n * (queried - 1) / (queried * (n - 1)) if n > 1 else 1.0
 
 
 def _edge(presence: PresenceMatrix, gram: Doubles, counts: Doubles) -> float:
-    """2 s sqrt(n), s^2 the mean variance of an entry off the diagonal.
+    """Return 2 s sqrt(n), s^2 the mean variance of an off-diagonal entry.
 
-    With E[C^2] = v at a slot that is empty and v + k at one that is not, an entry's variance is
-    sum_u (v_u + k_u A_ui) (v_u + k_u A_uj) - A_ui A_uj.
+    With E[C^2] = v at an empty slot and v + k at a filled one, an entry's variance is sum_u (v_u +
+    k_u A_ui) (v_u + k_u A_uj) - A_ui A_uj.
     """
     n = presence.shape[1]
     if not presence.protected and presence.asked is None:

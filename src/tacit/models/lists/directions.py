@@ -1,11 +1,11 @@
-"""Leading directions of debiased presence, each entry divided by the size of its noise.
+"""Leading directions of debiased presence, each entry scaled to equal noise.
 
     B = D_u^-1/2 C D_i^-1/2
 
-with degrees that count a slot's noise as they count what is there (`PresenceMatrix.degrees`), or
-the plain ones where there is no noise. Directions are found by block power iterations (Halko,
-Martinsson and Tropp, "Finding structure with randomness", 2011): a product with C costs as much as
-there are reports, and the people x items cells are never laid out.
+with degrees that include the noise of a slot (`PresenceMatrix.degrees`), or the plain ones without
+noise. Directions are computed by block power iteration (Halko, Martinsson and Tropp, "Finding
+structure with randomness", 2011): a product with C costs as much as the number of reports, and the
+users x items cells are never materialized.
 """
 
 from collections.abc import Callable
@@ -21,27 +21,27 @@ from tacit.models.evidence.presence_matrix import PresenceMatrix
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 MORE, ROUNDS = 32, 6
-"""Directions looked for beside those wanted, and power iterations."""
+"""Oversampled directions, and power iterations."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledPresence:
-    """B as an operator. `people` and `items`: D^-1/2 of each side, shapes (people,), (items,)."""
+    """B as an operator. `people`, `items`: D^-1/2 of each side, shapes (users,), (items,)."""
 
     presence: PresenceMatrix
     people: Doubles
     items: Doubles
 
     def over_items(self, x: Floats) -> Floats:
-        """B x, shape (people, K)."""
-        scaled, (reported, asked) = _scaled(x, self.items), self.presence.operands
-        silent = scaled.sum(0)[None] if asked is None else asked @ scaled
+        """Return B x, shape (users, K)."""
+        scaled, (reported, queried) = _scaled(x, self.items), self.presence.operands
+        silent = scaled.sum(0)[None] if queried is None else queried @ scaled
         return _scaled(reported @ scaled, self._up) - _scaled(silent, self._down)
 
     def over_people(self, x: Floats) -> Floats:
-        """B' x, shape (items, K)."""
-        (reported, asked), down = self.presence.operands, _scaled(x, self._down)
-        silent = down.sum(0)[None] if asked is None else asked.T @ down
+        """Return B' x, shape (items, K)."""
+        (reported, queried), down = self.presence.operands, _scaled(x, self._down)
+        silent = down.sum(0)[None] if queried is None else queried.T @ down
         return _scaled(reported.T @ _scaled(x, self._up) - silent, self.items)
 
     @cached_property
@@ -60,9 +60,9 @@ def leading_items(
     rng: int = 0,
     advance: Callable[[float], None] = lambda done: None,
 ) -> tuple[Floats, Doubles]:
-    """The first right singular vectors of B, shape (items, K), and its singular values (K,).
+    """Return the leading right singular vectors of B, shape (items, K), and values (K,).
 
-    K is `count`, or fewer where B has not so many rows or columns. `rng` draws the start.
+    K is `count`, or fewer if B has fewer rows or columns. `rng`: seed of the initial block.
     """
     m, n = scaled.presence.shape
     wide = min(count + MORE, m, n)
@@ -78,12 +78,13 @@ def leading_items(
 
 
 def _orthonormal(block: Floats) -> Floats:
-    """A basis of the block's columns, by Cholesky's factor; a second time mends what singles lost.
+    """Return a basis of the block's columns by Cholesky.
 
-    The transpose is laid out first, for a product of it as a view takes seven times as long.
+    A second pass corrects the loss of single precision. The transpose is copied first, because a
+    product with a transposed view takes seven times as long.
     """
     gram = (np.ascontiguousarray(block.T) @ block).astype(np.float64)
-    gram[np.diag_indices(len(gram))] *= 1 + 1e-6  # a rank less than its width has a basis too
+    gram[np.diag_indices(len(gram))] *= 1 + 1e-6  # rank-deficient blocks have a basis too
     gram[np.diag_indices(len(gram))] += 1e-30
     root = cholesky(gram, lower=True, check_finite=False)
     inverse = solve_triangular(root, np.eye(len(root)), lower=True, check_finite=False)

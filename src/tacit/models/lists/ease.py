@@ -2,8 +2,8 @@
 
     B = I - P diag(P)^-1,    P = (G + ridge I)^-1,    s = x B,    diag(B) = 0
 
-minimises |X - X B|^2 + ridge |B|^2. G are second moments alone, so reports serve as well as the
-truth does: unbiased, and freed of what noise alone would show.
+minimises |X - X B|^2 + ridge |B|^2. It uses second moments G alone, so reports can replace the true
+data: unbiased, and denoised.
 """
 
 from collections.abc import Callable
@@ -33,24 +33,26 @@ Inverse = Callable[[float], Doubles]
 
 MOST_ITEMS = 10_000
 TABLES = 5
-"""Tables of items by items, in doubles, that a fit has in memory at a time."""
+"""Item-by-item tables of doubles that a fit holds in memory at once."""
 START, STEPS = 6, 20
-"""Ridges tried: 2^(k / 2) mean counts of an item, k from 6 on either way, at most 20 from 0."""
+"""Candidate ridges: 2^(k / 2) mean item counts, k from 6 in either direction, at most 20 from 0."""
 HELD_OUT = 5
-"""One person in so many is held out when a ridge is chosen."""
+"""One in `HELD_OUT` users is held out to choose a ridge."""
 EMPHASES = (0.0, 0.25)
-"""Of popular items; without noise they make no difference."""
-KEPT = 0.99
-"""Of the gain of the best ridge, what the chosen one keeps at least."""
+"""Emphases of popular items; without noise they make no difference."""
+RETAINED = 0.99
+"""Fraction of the best ridge's gain that the chosen ridge retains at least."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EASE:
-    """`ridge`: in people, as G is; None to choose it, and how far popular items are emphasised
-    while noise is taken out, from the reports.
+    """Settings of EASE.
 
-    `engine`: where sums run, None for this process; digits are the same on any. `state`: a folder
-    that all workers reach, for reports; None for memory.
+    `ridge`: in users, like G; None to choose it, and the emphasis of popular items in denoising,
+    from the reports.
+
+    `engine`: where sums are computed, None for this process. Results are identical on every engine.
+    `state`: folder for reports that all workers can reach, None for memory.
 
     Raises `RequestError` for a ridge that is not above 0.
     """
@@ -73,38 +75,38 @@ class EASE:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> FittedLists:
-        """Weights between all items; `rng` draws who is held out while a ridge is chosen.
+        """Fit weights between all items. `rng`: seed of the held-out users when a ridge is chosen.
 
-        Raises `RequestError` above 10,000 items, with the memory that it would take; for an engine
-        without `state`, and for a folder of another fit.
+        Raises `RequestError` above 10,000 items, with the memory required; for an engine without
+        `state`, and for a folder of another fit.
         """
         _bounded(data.n_items)
         moments = partial(_moments, self.engine or Local(), data.tables(self, rng))
         if self.ridge is None:
-            found, ridge, emphasis = _chosen(data, rng, moments)
+            totals, ridge, emphasis = _chosen(data, rng, moments)
         else:
-            found, ridge, emphasis = moments("all", data.presence), self.ridge, EMPHASES[0]
-        weights = ease_weights(found, ridge, emphasis)
-        # Where nothing stands out of the noise all weights are 0, and counts are what is left.
-        counts = np.diag(found.gram).astype(np.float32)
+            totals, ridge, emphasis = moments("all", data.presence), self.ridge, EMPHASES[0]
+        weights = ease_weights(totals, ridge, emphasis)
+        # If nothing exceeds the noise all weights are 0, and the counts are the scores.
+        counts = np.diag(totals.gram).astype(np.float32)
         popularity = np.zeros_like(counts) if weights.any() else counts
         return FittedLists.of(self.name, data, ItemWeights(popularity=popularity, between=weights))
 
 
 Moments = Callable[[str, PresenceMatrix], CoOccurrence]
-"""The second moments of some people, whose tables have that name."""
+"""Compute the second moments of some users, in tables of the given name."""
 
 
-def _moments(engine: Engine, kept: Tables, name: str, some: PresenceMatrix) -> CoOccurrence:
-    return co_occurrence(some, engine, kept.within(name))
+def _moments(engine: Engine, tables: Tables, name: str, some: PresenceMatrix) -> CoOccurrence:
+    return co_occurrence(some, engine, tables.within(name))
 
 
-def _inverse(found: CoOccurrence, emphasis: float) -> Inverse:
-    """P for any ridge: of G itself, or of the directions of it that stand out of the noise."""
-    n = len(found.gram)
-    if found.edge == 0:
-        return lambda ridge: inv(found.gram + ridge * np.eye(n), check_finite=False)
-    factors = denoised(found, emphasis)
+def _inverse(totals: CoOccurrence, emphasis: float) -> Inverse:
+    """Return P as a function of the ridge: of G, or of its directions above the noise."""
+    n = len(totals.gram)
+    if totals.edge == 0:
+        return lambda ridge: inv(totals.gram + ridge * np.eye(n), check_finite=False)
+    factors = denoised(totals, emphasis)
     inner = factors.T @ factors
 
     def low_rank(ridge: float) -> Doubles:
@@ -117,23 +119,23 @@ def _inverse(found: CoOccurrence, emphasis: float) -> Inverse:
     return low_rank
 
 
-def ease_weights(found: CoOccurrence, ridge: float, emphasis: float = 0.0) -> NDArray[np.float32]:
-    """B at a ridge (in people), shape (items, items); without directions beyond the noise, 0.
+def ease_weights(totals: CoOccurrence, ridge: float, emphasis: float = 0.0) -> NDArray[np.float32]:
+    """Return B at a ridge (in users), shape (items, items); 0 without directions above noise.
 
-    `emphasis`: of popular items, where noise is told from the rest (`denoised`).
+    `emphasis`: of popular items in denoising (`denoised`).
     """
-    return _weights(_inverse(found, emphasis)(ridge))
+    return _weights(_inverse(totals, emphasis)(ridge))
 
 
 def _weights(inverse: Doubles) -> NDArray[np.float32]:
-    """B."""
+    """Return B."""
     weights = (inverse / -np.diag(inverse)).astype(np.float32)
     np.fill_diagonal(weights, 0)
     return weights
 
 
 class _Choice(NamedTuple):
-    """`loss`: the least at an emphasis, over all ridges. `step`: the ridge that is taken."""
+    """`loss`: least loss at an emphasis over all ridges. `step`: the chosen ridge."""
 
     loss: float
     emphasis: float
@@ -141,10 +143,10 @@ class _Choice(NamedTuple):
 
 
 def _chosen(data: Interactions, rng: int, moments: Moments) -> tuple[CoOccurrence, float, float]:
-    """Everybody's second moments, and the ridge and the emphasis for them.
+    """Return second moments of all users, and the ridge and emphasis for them.
 
-    Learnt from four people of five, both are judged by the squared error of x - x B on the others:
-    tr((I - B)' G (I - B)), of which their debiased G is an unbiased estimate.
+    Candidates are fitted to four of five users and evaluated by the squared error of x - x B on the
+    rest: tr((I - B)' G (I - B)), of which their debiased G is an unbiased estimate.
     """
     people = data.presence.shape[0]
     held = np.random.default_rng(rng).permutation(people) % HELD_OUT == 0
@@ -164,9 +166,11 @@ def _chosen(data: Interactions, rng: int, moments: Moments) -> tuple[CoOccurrenc
 
 
 def _judged(known: CoOccurrence, other: Doubles, emphasis: float) -> _Choice:
-    """The ridge for an emphasis. Squared error counts an error of a popular item for more than a
-    list does, and asks for more ridge: the least one is taken that keeps 99 % of the best one's
-    gain over B = 0."""
+    """Return the ridge for an emphasis.
+
+    Squared error weighs popular items more than a top-N list does, and favours a larger ridge: the
+    smallest ridge is chosen that retains 99 % of the best one's gain over B = 0.
+    """
     inverse = _inverse(known, emphasis)
 
     @cache
@@ -175,19 +179,19 @@ def _judged(known: CoOccurrence, other: Doubles, emphasis: float) -> _Choice:
 
     step = _lowest(loss)
     least = loss(step)
-    bound = least + (1 - KEPT) * (float(np.trace(other)) - least)
+    bound = least + (1 - RETAINED) * (float(np.trace(other)) - least)
     while step > -STEPS and loss(step - 1) <= bound:
         step -= 1
     return _Choice(least, emphasis, step)
 
 
-def _ridge(found: CoOccurrence, step: int) -> float:
-    """2^(step / 2) mean counts of an item."""
-    return max(float(np.diag(found.gram).mean()), 1.0) * 2.0 ** (step / 2)
+def _ridge(totals: CoOccurrence, step: int) -> float:
+    """Return 2^(step / 2) mean item counts."""
+    return max(float(np.diag(totals.gram).mean()), 1.0) * 2.0 ** (step / 2)
 
 
 def _lowest(loss: Callable[[int], float]) -> int:
-    """The step from which both ways lead up, at most `STEPS` from 0."""
+    """Return a local minimum of the loss, at most `STEPS` from 0."""
     step, way = START, 1 if loss(START + 1) < loss(START) else -1
     while abs(step + way) <= STEPS and loss(step + way) < loss(step):
         step += way
@@ -195,7 +199,7 @@ def _lowest(loss: Callable[[int], float]) -> int:
 
 
 def _loss(inverse: Doubles, gram: Doubles) -> float:
-    """tr((I - B)' G (I - B)), I - B = P diag(P)^-1."""
+    """Return tr((I - B)' G (I - B)), I - B = P diag(P)^-1."""
     return float(np.einsum("ij,ij,j->", inverse, gram @ inverse, np.diag(inverse) ** -2.0))
 
 

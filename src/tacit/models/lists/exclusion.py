@@ -1,6 +1,6 @@
-"""Exclusion of known items from recommendations, by the data of the party that recommends.
+"""Exclusion of known items from recommendations, by the data of the recommending party.
 
-A device holds its owner's items and a curator those of all users. A provider holds the reports: it
+A device holds its user's items and a curator those of all users. A provider holds the reports: it
 can exclude the reported items if presence is public, and no items if the plan protects presence.
 Metrics of lists that exclude more are not attainable by the provider.
 """
@@ -31,7 +31,7 @@ PRESENCE_PUBLIC: tuple[Unit, ...] = ("none", "value")
 class Exclusion(NamedTuple):
     """Users with a list and their excluded items.
 
-    `users`: codes, ascending, shape (m,). `items`: excluded items, one row for each of `users`.
+    `users`: codes, ascending, shape (m,). `items`: excluded items, one row per user.
     """
 
     users: Codes
@@ -42,9 +42,9 @@ def exclusion(items: Side, guarantee: Guarantee, where: Where) -> Exclusion:
     """Return the users with a list and the items to exclude from it.
 
     `items`: known items, one row for every user of the model: the reported ones for the "provider",
-    the true ones elsewhere. They are excluded, and users without any known item get no list. A
-    provider that does not observe presence excludes no item and has a list for every user.
-    Raises `RequestError` for another `where`.
+    the true ones elsewhere. Users without any known item get no list. A provider that does not
+    observe presence excludes no item and has a list for every user. Raises `RequestError` for
+    another `where`.
     """
     if where not in get_args(Where):
         raise RequestError(f"where must be one of {', '.join(get_args(Where))}, got {where!r}.")
@@ -59,7 +59,7 @@ def maker_exclusion(
     own_items: Side, presence: PresenceMatrix, guarantee: Guarantee, where: Where
 ) -> Exclusion:
     """Return the exclusion by own items or, for the provider, by the reports in `presence`."""
-    # Under plans that protect presence nothing is excluded, so the many reports are not sorted.
+    # Under plans that protect presence nothing is excluded, so the reports need not be sorted.
     by_reports = where == "provider" and guarantee.unit in PRESENCE_PUBLIC
     items = reported_items(presence.reported) if by_reports else own_items
     return exclusion(items, guarantee, where)

@@ -1,4 +1,4 @@
-"""A fitted model of lists: what each item says of all others, and the reports it came from."""
+"""A fitted top-N model: item-item weights, and the presence matrix of the reports."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,8 +36,11 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedLists:
-    """`weights`: between the items of `item_ids`. `presence`: what the reports said, debiased; the
-    provider makes lists from its rows, a device from its owner's own."""
+    """A fitted top-N model.
+
+    `weights`: between the items of `item_ids`. `presence`: debiased reports. The provider scores by
+    its rows, a device by its user's own interactions.
+    """
 
     model: str
     user_ids: Vocabulary
@@ -53,7 +56,7 @@ class FittedLists:
         )
 
     def _repr_html_(self) -> str:
-        """How large it is, and what it promises."""
+        """Show size and guarantee."""
         lines = (
             ("people", f"{len(self.user_ids):,}"),
             ("items", f"{len(self.item_ids):,}"),
@@ -63,7 +66,7 @@ class FittedLists:
 
     @classmethod
     def of(cls, model: str, data: Interactions, weights: ItemWeights) -> "FittedLists":
-        """The fitted model of that name, for the people and items of `data`."""
+        """Return the fitted model named `model`, for the users and items of `data`."""
         return cls(
             model=model,
             user_ids=data.user_ids,
@@ -76,12 +79,14 @@ class FittedLists:
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
         """Return the top items of every user: codes, best first, padded with -1.
 
-        `own`: true interactions, matched by raw user and item ids. `where`: the party that
-        recommends. A "device" scores by its owner's interactions in `own` and excludes them. The
-        "provider" uses only reports: it excludes the reported items if presence is public, and none
-        if it is protected. Users without a known item have no list (`exclusion`). Shape
-        (users of the model, length). Raises `RequestError` for a length below 1, for another
-        `where`, and if `own` is not a `Ratings`.
+        `own`: true interactions, matched by raw user and item ids. `where`: the recommending party.
+        A "device" scores by its user's interactions in `own` and excludes them. The "provider" uses
+        only reports: it excludes the reported items if presence is public, and none if it is
+        protected. Users without a known item have no list (`exclusion`). Shape (users of the model,
+        length).
+
+        Raises `RequestError` for a length below 1, for another `where`, and if `own` is not a
+        `Ratings`.
         """
         own_items = self.own_items(own)
         users, excluded = self.exclusion(own_items, where)
@@ -118,7 +123,7 @@ class FittedLists:
     def recommend(
         self, user: Id, n: int = 10, *, exclude: Iterable[Any] | None = None
     ) -> list[tuple[Any, float]]:
-        """To one person."""
+        """Recommend to one user."""
 
     @overload
     def recommend(
@@ -130,7 +135,7 @@ class FittedLists:
         titles: object = None,
         notify: Notify | None = None,
     ) -> pl.DataFrame:
-        """To many."""
+        """Recommend to many users."""
 
     def recommend(
         self,
@@ -141,32 +146,33 @@ class FittedLists:
         titles: object = None,
         notify: Notify | None = None,
     ) -> Any:
-        """The n best items of a person by their reports, with scores; best first, ties by item.
+        """Return the n best items per user by their reports, with scores; best first, ties by item.
 
-        As `Fitted.recommend`, but that the figure is a score, and that whoever sent no report is
-        left out, which `notify` hears. Raises `RequestError` where nobody is left.
+        As `Fitted.recommend`, with scores instead of ratings. Users without reports are dropped;
+        `notify` is called with a notice. Raises `RequestError` if no user is left.
         """
         one = is_id(user)
-        whose = raw_ids([user] if one else user)
-        people = self.user_ids.codes(whose)
+        users = raw_ids([user] if one else user)
+        people = self.user_ids.codes(users)
         if not (people >= 0).any():
-            who = f"user {user!r}" if one else f"any of these {len(whose)} users"
+            who = f"user {user!r}" if one else f"any of these {len(users)} users"
             raise RequestError(f"The model has no report of {who}; choose another user.")
-        say_unknown(whose, people, "they are left out", notify)
+        say_unknown(users, people, "they are left out", notify)
         known = people[people >= 0]
         lists = [ranked(self.item_ids, self._scores_of(code), n, exclude) for code in known]
         if one:
             return lists[0]
-        found = table(whose.filter(people >= 0), lists, self.item_ids, "score")
-        return found if titles is None else with_titles(found, titles)
+        frame = table(users.filter(people >= 0), lists, self.item_ids, "score")
+        return frame if titles is None else with_titles(frame, titles)
 
     def _scores_of(self, person: int) -> Floats:
         return self._by_reports(slice(person, person + 1))[0]
 
     def recommend_to(self, items: Iterable[Any], n: int = 10) -> list[tuple[Any, float]]:
-        """The n best items for somebody who has `items` (raw ids, unknown ones left out).
+        """Return the n best items for a user with `items` (raw ids, unknown ones ignored).
 
-        Raises `RequestError` for what holds no ids, and where the model has none of the items.
+        Raises `RequestError` for arguments that are not ids, and if the model has none of the
+        items.
         """
         known = self.item_ids.codes(raw_ids(items))
         if not (known >= 0).any():
@@ -182,7 +188,7 @@ class FittedLists:
         return cells(seen, len(self.item_ids)).astype(np.float32)
 
     def _by_reports(self, some: slice | Codes) -> Floats:
-        """C W of a slice of people: reports as often as they count, less what was made up."""
+        """Return C W for some users: scores of the reports, debiased."""
         presence, popularity = self.presence, self.weights.popularity
         up = presence.gain[some].astype(np.float32)[:, None]
         reported = self.weights.scores(presence.reported[some].astype(np.float32))
@@ -190,7 +196,7 @@ class FittedLists:
         if not presence.protected:
             return scores
         everything = csr_array(np.ones((1, presence.shape[1]), np.float32))
-        asked = everything if presence.asked is None else presence.asked[some].astype(np.float32)
-        silent = self.weights.scores(asked) - popularity
+        queried = everything if presence.asked is None else presence.asked[some].astype(np.float32)
+        silent = self.weights.scores(queried) - popularity
         down = up * presence.unrated[some].astype(np.float32)[:, None]
         return np.asarray(scores - silent * down, np.float32)

@@ -2,9 +2,9 @@
 
     W = R~' R~ + strength D_i^-1/2 V V' D_i^1/2,    R~ = D_u^-1/2 A D_i^-1/2
 
-V are the leading right singular vectors of R~. From reports, A is the debiased C and a degree
-counts its noise, so that every entry has noise of about one size; the first term, all pairs of
-items that anybody's reports share, is then mostly noise, and is left out: only directions stay.
+V are the leading right singular vectors of R~. With reports, A is the debiased C and degrees
+include its noise, so that all entries have similar noise. The first term covers all item pairs that
+share a report and is then mostly noise, so it is omitted: only V remains.
 """
 
 from collections.abc import Callable
@@ -25,15 +25,18 @@ from tacit.models.lists.item_weights import Directions, ItemWeights
 
 Doubles = NDArray[np.float64]
 PART = 8
-"""From reports, at most one direction in so many is kept: all of them filter nothing."""
+"""With reports, at most one in `PART` directions is used: all of them would filter nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GraphFilter:
-    """`directions`: of the low-pass filter. `strength`: of it beside the linear one, as published.
+    """Settings of the graph filter.
 
-    `engine`: where sums run, None for this process; digits are the same on any. `state`: a folder
-    that all workers reach, for reports; None for memory.
+    `directions`: of the low-pass filter. `strength`: weight of the low-pass filter relative to the
+    linear one, default as published.
+
+    `engine`: where sums are computed, None for this process. Results are identical on every engine.
+    `state`: folder for reports that all workers can reach, None for memory.
 
     Raises `RequestError` for less than one direction and a strength that is not above 0.
     """
@@ -58,7 +61,7 @@ class GraphFilter:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> FittedLists:
-        """The filter of these interactions; `rng` draws where the search for directions starts.
+        """Fit the filter to interactions. `rng`: seed of the initial directions.
 
         Raises `RequestError` for an engine without `state`, and for a folder of another fit.
         """
@@ -87,7 +90,7 @@ def _noisy(presence: PresenceMatrix) -> bool:
 
 
 def _degrees(presence: PresenceMatrix) -> tuple[Doubles, Doubles]:
-    """How many items people have and how many people items, with the noise; at least 1."""
+    """Return the degrees of users and items, including noise; at least 1."""
     if _noisy(presence):
         return presence.degrees
     m, n = presence.shape
@@ -96,7 +99,7 @@ def _degrees(presence: PresenceMatrix) -> tuple[Doubles, Doubles]:
 
 
 def _shared(scaled: ScaledPresence) -> csr_array:
-    """R~' R~: sparse, for most pairs of items nobody has."""
+    """Return R~' R~, sparse: most item pairs share no user."""
     rows = diags_array(scaled.people) @ scaled.presence.reported @ diags_array(scaled.items)
     light = csr_array(rows).astype(np.float32)
     return csr_array(light.T @ light)

@@ -1,4 +1,4 @@
-"""Interactions: what models of lists see of reports and ratings alike: who did what, debiased."""
+"""Interactions: the common input of top-N models, debiased implicit feedback."""
 
 from dataclasses import dataclass
 
@@ -20,8 +20,11 @@ from tacit.vocabulary import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class Interactions:
-    """`presence`: C with E[C] = A, the 0/1 truth, shape (people, items); A itself where who did
-    what is public. On a scale of stars a rating is an interaction, whichever level it has."""
+    """Implicit feedback.
+
+    `presence`: C with E[C] = A, the true 0/1 matrix, shape (users, items); A itself where presence
+    is public. On a scale of stars every rating is an interaction, whatever its level.
+    """
 
     presence: PresenceMatrix
     scale: RatingScale
@@ -31,11 +34,11 @@ class Interactions:
 
     @property
     def n_items(self) -> int:
-        """Items of the catalogue."""
+        """Number of items in the catalogue."""
         return len(self.item_ids)
 
     def tables(self, model: LearnsOnEngine, rng: int) -> Tables:
-        """Of the model's fit to these interactions; raises as `fit_tables`."""
+        """Open the tables of a fit to these interactions. Raises as `fit_tables`."""
         known = self.presence
         slots = (each for each in (known.reported, known.asked) if each is not None)
         arrays = (array for each in slots for array in (each.indptr, each.indices))
@@ -43,24 +46,24 @@ class Interactions:
 
 
 def interactions(data: Ratings | Reports) -> Interactions:
-    """The interactions in ratings or reports.
+    """Return the interactions in ratings or reports.
 
-    Raises `RequestError` when there is none: no rows, or a channel at epsilon 0, whose answers
-    do not depend on what is there; and for what is neither.
+    Raises `RequestError` for data without information (no rows, or a channel at epsilon 0, whose
+    reports do not depend on presence) and for other types.
     """
     if not isinstance(data, Reports):
         must_be(Ratings, data, "`Ratings` or `Reports`", "pass what `perturb` returns")
     if len(data) == 0:
         raise RequestError(f"{data.name} contains no rows; a model requires at least one.")
-    presence, promise = _presence(data), NO_PRIVACY
+    presence, guarantee = _presence(data), NO_PRIVACY
     if isinstance(data, Reports):
-        promise = data.guarantee
+        guarantee = data.guarantee
     if not (presence.rated > presence.unrated).all():
         raise RequestError(
             f"A channel of {data.name} has the same outputs for present and missing items, so its "
             "reports carry no information. Fit reports of another channel."
         )
-    return Interactions(presence, data.scale, data.user_ids, data.item_ids, promise)
+    return Interactions(presence, data.scale, data.user_ids, data.item_ids, guarantee)
 
 
 def _presence(data: Ratings | Reports) -> PresenceMatrix:
@@ -68,5 +71,5 @@ def _presence(data: Ratings | Reports) -> PresenceMatrix:
     if missing is not None and isinstance(data, Reports):
         data = data.where(reported(data))
     shape = (data.n_users, data.n_items)
-    found = csr_array((np.ones(len(data), np.float32), (data.users, data.items)), shape=shape)
-    return public(found) if missing is None else missing.matrix(found)
+    matrix = csr_array((np.ones(len(data), np.float32), (data.users, data.items)), shape=shape)
+    return public(matrix) if missing is None else missing.matrix(matrix)

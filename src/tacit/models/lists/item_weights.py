@@ -1,8 +1,8 @@
-"""Item weights: what one item of a person adds to the scores of all the others.
+"""Item weights: the contribution of each item of a user to the scores of all others.
 
     s_j = popularity_j + sum_i x_i W_ij,    W = diag(left) V diag(spectrum) V' diag(right) + S
 
-x is a person's row, 1 at what they have; V holds K directions, and S is dense, sparse or absent.
+x is a user's row, 1 at their items. V has K columns, and S is dense, sparse or absent.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,7 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Directions:
-    """The part of W of low rank. `vectors`: V, shape (items, K). `spectrum`: (K,). `left` and
-    `right`: (items,)."""
+    """Low-rank part of W. `vectors`: V, (items, K). `spectrum`: (K,). `left`, `right`: (items,)."""
 
     vectors: Floats
     spectrum: Floats
@@ -30,14 +29,18 @@ class Directions:
     right: Floats
 
     def add(self, rows: csr_array, scores: Floats) -> None:
-        """Add the part to the scores of these rows."""
-        taste = np.asarray(rows @ self._of_own, np.float32) * self.spectrum
+        """Add the low-rank part to the scores of these rows."""
+        taste = np.asarray(rows @ self._of_rated, np.float32) * self.spectrum
         scores += taste @ self.of_items.T
 
-    def tastes(self, own: csr_array) -> Floats:
-        """What `of_items` is multiplied by for people who have `own` and nothing else, (people,
-        K)."""
-        return row_sums(own.indptr.astype(np.int64), own.indices, self._of_own) * self.spectrum
+    def tastes(self, owned: csr_array) -> Floats:
+        """Return user factors to multiply `of_items` by, shape (users, K).
+
+        `owned`: items per user.
+        """
+        return (
+            row_sums(owned.indptr.astype(np.int64), owned.indices, self._of_rated) * self.spectrum
+        )
 
     @cached_property
     def of_items(self) -> Floats:
@@ -45,21 +48,24 @@ class Directions:
         return self.vectors * self.right[:, None]
 
     @cached_property
-    def _of_own(self) -> Floats:
+    def _of_rated(self) -> Floats:
         return self.vectors * self.left[:, None]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemWeights:
-    """`popularity`: shape (items,), float32. `directions`: of low rank; None for none. `between`:
-    S, shape (items, items), float32, dense or sparse; None for none."""
+    """Item-item weights of a top-N model.
+
+    `popularity`: shape (items,), float32. `directions`: low-rank part, None for none. `between`: S,
+    shape (items, items), float32, dense or sparse; None for none.
+    """
 
     popularity: Floats
     directions: Directions | None = None
     between: csr_array | Floats | None = None
 
     def scores(self, rows: csr_array) -> Floats:
-        """The scores of all items for each of some people's rows, shape (rows, items)."""
+        """Return the scores of all items for each row, shape (rows, items)."""
         scores = np.zeros(rows.shape, np.float32)
         if self.directions is not None:
             self.directions.add(rows, scores)
@@ -70,13 +76,15 @@ class ItemWeights:
         scores += self.popularity
         return scores
 
-    def links(self, own: csr_array) -> LinkedScores | None:
-        """What lists of people who have `own`, 1 at each cell, are ranked by in one pass; None
-        where S is not sparse. Shape of `own`: (people, items)."""
+    def links(self, owned: csr_array) -> LinkedScores | None:
+        """Return the inputs of one-pass ranking for users with the items `owned`.
+
+        `owned`: 1 at each cell, shape (users, items). Returns None if S is not sparse.
+        """
         if not isinstance(self.between, csr_array):
             return None
-        m, n = own.shape
+        m, n = owned.shape
         tastes, items = np.zeros((m, 0), np.float32), np.zeros((n, 0), np.float32)
         if self.directions is not None:
-            tastes, items = self.directions.tastes(own), self.directions.of_items
+            tastes, items = self.directions.tastes(owned), self.directions.of_items
         return LinkedScores(self.popularity, tastes, items, self.between)

@@ -1,4 +1,4 @@
-"""From a fitted model of lists to the list model that devices download."""
+"""Conversion of a fitted top-N model to the list model that devices download."""
 
 import json
 
@@ -14,15 +14,15 @@ from tacit.wire.list_model import MOST_BYTES, ItemNeighbours, ListModel, LowRank
 
 Floats = NDArray[np.float32]
 HEADER = 1 << 14
-"""Bytes of a header beside its items, more than any guarantee takes."""
+"""Bytes reserved for the header without its items, more than any guarantee requires."""
 
 
 def list_model(fitted: FittedLists, most: int = MOST_BYTES) -> ListModel:
-    """What a device ranks the catalogue by; numbers are rounded to halves.
+    """Return the list model of a fitted top-N model, rounded to half precision.
 
-    Of weights between items the largest of each item are kept, as many as fit into `most` bytes
-    beside the rest: all of them up to about 4,000 items. Raises `RequestError` where not even the
-    directions fit, and for what is no model of lists.
+    Of item-item weights the largest per item are retained, as many as fit into `most` bytes with
+    the rest: all of them up to about 4,000 items. Raises `RequestError` if not even the directions
+    fit, and for other models.
     """
     must_be(FittedLists, fitted, "a list model", "pass what `fit` returns for one, such as 'ease'")
     weights, items = fitted.weights, tuple(fitted.item_ids.ids.to_list())
@@ -51,13 +51,13 @@ def _neighbours(between: csr_array | Floats, room: int) -> ItemNeighbours | None
     if 2 * n * n <= room:
         dense = between.toarray() if isinstance(between, csr_array) else between
         return ItemNeighbours(n, b"", dense.astype("<f2").tobytes())
-    place = "<u2" if n <= 1 << 16 else "<u4"
-    count = room // (n * (np.dtype(place).itemsize + 2))
+    index_type = "<u2" if n <= 1 << 16 else "<u4"
+    count = room // (n * (np.dtype(index_type).itemsize + 2))
     if count == 0:
         return None
-    places, kept = np.empty((n, count), place), np.empty((n, count), "<f2")
+    indices, values = np.empty((n, count), index_type), np.empty((n, count), "<f2")
     for item in range(n):
         row = between[[item]].toarray()[0] if isinstance(between, csr_array) else between[item]
         largest = np.sort(np.argpartition(-np.abs(row), count - 1)[:count])
-        places[item], kept[item] = largest, row[largest]
-    return ItemNeighbours(count, places.tobytes(), kept.tobytes())
+        indices[item], values[item] = largest, row[largest]
+    return ItemNeighbours(count, indices.tobytes(), values.tobytes())

@@ -1,11 +1,11 @@
-"""Sums of C_ui C_uj over people, block by block of items, from counts of pairs.
+"""Sums of C_ui C_uj over users, block by block of items, from pair counts.
 
-With R_ui whether slot (u, i) was reported and A_ui whether it was asked about, of people whose
-channels are of one kind,
+With R_ui whether slot (u, i) was reported and A_ui whether it was queried, for users whose channels
+are of one kind,
 
     sum_u C_ui C_uj = gain^2 (R'R - q (R'A + A'R) + q^2 A'A)_ij,    C = gain (R - q A)
 
-and the products count, so that they are the same number in whatever order they are added up.
+and the products are counts, so results are identical in any order of summation.
 """
 
 from typing import NamedTuple
@@ -21,9 +21,9 @@ from tacit.models.evidence.presence_matrix import PresenceMatrix
 
 Doubles = NDArray[np.float64]
 BLOCK_BYTES = 64 << 20
-"""Of people's rows laid out at a time."""
+"""Bytes of dense user rows at a time."""
 SPARSE = 0.05
-"""A share of filled slots below which it is faster not to lay rows out."""
+"""Density below which a sparse product is faster."""
 
 
 class ItemRange(NamedTuple):
@@ -34,8 +34,10 @@ class ItemRange(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """People whose channels have this gain and P(reported | not rated): the slots that they
-    reported, and those they were asked about, None for all."""
+    """Users whose channels have this gain and P(reported | not rated).
+
+    `reported`: reported slots. `asked`: queried slots, None for all.
+    """
 
     reported: SideRows
     asked: SideRows | None
@@ -44,20 +46,20 @@ class Kind(NamedTuple):
 
 
 class Everybody(NamedTuple):
-    """All people, by kind. `items`: how many there are."""
+    """All users, by kind. `items`: number of items."""
 
     items: int
     kinds: tuple[Kind, ...]
 
 
 class PairSums(NamedTuple):
-    """Of pairs of an item of the block with each item, shape (items of the block, items)."""
+    """Sums for pairs of an item of the block and any item, shape (items of the block, items)."""
 
     of_pairs: Doubles
 
 
 def pair_sums(presence: PresenceMatrix, engine: Engine, tables: Tables) -> Doubles:
-    """sum_u C_ui C_uj, shape (items, items)."""
+    """Return sum_u C_ui C_uj, shape (items, items)."""
     n = presence.shape[1]
     blocks = [ItemRange(part.start, part.stop) for part in cut(n, engine.blocks)]
     everybody = Everybody(n, _kinds(presence, tables))
@@ -65,20 +67,20 @@ def pair_sums(presence: PresenceMatrix, engine: Engine, tables: Tables) -> Doubl
 
 
 def sum_pairs(block: ItemRange, everybody: Everybody) -> PairSums:
-    """The sums of the block's items."""
+    """Return the sums of the block's items."""
     items = slice(block.first, block.end)
     total = np.zeros((block.end - block.first, everybody.items))
     for kind in everybody.kinds:
         R = kind.reported.ones(everybody.items, np.float32)
-        found = _counts(R, R, items)
+        sums = _counts(R, R, items)
         if kind.unrated:
-            found -= kind.unrated * _asked_too(R, kind, items)
-        total += kind.gain**2 * found
+            sums -= kind.unrated * _queried_pairs(R, kind, items)
+        total += kind.gain**2 * sums
     return PairSums(total)
 
 
-def _asked_too(R: csr_array, kind: Kind, items: slice) -> Doubles:
-    """(R'A + A'R - q A'A)_ij."""
+def _queried_pairs(R: csr_array, kind: Kind, items: slice) -> Doubles:
+    """Return (R'A + A'R - q A'A)_ij."""
     if kind.asked is None:
         of_item = np.asarray(R.sum(0), np.float64)
         both = of_item[items, None] + of_item
@@ -88,26 +90,26 @@ def _asked_too(R: csr_array, kind: Kind, items: slice) -> Doubles:
 
 
 def _kinds(presence: PresenceMatrix, tables: Tables) -> tuple[Kind, ...]:
-    """People by the kind of their channels, each kind in tables of its own."""
+    """Group users by the kind of their channels, each kind in separate tables."""
     pairs = np.stack([presence.gain, presence.unrated], 1)
-    found, kind = np.unique(pairs, axis=0, return_inverse=True)
+    kinds, kind = np.unique(pairs, axis=0, return_inverse=True)
     return tuple(
         Kind(*_slots(presence.where(kind == number), f"kind-{number}", tables), gain, unrated)
-        for number, (gain, unrated) in enumerate(found.tolist())
+        for number, (gain, unrated) in enumerate(kinds.tolist())
     )
 
 
 def _slots(some: PresenceMatrix, name: str, tables: Tables) -> tuple[SideRows, SideRows | None]:
-    """What these people reported, and what they were asked about."""
+    """Return the reported and the queried slots of these users."""
     (reported,) = of_matrix(f"{name}-reported", some.reported, 1, tables)
     if some.asked is None:
         return reported, None
-    (asked,) = of_matrix(f"{name}-asked", some.asked, 1, tables)
-    return reported, asked
+    (queried,) = of_matrix(f"{name}-asked", some.asked, 1, tables)
+    return reported, queried
 
 
 def _counts(left: csr_array, right: csr_array, items: slice) -> Doubles:
-    """left' right for these items of the left one, shape (items of the slice, items)."""
+    """Return left' right for some items of `left`, shape (items of the slice, items)."""
     m, n = right.shape
     left = csr_array(left[:, items])
     if right.nnz < SPARSE * m * n:

@@ -14,10 +14,10 @@ from tacit.models.lists.item_weights import ItemWeights
 
 @dataclass(frozen=True, kw_only=True)
 class Popularity:
-    """An item's score is its debiased count: how many people have it, unbiased.
+    """Score items by their debiased counts, unbiased estimates of their numbers of users.
 
-    `engine`: where sums run, None for this process; digits are the same on any. `state`: a folder
-    that all workers reach, for reports; None for memory.
+    `engine`: where sums are computed, None for this process. Results are identical on every engine.
+    `state`: folder for reports that all workers can reach, None for memory.
     """
 
     engine: Engine | None = field(default=None, repr=False, compare=False)
@@ -31,7 +31,7 @@ class Popularity:
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
     ) -> FittedLists:
-        """The counts; nothing is drawn.
+        """Compute the counts; deterministic.
 
         Raises `RequestError` for an engine without `state`, and for a folder of another fit.
         """

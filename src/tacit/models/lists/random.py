@@ -19,8 +19,10 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RandomLists:
-    """Uniform random lists from the public seed `rng`. `presence`: the reports, for the items that
-    a provider excludes."""
+    """Uniform random lists from the public seed `rng`.
+
+    `presence`: the reports, for the items that a provider excludes.
+    """
 
     user_ids: Vocabulary
     item_ids: Vocabulary
@@ -32,10 +34,10 @@ class RandomLists:
         """Return random lists with the exclusions of `FittedLists.lists`."""
         own_items = items_by_user(own.aligned(self.user_ids, self.item_ids))
         users, excluded = maker_exclusion(own_items, self.presence, self.guarantee, where)
-        chance = np.random.default_rng(self.rng)
+        generator = np.random.default_rng(self.rng)
 
         def score(some: slice) -> Floats:
-            return chance.random((some.stop - some.start, len(self.item_ids)), np.float32)
+            return generator.random((some.stop - some.start, len(self.item_ids)), np.float32)
 
         codes = np.full((len(self.user_ids), length), -1, np.int32)
         codes[users] = best_lists(score, excluded, len(self.item_ids), length)
@@ -44,7 +46,7 @@ class RandomLists:
 
 @dataclass(frozen=True)
 class Random:
-    """Learns nothing."""
+    """Settings of random lists; nothing is fitted."""
 
     name = "random"
 

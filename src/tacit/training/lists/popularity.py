@@ -18,7 +18,7 @@ from tacit.training.person.noisy_counts import even_weights, noisy_counts
 
 @dataclass(frozen=True)
 class DPPopularity:
-    """The floor under every training of lists at the same budget."""
+    """The baseline of every top-N trainer at the same budget."""
 
     name = "dp-popularity"
     where = ("device",)
@@ -34,17 +34,16 @@ class DPPopularity:
         advance: Callable[[float], None] = lambda done: None,
         releases: NoisyReleases | None = None,
     ) -> FittedLists:
-        """Release counts at `epsilon` nats per person and `delta`, decimal strings.
+        """Release counts at `epsilon` nats per user and `delta`, decimal strings.
 
-        Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
-        Data without
-        ratings are accepted: an error would reveal that nobody rated. Raises `RequestError` for
-        an invalid `epsilon` or `delta`, and without users or items.
+        The only randomness is the noise, so `rng` is ignored. `releases` is replaced in tests only.
+        Data without ratings are accepted: an error would reveal that no user rated. Raises
+        `RequestError` for an invalid `epsilon` or `delta`, and without users or items.
         """
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
         require_vocabularies(ratings)
         canonical = CanonicalRatings.of(ratings)
         account.allot({"counts": 1.0})
-        found = noisy_counts("counts", canonical, even_weights(canonical), account)
-        weights = ItemWeights(popularity=found.values.astype(np.float32))
+        counts = noisy_counts("counts", canonical, even_weights(canonical), account)
+        weights = ItemWeights(popularity=counts.values.astype(np.float32))
         return published(self.name, ratings, weights, account)

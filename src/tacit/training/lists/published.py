@@ -1,4 +1,4 @@
-"""What leaves a curator of lists: weights between items, with the promise of all that was spent."""
+"""Output of top-N trainers: item weights with the guarantee of the closed account."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,18 +14,18 @@ NONE = np.empty(0, np.int32)
 
 
 def published(name: str, ratings: Ratings, weights: ItemWeights, account: Account) -> FittedLists:
-    """The fitted lists of these weights. Closes the account.
+    """Return the fitted top-N model of these weights. Closes the account.
 
-    Nobody's row is in it: made without a device, everybody's list is of what is popular.
+    It holds no user rows: without a device, every list is by popularity.
     """
     account.close()
     shape = (ratings.n_users, ratings.n_items)
-    nobody = csr_array((np.empty(0, np.float32), (NONE, NONE)), shape=shape)
+    no_rows = csr_array((np.empty(0, np.float32), (NONE, NONE)), shape=shape)
     return FittedLists(
         model=name,
         user_ids=ratings.user_ids,
         item_ids=ratings.item_ids,
         weights=weights,
-        presence=public(nobody),
+        presence=public(no_rows),
         guarantee=ratings.qualified(promise(account)),
     )

@@ -1,11 +1,12 @@
-"""Accounting: one (epsilon, delta) per person, shared out over Gaussian releases.
+"""Accounting: one (epsilon, delta) budget per user, divided among Gaussian releases.
 
-A release of relative share w gets the multiplier z / sqrt(w), the shares adding up to 1: together
-they then tell no more than one release of multiplier z (Renyi losses of Gaussians add up, and
-those of order alpha are alpha / (2 z^2)). z is the smallest that keeps epsilon at delta. Renyi's
-curve decides, since it holds for discrete Gaussians as for continuous ones (Canonne, Kamath and
-Steinke 2020); the figure by privacy loss distributions, of the continuous law, stands beside it.
-The arithmetic is the library dp-accounting's (the extra `curator`).
+A release with the fraction w of the budget has the multiplier z / sqrt(w), where fractions add up
+to 1. Together they have the privacy cost of one release of multiplier z: Renyi divergences of
+Gaussians add up, and that of order alpha is alpha / (2 z^2). z is the smallest multiplier with at
+most epsilon at delta. The Renyi bound is used because it holds for discrete Gaussians as for
+continuous ones (Canonne, Kamath and Steinke 2020); the value by privacy loss distributions, for the
+continuous law, is reported for comparison. The computation is by the library dp-accounting (the
+extra `curator`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,8 +24,8 @@ from tacit.errors import CertificateError, RequestError
 from tacit.training.mechanism.epsilon import nats
 from tacit.training.mechanism.noisy_releases import NoisyReleases, Spend
 
-FINEST = Decimal("1e-6")  # of a multiplier, which is rounded up to it
-LEAST, MOST = 1e-2, 1e6  # multipliers of one release, between which the answer is looked for
+FINEST = Decimal("1e-6")  # resolution of multipliers, which are rounded up
+LEAST, MOST = 1e-2, 1e6  # search range of the multiplier of one release
 HALVINGS = 60
 
 Ints = NDArray[np.int64]
@@ -32,14 +33,14 @@ Ints = NDArray[np.int64]
 
 @dataclass
 class Account:
-    """What a training may spend, and what it has spent, through `releases`.
+    """Privacy budget of a trainer, and its expenditure through `releases`.
 
-    `epsilon`: nats per person, at `delta`; decimal strings. `planned`: a multiplier for each
-    release that was allotted a share. Raises `RequestError` for an epsilon or a delta that promises
-    nothing, and where the extra `curator` is missing.
+    `epsilon`: nats per user, at `delta`; decimal strings. `planned`: the multiplier of each planned
+    release. Raises `RequestError` for an invalid epsilon or delta, and where the extra `curator` is
+    missing.
 
-    Later shares may depend on earlier releases: whatever they are, all that follows tells no more
-    than the share that is left, and Renyi losses of adaptive releases add up.
+    Later fractions may depend on earlier releases: whatever they are, all later releases cost at
+    most the remaining budget, and Renyi divergences of adaptive releases add up.
     """
 
     epsilon: str
@@ -48,7 +49,7 @@ class Account:
     planned: dict[str, str] = field(default_factory=dict[str, str])
     spent: list[Spend] = field(default_factory=list[Spend])
     allotted: float = 0.0
-    kept: float = 0.0
+    reserved: float = 0.0
     opened: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,28 +59,31 @@ class Account:
 
     @property
     def alone(self) -> float:
-        """z, the multiplier of a release that had all that is not reserved to itself."""
-        return least_multiplier(self.epsilon, self.delta) / sqrt(1 - self.kept)
+        """z, the multiplier of a single release with the complete unreserved budget."""
+        return least_multiplier(self.epsilon, self.delta) / sqrt(1 - self.reserved)
 
     def reserve(self, name: str, share: float) -> None:
-        """Plan a release before anything else, at a `share` of the whole: from then on the whole is
-        what it leaves. Raises `CertificateError` as `allot`, and where something was allotted."""
+        """Plan the first release, with the fraction `share` of the budget.
+
+        Fractions of later releases refer to the remaining budget. Raises `CertificateError` as
+        `allot`, and if a release is already planned.
+        """
         if self.planned:
             raise CertificateError(
                 f"The share of {name} must be reserved before {', '.join(self.planned)} are "
                 "planned."
             )
         self.allot({name: share})
-        self.allotted, self.kept = 0.0, share
+        self.allotted, self.reserved = 0.0, share
 
     def allot(self, shares: Mapping[str, float]) -> None:
-        """Plan releases: `shares` of the whole, each above 0, and together at most 1.
+        """Plan releases. `shares`: fractions of the budget, each above 0, and together at most 1.
 
-        Raises `CertificateError` for anything else, or a name that is planned already.
+        Raises `CertificateError` for any other fractions, and for a name that is already planned.
         """
         self.allotted += sum(shares.values())
         again = shares.keys() & self.planned.keys()
-        # Asked this way round, so that a share that is no number fails too.
+        # Written this way round, so that NaN fails too.
         within = all(share > 0 for share in shares.values()) and self.allotted <= 1 + 1e-9
         if again or not within:
             raise CertificateError(
@@ -90,13 +94,14 @@ class Account:
             self.planned[name] = _rounded_up(self.alone / sqrt(share))
 
     def multiplier(self, name: str) -> float:
-        """Standard deviation over sensitivity of a planned release."""
+        """Return the standard deviation over the sensitivity of a planned release."""
         return float(self._price(name))
 
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int) -> Ints:
-        """The planned release `name`, once: `totals` with noise for `sensitivity` (L2, in steps).
+        """Make the planned release `name`, once: `totals` plus noise.
 
-        Raises `CertificateError` for a release that was not planned, or was made already.
+        `sensitivity`: L2, in grid steps. Raises `CertificateError` for a release that is not
+        planned, or was already made.
         """
         price = self._price(name)
         if any(look.name == name for look in self.spent):
@@ -108,8 +113,11 @@ class Account:
         return self.releases.gaussian(name, totals, sensitivity=sensitivity, multiplier=price)
 
     def close(self) -> float:
-        """Epsilon of what was spent, by Renyi, in nats per person; raises `CertificateError` when
-        it is above the promise, or other noise was drawn than was planned."""
+        """Return epsilon of all releases, by the Renyi bound, in nats per user.
+
+        Raises `CertificateError` if it exceeds the guarantee, or the noise drawn differs from the
+        plan.
+        """
         done = [look.price for look in self.spent]
         drawn = self.releases.spent[self.opened :]
         if drawn != self.spent:
@@ -130,9 +138,9 @@ class Account:
 
 
 def check_promise(epsilon: str, delta: str) -> None:
-    """Raise `RequestError` for an epsilon or a delta that promises nothing.
+    """Raise `RequestError` for an epsilon or a delta without a meaningful guarantee.
 
-    `epsilon`: nats per person.
+    `epsilon`: nats per user.
     """
     nats(epsilon)
     try:
@@ -147,10 +155,9 @@ def check_promise(epsilon: str, delta: str) -> None:
 
 @cache
 def least_multiplier(epsilon: str, delta: str) -> float:
-    """z: the least multiplier of a single release that keeps `epsilon` at `delta`, by halving.
+    """Return z, the least multiplier of a single release with `epsilon` at `delta`, by bisection.
 
-    Raises `RequestError` for an epsilon so small, or so large, that no multiplier from 0.01 to a
-    million has it. `epsilon`: nats.
+    `epsilon`: nats. Raises `RequestError` if z is not between 0.01 and a million.
     """
     low, high = LEAST, MOST
     if not _keeps(high, epsilon, delta) or _keeps(low, epsilon, delta):
@@ -164,7 +171,7 @@ def least_multiplier(epsilon: str, delta: str) -> float:
 
 
 def renyi_epsilon(multipliers: Sequence[str], delta: str) -> float:
-    """Epsilon at `delta` of Gaussian releases of these multipliers, in nats of their unit."""
+    """Return epsilon at `delta` of Gaussian releases, by the Renyi bound, in nats of their unit."""
     from_library()
     from dp_accounting.rdp import RdpAccountant  # pyright: ignore[reportMissingTypeStubs]
 
@@ -172,7 +179,10 @@ def renyi_epsilon(multipliers: Sequence[str], delta: str) -> float:
 
 
 def loss_epsilon(multipliers: Sequence[str], delta: str) -> float:
-    """The same by the privacy loss distribution of the *continuous* Gaussian: to stand beside."""
+    """Return the same by the privacy loss distribution of the *continuous* Gaussian.
+
+    For comparison only.
+    """
     from_library()
     from dp_accounting.pld import PLDAccountant  # pyright: ignore[reportMissingTypeStubs]
 
@@ -180,7 +190,10 @@ def loss_epsilon(multipliers: Sequence[str], delta: str) -> float:
 
 
 def simple_epsilon(multipliers: Sequence[str], delta: str) -> float:
-    """b / 2 + sqrt(2 b ln(1 / delta)), b the sum of 1 / multiplier^2: the textbook's conversion."""
+    """Return b / 2 + sqrt(2 b ln(1 / delta)), b the sum of 1 / multiplier^2.
+
+    The textbook conversion.
+    """
     b = sum(float(multiplier) ** -2 for multiplier in multipliers)
     return b / 2 + sqrt(2 * b * log(1 / float(delta)))
 

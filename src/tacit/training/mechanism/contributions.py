@@ -1,13 +1,13 @@
-"""What one person may add to a total: integers, whose L2 norm is bounded before any are summed.
+"""Bounded contributions: integer contributions of a user to a total, with bounded L2 norm.
 
-A person's ratings carry whole weights s, and each meets one whole row of that person's: s_j x_j is
-added to item j. With ||s|| <= W and every ||x_j|| <= R, checked in integers, all of it together has
-the norm sqrt(sum s_j^2 ||x_j||^2) <= W R. Replacing one person by another then moves the totals by
-at most
+A user's ratings have integer weights s, and each is multiplied with an integer row of the same
+user: s_j x_j is added to item j. With ||s|| <= W and every ||x_j|| <= R, checked in integers, the
+contribution has the norm sqrt(sum s_j^2 ||x_j||^2) <= W R. Replacing one user by another then
+changes the totals by at most
 
-    2 W R,    and by sqrt(2) W R where s >= 0 and no two people's rows are at an obtuse angle.
+    2 W R,    and by sqrt(2) W R where s >= 0 and no two users' rows form an obtuse angle.
 
-Integers add up exactly: to the same digits in any order, whatever engine sums them.
+Integer sums are exact: identical in any order, on any engine.
 """
 
 import math
@@ -29,10 +29,10 @@ FINEST_ROWS, MOST_WEIGHTS = 9, 14  # bits: finer than the noise needs
 
 @dataclass(frozen=True, eq=False)
 class CanonicalRatings:
-    """Everybody's ratings in canonical order: by person, then by item.
+    """All ratings in canonical order: by user, then by item.
 
-    `person`, `item`: codes, shape (n,). `values`: ratings less the middle of the scale, shape (n,).
-    `half`: half of the scale's range, public like the number of `people`.
+    `person`, `item`: codes, shape (n,). `values`: ratings minus the middle of the scale, shape
+    (n,). `half`: half of the scale's range, public like the number of `people`.
     """
 
     people: int
@@ -58,16 +58,19 @@ class CanonicalRatings:
 
     @property
     def item(self) -> Ints:
-        """The item of every rating."""
+        """Item of every rating, shape (n,)."""
         return self.users.other
 
     def of_person(self, amounts: Doubles) -> Doubles:
-        """Each person's sum of amounts, shape (people,), from those of the ratings, shape (n,)."""
+        """Sum amounts of ratings, shape (n,), per user, shape (users,)."""
         return np.bincount(self.person, amounts, self.people).astype(np.float64)
 
-    def where(self, kept: Mask, column: NDArray[np.int64], columns: int) -> Self:
-        """The ratings of the `kept` items alone, item j as `column[j]` of `columns`."""
-        mine = kept[self.item]
+    def where(self, selected: Mask, column: NDArray[np.int64], columns: int) -> Self:
+        """Return the ratings of the `selected` items, item j renumbered to `column[j]`.
+
+        `columns`: number of selected items.
+        """
+        mine = selected[self.item]
         users = self.person[mine].astype(np.int32)
         items = column[self.item[mine]].astype(np.int32)
         sides, order = layout(users, items, self.people, columns)
@@ -82,67 +85,69 @@ class CanonicalRatings:
 
 
 class NormBounds(NamedTuple):
-    """The largest norms, in steps: of a person's `weights`, and of a row."""
+    """Bounds on norms, in steps: of a user's `weights`, and of a row."""
 
     weights: int
     rows: int
 
 
 def grid(multiplier: float) -> NormBounds:
-    """As fine a grid as noise of this multiplier, on sensitivity 2 W R, leaves room for."""
+    """Return the finest grid that noise of this multiplier, on sensitivity 2 W R, allows."""
     bits = max(2, math.floor(math.log2(MOST_DEVIATION / (2.01 * multiplier))))
     rows = min(FINEST_ROWS, bits // 2)
     return NormBounds(1 << min(bits - rows, MOST_WEIGHTS), 1 << rows)
 
 
 def count_grid(multiplier: float) -> int:
-    """The largest norm W of weights alone, in steps: as fine as noise on 2 W leaves room for."""
+    """Return the bound W on weights alone, in steps: the finest that noise on 2 W allows."""
     bits = math.floor(math.log2(MOST_DEVIATION / (2.01 * multiplier)))
     return 1 << max(1, min(bits, MOST_WEIGHTS))
 
 
 def weights(canonical: CanonicalRatings, wanted: Doubles, labels: Doubles, bound: float) -> Doubles:
-    """Weights s of cells in proportion to `wanted` (items,), so that each person has
+    """Return weights s of cells in proportion to `wanted` (items,), bounded per user.
 
-    sum s^2 <= 1 and sum (s label)^2 <= bound^2: people who rate much weigh less in each rating.
+    sum s^2 <= 1 and sum (s label)^2 <= bound^2: users with more ratings have less weight in each.
     """
-    asked = wanted[canonical.item]
-    by_weight = canonical.of_person(asked**2)
-    by_label = canonical.of_person((asked * labels) ** 2) / bound**2
-    return asked / np.sqrt(np.maximum(by_weight, by_label))[canonical.person]
+    requested = wanted[canonical.item]
+    by_weight = canonical.of_person(requested**2)
+    by_label = canonical.of_person((requested * labels) ** 2) / bound**2
+    return requested / np.sqrt(np.maximum(by_weight, by_label))[canonical.person]
 
 
 def whole(amounts: Doubles, owner: NDArray[np.int64], owners: int, bound: int) -> Ints:
-    """Integers for `amounts`, whose norm per owner is at most 1, as if 1 were `bound` steps.
+    """Round `amounts`, whose norm per owner is at most 1, to integers, where 1 is `bound` steps.
 
-    Each owner's integers have an L2 norm of at most `bound`: rounding adds half a step an entry,
-    for which room is made first. Whoever is above it all the same, in integers, is left out.
-    `amounts` and `owner`: shape (n,).
+    Each owner's integers have an L2 norm of at most `bound`. Rounding adds up to half a step per
+    entry, for which amounts are scaled down first. Owners that exceed the bound in integers
+    nevertheless are set to 0. `amounts` and `owner`: shape (n,).
     """
     entries = np.bincount(owner, minlength=owners)
     room = np.maximum(bound - np.sqrt(entries) / 2, 0)
     norms = np.maximum(np.sqrt(np.bincount(owner, amounts**2, owners)), 1)
     steps = np.rint(amounts * (room / norms)[owner])
-    # Squares below 2^53 add up exactly in floats: this is the proof, whatever went before it.
+    # Squares below 2^53 add up exactly in floats: this check alone proves the bound.
     inside = np.bincount(owner, steps**2, owners) <= bound**2
     return np.where(inside[owner], steps, 0).astype(np.int32)
 
 
 def whole_rows(rows: Doubles, bound: int) -> Ints:
-    """The same for every row of `rows`, shape (people, D)."""
+    """Round every row of `rows`, shape (users, D), as `whole`."""
     owner = np.repeat(np.arange(len(rows)), rows.shape[1])
     return whole(rows.ravel(), owner, len(rows), bound).reshape(rows.shape)
 
 
 def packed(rows: Doubles) -> Doubles:
-    """x x' of every row, shape (people, K (K + 1) / 2): the upper triangle, what stands twice in
-    the matrix times sqrt(2), so that the L2 norm is the matrix's."""
+    """Return x x' of every row, shape (users, K (K + 1) / 2), as its upper triangle.
+
+    Off-diagonal entries are multiplied by sqrt(2), so that the L2 norm is that of the matrix.
+    """
     first, second = np.triu_indices(rows.shape[1])
     return rows[:, first] * rows[:, second] * np.where(first == second, 1, math.sqrt(2))
 
 
 def unpacked(vectors: Doubles) -> Doubles:
-    """The symmetric matrices behind packed vectors, shape (n, K, K)."""
+    """Return the symmetric matrices of packed vectors, shape (n, K, K)."""
     K = (math.isqrt(8 * vectors.shape[1] + 1) - 1) // 2
     first, second = np.triu_indices(K)
     entries = vectors / np.where(first == second, 1, math.sqrt(2))
@@ -152,21 +157,21 @@ def unpacked(vectors: Doubles) -> Doubles:
 
 
 def any_sensitivity(grid: NormBounds) -> int:
-    """2 W R: of totals of any sign."""
+    """Return the sensitivity of totals of any sign: 2 W R."""
     return 2 * grid.weights * grid.rows
 
 
 def count_sensitivity(bound: int) -> int:
-    """sqrt(2) W, rounded up: of totals of weights, of which none is below 0."""
+    """Return the sensitivity of totals of non-negative weights: sqrt(2) W, rounded up."""
     return _root_up(2 * bound**2)
 
 
 def gram_sensitivity(grid: NormBounds, width: int) -> int:
-    """Of totals of packed x x', `width` entries each: sqrt(2) W R, and what rounding adds.
+    """Return the sensitivity of totals of packed x x', `width` entries each.
 
-    Where two people's rows meet at an item, their packed rows have the product (x . x')^2 >= 0.
-    Rounding moves each row by at most sqrt(D) / 2, and so their product by at most sqrt(D) R: the
-    distance squared is at most W^2 (2 R^2 + 2 sqrt(D) R).
+    sqrt(2) W R, plus the effect of rounding. Where two users' rows meet at an item, their packed
+    rows have the product (x . x')^2 >= 0. Rounding moves each row by at most sqrt(D) / 2, and so
+    their product by at most sqrt(D) R: the distance squared is at most W^2 (2 R^2 + 2 sqrt(D) R).
     """
     angle = _root_up(width * grid.rows**2)
     return _root_up(2 * grid.weights**2 * (grid.rows**2 + angle))

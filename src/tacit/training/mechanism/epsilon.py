@@ -1,4 +1,4 @@
-"""Epsilon as a training is given it: a decimal string, in nats of the unit of its guarantee."""
+"""Epsilon as an argument of trainers: a decimal string, in nats per unit of the guarantee."""
 
 import re
 from decimal import Decimal
@@ -9,9 +9,9 @@ PLAIN = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
 
 def nats(epsilon: str) -> Decimal:
-    """The exact number; raises `RequestError` unless it is a positive plain decimal.
+    """Return the exact number, in nats of the guarantee's unit.
 
-    Of whichever unit the guarantee names.
+    Raises `RequestError` unless `epsilon` is a positive plain decimal.
     """
     if not PLAIN.fullmatch(epsilon) or Decimal(epsilon) <= 0:
         raise RequestError(f"epsilon must be a positive decimal such as 0.5, got '{epsilon}'.")

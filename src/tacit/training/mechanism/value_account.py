@@ -1,10 +1,10 @@
-"""Accounting for one rating value: the prices of releases add up, exactly.
+"""Accounting per rating value: basic composition of pure epsilon, exactly.
 
-A release whose totals one value moves by its sensitivity at most, with Laplace noise (or noise of
-the same density on vectors) at price e, tells no more than e about that value. Releases at
-e_1, e_2, ... together tell no more than e_1 + e_2 + ..., even where later ones depend on the
-outputs of earlier ones: the basic composition of pure epsilon. Prices are decimal strings, so the
-sum is exact.
+A release whose totals change by at most its sensitivity with one value, with Laplace noise (or
+noise of the same density on vectors) at price e, is e-differentially private for that value.
+Releases at e_1, e_2, ... together are (e_1 + e_2 + ...)-differentially private, even where later
+ones depend on the outputs of earlier ones: the basic composition of pure epsilon. Prices are
+decimal strings, so the sum is exact.
 """
 
 from dataclasses import dataclass, field
@@ -24,10 +24,10 @@ Value = TypeVar("Value")
 
 @dataclass
 class ValueAccount:
-    """Releases that are paid for: each is refused before noise is drawn if epsilon would not last.
+    """Releases within a budget. A release beyond epsilon is refused before noise is drawn.
 
-    `epsilon`: nats per rating value, a decimal string. `releases`: where noise comes from.
-    Raises `RequestError` for an epsilon that is no positive decimal.
+    `epsilon`: nats per rating value, a decimal string. `releases`: source of noise. Raises
+    `RequestError` for an epsilon that is not a positive decimal.
     """
 
     epsilon: str
@@ -41,35 +41,35 @@ class ValueAccount:
 
     @property
     def total(self) -> Decimal:
-        """What was spent so far, in nats per rating value."""
+        """Privacy cost so far, in nats per rating value."""
         return sum((Decimal(look.price) for look in self.spent), Decimal(0))
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """As `NoisyReleases.laplace`; raises `CertificateError` beyond the account's epsilon."""
+        """Implement `NoisyReleases.laplace`. Raises `CertificateError` beyond the budget."""
         self._pay(Spend(name, "laplace", epsilon))
         return self.releases.laplace(name, totals, sensitivity=sensitivity, epsilon=epsilon)
 
     def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """As `NoisyReleases.vectors`; raises `CertificateError` beyond the account's epsilon."""
+        """Implement `NoisyReleases.vectors`. Raises `CertificateError` beyond the budget."""
         self._pay(Spend(name, "vectors", epsilon))
         return self.releases.vectors(name, rows, sensitivity=sensitivity, epsilon=epsilon)
 
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:
-        """Refused with `CertificateError`: Gaussian noise has no epsilon without a delta."""
+        """Raise `CertificateError`: Gaussian noise has no epsilon without a delta."""
         raise CertificateError(
             f"The release {name} requests Gaussian noise, which guarantees no epsilon at delta 0; "
             "use `laplace` or `vectors`."
         )
 
     def public(self, name: str, value: Value) -> Value:
-        """As `NoisyReleases.public`: free, and written down."""
+        """Implement `NoisyReleases.public`: free, and recorded."""
         self.spent.append(Spend(name, "public", "0"))
         return self.releases.public(name, value)
 
     def close(self) -> str:
-        """The epsilon that holds for the whole training, in nats per rating value.
+        """Return the epsilon of the complete training run, in nats per rating value.
 
-        Raises `CertificateError` where anything was released that was not paid for here.
+        Raises `CertificateError` if anything was released outside this account.
         """
         drawn = self.releases.spent[self.opened :]
         if drawn != self.spent:

@@ -1,14 +1,14 @@
 """PSGD and PALS (Berlioz et al. 2015): noisy SGD and ALS after private averages.
 
-The averages of ratings, items and people are released first (`biases`) and taken off, and what is
-left is cut to one star each way; without this preprocessing the ratings themselves are factorized,
-about the middle of the scale. Then, in k rounds,
+The averages of ratings, items and users are released first (`biases`) and subtracted, and the
+residuals are clipped to one star in either direction. Without this preprocessing the ratings,
+relative to the middle of the scale, are factorized. Then, in k rounds,
 
-    psgd   descent on a fresh noisy copy of what is left, at epsilon / k
-    pals   both sides solved in turn, each solution with noise at epsilon / 2 k, norms held
+    psgd   descent on a fresh noisy copy of the residuals, at epsilon / k
+    pals   both sides solved in turn, each solution with noise at epsilon / 2 k, norms clipped
 
-The unit is `value`. How much noise a solution of PALS needs is not to be had from the paper:
-`ridge_sensitivity` is proved. Factors, rounds and the share of the averages are ours.
+The unit is `value`. The paper does not state the noise of a PALS solution: `ridge_sensitivity` is
+proved here. Factors, rounds and the fraction of the averages are ours.
 """
 
 from collections.abc import Callable
@@ -46,14 +46,14 @@ from tacit.training.value.solve import ridge_sensitivities
 Ints = NDArray[np.int64]
 
 AVERAGES = Decimal("0.3")
-"""The share of epsilon that the averages get, a third of it each."""
+"""Fraction of epsilon for the averages, a third of it for each."""
 
 NORM = 1.0
-"""p_max and q_max of PALS, in roots of a star."""
+"""p_max and q_max of PALS, in square roots of a star."""
 
 
 class Residuals(NamedTuple):
-    """What averages leave of ratings: `values` in steps, within [-bound, bound], shape (n,)."""
+    """Ratings minus averages: `values` in steps, within [-bound, bound], shape (n,)."""
 
     data: IntegerRatings
     values: Ints
@@ -61,14 +61,17 @@ class Residuals(NamedTuple):
 
     @property
     def star(self) -> float:
-        """Steps of a star."""
+        """Steps per star."""
         return self.data.width / STARS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Berlioz:
-    """`noise`: on errors (`psgd`) or on solutions (`pals`). `preprocess`: private averages first.
-    `factors`: K. `rounds`: k. `ridge`: on each rating."""
+    """Settings of psgd and pals.
+
+    `noise`: on errors (`psgd`) or on solutions (`pals`). `preprocess`: release private averages
+    first. `factors`: K. `rounds`: k. `ridge`: per rating.
+    """
 
     noise: Literal["gradient", "output"]
     preprocess: bool = True
@@ -81,7 +84,7 @@ class Berlioz:
 
     @property
     def name(self) -> str:
-        """The training's name on the command line."""
+        """Name of the trainer on the command line."""
         return "psgd" if self.noise == "gradient" else "pals"
 
     def fit(
@@ -94,9 +97,9 @@ class Berlioz:
         advance: Callable[[float], None] = lambda done: None,
         releases: NoisyReleases | None = None,
     ) -> Fitted:
-        """Train at `epsilon` nats per rating value, a decimal string; `delta` is not used.
+        """Train at `epsilon` nats per rating value, a decimal string. `delta` is ignored.
 
-        Raises `RequestError` for no ratings, or an epsilon that is no positive decimal.
+        Raises `RequestError` without ratings, and for an epsilon that is not a positive decimal.
         """
         ratings.require_stars()
         account = ValueAccount(epsilon, SecretReleases() if releases is None else releases)
@@ -114,7 +117,7 @@ class Berlioz:
         return fitted_svd(self.name, ratings, biases.mean / star, people, items, claim)
 
     def guarantee(self, epsilon: str) -> Guarantee:
-        """What the training promises: averages and rounds together.
+        """Return the guarantee of averages and rounds together.
 
         `epsilon`: nats per rating value.
         """
@@ -135,7 +138,7 @@ class Berlioz:
         return released_biases(data, account, BiasBudget(third, third, third))
 
     def _each(self, account: ValueAccount, looks: int) -> str:
-        """The price of each of so many looks at what averages leave."""
+        """Return the price of each of `looks` queries of the residuals."""
         left = nats(account.epsilon) * (1 - AVERAGES * self.preprocess)
         return share(shortest(left), looks)
 

@@ -1,6 +1,6 @@
-"""The two engines of Xian et al. and of Berlioz et al.: noisy descent, and noisy exact solves.
+"""The two solvers of Xian et al. and Berlioz et al.: noisy descent, and noisy exact solutions.
 
-Numbers are in stars, a star being a quarter of the scale's range. `NoisyReleases` draws all noise.
+Numbers are in stars, a quarter of the scale's range. `NoisyReleases` draws all noise.
 """
 
 from collections.abc import Callable
@@ -24,26 +24,26 @@ Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 RATE, RIDGE = 0.02, 0.05
-"""Of learning, and on each rating: both ours, since neither paper's are known."""
+"""Learning rate, and ridge per rating. Both are ours: neither paper states them."""
 
 START = 0.1
-"""Deviation of the entries of every row at the start, drawn in public: ours."""
+"""Standard deviation of initial row entries, from a public seed: ours."""
 
 MOST = 2.0
-"""Where a noisy error is cut, in stars: Berlioz et al.'s figure, taken for Xian et al.'s too."""
+"""Clipping bound of noisy errors, in stars: from Berlioz et al., used for Xian et al. too."""
 
 WIDEST = 10.0
-"""The norm that rows of Algorithm 2 are brought to, in roots of a star: ours. Nothing holds them in
-the paper, and at a small epsilon they grow from round to round until no number holds them."""
+"""Norm bound of rows in Algorithm 2, in square roots of a star: ours. The paper has no bound, and
+at a small epsilon the rows grow from round to round until they overflow."""
 
 UNIT = 1 << 20
-"""Grid steps to what a noisy row is declared to move by."""
+"""Grid steps per unit of declared sensitivity of a noisy row."""
 
 
 def share(epsilon: str, parts: int | Decimal) -> str:
-    """epsilon / parts, in nats, rounded down.
+    """Return epsilon / parts, in nats, rounded down.
 
-    Raises `RequestError` unless epsilon is a positive decimal, large enough to be shared.
+    Raises `RequestError` unless epsilon is a positive decimal, large enough to be divided.
     """
     each = shortest((nats(epsilon) / parts).quantize(Decimal("1e-15"), ROUND_FLOOR))
     if each == "0":
@@ -52,7 +52,10 @@ def share(epsilon: str, parts: int | Decimal) -> str:
 
 
 def random_start(layout: Layout, factors: int, *, implicit: bool, rng: int) -> Parameters:
-    """Levels of zero, small random rows, and y beside them or zero; `rng` is public."""
+    """Return zero biases, small random rows, and y likewise if `implicit`, else 0.
+
+    `rng` is public.
+    """
     draw, m, n = np.random.default_rng(rng), len(layout.users.counts), len(layout.items.counts)
     p, q, y = (START * draw.standard_normal((rows, factors)) for rows in (m, n, n))
     return Parameters(np.zeros(m), np.zeros(n), p, q, y * implicit)
@@ -68,10 +71,10 @@ def noisy_descent(
     implicit: bool,
     advance: Callable[[float], None],
 ) -> None:
-    """One epoch for each look: a look is a fresh noisy copy of what is to be explained, in stars.
+    """Run one epoch per query in `looks`, each a fresh noisy copy of the target, in stars.
 
-    e' = cut(r - r^ + noise): since r^ comes from earlier looks, noise on r is noise on the error.
-    Changes `at`.
+    e' = clip(r - r^ + noise): since r^ is computed from earlier queries, noise on r is noise on the
+    error. Updates `at`.
     """
     rates = Rates(0.0, rate, rate, rate * implicit)
     for epoch, look in enumerate(looks):
@@ -81,9 +84,9 @@ def noisy_descent(
 
 @dataclass(frozen=True)
 class NoisySolve:
-    """How rows of one side are had from the other's, at `epsilon` nats per rating value a solve.
+    """Noisy solution of one side's rows given the other's, at `epsilon` nats per rating value.
 
-    `ridge`: l, on each rating.
+    `ridge`: l, per rating.
     """
 
     releases: NoisyReleases
@@ -93,10 +96,10 @@ class NoisySolve:
     def objective(
         self, name: str, side: Side, design: Doubles, left: Doubles, means: Doubles, all_n: int
     ) -> Doubles:
-        """Algorithm 2: rows that minimise the objective with b . x + Delta / 2 ||x||^2 added.
+        """Run Algorithm 2: rows that minimise the objective plus b . x + Delta / 2 ||x||^2.
 
-        `left`: what is to be explained, canonical order, less what `means` (rows, K) explain
-        already. `all_n`: taken for every row's n, or 0 for its own.
+        `left`: target, canonical order, less the contribution of `means` (rows, K). `all_n`: n of
+        every row, or 0 for each row's own count.
         """
         counts = np.maximum(side.counts, 1).astype(np.float64)
         n = np.full(len(counts), float(all_n)) if all_n else counts
@@ -118,9 +121,9 @@ class NoisySolve:
         sensitivity: Callable[[Doubles], Doubles],
         norm: float,
     ) -> Doubles:
-        """Algorithm 3: rows solved exactly, with noise, brought to at most `norm`.
+        """Run Algorithm 3: rows solved exactly, with noise, projected to norm at most `norm`.
 
-        `sensitivity`: how far a row may move in L2, given the weight h of its ridge, (rows,).
+        `sensitivity`: L2 sensitivity of a row as a function of its ridge h, (rows,).
         """
         held = self.ridge * np.maximum(side.counts, 1)
         squares = grams(side, design)
@@ -129,27 +132,30 @@ class NoisySolve:
         return projected(self._noisy(name, solved(squares, right, held), rates), norm)
 
     def _noisy(self, name: str, rows: Doubles, rates: Doubles) -> Doubles:
-        """Rows plus noise of density exp(-rate ||.||), each row its own rate."""
-        # In units of epsilon / rate, which is what a row may move by, all rows are alike.
+        """Add noise of density exp(-rate ||.||) to rows, with a rate per row."""
+        # In units of epsilon / rate, the sensitivity of a row, all rows are alike.
         steps = UNIT * (rates / float(self.epsilon))[:, None]
         # Rounding moves each of two rows by at most half a step an entry, sqrt K in all.
         declared = UNIT + int(np.ceil(rows.shape[1] ** 0.5)) + 1
-        given = np.rint(rows * steps).astype(np.int64)
-        noisy = self.releases.vectors(name, given, sensitivity=declared, epsilon=self.epsilon)
+        scaled = np.rint(rows * steps).astype(np.int64)
+        noisy = self.releases.vectors(name, scaled, sensitivity=declared, epsilon=self.epsilon)
         return noisy / steps
 
 
 def sums_of_rows(side: Side, design: Doubles, left: Doubles) -> Doubles:
-    """sum_c left_c q_c over the cells of each row, in a fixed order; `left` in canonical order."""
+    """Return sum_c left_c q_c over the cells of each row; `left` in canonical order.
+
+    The order of summation is fixed.
+    """
     table = csr_array((left[side.cell], side.other, side.start), (len(side.counts), len(design)))
     return np.asarray(table @ design, np.float64)
 
 
 def solved(squares: Doubles, right: Doubles, held: Doubles) -> Doubles:
-    """(A + h I)^-1 right, each row with its own h, (rows,).
+    """Return (A + h I)^-1 right, with h per row, (rows,).
 
-    By eigenvalues: nothing holds the other side's rows, and where noise has made them huge, h would
-    be lost in A.
+    By eigenvalues: the other side's rows are unbounded, and where noise makes them huge, h would be
+    lost in A.
     """
     values, basis = np.linalg.eigh(squares)
     inside = np.einsum("rji,rj->ri", basis, right) / (np.maximum(values, 0) + held[:, None])
@@ -157,7 +163,7 @@ def solved(squares: Doubles, right: Doubles, held: Doubles) -> Doubles:
 
 
 def projected(rows: Doubles, norm: float) -> Doubles:
-    """Rows brought to at most `norm`, a hair inside, so that no rounding takes them over it.
+    """Project rows to norm at most `norm`, slightly inside to allow for rounding.
 
     Shape (rows, K).
     """

@@ -1,10 +1,10 @@
-"""What Xian et al. take from raw ratings by their formula (4), with no noise and so no epsilon.
+"""Estimates of Xian et al. from raw ratings (formula (4)), without noise and so without epsilon.
 
     b_i = sum over u of (r_ui - mu) / (lambda_2 + n_i)
     b_u = sum over i of (r_ui - mu - b_i) / (lambda_3 + n_u)
 
-Koren's damped means. The formula has a third line, for y_j, of which no text is left but that it is
-an estimate of the same kind: `mean_factors` is the one that needs no factors.
+Koren's damped means. The formula has a third line, for y_j, whose text is lost except that it is an
+estimate of the same kind: `mean_factors` is the one that needs no factors.
 """
 
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from tacit.training.value.integer_ratings import IntegerRatings
 Doubles = NDArray[np.float64]
 
 IMPLICIT_DAMPING = 25.0
-"""lambda_4, which is lost: ours, the one of items."""
+"""lambda_4, which is lost. This value is ours, the one of items."""
 
 
 @dataclass(frozen=True, eq=False)
 class RawLevels:
-    """In stars: `mean`, above the middle of the scale; `items` (n,) and `people` (m,)."""
+    """In stars: `mean`, relative to the middle of the scale; `items` (n,) and `people` (m,)."""
 
     mean: float
     items: Doubles
@@ -33,7 +33,7 @@ class RawLevels:
 
 
 def raw_levels(data: IntegerRatings, releases: NoisyReleases) -> RawLevels:
-    """mu, b_i and b_u by equation (4), from raw ratings: no noise, and so no epsilon."""
+    """Return mu, b_i and b_u by equation (4), from raw ratings: no noise, and so no epsilon."""
     stars = data.values / (data.width / STARS)
     mean = float(releases.public("raw mean", np.array([stars.mean()]))[0])
     left = stars - mean
@@ -53,14 +53,15 @@ def _damped(
 def mean_factors(
     data: IntegerRatings, raw: RawLevels, factors: int, releases: NoisyReleases
 ) -> Doubles:
-    """y by raw means, shape (items, K): y_j = s_j (1, .., 1) / sqrt K, where
+    """Return y from raw means, shape (items, K): y_j = s_j (1, .., 1) / sqrt K, where
 
         s_j = sum over u of (r_uj - mu - b_u - b_j) / (lambda_4 + n_j)
 
-    A number an item, spread evenly over its K: what a closed form without factors can tell.
+    One number per item, spread evenly over its K entries: all that a closed form without factors
+    determines.
     """
     left = data.values / (data.width / STARS) - raw.mean
     left = left - raw.items[data.item_of] - raw.people[data.user_of]
-    found = _damped(data.item_of, left, data.layout.items.counts, IMPLICIT_DAMPING)
-    means = releases.public("raw implicit means", found)
+    damped = _damped(data.item_of, left, data.layout.items.counts, IMPLICIT_DAMPING)
+    means = releases.public("raw implicit means", damped)
     return np.repeat(means[:, None], factors, axis=1) / np.sqrt(factors)

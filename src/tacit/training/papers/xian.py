@@ -1,19 +1,19 @@
-"""Xian, Li, Li and Li's Algorithms 1 to 3 as printed, with the epsilon that they print.
+"""Algorithms 1 to 3 of Xian, Li, Li and Li as printed, with the printed epsilon.
 
     r^_ui = mu + b_u + b_i + q_i . (p_u + z_u)        z_u = |N(u)|^-1/2 sum over j in N(u) of y_j
 
-mu, b_i and b_u are Koren's damped means of the *raw* ratings (equation (4)): given all others they
-determine a rating, so no epsilon of the whole is finite. They are released as `public`, which is
-what the replay audit finds. Then, in k rounds,
+mu, b_i and b_u are Koren's damped means of the *raw* ratings (equation (4)): given all other
+ratings they determine a rating, so the total epsilon is infinite. They are released as `public`,
+which the replay audit detects. Then, in k rounds,
 
-    gradient   e' = cut(r - r^ + Lap(k Dr / epsilon)), one epoch of descent a round
+    gradient   e' = clip(r - r^ + Lap(k Dr / epsilon)), one epoch of descent per round
     objective  p solved with b . p + Delta / 2 ||p||^2 added, then q, at epsilon / 2 k each
     output     p solved exactly, with noise of density exp(-epsilon / (2 k S) ||.||), then q
 
-How y is had is lost. The text takes it from formula (4), beside b_u and b_i: `y="mean"` is a raw
-mean for each item, and no factors. As Koren has it, and by default: by the same noisy errors in the
-first, and in the other two by one epoch of raw errors a round, which is raw y once more. Displayed
-formulas are rebuilt; see `docs/explanation/papers/xian.md`.
+The paper's estimate of y is lost. The text refers to formula (4), as for b_u and b_i: `y="mean"` is
+a raw mean for each item, without factors. The default is Koren's: by the same noisy errors in the
+first algorithm, and in the other two by one epoch of raw errors per round, so y is raw again.
+Displayed formulas are reconstructed; see `docs/explanation/papers/xian.md`.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ Doubles = NDArray[np.float64]
 
 NAMES = {"gradient": "dpss", "objective": "dpsaobj", "output": "dpsaout"}
 NORM = 1.0
-"""p_max and q_max of Algorithm 3, in roots of a star: ours."""
+"""p_max and q_max of Algorithm 3, in square roots of a star: ours."""
 
 RAW = "the mean, and the level of every item and person, are those of the raw ratings"
 RAW_Y = "; so is y"
@@ -54,10 +54,12 @@ OBJECTIVE = "; and noise in the objective loses up to Dr q_max, four times |q_i|
 
 @dataclass(frozen=True, kw_only=True)
 class FaithfulSVD:
-    """`noise`: where it is added. `implicit`: SVD++ instead of SVD. `factors`: K. `rounds`: k.
-    `rate`: of descent. `ridge`: on each rating. `norm`: p_max and q_max, where there is noise on
-    the output. `count`: whose ratings are Algorithm 2's n, "all", as printed, or a row's "own".
-    `y`: whether SVD++ learns it by "descent" or takes it from formula (4), a raw "mean".
+    """Settings of Algorithms 1 to 3.
+
+    `noise`: where it is added. `implicit`: SVD++ instead of SVD. `factors`: K. `rounds`: k. `rate`:
+    of descent. `ridge`: per rating. `norm`: p_max and q_max with output noise. `count`: n in
+    Algorithm 2, the number of "all" ratings, as printed, or of a row's "own". `y`: SVD++ factors by
+    "descent", or a raw "mean" by formula (4).
     """
 
     noise: Literal["gradient", "objective", "output"]
@@ -75,7 +77,7 @@ class FaithfulSVD:
 
     @property
     def name(self) -> str:
-        """The training's name on the command line."""
+        """Name of the trainer on the command line."""
         return NAMES[self.noise] + "++" * self.implicit
 
     @property
@@ -92,10 +94,10 @@ class FaithfulSVD:
         advance: Callable[[float], None] = lambda done: None,
         releases: NoisyReleases | None = None,
     ) -> Fitted:
-        """Learn from true ratings; `epsilon` is what the paper claims, in nats per rating value.
+        """Fit to true ratings. `epsilon`: the paper's claim, in nats per rating value.
 
-        `delta` is not used: the claims have none. Raises `RequestError` for no ratings, or an
-        epsilon that is no positive decimal.
+        `delta` is ignored: the claims have none. Raises `RequestError` without ratings, and for an
+        epsilon that is not a positive decimal.
         """
         ratings.require_stars()
         account = ValueAccount(epsilon, SecretReleases() if releases is None else releases)
@@ -113,7 +115,10 @@ class FaithfulSVD:
         return fitted_svd(self.name, ratings, raw.mean, rows, items, claim)
 
     def guarantee(self, epsilon: str) -> Guarantee:
-        """The paper's claim, and why it fails. `epsilon`: nats per rating value, as claimed."""
+        """Return the paper's claim, and why it fails.
+
+        `epsilon`: nats per rating value, as claimed.
+        """
         share(epsilon, 2 * self.rounds)
         raw_y = self.implicit and (self.noise != "gradient" or self.y == "mean")
         why = (RAW, RAW_Y * raw_y, OBJECTIVE * (self.noise == "objective"))
@@ -134,12 +139,12 @@ class FaithfulSVD:
         account: ValueAccount,
         advance: Callable[[float], None],
     ) -> Parameters:
-        """Algorithm 1: every epoch has an epsilon / k of its own."""
+        """Run Algorithm 1: every epoch costs epsilon / k."""
         star, each = data.width / STARS, share(account.epsilon, self.rounds)
 
         def look(epoch: int) -> Doubles:
             name = f"errors, epoch {epoch}"
-            # The error moves with r alone, by Dr at most: what is cut later does not count.
+            # The error changes with r alone, by at most Dr: later clipping does not matter.
             noisy = account.laplace(name, data.values, sensitivity=data.width, epsilon=each)
             return noisy / star - raw.mean
 
@@ -162,7 +167,7 @@ class FaithfulSVD:
         account: ValueAccount,
         advance: Callable[[float], None],
     ) -> Parameters:
-        """Algorithms 2 and 3: a rating enters one solve of each side a round."""
+        """Run Algorithms 2 and 3: a rating enters one solution of each side per round."""
         users, items = data.layout.users, data.layout.items
         solve = NoisySolve(account, share(account.epsilon, 2 * self.rounds), self.ridge)
         none, at = np.zeros_like(at.q), at._replace(p=np.zeros_like(at.p))

@@ -1,12 +1,12 @@
-"""How much noise Xian et al. print for their Algorithms 2 and 3, and what is lost at it.
+"""Noise of Algorithms 2 and 3 as printed by Xian et al., and the resulting privacy loss.
 
 A row x of one side solves  min sum (c - x . q)^2 + h ||x||^2  over its n ratings, h = l n with a
-ridge l for each rating. One rating may move by the range Dr. The displayed formulas are not to be
-had any more: these are Chaudhuri, Monteleoni and Sarwate's (2011), which the text names, with
-Lambda = 2 l in their notation and c = 2, the second derivative of the squared loss.
+ridge l per rating. One rating may change by the range Dr. The displayed formulas are lost; these
+are Chaudhuri, Monteleoni and Sarwate's (2011), which the text cites, with Lambda = 2 l in their
+notation and c = 2, the second derivative of the squared loss.
 
 They hold for losses whose first derivative is at most 1, and rows of norm at most 1. The squared
-loss has 2 |c - x . q|, up to 2 Dr, and nothing bounds q: see `objective_loss`.
+loss has 2 |c - x . q|, up to 2 Dr, and q is unbounded: see `objective_loss`.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ CURVATURE = 2.0
 
 
 class ObjectiveLaw(NamedTuple):
-    """What Algorithm 2 adds to each row's objective  J(x) = 1/n sum (..)^2 + Lambda/2 ||x||^2:
+    """Terms that Algorithm 2 adds to each row's J(x) = 1/n sum (..)^2 + Lambda/2 ||x||^2:
 
         b . x / n + extra / 2 ||x||^2,       b of density exp(-epsilon / 2 ||b||)
 
@@ -33,13 +33,13 @@ class ObjectiveLaw(NamedTuple):
 
 
 def objective_law(epsilon: float, counts: Doubles, ridge: float) -> ObjectiveLaw:
-    """epsilon' and Delta of Algorithm 2 for rows of `counts` ratings; Lambda is `ridge`.
+    """Return epsilon' and Delta of Algorithm 2 for rows of `counts` ratings; Lambda is `ridge`.
 
         epsilon' = epsilon - ln(1 + 2 c / (n Lambda) + c^2 / (n Lambda)^2),     Delta = 0
 
-    or, where that is not above zero, epsilon / 2 and c / (n (e^(epsilon / 4) - 1)) - Lambda.
+    or, if that is not above zero, epsilon / 2 and c / (n (e^(epsilon / 4) - 1)) - Lambda.
 
-    `counts`: shape (rows,), as both have; `epsilon`: nats per rating value, as claimed.
+    `counts`: shape (rows,), as of both results. `epsilon`: nats per rating value, as claimed.
 
     >>> law = objective_law(1.0, np.array([20.0, 100.0, 500.0]), 0.1)
     >>> law.epsilon.round(3).tolist(), law.extra.round(3).tolist()
@@ -55,11 +55,11 @@ def objective_law(epsilon: float, counts: Doubles, ridge: float) -> ObjectiveLaw
 def objective_loss(
     epsilon: float, counts: Doubles, ridge: float, norm: float, width: float
 ) -> Doubles:
-    """What a row that Algorithm 2 releases gives away of one rating, exactly: epsilon' Dr ||q||.
+    """Return the exact privacy loss of one rating in a row of Algorithm 2: epsilon' Dr ||q||.
 
-    x and b determine each other by an affine map, the same but for a shift whatever the ratings
-    are; so the loss is that of b, which moves by 2 q Dr, at epsilon' / 2 (`norm`: of q; `width`:
-    Dr). In nats; it is reached, where b is parallel to q.
+    x and b determine each other by an affine map, which for all ratings is the same up to a shift.
+    So the loss is that of b, which moves by 2 q Dr, at epsilon' / 2 (`norm`: of q; `width`: Dr). In
+    nats. The bound is attained where b is parallel to q.
 
     >>> objective_loss(1.0, np.array([20.0, 100.0, 500.0, 3000.0]), 0.1, 1.0, 4.0).round(2).tolist()
     [2.0, 2.54, 3.69, 3.95]
@@ -68,9 +68,9 @@ def objective_loss(
 
 
 def output_sensitivity(width: float, norm: float, held: Doubles) -> Doubles:
-    """S of Algorithm 3: Dr q_max / h, by a change of gradient of 2 Dr q_max against curvature 2 h.
+    """Return S of Algorithm 3, Dr q_max / h: gradient change 2 Dr q_max over curvature 2 h.
 
-    Enough where norms are held; `tacit.training.value.solve.ridge_sensitivity` is what is needed.
-    `held`: shape (rows,), as S has.
+    Sufficient where norms are bounded. The required value is
+    `tacit.training.value.solve.ridge_sensitivity`. `held`: shape (rows,), as S.
     """
     return width * norm / held

@@ -1,17 +1,17 @@
 """Private covariance (McSherry and Mironov 2009): item factors from one noisy covariance.
 
-Each person's ratings, centred by the noisy item means and by that person's own level, make a vector
-x of norm 1 at most. The products x_a x_b of different items, summed over people, are released once:
+Each user's ratings, centred by the noisy item means and by the user's own level, form a vector x of
+norm at most 1. The products x_a x_b of different items, summed over users, are released once:
 
-    C_ab = sum over people of x_a x_b + noise, a < b.
+    C_ab = sum over users of x_a x_b + noise, a < b.
 
-Products of one person have the squared norm (|x|^4 - sum x_a^4) / 2, and two people's differ by
+Products of one user have the squared norm (|x|^4 - sum x_a^4) / 2, and two users' differ by
 
     (|x|^4 + |y|^4) / 2 - (x . y)^2 - sum (x_a^2 - y_a^2)^2 / 2  <=  1,
 
-so the sensitivity is 1. The diagonal, which is mostly noise of ratings, is left out. The low
-rank behind C becomes factors (`low_rank`); each device solves its owner's row from the owner's
-ratings, in place of the paper's neighbours. Items that are seldom rated have their mean alone.
+so the sensitivity is 1. The diagonal, which is mostly noise of ratings, is omitted. A low-rank
+approximation of C yields factors (`low_rank`). Each device solves its user's row from the user's
+ratings, instead of the paper's neighbours. Rarely rated items have only a mean.
 """
 
 import math
@@ -43,15 +43,17 @@ from tacit.training.person.opening import opening
 from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD, means_shares
 
 Doubles = NDArray[np.float64]
-TASTES = 6  # of the low rank at least, where not said: what nothing speaks for comes out near zero
-STEPS = 4  # of `dpals`, by whose outline it is decided whether factors are worth their budget
+TASTES = 6  # default least rank: unsupported factors are estimated near zero
+STEPS = 4  # steps of `dpals`, whose schedule decides whether to fit factors
 
 
 @dataclass(frozen=True, kw_only=True)
 class DPCovariance:
-    """`factors`: K, or None for `TASTES`, or as many as `dpals` would have where those are more, if
-    the budget bears any; 0 releases item means alone. `most_items`: that have factors, the most
-    rated by noisy counts: C has its square.
+    """Settings of dp-covariance.
+
+    `factors`: K, 0 to release item means alone, None for `TASTES` or as many as `dpals` would use
+    if more, provided the budget allows any. `most_items`: most items with factors, by noisy count;
+    memory is quadratic in it.
 
     Raises `RequestError` for factors below 0, or fewer than two items.
     """
@@ -80,9 +82,9 @@ class DPCovariance:
         advance: Callable[[float], None] = lambda done: None,
         releases: NoisyReleases | None = None,
     ) -> Fitted:
-        """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
+        """Release an item side at `epsilon` nats per user and `delta`, decimal strings.
 
-        Nothing is drawn but noise, so `rng` has no part. `releases` is replaced in tests only.
+        The only randomness is the noise, so `rng` is ignored. `releases` is replaced in tests only.
         Raises as `tacit.training.person.dpals.DPALS.fit`.
         """
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
@@ -97,7 +99,7 @@ class DPCovariance:
         advance: Callable[[float], None] = lambda done: None,
         crossing: Crossing | None = None,
     ) -> ItemSide:
-        """As `tacit.training.person.dpals.DPALS.learn`."""
+        """Implement `tacit.training.person.dpals.DPALS.learn`."""
         del rng
         canonical, known, plan = opening(
             ratings, account, steps=STEPS, factors=self.factors, crossing=crossing
@@ -110,11 +112,13 @@ class DPCovariance:
         items = item_means(canonical, known, account, crossing)[:, None]
         advance(0.5)
         if factors:
-            asked = emphasis(canonical, crossing)
+            requested = emphasis(canonical, crossing)
             tastes = self.factors or max(TASTES, plan.factors)
-            found = self._tastes(canonical, known, items[:, 0], asked, head, tastes, account)
-            items = np.pad(items, ((0, 0), (0, found.shape[1])))
-            items[head, 1:] = found
+            factors_of_head = self._tastes(
+                canonical, known, items[:, 0], requested, head, tastes, account
+            )
+            items = np.pad(items, ((0, 0), (0, factors_of_head.shape[1])))
+            items[head, 1:] = factors_of_head
         advance(1.0)
         return ItemSide(self.name, ratings, known.mu, items)
 
@@ -123,17 +127,17 @@ class DPCovariance:
         canonical: CanonicalRatings,
         known: Counted,
         means: Doubles,
-        asked: Doubles,
+        requested: Doubles,
         head: NDArray[np.bool_],
         tastes: int,
         account: Account,
     ) -> Doubles:
-        """Spend `covariance`: so many tastes of the items in `head`, shape (items, K)."""
+        """Release `covariance`. Returns factors of the items in `head`, shape (items, K)."""
         size, most = int(head.sum()), LABELS * canonical.half
-        own = own_levels(canonical, known.mu, means)
+        levels = own_levels(canonical, known.mu, means)
         few = canonical.where(head, np.cumsum(head) - 1, size)
-        labels = few.values - known.mu - means[head][few.item] - own[few.person]
-        weights = contributions.weights(few, asked[head], labels, most)
+        labels = few.values - known.mu - means[head][few.item] - levels[few.person]
+        weights = contributions.weights(few, requested[head], labels, most)
         grid = covariance_grid(account.multiplier("covariance"))
         steps = contributions.whole(weights * labels / most, few.person, few.people, grid)
         above = np.triu_indices(size, 1)
@@ -142,29 +146,29 @@ class DPCovariance:
         matrix = np.zeros((size, size))
         matrix[above] = noisy / grid**2
         matrix += matrix.T
-        # People differ by chance, too: their products, of norm 1 each, spread over all entries.
+        # Sampling noise of users: their products, of norm 1 each, spread over all entries.
         drawn = math.hypot(account.multiplier("covariance"), math.sqrt(known.raters) / size)
-        # What a rating of each item weighs among all, one person's |s| being 1.
+        # Expected weight of a rating of each item, a user's |s| being 1.
         scale = known.weights[head] / math.sqrt(known.raters) / most
         return low_rank_rows(matrix, scale, drawn, min(tastes, size), TASTE_SPREAD * canonical.half)
 
 
 def most_rated(weights: Doubles, count: int) -> NDArray[np.bool_]:
-    """Which items have the `count` largest noisy weights; ties by item. Shape (items,)."""
+    """Return which items have the `count` largest noisy weights; ties by item. Shape (items,)."""
     chosen = np.zeros(len(weights), np.bool_)
     chosen[np.argsort(-weights, kind="stable")[:count]] = True
     return chosen
 
 
 def covariance_grid(multiplier: float) -> int:
-    """The largest norm of x, in steps: as fine as noise on its square leaves room for."""
+    """Return the bound on the norm of x, in steps: the finest that noise on its square allows."""
     return max(2, min(1 << 10, math.isqrt(int(MOST_DEVIATION / (1.01 * multiplier)))))
 
 
 def products(
     canonical: CanonicalRatings, steps: NDArray[np.int32], items: int
 ) -> NDArray[np.int64]:
-    """sum over people of x_a x_b, in 64-bit integers; shape (items, items)."""
+    """Return sum over users of x_a x_b, in 64-bit integers; shape (items, items)."""
     from scipy import sparse
 
     shape = (canonical.people, items)

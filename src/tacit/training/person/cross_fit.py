@@ -1,14 +1,14 @@
-"""Cross-fitting: what a rating adds to its item comes from a row that has not seen that rating.
+"""Cross-fitting: a rating's contribution to its item uses a user row fitted without that rating.
 
-Were a person's row solved from the very ratings that then teach the items, noise in a rating would
-look like taste: with some 30 ratings a person and 6 factors, fitted factors then predict worse than
-none at all. So each person's ratings fall into `FOLDS` folds, by their place in the profile, and a
-rating meets the row that the other folds gave. What a person may add is bounded as before: each
-row is at most as long, and each rating has one.
+If a user's row were solved from the same ratings that then update the items, noise in a rating
+would look like preference: with some 30 ratings per user and 6 factors, fitted factors predict
+worse than none. So each user's ratings are divided into `FOLDS` folds, by position in the profile,
+and a rating is paired with the row fitted to the other folds. Contribution bounds are unchanged:
+each row has bounded length, and each rating has one row.
 
 Such a row x^ is itself uncertain, so that the items learn v^ = rho v from it (attenuation), where
-rho^2 = n t^2 / (n t^2 + sigma^2) for n ratings behind the row and factors of variance t^2. From the
-variance rho^2 t^2 of v^ that is seen,
+rho^2 = n t^2 / (n t^2 + sigma^2) for n ratings per row and factors of variance t^2. From the
+observed variance rho^2 t^2 of v^,
 
     t^2 = (rho^2 t^2 + sqrt((rho^2 t^2)^2 + 4 rho^2 t^2 sigma^2 / n)) / 2.
 """
@@ -24,13 +24,16 @@ from tacit.training.mechanism.contributions import CanonicalRatings
 
 Doubles = NDArray[np.float64]
 FOLDS = 4
-LEAST = 1e-12  # of a variance, so that a factor which is nothing stays nothing
+LEAST = 1e-12  # of a variance, so that a zero factor stays zero
 
 
 @dataclass(frozen=True, eq=False)
 class CrossFit:
-    """`row`: which row each rating meets, shape (n,). `levels`: own levels, shape (rows,).
-    `rows`: of length 1, or 0 for who has no other rating, shape (rows, K)."""
+    """Cross-fitted rows.
+
+    `row`: row paired with each rating, shape (n,). `levels`: user biases, shape (rows,). `rows`: of
+    length 1, or 0 for users without other ratings, shape (rows, K).
+    """
 
     row: NDArray[np.int64]
     levels: Doubles
@@ -47,27 +50,30 @@ class CrossFit:
         return cls(row_met(canonical), solved[:, 0], rows)
 
     def items(self, side: Side) -> Side:
-        """The items' side of the ratings, with rows in the place of people."""
+        """Return the items' side of the ratings, with rows instead of users."""
         return Side(side.start, self.row[side.cell].astype(np.int32), side.cell)
 
 
 def solved_rows(
     canonical: CanonicalRatings, targets: Doubles, factors: Doubles, precision: Doubles
 ) -> Doubles:
-    """Everybody's rows, each from the ratings outside one fold; shape (people x FOLDS, 1 + K)."""
+    """Return all users' rows, each from the ratings outside one fold.
+
+    Shape (users x FOLDS, 1 + K).
+    """
     return rows_without_fold(canonical.users, targets, factors, precision, FOLDS)
 
 
 def row_met(canonical: CanonicalRatings) -> NDArray[np.int64]:
-    """The number of the one row of its person that has not seen it, for each rating; shape (n,)."""
+    """Return, for each rating, the row of its user that was fitted without it; shape (n,)."""
     return canonical.person * FOLDS + fold_of(canonical.users, FOLDS)
 
 
 def unattenuated(factors: Doubles, weights: Doubles, ratings: float, variance: float) -> Doubles:
-    """Item factors (items, K) as strong as ratings alone would show them.
+    """Return item factors (items, K) corrected for attenuation.
 
-    `factors`: learnt from cross-fitted rows, of unit variance. `weights`: how often items are
-    rated, shape (items,). `ratings`: behind a person's whole row. `variance`: of one rating.
+    `factors`: learnt from cross-fitted rows, of unit variance. `weights`: rating frequency of
+    items, shape (items,). `ratings`: per user. `variance`: of one rating.
     """
     seen = np.maximum(weights @ factors**2 / weights.sum(), LEAST)
     behind = ratings * (1 - 1 / FOLDS)

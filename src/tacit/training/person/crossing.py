@@ -1,4 +1,4 @@
-"""What a training across domains is told: who links them, and which of them is asked about."""
+"""Cross-domain inputs of a trainer: users with ratings in both domains, and the target domain."""
 
 from dataclasses import dataclass
 
@@ -6,16 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 SOURCE_WEIGHT = 0.5
-"""Of a source's rating beside one of the target in all sums.
+"""Weight of a source rating in all sums, relative to a target rating.
 
-Ratings of the source tell a person's own place, for which item means, averaged over a profile, may
-be coarse; those of the target tell the very items that are asked about."""
+Source ratings determine a user's row, for which item means, averaged over a profile, may be coarse.
+Target ratings determine the predicted items."""
 
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """`links`: who has ratings in the target and elsewhere, shape (people,), secret. `domain`: of
-    each item, shape (items,), and `target`: the number of one; public."""
+    """Cross-domain inputs.
+
+    `links`: users with ratings in the target and elsewhere, shape (users,), secret. `domain`: of
+    each item, shape (items,), public. `target`: one of the domains, public.
+    """
 
     links: NDArray[np.bool_]
     domain: NDArray[np.int64]
@@ -23,10 +26,10 @@ class Crossing:
 
     @property
     def asked(self) -> NDArray[np.bool_]:
-        """The items of the target, shape (items,)."""
+        """Items of the target domain, shape (items,)."""
         return self.domain == self.target
 
     @property
     def emphasis(self) -> NDArray[np.float64]:
-        """What a person's weights are in proportion to, shape (items,)."""
+        """Relative weights of items in a user's contribution, shape (items,)."""
         return np.where(self.asked, 1.0, SOURCE_WEIGHT)

@@ -1,16 +1,16 @@
 """DPALS (Chien et al. 2021): alternating least squares with noisy item updates.
 
-In each step every person's rows are solved from their own ratings, and scaled to length 1; then
+In each step every user's row is solved from the user's own ratings, and scaled to length 1. Then
 
-    A_j = sum over people of s_j u u' + noise
-    h_j = sum over people of s_j (r_j - mu - b_j - b_u) u + noise
+    A_j = sum over users of s_j u u' + noise
+    h_j = sum over users of s_j (r_j - mu - b_j - b_u) u + noise
 
-for the items that are rated enough to tell, and v_j follows from A_j v_j = h_j. Only these noisy
-sums are released. The weights s (adaptive weights, Krichene et al. 2023) spread what one person may
-add over *all* their ratings, rare items first: s_j proportional to (noisy count of j)^-rarity.
-Unlike the papers, a rating meets a row that has not seen it (`cross_fit`), A_j is drawn towards the
-mean of all items where it is noise, and v_j is the mean of a posterior that knows how much of h_j
-is noise (`posterior`). A last release asks how strong the factors should be (`strength`).
+for the items with enough ratings, and v_j solves A_j v_j = h_j. Only these noisy sums are released.
+The weights s (adaptive weights, Krichene et al. 2023) spread a user's bounded contribution over
+*all* their ratings, rare items first: s_j proportional to (noisy count of j)^-rarity. Unlike the
+papers, a rating is paired with a row fitted without it (`cross_fit`), A_j is shrunk towards the
+mean of all items where it is noisy, and v_j is a posterior mean that accounts for the noise in h_j
+(`posterior`). A last release scales the factors (`strength`).
 """
 
 from collections.abc import Callable
@@ -42,8 +42,10 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class DPALS:
-    """`factors`: K, or None for as many as the budget and the noisy counts bear; 0 releases item
-    means alone. `steps`: of the alternation. `rarity`: by how much rare items come first.
+    """Settings of dpals.
+
+    `factors`: K, 0 to release item means alone, None for as many as the budget and the noisy counts
+    allow. `steps`: of the alternation. `rarity`: exponent that favours rare items.
 
     Raises `RequestError` for fewer than one step, or factors below 0.
     """
@@ -73,11 +75,11 @@ class DPALS:
         advance: Callable[[float], None] = lambda done: None,
         releases: NoisyReleases | None = None,
     ) -> Fitted:
-        """Release an item side at `epsilon` nats per person and `delta`, decimal strings.
+        """Release an item side at `epsilon` nats per user and `delta`, decimal strings.
 
-        `rng` seeds the start alone, which is public. `releases` is replaced in tests only. Raises
-        `RequestError` for an epsilon or a delta that promises nothing, and without the extra
-        `curator`; `CertificateError` where the account does not balance.
+        `rng` seeds the initial values, which are public. `releases` is replaced in tests only.
+        Raises `RequestError` for an invalid epsilon or delta, and without the extra `curator`;
+        `CertificateError` if the account does not balance.
         """
         account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
         return self.learn(ratings, account, rng=rng, advance=advance).closed(account)
@@ -91,8 +93,10 @@ class DPALS:
         advance: Callable[[float], None] = lambda done: None,
         crossing: Crossing | None = None,
     ) -> ItemSide:
-        """Spend what `account` has not reserved. `crossing`: where tastes are learnt in one domain
-        to tell another; how many people link them is released with noise, too. Raises as `fit`.
+        """Spend the unreserved budget of `account`.
+
+        `crossing`: cross-domain inputs, None for one domain. With them the noisy number of linking
+        users is released, too. Raises as `fit`.
         """
         canonical, known, plan = opening(
             ratings, account, steps=self.steps, factors=self.factors, crossing=crossing
@@ -100,21 +104,21 @@ class DPALS:
         account.allot(plan.shares)
         items = item_means(canonical, known, account, crossing)[:, None]
         if plan.factors:
-            asked = known.weights**-self.rarity * emphasis(canonical, crossing)
-            head = Head.of(canonical, known, items[:, 0], plan.head, asked)
-            found = head.tastes(plan, account, rng, advance)
-            items = np.pad(items, ((0, 0), (0, found.shape[1])))
-            items[plan.head, 1:] = found
+            relative_weights = known.weights**-self.rarity * emphasis(canonical, crossing)
+            head = Head.of(canonical, known, items[:, 0], plan.head, relative_weights)
+            factors = head.tastes(plan, account, rng, advance)
+            items = np.pad(items, ((0, 0), (0, factors.shape[1])))
+            items[plan.head, 1:] = factors
         advance(1.0)
         return ItemSide(self.name, ratings, known.mu, items)
 
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """The items that get factors, and everybody's ratings of them.
+    """Items that get factors, and all users' ratings of them.
 
-    `means`: b; `wanted`: what weights are in proportion to; `rated`: the noisy weight of each, all
-    of shape (items,). `raters`: how many people rated, noisy.
+    `means`: b. `wanted`: relative weights. `rated`: noisy weight of each. All of shape (items,).
+    `raters`: noisy number of users with ratings.
     """
 
     canonical: CanonicalRatings
@@ -131,18 +135,20 @@ class Head:
         known: Counted,
         means: Doubles,
         head: NDArray[np.bool_],
-        asked: Doubles,
+        relative_weights: Doubles,
     ) -> "Head":
-        """The head of everybody's ratings: `head`, shape (items,), says which items, and `asked`
-        what weights of all items are in proportion to."""
+        """Select the items where `head` holds, shape (items,).
+
+        `relative_weights`: of all items.
+        """
         few = canonical.where(head, np.cumsum(head) - 1, int(head.sum()))
         rated = known.weights[head]
-        return cls(few, means[head], asked[head], rated, known.mu, known.raters)
+        return cls(few, means[head], relative_weights[head], rated, known.mu, known.raters)
 
     def tastes(
         self, plan: ReleaseSchedule, account: Account, rng: int, advance: Callable[[float], None]
     ) -> Doubles:
-        """The items' factors after all steps, shape (items, K), or (items, 0) if none help."""
+        """Return the items' factors after all steps, (items, K), or (items, 0) if none help."""
         factors = plan.factors
         start = np.random.default_rng(rng).standard_normal((len(self.means), factors))
         tastes = TASTE_SPREAD * self.canonical.half * start / np.sqrt(factors)
@@ -154,15 +160,18 @@ class Head:
 
     @property
     def targets(self) -> Doubles:
-        """What ratings are above mu and their item's mean, shape (n,)."""
+        """Ratings minus mu and their item's mean, shape (n,)."""
         return self.canonical.values - self.mu - self.means[self.canonical.item]
 
     def precision(self, factors: int) -> Doubles:
-        """Of the prior of a person's row, shape (1 + K,)."""
+        """Return the precision of the prior of a user's row, shape (1 + K,)."""
         return precisions(self.canonical.half, factors)
 
     def step(self, tastes: Doubles, number: str, account: Account) -> Doubles:
-        """Spend `gram` and `pull`: the items' factors, given what people's rows they lead to."""
+        """Release `gram` and `pull`.
+
+        Returns item factors given the user rows that `tastes` yields.
+        """
         canonical, most = self.canonical, LABELS * self.canonical.half
         targets = self.targets
         fit = CrossFit.of(canonical, targets, tastes, self.precision(tastes.shape[1]))
@@ -175,24 +184,24 @@ class Head:
     def _solved(
         self, gram: Doubles, gram_noise: float, pull: Doubles, pull_noise: float
     ) -> Doubles:
-        """The items' factors behind noisy A and h, in units in which people's rows are white."""
+        """Solve noisy A and h for the items' factors, in units in which user rows are white."""
         variance = (RATING_SPREAD * 2 * self.canonical.half) ** 2
         trace = unit_trace(gram)
         vectors, mean = pooled(gram, trace, gram_noise)
         whiten = root(contributions.unpacked(mean[None])[0])
         A = semidefinite(whiten @ contributions.unpacked(vectors) @ whiten)
         noise = pull_noise**2 * whiten @ whiten + self.raters / trace.sum() * variance * A
-        found = item_rows(A, pull @ whiten, noise, TASTE_SPREAD * self.canonical.half)
-        each = (self.rated.sum() / self.raters) ** 2  # n ratings weigh sqrt(n) together
-        return unattenuated(found, self.rated, each, variance)
+        factors = item_rows(A, pull @ whiten, noise, TASTE_SPREAD * self.canonical.half)
+        each = (self.rated.sum() / self.raters) ** 2  # n ratings have the total weight sqrt(n)
+        return unattenuated(factors, self.rated, each, variance)
 
     def _gram(
         self, weights: Doubles, fit: CrossFit, name: str, account: Account
     ) -> tuple[Doubles, float]:
-        """Noisy packed A, shape (items, D), and the standard deviation of an entry's noise."""
-        whole = contributions.whole_rows
+        """Return noisy packed A, shape (items, D), and the standard deviation of its noise."""
+        rounded_rows = contributions.whole_rows
         grid = contributions.grid(account.multiplier(name))
-        packed = whole(contributions.packed(fit.rows), grid.rows)
+        packed = rounded_rows(contributions.packed(fit.rows), grid.rows)
         steps = contributions.whole(
             weights, self.canonical.person, self.canonical.people, grid.weights
         )
@@ -205,7 +214,7 @@ class Head:
     def _pull(
         self, labels: Doubles, fit: CrossFit, name: str, account: Account
     ) -> tuple[Doubles, float]:
-        """Noisy h, shape (items, K), of weighted labels of norm 1 a person; and its noise."""
+        """Return noisy h of weighted labels (norm 1 per user), shape (items, K), and its noise."""
         grid = contributions.grid(account.multiplier(name))
         steps = contributions.whole(
             labels, self.canonical.person, self.canonical.people, grid.weights
@@ -218,16 +227,15 @@ class Head:
 
 
 def unit_trace(gram: Doubles) -> Doubles:
-    """The sum of an item's weights s, read off its noisy A: rows have length 1; at least 1."""
+    """Return the sum of an item's weights s from its noisy A, at least 1: rows have length 1."""
     matrices = contributions.unpacked(gram)
     return np.maximum(np.trace(matrices, axis1=1, axis2=2), 1.0)
 
 
 def root(matrix: Doubles) -> Doubles:
-    """The inverse root of a noisy mean of u u', whose trace is 1; directions never seen count as
-    a thousandth of their share.
+    """Return the inverse root of a noisy mean of u u', whose trace is 1, shape (K, K).
 
-    Shape (K, K).
+    Unobserved directions count as a thousandth of their share.
     """
     values, axes = np.linalg.eigh(matrix)
     return (axes / np.sqrt(np.maximum(values, 1e-3 / len(matrix)))) @ axes.T

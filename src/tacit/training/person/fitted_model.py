@@ -1,4 +1,4 @@
-"""What leaves a curator: an item side with the promise of everything that was spent on it."""
+"""Output of user-level trainers: an item side with the guarantee of the closed account."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,8 +23,10 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True, eq=False)
 class ItemSide:
-    """What a training learnt from `ratings`: `items`, shape (items, 1 + K), around `mu` above the
-    middle of the scale."""
+    """Item side learnt from `ratings`.
+
+    `items`: shape (items, 1 + K). `mu`: global mean relative to the middle of the scale.
+    """
 
     name: str
     ratings: Ratings
@@ -32,15 +34,15 @@ class ItemSide:
     items: NDArray[np.float64]
 
     def closed(self, account: Account) -> Fitted:
-        """The model, once the account is closed. At the provider everybody is the average person.
+        """Close the account and return the model. Its user rows are the average user.
 
-        Raises `CertificateError` where the account does not balance.
+        Raises `CertificateError` if the account does not balance.
         """
         account.close()
         return self.fitted(promise(account))
 
     def fitted(self, guarantee: Guarantee) -> Fitted:
-        """The model under what is promised of it."""
+        """Return the model with a guarantee."""
         ratings, columns = self.ratings, self.items.shape[1]
         levels = np.asarray(ratings.scale.values)
         half = float(levels[-1] - levels[0]) / 2
@@ -56,7 +58,7 @@ class ItemSide:
 
 
 def promise(account: Account) -> Guarantee:
-    """The guarantee of a whole training: what its account was opened with."""
+    """Return the guarantee of the complete training run: the budget of its account."""
     return Guarantee(
         epsilon=shortest(Decimal(account.epsilon)),
         delta=account.delta,
@@ -69,6 +71,8 @@ def promise(account: Account) -> Guarantee:
 
 
 def precisions(half: float, factors: int) -> NDArray[np.float64]:
-    """Of the prior of a person's row: their level damped by five ratings, tastes of unit variance
-    beside the noise of a rating; public. Shape (1 + factors,)."""
+    """Return the prior precision of a user's row, public, shape (1 + factors,).
+
+    The bias is damped by five ratings, and factors of unit variance by the noise of a rating.
+    """
     return np.array([OWN_BIAS_RIDGE] + [(RATING_SPREAD * 2 * half) ** 2] * factors)

@@ -1,11 +1,11 @@
-"""Item levels behind noisy sums: h_j = W_j b_j + noise. Post-processing: no rating is looked at.
+"""Item biases from noisy sums: h_j = W_j b_j + noise. Post-processing of releases.
 
-What is often rated is often liked, too, so the prior knows how often that is:
+Frequently rated items are liked more, so the prior uses the frequency:
 
     b_j ~ N(x_j . c, t^2),    x_j = (1, log W_j standardised) among the items of j's domain.
 
-c is the generalised least squares fit, itself drawn towards zero, and t^2 the mean of (b - x c)^2 +
-its posterior variance over the items, again and again (EM).
+c is the generalised least squares estimate with shrinkage to zero. t^2 is the mean of (b - x c)^2
+plus its posterior variance over the items, iterated (EM).
 """
 
 import numpy as np
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
 ROUNDS = 30
-LEAST = 1e-9  # of a variance: keeps what is divided by away from zero
+LEAST = 1e-9  # least variance, against division by zero
 
 
 def item_levels(
     weights: Doubles, pull: Doubles, noise: Doubles, spread: float, group: NDArray[np.int64]
 ) -> Doubles:
-    """b, shape (items,). `weights`: W, above 0. `pull`: h. `noise`: variances of h.
+    """Return b, shape (items,). `weights`: W, above 0. `pull`: h. `noise`: variances of h.
 
-    `spread`: standard deviation that levels are expected to have at first, and coefficients at any
-    time. `group`: the domain of each item.
+    `spread`: initial standard deviation of biases, and prior deviation of coefficients. `group`:
+    the domain of each item.
     """
     seen, doubt = pull / weights, noise / weights**2
     x = _features(weights, group)
@@ -31,9 +31,9 @@ def item_levels(
         precise = 1 / (doubt + variance)
         normal = (x.T * precise) @ x + np.eye(x.shape[1]) / spread**2
         prior = x @ np.linalg.solve(normal, x.T @ (precise * seen))
-        kept = variance * precise
-        levels = prior + kept * (seen - prior)
-        variance = max(float(np.mean((levels - prior) ** 2 + variance * (1 - kept))), LEAST)
+        reliability = variance * precise
+        levels = prior + reliability * (seen - prior)
+        variance = max(float(np.mean((levels - prior) ** 2 + variance * (1 - reliability))), LEAST)
     return levels
 
 

@@ -1,14 +1,14 @@
-"""Item means for a curator: no raw mean, count or list of items is seen, only noisy totals.
+"""Item means of a curator from noisy totals, without access to raw means, counts or item lists.
 
-    level        sum over people of (own means, 1s)              -> mu, and how many people rated
-    counts       sum over people of s_j                          -> how much each item was rated
-    rough means  sum over people of s_j (r_j - mu - own)         -> b_j, shrunk by what is noise
-    means        sum over people of s_j (r_j - mu - b_j - own')  -> what b_j lacked
+    level        sum over users of (user means, 1s)             -> mu, and how many users rated
+    counts       sum over users of s_j                          -> how much each item was rated
+    rough means  sum over users of s_j (r_j - mu - own)         -> b_j, shrunk by the noise
+    means        sum over users of s_j (r_j - mu - b_j - own')  -> correction of b_j
 
-s is a person's weights, ||s|| <= 1; their own level is taken out of their ratings at home, which
-narrows these. The first own level is a mean around mu, so whoever rates good items looks like
-somebody who likes everything; own' is a mean around what the rough means made of the items. Weights
-of all sums are bounded in the same way, so that bounding the labels adds next to no bias.
+s is a user's weights, ||s|| <= 1. A user's own bias is subtracted from their ratings on the device,
+which narrows the labels. The first own bias is a mean around mu, so a user who rates good items
+looks like one who rates everything high; own' is a mean around the rough item means. Weights of all
+sums are bounded in the same way, so bounding the labels adds almost no bias.
 """
 
 from dataclasses import dataclass
@@ -27,17 +27,20 @@ from tacit.training.person.noisy_counts import noisy_counts
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
-LABELS = 0.45  # of half the range: the norm of a person's weighted labels
-CLEAR = 6.0  # deviations of noise by which a count has to be above it to be taken for one
+LABELS = 0.45  # norm bound of a user's weighted labels, as a fraction of half the range
+CLEAR = 6.0  # noise deviations above which a count is significant
 MEANS_IN_TURN = ("rough means", "means")
-ITEM_SPREAD = 0.2  # of half the range, to begin with: of item means around the mean of all
+ITEM_SPREAD = 0.2  # initial deviation of item means, as a fraction of half the range
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """What is released of who rated how much. `mu`: less the middle of the scale. `start`: what
-    each item's domain has above mu, shape (items,). `raters`: people with a rating. `weights`:
-    W_j = sum of s_j, shape (items,), `noise` its standard deviation."""
+    """Released counts.
+
+    `mu`: relative to the middle of the scale. `start`: mean of each item's domain relative to mu,
+    shape (items,). `raters`: users with a rating. `weights`: W_j = sum of s_j, shape (items,),
+    `noise` its standard deviation.
+    """
 
     mu: float
     start: Doubles
@@ -47,26 +50,26 @@ class Counted:
 
     @property
     def share(self) -> float:
-        """The mean weight s of a rating: sum s^2, one a person, over sum s."""
+        """Mean weight s of a rating: sum s^2, one per user, over sum s."""
         return self.raters / max(float(self.weights.sum()), 1.0)
 
 
 def counted(
     canonical: CanonicalRatings, account: Account, crossing: Crossing | None = None
 ) -> Counted:
-    """Spend `level` and `counts`."""
+    """Release `level` and `counts`."""
     mu, start, raters = _levels(canonical, account, crossing)
     wanted, labels = emphasis(canonical, crossing), _labels(canonical, mu, start)
     weights = contributions.weights(canonical, wanted, labels, _bound(canonical))
-    found = noisy_counts("counts", canonical, weights, account)
-    return Counted(mu, start, raters, np.maximum(found.values, found.noise / 2), found.noise)
+    counts = noisy_counts("counts", canonical, weights, account)
+    return Counted(mu, start, raters, np.maximum(counts.values, counts.noise / 2), counts.noise)
 
 
 def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -> float:
-    """Spend `links`: the noisy share of people with a rating in several domains; `links` says who.
+    """Release `links`: the noisy fraction of users with a rating in several domains.
 
-    One person is one of them or not, so that the count has sensitivity 1. A count that does not
-    stand out of its noise is taken for 0. `links`: shape (people,).
+    `links`: which users, shape (users,). Each user counts once or not at all, so the sensitivity is
+    1. A count that is not significant is replaced by 0.
     """
     total = np.array([np.count_nonzero(links)], np.int64)
     noisy = float(account.gaussian("links", total, sensitivity=1)[0])
@@ -80,7 +83,7 @@ def item_means(
     account: Account,
     crossing: Crossing | None = None,
 ) -> Doubles:
-    """Spend `rough means` and `means`: b, shape (items,)."""
+    """Release `rough means` and `means`. Returns b, shape (items,)."""
     wanted = emphasis(canonical, crossing)
     group, means = _domains(canonical, crossing), counted.start
     for name in MEANS_IN_TURN:
@@ -91,13 +94,13 @@ def item_means(
 
 
 def own_levels(canonical: CanonicalRatings, mu: float, means: Doubles) -> Doubles:
-    """Every person's mean around mu and `means` (items,), damped as a device does it; (people,)."""
+    """Return every user's mean around mu and `means` (items,), damped as on the device."""
     around = canonical.of_person(canonical.values - mu - means[canonical.item])
     return around / (canonical.users.counts + OWN_BIAS_RIDGE)
 
 
 def emphasis(canonical: CanonicalRatings, crossing: Crossing | None) -> Doubles:
-    """What weights are in proportion to: all items alike, or those of a target first; (items,)."""
+    """Return relative weights of items, shape (items,): equal, or larger in the target domain."""
     if crossing is None:
         return np.ones(len(canonical.items.start) - 1)
     return crossing.emphasis
@@ -111,7 +114,10 @@ def _pull(
     wanted: Doubles,
     account: Account,
 ) -> tuple[Doubles, Doubles]:
-    """Spend `name`: sums of labels around `means`, and the variances of their noise; (items,)."""
+    """Release `name`: sums of labels around `means`. Returns them and their noise variances.
+
+    Shapes (items,).
+    """
     labels, most = _labels(canonical, counted.mu, means), _bound(canonical)
     weights = contributions.weights(canonical, wanted, labels, most)
     bound = contributions.count_grid(account.multiplier(name))
@@ -119,8 +125,8 @@ def _pull(
     totals = weighted_sums(canonical.items, steps, np.ones((canonical.people, 1), np.int32))[:, 0]
     noisy = account.gaussian(name, totals, sensitivity=2 * bound)
     drawn = (2 * account.multiplier(name) * most) ** 2
-    own = (RATING_SPREAD * 2 * canonical.half) ** 2 * counted.share * counted.weights
-    return np.asarray(noisy * (most / bound), np.float64), drawn + own
+    rating_noise = (RATING_SPREAD * 2 * canonical.half) ** 2 * counted.share * counted.weights
+    return np.asarray(noisy * (most / bound), np.float64), drawn + rating_noise
 
 
 def _levels(
@@ -128,10 +134,10 @@ def _levels(
 ) -> tuple[float, Doubles, float]:
     domain = _domains(canonical, crossing)
     domains = int(domain.max()) + 1
-    told = _own_means(canonical, domain, domains)
-    scale = np.sqrt(told.shape[1])
+    user_means = _user_means(canonical, domain, domains)
+    scale = np.sqrt(user_means.shape[1])
     bound = contributions.count_grid(account.multiplier("level"))
-    steps = contributions.whole_rows(told / scale, bound)
+    steps = contributions.whole_rows(user_means / scale, bound)
     noisy = account.gaussian("level", steps.sum(0, dtype=np.int64), sensitivity=2 * bound)
     totals = noisy * scale / bound
     each = np.clip(totals[domains:-1], 1.0, canonical.people)
@@ -146,8 +152,8 @@ def _domains(canonical: CanonicalRatings, crossing: Crossing | None) -> Longs:
     return crossing.domain
 
 
-def _own_means(canonical: CanonicalRatings, domain: Longs, domains: int) -> Doubles:
-    """Everybody's mean in each domain, whether they rated there, and at all; entries up to 1."""
+def _user_means(canonical: CanonicalRatings, domain: Longs, domains: int) -> Doubles:
+    """Return each user's mean per domain, whether they rated there, and at all; entries up to 1."""
     cell = canonical.person * domains + domain[canonical.item]
     counts = np.bincount(cell, minlength=canonical.people * domains)
     sums = np.bincount(cell, canonical.values, canonical.people * domains)
@@ -157,8 +163,8 @@ def _own_means(canonical: CanonicalRatings, domain: Longs, domains: int) -> Doub
 
 
 def _labels(canonical: CanonicalRatings, mu: float, means: Doubles) -> Doubles:
-    own = own_levels(canonical, mu, means)[canonical.person]
-    return canonical.values - mu - means[canonical.item] - own
+    user_levels = own_levels(canonical, mu, means)[canonical.person]
+    return canonical.values - mu - means[canonical.item] - user_levels
 
 
 def _bound(canonical: CanonicalRatings) -> float:

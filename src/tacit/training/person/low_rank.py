@@ -1,16 +1,15 @@
-"""Item rows behind a noisy covariance without its diagonal.
+"""Item rows from a noisy covariance without its diagonal.
 
     C_ab = d_a d_b v_a . v_b + noise,    a != b
 
 Rows have the normal prior N(0, T), and the noise of an entry the variance s^2. The posterior is
-taken for one of independent rows, each the best given the others (mean field, as Lim and Teh 2007):
+approximated by independent rows (mean field, as Lim and Teh 2007), each optimal given the others:
 
     S_a = (T^-1 + (d_a / s)^2 sum over b != a of d_b^2 (v_b v_b' + S_b))^-1
     v_a = S_a (d_a / s^2) sum over b != a of C_ab d_b v_b
 
-and T is the mean of v v' + S. Unlike a cut of eigenvalues at the edge of the noise's spectrum, this
-knows that a row which weighs little is mostly noise, and that one which weighs much is not.
-Post-processing: no rating is looked at here.
+and T is the mean of v v' + S. Unlike a cutoff of eigenvalues at the noise edge, this shrinks each
+row by its weight: rows of small weight are mostly noise. Post-processing: no rating is read.
 """
 
 import numpy as np
@@ -19,17 +18,17 @@ from scipy import linalg
 
 Doubles = NDArray[np.float64]
 ROUNDS = 60
-STEP = 0.5  # of each round: all rows move at once
-LEAST = 1e-9  # of a variance: keeps what is divided by away from zero
+STEP = 0.5  # damping of each round, because all rows are updated at once
+LEAST = 1e-9  # least variance, against division by zero
 
 
 def low_rank_rows(
     matrix: Doubles, scale: Doubles, deviation: float, factors: int, spread: float
 ) -> Doubles:
-    """v, shape (items, K), rotated so that the columns' prior is diagonal, largest first.
+    """Return v, shape (items, K), rotated so that the prior is diagonal, largest column first.
 
-    `matrix`: C with zeros in the diagonal. `scale`: d, shape (items,). `deviation`: s. `factors`:
-    K. `spread`: standard deviation that a row's norm is expected to have at first.
+    `matrix`: C with zero diagonal. `scale`: d, shape (items,). `deviation`: s. `factors`: K.
+    `spread`: initial standard deviation of a row's norm.
     """
     prior = np.eye(factors) * spread**2 / factors
     rows = _start(matrix, scale, factors, spread)
@@ -48,7 +47,7 @@ def low_rank_rows(
 
 
 def _start(matrix: Doubles, scale: Doubles, factors: int, spread: float) -> Doubles:
-    """The leading axes, as rows of no more than the expected norm each."""
+    """Return the leading eigenvectors, as rows of at most the expected norm."""
     last = len(matrix) - 1
     values, axes = linalg.eigh(matrix, subset_by_index=(last + 1 - factors, last))
     leading = np.asarray(axes, np.float64) * np.sqrt(np.maximum(values, 0))

@@ -1,8 +1,8 @@
-"""How many people have each item, for a curator: weights of norm 1 a person, summed with noise.
+"""Noisy item counts of a curator: sums of weights that have norm 1 per user.
 
-    W_j = sum over people of s_uj + noise,    s_uj = 1 / sqrt(items of u) if all items weigh alike
+    W_j = sum over users of s_uj + noise,    s_uj = 1 / sqrt(items of u) for equal weights
 
-Weights are not negative and have norm 1 a person, so that replacing one person by another moves all
+Weights are non-negative and have norm 1 per user, so replacing one user by another changes all
 totals by at most sqrt(2) (`tacit.training.mechanism.contributions.count_sensitivity`).
 """
 
@@ -27,7 +27,7 @@ class NoisyCounts:
     noise: float
 
     def with_another(self, other: "NoisyCounts") -> "NoisyCounts":
-        """The mean of two releases of the same counts, each as it is certain."""
+        """Return the precision-weighted mean of two releases of the same counts."""
         mine, its = self.noise**-2, other.noise**-2
         values = (mine * self.values + its * other.values) / (mine + its)
         return NoisyCounts(values, float((mine + its) ** -0.5))
@@ -36,7 +36,7 @@ class NoisyCounts:
 def noisy_counts(
     name: str, canonical: CanonicalRatings, weights: Doubles, account: Account
 ) -> NoisyCounts:
-    """Spend `name`: sums of the people's `weights`, of norm 1 a person and none below 0, by item.
+    """Release `name`: sums of the users' `weights` by item, non-negative and of norm 1 per user.
 
     `weights`: in canonical order, shape (n,).
     """
@@ -50,5 +50,5 @@ def noisy_counts(
 
 
 def even_weights(canonical: CanonicalRatings) -> Doubles:
-    """s: every item of a person weighs alike; shape (n,)."""
+    """Return s with equal weights for all items of a user; shape (n,)."""
     return np.asarray(1 / np.sqrt(canonical.users.counts[canonical.person]), np.float64)

@@ -1,7 +1,8 @@
-"""How every training per person begins: noisy counts are bought, and the rest is planned by them.
+"""First stage of user-level trainers: release noisy counts, which set the remaining schedule.
 
-The first tenth of the budget goes to the mean rating, to how often items are rated and, across
-domains, to how many people link them. What follows depends on ratings through these releases alone.
+The first tenth of the budget is spent on the mean rating, on rating frequencies of items and,
+across domains, on the number of linking users. Later stages depend on ratings through these
+releases alone.
 """
 
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from tacit.training.person.release_schedule import (
 
 
 class Opening(NamedTuple):
-    """`canonical`: true ratings. `known`: what was released of them. `schedule`: of the rest."""
+    """`canonical`: true ratings. `known`: released counts. `schedule`: of the remaining budget."""
 
     canonical: CanonicalRatings
     known: Counted
@@ -36,11 +37,11 @@ def opening(
     factors: int | None,
     crossing: Crossing | None,
 ) -> Opening:
-    """Spend `level`, `counts` and, given a `crossing`, `links`; plan `steps`, and `factors` or
-    those that are worth it.
+    """Release `level`, `counts` and, with a `crossing`, `links`, and plan the remaining releases.
 
-    Data without ratings are accepted: an error would reveal that nobody rated. Raises
-    `RequestError` without users or items, and for a scale of one level.
+    `steps`: of the alternation. `factors`: K, None to choose it. Data without ratings are accepted:
+    an error would reveal that no user rated. Raises `RequestError` without users or items, and for
+    a scale of one level.
     """
     require_vocabularies(ratings)
     ratings.scale.require_stars("A training that predicts ratings")
@@ -48,6 +49,8 @@ def opening(
     canonical = CanonicalRatings.of(ratings)
     known = counted(canonical, account, crossing)
     linked = 1.0 if crossing is None else linked_share(crossing.links, known, account)
-    asked = None if crossing is None else crossing.asked
-    schedule = release_schedule(known, account.alone, canonical.half, steps, factors, linked, asked)
+    target_items = None if crossing is None else crossing.asked
+    schedule = release_schedule(
+        known, account.alone, canonical.half, steps, factors, linked, target_items
+    )
     return Opening(canonical, known, schedule)

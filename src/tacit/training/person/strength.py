@@ -1,12 +1,12 @@
-"""How strong the learnt factors should be: chosen by what people's held-out ratings say of it.
+"""Scaling of the learnt factors by a private comparison on held-out ratings.
 
-Everybody compares, for each of a few strengths a, the errors that factors a v and no factors make
-at ratings that their row has not seen (`cross_fit`):
+Each user compares, for each of a few scales a, the errors of factors a v and of no factors at
+ratings that their row was fitted without (`cross_fit`):
 
-    gain_a = mean over the person's ratings of (error without factors)^2 - (error with a v)^2.
+    gain_a = mean over the user's ratings of (error without factors)^2 - (error with a v)^2.
 
-The vector of gains is cut to a bounded norm and summed with noise. Strength 1 is given up only for
-one that beats it, or for none at all, by clearly more than the noise.
+The vector of gains is clipped to a bounded norm and summed with noise. Scale 1 is replaced only by
+one that is better, or by no factors, by clearly more than the noise.
 """
 
 import math
@@ -21,8 +21,8 @@ from tacit.training.person.cross_fit import row_met, solved_rows
 
 Doubles = NDArray[np.float64]
 STRENGTHS = (1.0, 0.25, 0.5, 0.7)
-NORM = 0.2  # of half the range, squared: what a person's gains may come to
-CLEAR = 3.0  # deviations of noise by which a strength has to be better
+NORM = 0.2  # norm bound of a user's gains, as a fraction of half the range, squared
+CLEAR = 3.0  # noise deviations by which a scale has to be better
 
 
 def strength(
@@ -32,7 +32,10 @@ def strength(
     precision: Doubles,
     account: Account,
 ) -> float:
-    """Spend `strength`: a, 0 for no factors. `targets`: shape (n,); `factors`: (items, K)."""
+    """Release `strength`. Returns a, 0 for no factors.
+
+    `targets`: shape (n,). `factors`: shape (items, K).
+    """
     alone = held_out(canonical, targets, factors[:, :0], precision[:1])
     errors = [held_out(canonical, targets, a * factors, precision) for a in STRENGTHS]
     counts = np.maximum(canonical.users.counts, 1)
@@ -46,7 +49,7 @@ def strength(
 def held_out(
     canonical: CanonicalRatings, targets: Doubles, factors: Doubles, precision: Doubles
 ) -> Doubles:
-    """What each rating is above its prediction from the other folds' ratings; shape (n,)."""
+    """Return each rating's residual from a prediction by the other folds' ratings; shape (n,)."""
     rows, met = solved_rows(canonical, targets, factors, precision), row_met(canonical)
     errors = targets - rows[met, 0]
     for k in range(factors.shape[1]):
@@ -55,7 +58,7 @@ def held_out(
 
 
 def chosen(totals: NDArray[np.int64], noise: float) -> float:
-    """The strength with the largest total gain, if it is clear of strength 1's and of none's.
+    """Return the scale of largest total gain, if significantly better than 1 or than no factors.
 
     `totals`: shape (strengths,), each with noise of standard deviation `noise`.
     """

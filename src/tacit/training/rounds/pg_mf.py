@@ -1,13 +1,12 @@
 """PG-MF (Shin et al. 2018): matrix factorization from private gradients of devices.
 
-Epsilon covers a whole profile, which items and which values, over all rounds. In each round the
-devices of some people answer one question about their gradient (`gradient_report`), and the server
-moves the item rows to where all that was said so far has them (`item_posterior`).
+Epsilon covers a complete profile, which items and which values, over all rounds. In each round the
+devices of some users report one entry of their gradient (`gradient_report`), and the server updates
+the item rows to their posterior mean given all reports (`item_posterior`).
 
-People's rows never leave home: predictions exist on devices only. The projection and a stabilising
-factor are named in the paper, but their constants could not be recovered: the projection here is
-ours, and a posterior under a public prior takes the place of the factor, of the step, and of the
-ridge on item rows.
+Users' rows never leave the device: predictions exist on devices only. The paper names a projection
+and a stabilising factor, but their constants could not be recovered. The projection here is ours,
+and a posterior under a public prior replaces the factor, the step, and the ridge on item rows.
 """
 
 import math
@@ -36,7 +35,7 @@ from tacit.training.rounds.item_posterior import Gradients
 from tacit.training.rounds.report_account import ReportAccount
 
 Doubles = NDArray[np.float64]
-START = 0.05  # spread of the item factors at the start, as a share of half the range
+START = 0.05  # initial deviation of item factors, as a fraction of half the range
 
 PUBLIC = ("who takes part", "the catalogue and the scale", "which entry each report is of")
 ASSUMPTIONS = (
@@ -47,13 +46,13 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class PGMF:
-    """`factors`: K, beside the levels of items and people. 0 was best wherever that was measured,
-    since each factor takes its share of the answers.
+    """Settings of pg-mf.
 
-    `rounds`: k, between which the item rows move. `reports`: of one person, in so many of the
-    rounds, each at epsilon / reports: 1 splits the people over the rounds, `rounds` is the paper's
-    way (everybody in every round); None for whichever has the least noise at this epsilon.
-    `width`: rows q of the projection.
+    `factors`: K, in addition to biases of items and users. 0 was best wherever measured, since each
+    factor takes a fraction of the reports. `rounds`: k, number of updates of the item rows.
+    `reports`: per user, in as many rounds, each at epsilon / reports: 1 divides the users among the
+    rounds, `rounds` is the paper's scheme (all users in every round), None minimizes the noise at
+    this epsilon. `width`: rows q of the projection.
 
     Raises `RequestError` for fewer than one round, or `reports` that do not divide `rounds`.
     """
@@ -86,22 +85,22 @@ class PGMF:
         advance: Callable[[float], None] = lambda done: None,
         words: BulkWords | None = None,
     ) -> Fitted:
-        """Play all devices and the server; `epsilon` is in nats per person, a decimal string.
+        """Simulate all devices and the server. `epsilon`: nats per user, a decimal string.
 
-        Everybody of the vocabulary takes part, rated or not. `rng` seeds what is public: questions,
-        groups and the start. `words` is replaced in tests only. Raises `RequestError` for an
-        epsilon that is no positive decimal, or above 16 for a single report.
+        All users of the vocabulary take part, with or without ratings. `rng` seeds public choices:
+        queries, groups and initial values. `words` is replaced in tests only. Raises `RequestError`
+        for an epsilon that is not a positive decimal, or above 16 for a single report.
         """
         require_vocabularies(ratings)
         ratings.scale.require_stars("A training that predicts ratings")
         ratings.require_distinct_pairs()  # a gradient report assumes one rating per item
         reports, share = self.budget(epsilon)
-        chance = np.random.default_rng(rng)
-        profiles = _Profiles.of(ratings, self.rounds // reports, chance)
-        home = self._home(ratings, chance)
+        public_rng = np.random.default_rng(rng)
+        profiles = _Profiles.of(ratings, self.rounds // reports, public_rng)
+        home = self._home(ratings, public_rng)
         account = ReportAccount.of(epsilon, ratings.n_users)
         for done, moved in enumerate(
-            self._rounds(profiles, home, two_points(share), account, chance, words)
+            self._rounds(profiles, home, two_points(share), account, public_rng, words)
         ):
             home = moved
             advance((done + 1) / self.rounds)
@@ -113,43 +112,45 @@ class PGMF:
         home: Home,
         channel: Channel,
         account: ReportAccount,
-        chance: np.random.Generator,
+        rng: np.random.Generator,
         words: BulkWords | None,
     ) -> Iterator[Home]:
-        """The item side after each round."""
+        """Yield the item side after each round."""
         start, spread = home.items.astype(np.float64), LEVEL_SPREAD * np.ptp(home.levels)
-        told, offset = Gradients.none(start.shape), np.zeros(start.shape)
+        statistics, offset = Gradients.none(start.shape), np.zeros(start.shape)
         for number in range(self.rounds):
             turn = profiles.turn(number)
             people = profiles.of_people(turn)
             count = len(people.counts)
-            if count:  # there may be fewer people than groups
+            if count:  # there may be fewer users than groups
                 account.pay(turn, channel.epsilon)
-                asked = Questions.draw(count, start.shape[1], self.width, chance)
+                queries = Questions.draw(count, start.shape[1], self.width, rng)
                 device = home._replace(prior=np.zeros((count, start.shape[1])))
-                symbols = asked.answered(people, profiles.ratings, device, channel, words)
-                gradient = asked.gradient(symbols, channel, start.shape)
-                told = told.joined(gradient, offset, asked.noise(channel, start.shape[1]))
-                offset = told.posterior_mean(spread)
+                symbols = queries.answered(people, profiles.ratings, device, channel, words)
+                gradient = queries.gradient(symbols, channel, start.shape)
+                statistics = statistics.joined(
+                    gradient, offset, queries.noise(channel, start.shape[1])
+                )
+                offset = statistics.posterior_mean(spread)
                 home = home._replace(items=(start + offset).astype(np.float32))
             yield home
 
     def budget(self, epsilon: str) -> tuple[int, str]:
-        """Reports of one person, and the epsilon of each: together never more than `epsilon`.
+        """Return the reports per user and the epsilon of each, in nats.
 
-        Nats per person.
+        Their total is at most `epsilon`.
         """
-        whole = nats(epsilon)
+        total = nats(epsilon)
         reports = self.reports or min(
             _divisors(self.rounds), key=lambda count: _noise(float(epsilon) / count, count)
         )
-        each = (whole / reports).quantize(Decimal("1e-15"), ROUND_FLOOR)
+        each = (total / reports).quantize(Decimal("1e-15"), ROUND_FLOOR)
         return reports, shortest(each)
 
     def guarantee(self, epsilon: str) -> Guarantee:
-        """What taking part promises: the certificate of one report, times the reports.
+        """Return the guarantee of participation: the certificate of one report, times the reports.
 
-        `epsilon`: nats per person.
+        `epsilon`: nats per user.
         """
         reports = self.budget(epsilon)[0]
         return Guarantee(
@@ -162,23 +163,23 @@ class PGMF:
             exact=True,
         )
 
-    def _home(self, ratings: Ratings, chance: np.random.Generator) -> Home:
-        """The start, and the prior a device solves its owner's row with: public, all of it.
+    def _home(self, ratings: Ratings, rng: np.random.Generator) -> Home:
+        """Return initial values and the prior of a user's row on the device: all public.
 
-        mu is the middle of the scale: the mean rating is nobody's to know.
+        mu is the middle of the scale: the mean rating is private.
         """
         levels = np.asarray(ratings.scale.values)
         half = (levels[-1] - levels[0]) / 2
         items = np.zeros((ratings.n_items, 1 + self.factors), np.float32)
-        items[:, 1:] = START * half * chance.standard_normal((len(items), self.factors))
-        # Tastes of unit variance, beside the noise of a rating.
+        items[:, 1:] = START * half * rng.standard_normal((len(items), self.factors))
+        # Factors of unit variance, damped by the noise of a rating.
         factor = (RATING_SPREAD * 2 * half) ** 2
         precision = np.array([OWN_BIAS_RIDGE] + [factor] * self.factors)
-        nobody = np.zeros((0, 1 + self.factors))
-        return Home(float(levels[0] + half), items, precision, nobody, levels, 0.0)
+        no_rows = np.zeros((0, 1 + self.factors))
+        return Home(float(levels[0] + half), items, precision, no_rows, levels, 0.0)
 
     def _fitted(self, ratings: Ratings, home: Home, guarantee: Guarantee) -> Fitted:
-        """The item side; at the provider everybody is the average person."""
+        """Return the item side with average user rows."""
         return Fitted.point(
             self.name,
             ratings,
@@ -192,29 +193,31 @@ class PGMF:
 
 @dataclass(frozen=True, eq=False)
 class _Profiles:
-    """Everybody's true ratings, a row per person, in `groups` groups that nobody's data decide."""
+    """All true ratings, one row per user, divided into `groups` independently of all data."""
 
     everybody: Side
     ratings: Doubles
     groups: int
 
     @classmethod
-    def of(cls, ratings: Ratings, groups: int, chance: np.random.Generator) -> "_Profiles":
-        place = chance.permutation(ratings.n_users).astype(np.int32)
-        side, order = by_user(place[ratings.users], ratings.items, ratings.n_users, ratings.n_items)
+    def of(cls, ratings: Ratings, groups: int, rng: np.random.Generator) -> "_Profiles":
+        positions = rng.permutation(ratings.n_users).astype(np.int32)
+        side, order = by_user(
+            positions[ratings.users], ratings.items, ratings.n_users, ratings.n_items
+        )
         values = np.asarray(ratings.scale.values)[ratings.levels[order]]
         return cls(side, values, groups)
 
     def turn(self, number: int) -> slice:
-        """The people of a round: groups take turns, as often each as a person has reports.
+        """Return the users of a round: groups alternate, each as often as a user has reports.
 
-        Where there are fewer people than groups some are empty: none may come more often for it.
+        With fewer users than groups some are empty: no user may report more often instead.
         """
         people, group = len(self.everybody.start) - 1, number % self.groups
         return slice(group * people // self.groups, (group + 1) * people // self.groups)
 
     def of_people(self, turn: slice) -> Side:
-        """The ratings of those people."""
+        """Return the ratings of those users."""
         return self.everybody._replace(start=self.everybody.start[turn.start : turn.stop + 1])
 
 
@@ -223,5 +226,5 @@ def _divisors(rounds: int) -> Iterator[int]:
 
 
 def _noise(epsilon: float, reports: int) -> float:
-    """B^2 / reports, to which the variance of the summed gradients is proportional."""
+    """Return B^2 / reports, proportional to the variance of the summed gradients."""
     return math.inf if epsilon > MOST_EPSILON else 1 / (math.tanh(epsilon / 2) ** 2 * reports)

@@ -1,4 +1,4 @@
-"""Accounting for one person's reports: nobody is asked more often than their epsilon lasts."""
+"""Accounting per user: no device reports more often than its user's budget allows."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,21 +13,21 @@ from tacit.training.mechanism.epsilon import nats
 
 @dataclass(eq=False)
 class ReportAccount:
-    """`epsilon`: nats per person; `reports`: how many each person gave so far, shape (people,)."""
+    """`epsilon`: nats per user. `reports`: number of reports per user so far, shape (users,)."""
 
     epsilon: str
     reports: NDArray[np.int64]
 
     @classmethod
     def of(cls, epsilon: str, people: int) -> Self:
-        """An account for each of so many people; raises `RequestError` as `nats` does."""
+        """Return an account for each of `people` users. Raises `RequestError` as `nats` does."""
         nats(epsilon)
         return cls(epsilon, np.zeros(people, np.int64))
 
     def pay(self, people: slice, each: str) -> None:
-        """One more report, at `each` nats, from all in `people`: epsilons of reports add up.
+        """Charge one more report, at `each` nats, to all in `people`: epsilons of reports add up.
 
-        Raises `CertificateError` before anybody answers, if somebody's epsilon would not last.
+        Raises `CertificateError`, before any device reports, if a budget would be exceeded.
         """
         self.reports[people] += 1
         most = int(self.reports.max(initial=0))

@@ -1,12 +1,12 @@
-"""The mean, and the levels of items and people, released with noise: unit `value`.
+"""Mean rating and biases of items and users, released with noise: unit `value`.
 
     mu~  = (sum (r - middle) + noise) / |Omega|
-    b~_i = (sum over R(i) of (r - mu~) + noise) / (n_i + damping),   b~_u likewise of what is left
+    b~_i = (sum over R(i) of (r - mu~) + noise) / (n_i + damping),   b~_u likewise of the residuals
 
-The published methods take all three from the raw ratings, which leaves no finite epsilon: given all
-others, a bias determines the rating (Xian et al., equation (4)). One rating's value moves one entry
-of each sum by at most the range of the scale, so each sum is one Laplace release; counts are public
-at this unit. How strongly a noisy sum is drawn to zero follows from public spreads, below.
+The published methods compute all three from the raw ratings, which has no finite epsilon: given all
+others, a bias determines the rating (Xian et al., equation (4)). One rating's value changes one
+entry of each sum by at most the range of the scale, so each sum is one Laplace release; counts are
+public at this unit. The shrinkage of a noisy sum follows from public variances, below.
 """
 
 from dataclasses import dataclass
@@ -33,20 +33,20 @@ class BiasBudget:
 
 @dataclass(frozen=True, eq=False)
 class Biases:
-    """In grid steps above the middle of the scale: `mean`, `items` (n,), `people` (m,)."""
+    """In grid steps relative to the middle of the scale: `mean`, `items` (n,), `people` (m,)."""
 
     mean: int
     items: Ints
     people: Ints
 
     def residuals(self, known: IntegerRatings, bound: int) -> Ints:
-        """What is left of each rating, clipped to [-bound, bound], shape (n,), in steps."""
+        """Return the residual of each rating, clipped to [-bound, bound], shape (n,), in steps."""
         level = self.mean + self.items[known.item_of] + self.people[known.user_of]
         return np.clip(known.values - level, -bound, bound)
 
 
 def released_biases(known: IntegerRatings, releases: NoisyReleases, budget: BiasBudget) -> Biases:
-    """The biases, at budget.mean + budget.items + budget.people nats per rating value."""
+    """Release the biases, at budget.mean + budget.items + budget.people nats per rating value."""
     users = releases.public("ratings of each person", known.layout.users.counts)
     items = releases.public("ratings of each item", known.layout.items.counts)
     total = releases.laplace(
@@ -78,7 +78,7 @@ def released_biases(known: IntegerRatings, releases: NoisyReleases, budget: Bias
 
 
 def drawn_to_zero(totals: Ints, counts: NDArray[np.int64], width: int, epsilon: str) -> Doubles:
-    """The posterior means of levels, of which a noisy total of n ratings is known, in steps.
+    """Return posterior means of levels, given noisy totals of n ratings each, in steps.
 
     total ~ n b + Normal(0, n s^2) + Laplace(width / epsilon), b ~ Normal(0, t^2), s and t the
     public `LEVEL_NOISE` and `LEVEL_SPREAD`: b = total n t^2 / (n^2 t^2 + n s^2 + 2 (width /
@@ -90,9 +90,9 @@ def drawn_to_zero(totals: Ints, counts: NDArray[np.int64], width: int, epsilon: 
 
 
 def expected_error(counts: NDArray[np.int64], epsilon: float) -> float:
-    """The mean squared error of such levels over all ratings, in squared ranges; public.
+    """Return the mean squared error of such levels over all ratings, in squared ranges; public.
 
-    `counts`: shape (n,); `epsilon`: nats per rating value.
+    `counts`: shape (n,). `epsilon`: nats per rating value.
     """
     n = counts.astype(np.float64)
     level, spread, noise = LEVEL_SPREAD**2, LEVEL_NOISE**2, 2 / epsilon**2
@@ -102,7 +102,7 @@ def expected_error(counts: NDArray[np.int64], epsilon: float) -> float:
 
 
 def in_stars(steps: Ints) -> Doubles:
-    """Grid steps as a difference on the rating scale. Of any shape."""
+    """Convert grid steps to a difference on the rating scale, of any shape."""
     return steps / STEPS
 
 

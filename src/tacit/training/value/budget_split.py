@@ -1,9 +1,9 @@
-"""How a budget per rating value is split between biases and factors: by public counts alone.
+"""Division of a budget per rating value between biases and factors, by public counts alone.
 
-At a small epsilon factors are all noise, and what they cost is missing in the biases: then nothing
-is spent on them. The split is the one with the least *expected* error, by the laws of the noise and
-public guesses of how much there is to learn. No rating is looked at, and none may be: a split that
-was chosen on ratings would cost epsilon, too.
+At a small epsilon factors are pure noise, and their cost reduces the accuracy of biases: then
+nothing is spent on them. The division has the least *expected* error, by the laws of the noise and
+public guesses of the signal. No rating is read, and none may be: a division chosen on ratings would
+cost epsilon, too.
 """
 
 from collections.abc import Iterator
@@ -23,23 +23,23 @@ from tacit.training.value.solve import ridge_sensitivity
 
 Counts = NDArray[np.int64]
 Noise = Literal["objective", "output", "gradient"]
-"""Where noise goes in: on the right-hand side of a solve, on its solution, or on errors."""
+"""Where noise is added: to the right-hand side of a solve, to its solution, or to errors."""
 
 SWEEPS, EPOCHS = 4, 10
 FACTOR_SHARES = (0.5, 0.7, 0.85, 0.92)
 MEAN_SHARE, ITEM_SHARE = 0.02, 0.4
-"""Of what biases get: the mean has all ratings behind it, and items have more than people."""
+"""Fractions of the bias budget: all ratings inform the mean, and items have more than users."""
 
 RANKS = {2: (0.027, 0.72, 0.90), 4: (0.056, 0.58, 0.77), 8: (0.090, 0.46, 0.65)}
-"""Of each rank, the variance that factors explain without noise, in units of the bound squared, and
-the reliability below which they explain nothing and above which all of it: public guesses, read off
-made-up data of MovieLens 1M's shape. Alternating solves find a direction or lose it, so between the
-two it goes quickly."""
+"""Per rank: the variance that factors explain without noise, in units of the bound squared, and
+the reliability below which they explain nothing and above which all of it. Public guesses from
+synthetic data of MovieLens 1M's shape. Alternating solves either find a direction or miss it, so
+the transition is short."""
 
 
 @dataclass(frozen=True)
 class ValuePlan:
-    """What is spent on what; `factors` None for nothing. The parts add up to the whole at most."""
+    """Budgets of biases and factors, None for no factors. They add up to at most the total."""
 
     biases: BiasBudget
     factors: FactorBudget | GradientBudget | None
@@ -59,37 +59,36 @@ def value_plan(
     ridge: float,
     rank: int | None = None,
 ) -> ValuePlan:
-    """The split with the least expected error among a few; `noise` None for biases alone.
+    """Return the division of least expected error among a few; `noise` None for biases alone.
 
-    With a `rank`, among splits of that rank only.
-
-    `users`, `items`: ratings of each person and each item, public at the unit `value`.
+    `rank`: K, None to choose it. `users`, `items`: ratings of each user and each item, public at
+    the unit `value`.
     """
-    whole = Decimal(epsilon)
-    alone = _bias_budget(whole)
+    total = Decimal(epsilon)
+    alone = _bias_budget(total)
     if noise is None:
         return ValuePlan(alone, None)
     gain = partial(_gain, users=users, items=items, where=noise, ridge=ridge)
     plans = [ValuePlan(alone, None)] if not rank else list[ValuePlan]()
-    plans += [plan for plan in _split(whole, noise) if rank in (None, plan.rank)]
+    plans += [plan for plan in _split(total, noise) if rank in (None, plan.rank)]
     return min(plans, key=lambda plan: _bias_error(plan.biases, users, items) - gain(plan.factors))
 
 
-def _split(whole: Decimal, noise: Noise) -> Iterator[ValuePlan]:
+def _split(total: Decimal, noise: Noise) -> Iterator[ValuePlan]:
     looks = EPOCHS if noise == "gradient" else 2 * SWEEPS
     for share in FACTOR_SHARES:
         for rank in RANKS:
-            one = _part(whole * Decimal(str(share)) / looks)
-            left = _bias_budget(whole - looks * Decimal(one))
+            one = _part(total * Decimal(str(share)) / looks)
+            left = _bias_budget(total - looks * Decimal(one))
             if noise == "gradient":
                 yield ValuePlan(left, GradientBudget(epsilon=one, epochs=EPOCHS, rank=rank))
             else:
                 yield ValuePlan(left, FactorBudget(epsilon=one, sweeps=SWEEPS, rank=rank))
 
 
-def _bias_budget(whole: Decimal) -> BiasBudget:
-    mean, items = (_part(whole * Decimal(str(share))) for share in (MEAN_SHARE, ITEM_SHARE))
-    return BiasBudget(mean, items, shortest(whole - Decimal(mean) - Decimal(items)))
+def _bias_budget(total: Decimal) -> BiasBudget:
+    mean, items = (_part(total * Decimal(str(share))) for share in (MEAN_SHARE, ITEM_SHARE))
+    return BiasBudget(mean, items, shortest(total - Decimal(mean) - Decimal(items)))
 
 
 def _part(epsilon: Decimal) -> str:
@@ -97,7 +96,7 @@ def _part(epsilon: Decimal) -> str:
 
 
 def _bias_error(budget: BiasBudget, users: Counts, items: Counts) -> float:
-    """In units of the residual's bound squared: a quarter of the range."""
+    """Return the expected error of biases, in units of the residual bound squared, range / 4."""
     of_items = expected_error(items, float(budget.items))
     return 16 * (of_items + expected_error(users, float(budget.people)))
 
@@ -109,7 +108,7 @@ def _gain(
     where: Noise,
     ridge: float,
 ) -> float:
-    """Expected variance of residuals that factors explain, in the same units."""
+    """Return the expected variance of residuals that factors explain, in the same units."""
     if budget is None:
         return 0.0
     reliable = [_reliability(counts, budget, where, ridge) for counts in (users, items)]
@@ -120,10 +119,10 @@ def _gain(
 def _reliability(
     counts: Counts, budget: FactorBudget | GradientBudget, where: Noise, ridge: float
 ) -> float:
-    """The share of a row that a release tells, mean over ratings."""
+    """Return the reliability of a row's release, mean over ratings."""
     a = counts * budget.prior
     if isinstance(budget, GradientBudget):
-        # The mean of all copies has the variance of one over their number; descent wastes half.
+        # The mean of all copies has the variance of one over their number; descent loses half.
         copies = 4 * (2.0 / float(budget.epsilon)) ** 2 / budget.epochs
         signal = a / (a + (RATING + copies) / budget.prior)
         return float((counts * signal).sum() / max(1, counts.sum()))

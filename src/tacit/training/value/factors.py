@@ -1,16 +1,17 @@
-"""Factors of the residuals by alternating noisy solves: objective and output perturbation, strict.
+"""Factors of residuals by alternating noisy solves: objective and output perturbation, strict.
 
 Residuals e of released biases are clipped to [-B, B] and the rows of both sides to norm 1 in units
-of sqrt B, so one rating moves the right-hand side sum e q of one solve by at most 2 B, in L2. Given
-the rows of the other side, which are released, the Gram matrix does not depend on any rating's
-value, and so nothing but the right-hand side has to be hidden:
+of sqrt B, so one rating changes the right-hand side sum e q of one solve by at most 2 B, in L2.
+Given the rows of the other side, which are released, the Gram matrix does not depend on any
+rating's value, so only the right-hand side must be protected:
 
     objective: release  sum e q + noise,  density exp(-epsilon_s ||.|| / 2 B), and solve exactly
     output:    solve exactly, release the row + noise at `ridge_sensitivity`
 
 The first is Xian et al.'s Algorithm 2 where its proof holds: b has density exp(-beta ||b||) with
-beta = epsilon_s / (2 q_max Dr), and no Delta and no epsilon' are needed, because the Hessian is the
-same on both sides. Solves of one side touch disjoint ratings, so a sweep costs 2 epsilon_s.
+beta = epsilon_s / (2 q_max Dr), and neither Delta nor epsilon' is needed, because the Hessian is
+the same for neighbouring data. Solves of one side use disjoint ratings, so a sweep costs 2
+epsilon_s.
 """
 
 from dataclasses import dataclass
@@ -27,19 +28,21 @@ Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 ROW_STEPS = 1 << 10
-"""Grid steps to norm 1 of a row."""
+"""Grid steps per unit norm of a row."""
 
 OUTPUT_STEPS = 1 << 20
-"""Grid steps to norm 1 of a solved row, where that is what is released."""
+"""Grid steps per unit norm of a solved row, where that is released."""
 
 RATING, EXPLAINED = 0.85, 0.12
-"""Public guesses: variance of a residual's noise, and of x . q, in units of the bound B squared."""
+"""Public guesses: variance of a residual's noise, and of x . q, in units of B squared."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FactorBudget:
-    """`epsilon` of one solve, a decimal string, in nats per rating value; 2 `sweeps` of them are
-    spent. `rank`: K."""
+    """Budget of factors; 2 `sweeps` solves are paid.
+
+    `epsilon`: of one solve, a decimal string, in nats per rating value. `rank`: K.
+    """
 
     epsilon: str
     sweeps: int
@@ -47,7 +50,7 @@ class FactorBudget:
 
     @property
     def prior(self) -> float:
-        """t^2: the variance of a row's entry."""
+        """t^2, the variance of a row's entry."""
         return (EXPLAINED / self.rank) ** 0.5
 
 
@@ -71,18 +74,18 @@ def released_factors(
     ridge: float,
     rng: int,
 ) -> NoisyFactors:
-    """Both sides after `budget.sweeps` sweeps from a public random start.
+    """Return both sides after `budget.sweeps` sweeps from a public random start.
 
-    `residuals`: in steps, within [-bound, bound], canonical order. `implicit`: people's rows are
-    drawn to z_u = |N(u)|^-1/2 sum y_j instead of zero, y fitted to the released rows (SVD++).
-    `residuals`: shape (ratings,).
+    `residuals`: in steps, within [-bound, bound], canonical order, shape (ratings,). `implicit`:
+    whether user rows are shrunk to z_u = |N(u)|^-1/2 sum y_j instead of zero, y fitted to the
+    released rows (SVD++).
     """
     from tacit.training.value.implicit import prior_rows
 
-    chance = np.random.default_rng(rng)
+    generator = np.random.default_rng(rng)
     m, n = len(layout.users.counts), len(layout.items.counts)
     spread = budget.prior**0.5
-    items = snapped(spread * chance.standard_normal((n, budget.rank)))
+    items = snapped(spread * generator.standard_normal((n, budget.rank)))
     people = np.zeros((m, budget.rank))
     for sweep in range(budget.sweeps):
         step = _Step(releases, budget, bound, where, ridge)
@@ -98,7 +101,7 @@ def released_factors(
 
 
 def snapped(rows: Doubles) -> Doubles:
-    """Rows of at most norm 1, rounded towards zero to the grid, so that they stay within it.
+    """Project rows to norm at most 1 and round them towards zero to the grid.
 
     Shape (rows, K).
     """
@@ -109,7 +112,7 @@ def snapped(rows: Doubles) -> Doubles:
 
 @dataclass
 class _Step:
-    """One solve of one side, and what it released."""
+    """One solve of one side, and its release."""
 
     releases: NoisyReleases
     budget: FactorBudget
@@ -120,7 +123,7 @@ class _Step:
     def solved(
         self, name: str, side: Side, design: Doubles, residuals: Ints, means: Doubles
     ) -> Doubles:
-        """The rows of `side` given the other side's, drawn to `means`."""
+        """Return the rows of `side` given the other side's, shrunk to `means`."""
         self._grams = grams(side, design)
         steps = np.rint(design * ROW_STEPS).astype(np.int64)
         right = integer_sums(side, steps, residuals)
@@ -131,12 +134,12 @@ class _Step:
         return posterior_rows(self._grams, self._released, means, self._law, self.where)
 
     def again(self, side: Side, design: Doubles, means: Doubles) -> Doubles:
-        """The same release, read with other means: it costs nothing."""
+        """Return the same release with other means, without privacy cost."""
         return posterior_rows(self._grams, self._released, means, self._law, self.where)
 
     def _objective(self, name: str, right: Ints) -> tuple[Doubles, Law]:
         unit = ROW_STEPS * self.bound
-        # One residual moves by at most 2 B, against a row of norm at most 1: exact in integers.
+        # One residual changes by at most 2 B, times a row of norm at most 1: exact in integers.
         noisy = self.releases.vectors(
             name, right, sensitivity=2 * unit, epsilon=self.budget.epsilon
         )

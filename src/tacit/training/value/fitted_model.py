@@ -1,4 +1,4 @@
-"""What a curator's training learnt, folded into one bilinear form on the data's own scale."""
+"""Conversion of trained SVD parameters to one bilinear form on the scale of the data."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,13 @@ Doubles = NDArray[np.float64]
 def fitted_svd(
     name: str, ratings: Ratings, mean: float, people: Doubles, items: Doubles, claim: Guarantee
 ) -> Fitted:
-    """A point estimate with the linear link; of `ratings` only what is public at `value` is read.
+    """Return a point estimate with the linear link.
 
-    In stars: `mean`, above the middle of the scale; `people` and `items`, rows of 1 + K, the level
-    first. Rows that no rating has moved are zero. `people`: shape (people, 1 + K), `items`: (items,
-    1 + K).
+    Of `ratings` only presence is read, public here.
+
+    In stars: `mean`, relative to the middle of the scale; `people` and `items`, rows of 1 + K, bias
+    first, shapes (users, 1 + K) and (items, 1 + K). Rows of unrated users and items are set to
+    zero.
     """
     low, high = ratings.scale.values[0], ratings.scale.values[-1]
     star = (high - low) / STARS

@@ -1,9 +1,9 @@
 """Factors by gradient descent on noisy errors: Xian et al.'s Algorithm 1, strict.
 
-In each of k epochs every error gets fresh noise, and is then cut, e' = cut(r - r^ + noise). The
-model r^ comes from earlier noisy errors, so this is the same as descending on k noisy copies of the
-residuals, one an epoch: that is what is released here. Ratings are disjoint records at the unit
-`value`, so a copy costs its epsilon once for all of them. It is noise at the input, k times over:
+In each of k epochs every error gets fresh noise, and is then clipped, e' = clip(r - r^ + noise).
+The model r^ is computed from earlier noisy errors, so this equals descent on k noisy copies of the
+residuals, one per epoch: these copies are released. Ratings are disjoint records at the unit
+`value`, so a copy costs its epsilon once for all of them. It is input perturbation, k times over:
 one copy at k times the epsilon would have k times less variance than the mean of all k.
 """
 
@@ -17,13 +17,16 @@ from tacit.training.mechanism.noisy_releases import NoisyReleases
 from tacit.training.value.factors import EXPLAINED, Ints, NoisyFactors
 
 RATE, RIDGE, MOST = 0.02, 0.05, 2.0
-"""The learning rate, the ridge of each error, and where a noisy error is cut, in units of the
-bound: ours, but for the last, which is two stars as in the literature."""
+"""Learning rate, ridge per error, and clipping bound of noisy errors in units of the bound. All are
+ours except the last, two stars as in the literature."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GradientBudget:
-    """`epsilon` of one epoch, a decimal string, in nats per rating value; `epochs` of them."""
+    """`epsilon`: of one epoch, a decimal string, in nats per rating value.
+
+    `epochs`: their number.
+    """
 
     epsilon: str
     epochs: int
@@ -31,7 +34,7 @@ class GradientBudget:
 
     @property
     def prior(self) -> float:
-        """The variance of a row's entry."""
+        """Variance of a row's entry."""
         return (EXPLAINED / self.rank) ** 0.5
 
 
@@ -45,14 +48,14 @@ def gradient_factors(
     shared: bool,
     rng: int,
 ) -> NoisyFactors:
-    """Both sides after `budget.epochs` epochs; `shared` adds z_u to people's rows (SVD++).
+    """Return both sides after `budget.epochs` epochs. `shared`: add z_u to user rows (SVD++).
 
-    `residuals`: in steps, within [-bound, bound], canonical order. Shape (ratings,).
+    `residuals`: in steps, within [-bound, bound], canonical order, shape (ratings,).
     """
-    chance = np.random.default_rng(rng)
+    generator = np.random.default_rng(rng)
     m, n = len(layout.users.counts), len(layout.items.counts)
     start = budget.prior**0.5 / 2
-    p, q, y = (start * chance.standard_normal((rows, budget.rank)) for rows in (m, n, n))
+    p, q, y = (start * generator.standard_normal((rows, budget.rank)) for rows in (m, n, n))
     at = Parameters(np.zeros(m), np.zeros(n), p, q, y * shared)
     rates = Rates(0.0, RATE, RATE, RATE * shared)
     for epoch in range(budget.epochs):

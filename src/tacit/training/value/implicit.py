@@ -1,9 +1,8 @@
-"""The implicit part of SVD++ as post-processing: tastes foretold by who rated what.
+"""Implicit part of SVD++ as post-processing: user factors predicted from presence.
 
-z_u = |N(u)|^-1/2 sum over j in N(u) of y_j. Who rated what is public at the unit `value`, and so
-are released rows x_u; y is the ridge regression of these rows on the public table, and reads no
-rating.
-How the paper learns y is lost; that it does so from raw ratings is part of why its claim fails.
+z_u = |N(u)|^-1/2 sum over j in N(u) of y_j. Presence is public at the unit `value`, and the rows
+x_u are released; y is the ridge regression of these rows on the public table, and reads no rating.
+The paper's estimate of y is lost; its use of raw ratings is one reason why the claim fails.
 """
 
 import numpy as np
@@ -16,14 +15,14 @@ from tacit.kernels.layout import Side
 Doubles = NDArray[np.float64]
 
 SHARE = 0.5
-"""The share of people's taste that who-rated-what is taken to foretell, before anything is seen."""
+"""Prior fraction of the variance of user rows that presence explains."""
 
 
 def prior_rows(side: Side, items: int, rows: Doubles, prior: float) -> Doubles:
-    """z of everybody, shape (people, K). `rows`: released; `prior`: the variance of an entry.
+    """Return z of all users, shape (users, K). `rows`: released. `prior`: variance of an entry.
 
     Minimises sum ||x_u - z_u||^2 / v + ||y||^2 / w by conjugate gradients, w = `SHARE` of the prior
-    and v what is left of it: N(u) has unit norm in z, so that z_u has variance w.
+    and v the rest of it: N(u) has unit norm in z, so that z_u has variance w.
     """
     table = _table(side, items)
     ridge = (1 - SHARE) / SHARE

@@ -1,4 +1,4 @@
-"""True ratings as a curator's trainings see them: integers on a public grid, in canonical order."""
+"""True ratings for value-level trainers: integers on a public grid, in canonical order."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,16 @@ Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 STEPS = 1 << 20
-"""Grid steps to a unit of the rating scale."""
+"""Grid steps per unit of the rating scale."""
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerRatings:
-    """`values`: ratings in steps above the middle of the scale, shape (n,), canonical order.
+    """True ratings.
 
-    `width`: the range of the scale in steps, by which one rating can move. Nothing else is derived
-    from the ratings: who rated what is in `layout`, public at the unit `value`.
+    `layout`: presence, public at the unit `value`. `values`: ratings in steps relative to the
+    middle of the scale, shape (n,), canonical order. `width`: range of the scale in steps, the most
+    that one rating can change. Nothing else is derived from the ratings.
     """
 
     layout: Layout
@@ -29,13 +30,13 @@ class IntegerRatings:
 
     @property
     def user_of(self) -> NDArray[np.int64]:
-        """The person of each rating, shape (n,)."""
+        """User of each rating, shape (n,)."""
         users = self.layout.users
         return np.repeat(np.arange(len(users.counts)), users.counts)
 
     @property
     def item_of(self) -> NDArray[np.int32]:
-        """The item of each rating, shape (n,)."""
+        """Item of each rating, shape (n,)."""
         return self.layout.users.other
 
 
@@ -53,7 +54,7 @@ def integer_ratings(ratings: Ratings) -> IntegerRatings:
 
 
 def sums(rows: NDArray[np.integer], values: Ints, count: int) -> Ints:
-    """The sum of integer `values` over each of `count` rows, exactly."""
-    found = np.zeros(count, np.int64)
-    np.add.at(found, rows, values)
-    return found
+    """Return the exact sums of integer `values` over each of `count` rows."""
+    totals = np.zeros(count, np.int64)
+    np.add.at(totals, rows, values)
+    return totals

@@ -1,11 +1,10 @@
-"""SVD and SVD++ trained with noise (Xian et al. 2017); proved guarantee in the mode strict.
+"""SVD and SVD++ trained with noise (Xian et al. 2017), with a proved guarantee in the mode strict.
 
     r^_ui = mu~ + b~_i + b~_u + q_i . x_u,     x_u = p_u, or p_u + z_u with the implicit part
 
-Everything on the right is released with noise: mean and biases (`biases`), then factors of the
-clipped residuals, by objective, output (`factors`) or gradient perturbation (`gradient`). How the
-budget is split follows from public counts (`value_plan`). Who rated what is public, and the unit is
-`value`.
+All terms on the right are released with noise: mean and biases (`biases`), then factors of the
+clipped residuals, by objective, output (`factors`) or gradient perturbation (`gradient`). The
+budget is divided by public counts (`value_plan`). Presence is public, and the unit is `value`.
 """
 
 from collections.abc import Callable
@@ -43,9 +42,11 @@ NAMES: dict[Noise, str] = {"objective": "dpsaobj", "output": "dpsaout", "gradien
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSVD:
-    """`noise`: where it goes; None for mean and biases alone (`dp-bias`). `implicit`: whether
-    who-rated-what foretells taste (SVD++). `ridge`: of the solves of output perturbation. `rank`:
-    K, 2, 4 or 8; 0 for none, None for what the budget and public counts bear.
+    """Settings of private SVD and SVD++.
+
+    `noise`: where it is added, None for mean and biases alone (`dp-bias`). `implicit`: whether
+    presence predicts user factors (SVD++). `ridge`: of the solves of output perturbation. `rank`:
+    K, 2, 4 or 8; 0 for none, None for as much as the budget and public counts allow.
 
     Raises `RequestError` for another rank.
     """
@@ -66,7 +67,7 @@ class PrivateSVD:
 
     @property
     def name(self) -> str:
-        """The method's name, as in the paper's Table 2."""
+        """Name of the method, as in the paper's Table 2."""
         return NAMES[self.noise] + "++" * self.implicit if self.noise else "dp-bias"
 
     def fit(
@@ -81,8 +82,8 @@ class PrivateSVD:
     ) -> Fitted:
         """Train at `epsilon` nats per rating value, a decimal string.
 
-        `rng` seeds the start alone, which is public; `delta` is not needed, and not used.
-        `releases` is replaced in tests only. Raises `RequestError` for no ratings or no epsilon.
+        `rng` seeds the initial values, which are public. `delta` is ignored. `releases` is replaced
+        in tests only. Raises `RequestError` without ratings, and for an invalid epsilon.
         """
         ratings.require_stars()
         account = ValueAccount(epsilon, SecretReleases() if releases is None else releases)
@@ -94,7 +95,7 @@ class PrivateSVD:
         return _fitted(self.name, ratings, biases, factors, self.guarantee(account.close()))
 
     def plan(self, known: IntegerRatings, epsilon: str) -> ValuePlan:
-        """What is spent on what: a function of epsilon and of public counts.
+        """Return the division of the budget, a function of epsilon and of public counts.
 
         `epsilon`: nats per rating value.
         """
@@ -102,7 +103,7 @@ class PrivateSVD:
         return value_plan(epsilon, *counts, noise=self.noise, ridge=self.ridge, rank=self.rank)
 
     def guarantee(self, epsilon: str) -> Guarantee:
-        """What the training promises. Not exact: its vectors of noise are drawn in floats.
+        """Return the guarantee. It is not exact: noise vectors are drawn in floats.
 
         `epsilon`: nats per rating value.
         """
@@ -149,7 +150,7 @@ class PrivateSVD:
 def _fitted(
     name: str, ratings: Ratings, biases: Biases, factors: NoisyFactors, guarantee: Guarantee
 ) -> Fitted:
-    """Factors are in units of sqrt B, B a quarter of the range."""
+    """Return the fitted model. Factors are in units of sqrt B, B a quarter of the range."""
     levels = np.asarray(ratings.scale.values)
     width = float(levels[-1] - levels[0])
     root = (width / 4) ** 0.5
@@ -167,10 +168,10 @@ def _fitted(
 
 
 def own_precision(width: float, rows: Doubles) -> Doubles:
-    """What holds a row at home: a rating's noise over the mean square of the released rows.
+    """Return the prior precision of a device's row: rating noise over the mean square of rows.
 
-    `rows`: shape (rows, K). Shape (1 + K,).
+    `rows`: released, shape (rows, K). Returns shape (1 + K,).
     """
     rating = (LEVEL_NOISE * width) ** 2
-    own = rating / np.maximum((rows**2).mean(0), 1e-6 * rating) if len(rows) else np.zeros(0)
-    return np.concatenate([[(LEVEL_NOISE / LEVEL_SPREAD) ** 2], own])
+    factors = rating / np.maximum((rows**2).mean(0), 1e-6 * rating) if len(rows) else np.zeros(0)
+    return np.concatenate([[(LEVEL_NOISE / LEVEL_SPREAD) ** 2], factors])

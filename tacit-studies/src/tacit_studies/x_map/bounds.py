@@ -1,12 +1,12 @@
-"""X-Map's Theorems 2, 3 and 4 as questions that can be asked of a pair, or of a row, of items.
+"""X-Map's Theorems 2, 3 and 4 as numerical checks of a pair, or of a row, of items.
 
-2  Leaving out one witness moves s(i, j) by SS(i, j) at most.
-3  Every drawn neighbour is more alike than Sim_k - w, with probability 1 - rho at least.
-4  Every item more alike than Sim_k + w is drawn, with probability 1 - rho at least.
+2  Removing one witness changes s(i, j) by at most SS(i, j). 3  Every drawn neighbour has a
+similarity above Sim_k - w, with probability at least 1 - rho. 4  Every item with a similarity above
+Sim_k + w is drawn, with probability at least 1 - rho.
 
-None holds in general: whoever rated one of both is in its norm, products of centred ratings may be
-negative, and one SS stands in the proofs for those of all pairs. Where w is all of Sim_k, 3 and 4
-hardly say anything; `EventShares.silent` tells so.
+None holds in general: a user who rated one of both items is in its norm, products of centred
+ratings may be negative, and the proofs use one SS for all pairs. Where w is as large as Sim_k, 3
+and 4 are almost vacuous, as `EventShares.silent` reports.
 """
 
 import math
@@ -24,9 +24,9 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Moved:
-    """How far one person moves a similarity, and how far Theorem 2 says, SS as printed.
+    """Largest change of a similarity by one user, and the bound of Theorem 2, SS as printed.
 
-    `shared`: the largest change by somebody who rated both; `single`: who rated one of both.
+    `shared`: by a user who rated both. `single`: by a user who rated one of both.
     """
 
     shared: float
@@ -35,20 +35,23 @@ class Moved:
 
     @property
     def holds(self) -> bool:
-        """Theorem 2, for this pair."""
+        """Whether Theorem 2 holds for this pair."""
         return max(self.shared, self.single) <= self.printed + 1e-12
 
 
 def moved(first: Doubles, second: Doubles) -> Moved:
-    """Centred ratings of two items, shape (people,), NaN where there is none."""
+    """Return the changes of a pair's similarity.
+
+    `first`, `second`: centred ratings of two items, shape (users,), NaN where unrated.
+    """
     a, b = np.nan_to_num(first), np.nan_to_num(second)
     dot, squares = float(a @ b), (float(a @ a), float(b @ b))
-    whole = _cosine(dot, squares[0], squares[1])
+    complete = _cosine(dot, squares[0], squares[1])
     without = np.array([
         _cosine(dot - x * y, squares[0] - x * x, squares[1] - y * y)
         for x, y in zip(a, b, strict=True)
     ])  # fmt: skip
-    change = np.abs(without - whole)
+    change = np.abs(without - complete)
     both = ~np.isnan(first) & ~np.isnan(second)
     single = np.isnan(first) != np.isnan(second)
     return Moved(
@@ -59,17 +62,17 @@ def moved(first: Doubles, second: Doubles) -> Moved:
 
 
 def published_sensitivity(a: Doubles, b: Doubles, both: NDArray[np.bool_]) -> float:
-    """SS as it stands in Theorem 2; may be negative. 0 without anybody who rated both.
+    """Return SS as printed in Theorem 2, possibly negative; 0 without users who rated both.
 
-    `a`, `b` and `both`: shape (people,).
+    `a`, `b` and `both`: shape (users,).
     """
     rest = np.sqrt(np.maximum((a @ a - a**2) * (b @ b - b**2), 0))[both]
     known = rest > SMALLEST**2
     if not known.any():
         return 0.0
     dot, products = float(a @ b), (a * b)[both][known]
-    whole = _cosine(dot, float(a @ a), float(b @ b))
-    return float(max((products / rest[known]).max(), (dot / rest[known]).max() - whole))
+    complete = _cosine(dot, float(a @ a), float(b @ b))
+    return float(max((products / rest[known]).max(), (dot / rest[known]).max() - complete))
 
 
 def _cosine(dot: float, first: float, second: float) -> float:
@@ -78,10 +81,10 @@ def _cosine(dot: float, first: float, second: float) -> float:
 
 @dataclass(frozen=True)
 class EventShares:
-    """How often the events of Theorems 3 and 4 came true, as shares of draws.
+    """Frequencies of the events of Theorems 3 and 4, as fractions of draws.
 
-    `silent`: Sim_k - w is 0 or less and nothing lies above Sim_k + w, so that neither says a thing
-    about items that are alike at all.
+    `silent`: whether the theorems are vacuous: Sim_k - w is at most 0, and no similarity exceeds
+    Sim_k + w.
     """
 
     above: float
@@ -94,12 +97,12 @@ def neighbours_drawn(
 ) -> EventShares:
     """Draw k neighbours of one row `draws` times; `s`, `sensitivity`: of its candidates.
 
-    Sim_k is taken over the candidates and w with the largest SS, as in the theorems; neighbours are
-    drawn with each pair's own SS, as in the algorithm. `epsilon`: epsilon', nats a row.
+    Sim_k is over the candidates and w is for the largest SS, as in the theorems. Neighbours are
+    drawn with each pair's SS, as in the algorithm. `epsilon`: epsilon', nats per row.
     """
-    kth, own = truncation(s, sensitivity, k, epsilon, longest)
-    w = float(own.max())
-    exponent = epsilon * np.maximum(s, kth - own) / (4 * k * sensitivity)
+    kth, widths = truncation(s, sensitivity, k, epsilon, longest)
+    w = float(widths.max())
+    exponent = epsilon * np.maximum(s, kth - widths) / (4 * k * sensitivity)
     certain = np.flatnonzero(s > kth + w)
     key, above, present = Draws.secret(), 0, 0
     for number in range(draws):
@@ -112,5 +115,5 @@ def neighbours_drawn(
 
 
 def holds(share: float) -> bool:
-    """Whether an event that came true in this share of draws keeps 1 - rho."""
+    """Return whether an event of this frequency satisfies 1 - rho."""
     return share >= 1 - RHO
