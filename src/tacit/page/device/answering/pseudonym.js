@@ -55,12 +55,12 @@ export function erasureKey(secret, task, provider) {
  * @param {CryptoKey} secret
  * @param {string} task
  * @param {number} epoch
- * @param {number | null} place
+ * @param {number | null} index
  * @param {string | null} provider
  * @returns {Promise<string>}
  */
-export async function reportId(secret, task, epoch, place, provider) {
+export async function reportId(secret, task, epoch, index, provider) {
   const head = provider === null ? "tacit-report-1" : `tacit-report-2\n${provider}`;
-  const text = `${head}\n${task}\n${epoch}\n${place ?? "all"}`;
+  const text = `${head}\n${task}\n${epoch}\n${index ?? "all"}`;
   return hexadecimal(await mac(secret, text)).slice(0, NAME_DIGITS);
 }

@@ -41,24 +41,24 @@ export const MOST_BYTES = 32 << 20;
 /**
  * Return the K components of an item's vector.
  * @param {LowRank} low
- * @param {number} place
+ * @param {number} index
  * @returns {Float32Array}
  */
-export function vector({ spectrum, vectors }, place) {
-  return halves(vectors, place * spectrum.length, spectrum.length);
+export function vector({ spectrum, vectors }, index) {
+  return halves(vectors, index * spectrum.length, spectrum.length);
 }
 
 /**
  * Return the indices of an item's neighbours, and their weights.
  * @param {ListModel} model
- * @param {number} place
+ * @param {number} index
  * @returns {[places: Uint32Array, weights: Float32Array]}
  */
-export function weightsOf({ items, neighbours }, place) {
+export function weightsOf({ items, neighbours }, index) {
   if (neighbours === null) return [new Uint32Array(), new Float32Array()];
-  const weights = halves(neighbours.weights, place * neighbours.count, neighbours.count);
+  const weights = halves(neighbours.weights, index * neighbours.count, neighbours.count);
   if (neighbours.count === items.length) return [Uint32Array.from(items.keys()), weights];
-  return [placesOf(neighbours, items.length, place), weights];
+  return [placesOf(neighbours, items.length, index), weights];
 }
 
 /**
@@ -102,10 +102,10 @@ export function isListModel(data) {
 /**
  * @param {ItemNeighbours} neighbours
  * @param {number} n
- * @param {number} place
+ * @param {number} index
  */
-function placesOf({ count, places }, n, place) {
-  return whole(places, place * count, count, listModelHeader.placeBytes(n));
+function placesOf({ count, places }, n, index) {
+  return whole(places, index * count, count, listModelHeader.placeBytes(n));
 }
 
 /**
@@ -113,8 +113,8 @@ function placesOf({ count, places }, n, place) {
  * @param {number} n
  */
 function refuseDisorder(neighbours, n) {
-  for (let place = 0; place < n; place++) {
-    const row = placesOf(neighbours, n, place);
+  for (let index = 0; index < n; index++) {
+    const row = placesOf(neighbours, n, index);
     const inOrder = row.every((each, k) => each < (row[k + 1] ?? n));
     if (!inOrder) {
       throw new DataError("Neighbours of this list model are out of range, or out of order.");

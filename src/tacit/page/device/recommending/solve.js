@@ -19,15 +19,15 @@ const ROUNDS = 8; // iterations of the cells link, each of which reduces the err
  * Return mu + x[0] + item_bias + x[1:] . item_factors. Without an item, the user's mean, mu + x[0].
  * @param {ItemDraw} draw
  * @param {Row} x
- * @param {number | undefined} place
+ * @param {number | undefined} index
  * @returns {number}
  */
-export function theta(draw, x, place) {
+export function theta(draw, x, index) {
   const level = draw.mu + at(x, 0);
-  if (place === undefined) return level;
+  if (index === undefined) return level;
   const K = x.length - 1;
-  let total = level + at(draw.itemBias, place);
-  for (let k = 0; k < K; k++) total += at(x, 1 + k) * at(draw.itemFactors, place * K + k);
+  let total = level + at(draw.itemBias, index);
+  for (let k = 0; k < K; k++) total += at(x, 1 + k) * at(draw.itemFactors, index * K + k);
   return total;
 }
 
