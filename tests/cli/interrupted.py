@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.cli import main
 from tacit.evaluation.comparison import tools
-from tacit.evaluation.comparison.runner import Tools
+from tacit.evaluation.comparison.tools import Tools
 
 
 class Middle:

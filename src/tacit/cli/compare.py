@@ -12,7 +12,7 @@ from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
     from tacit.evaluation.comparison.request import Comparison
-    from tacit.evaluation.comparison.runner import Tools
+    from tacit.evaluation.comparison.tools import Tools
     from tacit.evaluation.results import ResultRow
     from tacit.ratings import Ratings
 

@@ -134,7 +134,7 @@ def fit(
 def _check_names(model: str | None, channel: str, plan: str | None, items: Path | None) -> None:
     """Validate the names of model, channel and plan. Raises `RequestError`."""
     from tacit.evaluation.comparison import tools
-    from tacit.evaluation.comparison.request import RANDOM
+    from tacit.evaluation.comparison.tools import RANDOM
 
     tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN, items=items is not None)
     if model == RANDOM:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from tacit.evaluation.comparison.request import POPULARITY, RANDOM
 from tacit.evaluation.comparison.tables import deciding, digits_of, foremost, holding
+from tacit.evaluation.comparison.tools import POPULARITY, RANDOM
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
 

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Generic, TypeVar
 from typing import Protocol as Interface
-from typing import TypeVar
 
 from tacit.evaluation.journal import Journal
 from tacit.evaluation.results import AnyRow
@@ -64,6 +64,7 @@ class Keyed(Interface):
         ...
 
 
+Value = TypeVar("Value")
 AnyExperiment = TypeVar("AnyExperiment", bound=Keyed)
 Progress = Callable[[str, int, int], None]
 
@@ -142,3 +143,18 @@ def run(
         done += 1
     progress("", done, len(experiments))
     return journal.rows(experiment.key for experiment in experiments)
+
+
+class Latest(Generic[Value]):
+    """Cache of the last value."""
+
+    def __init__(self) -> None:
+        self._key: object = None
+        self._value: Value | None = None
+
+    def of(self, key: object, make: Callable[[], Value]) -> Value:
+        """Return the cached value if it is that of `key`, otherwise make it."""
+        if self._value is None or key != self._key:
+            self._value = None  # freed first: two tables of reports would double the memory
+            self._key, self._value = key, make()
+        return self._value

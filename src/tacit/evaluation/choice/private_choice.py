@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.evaluation.choice.tradeoff import Tradeoff
-from tacit.evaluation.comparison.runner import Floats, Tools
+from tacit.evaluation.comparison.tools import Floats, Tools
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings

@@ -12,7 +12,7 @@ from tacit.errors import RequestError
 from tacit.evaluation.comparison import defaults, members
 from tacit.evaluation.comparison import tools as registered
 from tacit.evaluation.comparison.request import Comparison
-from tacit.evaluation.comparison.runner import Tools
+from tacit.evaluation.comparison.tools import Tools
 from tacit.given import whole
 from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings

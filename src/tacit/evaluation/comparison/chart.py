@@ -8,8 +8,8 @@ from statistics import fmean, pstdev
 
 from matplotlib.figure import Figure
 
-from tacit.evaluation.comparison.request import POPULARITY, RANDOM
 from tacit.evaluation.comparison.tables import digits_of
+from tacit.evaluation.comparison.tools import POPULARITY, RANDOM
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.results import ResultRow
 from tacit.reporting.page import FigurePanel, ReportFigure

@@ -27,7 +27,7 @@ def plan_for(source: "Ratings | Reports") -> str:
 def beside_floors(models: Sequence[str]) -> tuple[str, ...]:
     """Add the baselines: random lists, popularity, and private popularity if there is a trainer of
     list models. No duplicates."""
-    from tacit.evaluation.comparison.request import POPULARITY, RANDOM
+    from tacit.evaluation.comparison.tools import POPULARITY, RANDOM
     from tacit.training import LIST_TRAININGS, DPPopularity
 
     floors = [DPPopularity.name] if any(name in LIST_TRAININGS for name in models) else []

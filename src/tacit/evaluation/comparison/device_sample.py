@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.evaluation.comparison.runner import Tools
+from tacit.evaluation.comparison.tools import Tools
 from tacit.readers import synthetic
 from tacit.reporting.table import NOTHING
 from tacit.scale import RatingScale

@@ -1,11 +1,11 @@
 """Top-N metrics of a result row, over the catalogue without the excluded items."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.evaluation.comparison.tools import Lister
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures
 from tacit.models.lists.exclusion import PRESENCE_PUBLIC
 from tacit.ratings import Codes, Ratings
@@ -13,8 +13,6 @@ from tacit.reports import Reports
 
 MOST_SCORES = 1 << 27
 """Maximum number of predicted scores; above it, a sample of the users is evaluated."""
-Lister = Callable[[Any, Ratings, str, int], Codes]
-"""Recommend: fitted model, true ratings of the users, location, list length -> item indices."""
 
 
 def list_columns(

@@ -9,7 +9,7 @@ from tacit.channels.table import Channel
 from tacit.collection import plans
 from tacit.collection.plan import Plan
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.runner import Tools
+from tacit.evaluation.comparison.tools import Tools
 from tacit.privacy.epsilon import epsilon_text
 from tacit.ratings import Ratings
 from tacit.reports import Reports

@@ -10,7 +10,8 @@ import polars as pl
 from tacit.collection.plans import protects_presence
 from tacit.errors import RequestError
 from tacit.evaluation import grid
-from tacit.evaluation.comparison.runner import ComparisonRunner, Tools
+from tacit.evaluation.comparison.runner import ComparisonRunner
+from tacit.evaluation.comparison.tools import RANDOM, Tools
 from tacit.evaluation.comparison.without_privacy import beside_free
 from tacit.evaluation.grid import Experiment, Progress
 from tacit.evaluation.journal import Journal
@@ -19,9 +20,6 @@ from tacit.metrics.split import SplitProtocol
 from tacit.privacy.epsilon import epsilon_text
 from tacit.ratings import Ratings
 from tacit.training import modes
-
-RANDOM, POPULARITY = "random", "popularity"
-"""List models that are baselines of every comparison. The first one is not fitted to data."""
 
 
 def epsilons(text: str) -> tuple[str, ...]:

@@ -18,10 +18,9 @@ from tacit.evaluation.comparison.device_sample import made_up
 from tacit.evaluation.comparison.guarantee_text import sentences
 from tacit.evaluation.comparison.report import report
 from tacit.evaluation.comparison.request import Comparison
-from tacit.evaluation.comparison.runner import Tools
 from tacit.evaluation.comparison.summary import as_text
 from tacit.evaluation.comparison.tables import accuracy, deciding
-from tacit.evaluation.comparison.tools import AUTO, auto_names
+from tacit.evaluation.comparison.tools import AUTO, Tools, auto_names
 from tacit.evaluation.grid import IDENTITY
 from tacit.evaluation.outputs import writable
 from tacit.evaluation.progress import bar

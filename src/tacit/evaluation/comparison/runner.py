@@ -1,73 +1,25 @@
 """Runner of single experiments: split, perturb, fit, predict, evaluate."""
 
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
-from typing import Protocol as Interface
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from tacit.collection.plan import Plan
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.lists import Lister, cold_users, list_columns
+from tacit.evaluation.comparison.lists import cold_users, list_columns
 from tacit.evaluation.comparison.ratings import NO_RATINGS, rating_columns
-from tacit.evaluation.grid import IDENTITY, Experiment
+from tacit.evaluation.comparison.tools import Predictor, Tools
+from tacit.evaluation.grid import IDENTITY, Experiment, Latest
 from tacit.evaluation.results import ResultRow
 from tacit.metrics.accuracy import relevant_from
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
-from tacit.ratings import Codes, Ratings
+from tacit.ratings import Ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale
-
-AUTO = "auto"
-Floats = NDArray[np.floating[Any]]
-Value = TypeVar("Value")
-
-
-class Predictor(Interface):
-    """Interface of a fitted model."""
-
-    def predict_codes(self, users: Codes, items: Codes) -> Floats:
-        """Return the predicted rating of each pair of indices into the training vocabulary."""
-        ...
-
-
-class Trained(Predictor, Interface):
-    """Interface of the model of a trainer, which has a guarantee."""
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The guarantee of the training."""
-        ...
-
-
-@dataclass(frozen=True)
-class Tools:
-    """Functions of the grid, injected: `tools` returns the real ones, tests use others.
-
-    `plan(name, channel, epsilon, scale, cap)`: a plan over a channel, "auto" included.
-    `perturb(ratings, plan)`: the reports. `fit(model, data, rng=.., ..)`,
-    `train(model, ratings, epsilon=.., rng=.., ..)` and `device_predict(fitted, own, users, items)`:
-    as in `tacit.models`. `lists(fitted, own, where, length)`: the lists of all users.
-    `where(model)`: the locations where it predicts. `rates(model)`: whether it predicts ratings.
-    `reads_items(model)`: whether it uses a public item table. `plugged(channel, model)`: which of
-    the two come from plug-ins.
-    """
-
-    plan: Callable[[str, str, str, Any, int | None], Plan]
-    perturb: Callable[[Ratings, Plan], Reports]
-    fit: Callable[..., Any]
-    train: Callable[..., Trained]
-    device_predict: Callable[[Any, Ratings, Codes, Codes], Floats]
-    lists: Lister
-    where: Callable[[str], Sequence[str]] = lambda model: ("provider", "device")
-    rates: Callable[[str], bool] = lambda model: True
-    reads_items: Callable[[str], bool] = lambda model: False
-    plugged: Callable[[str | None, str | None], str | None] = lambda channel, model: None
 
 
 @dataclass(frozen=True)
@@ -97,21 +49,6 @@ class Promise:
     def of_training(cls, guarantee: Guarantee) -> Self:
         """Return the guarantees of a trainer, per user if that is its unit."""
         return cls(guarantee, guarantee if guarantee.unit == "user" else None)
-
-
-class Latest(Generic[Value]):
-    """Cache of the last value."""
-
-    def __init__(self) -> None:
-        self._key: object = None
-        self._value: Value | None = None
-
-    def of(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return the cached value if it is that of `key`, otherwise make it."""
-        if self._value is None or key != self._key:
-            self._value = None  # freed first: two tables of reports would double the memory
-            self._key, self._value = key, make()
-        return self._value
 
 
 class ComparisonRunner:

@@ -1,10 +1,14 @@
 """Channels, plans and models of the grid, by name."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, cast
+from typing import Protocol as Interface
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tacit import channels, models, training
 from tacit.channels.table import Channel
@@ -13,22 +17,68 @@ from tacit.collection.perturb import perturb as perturb
 from tacit.collection.plan import Plan
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.request import POPULARITY, RANDOM
-from tacit.evaluation.comparison.runner import AUTO as AUTO
-from tacit.evaluation.comparison.runner import Tools
 from tacit.evaluation.grid import IDENTITY
 from tacit.models.lists.by_rating import lists_by_rating
 from tacit.models.lists.exclusion import Where
+from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.registry import Registry, refuse_twins
 from tacit.reports import Reports
 from tacit.scale import RatingScale
 
+AUTO = "auto"
+RANDOM, POPULARITY = "random", "popularity"
+"""List models that are baselines of every comparison. The first one is not fitted to data."""
+Floats = NDArray[np.floating[Any]]
+Lister = Callable[[Any, Ratings, str, int], Codes]
+"""Recommend: fitted model, true ratings of the users, location, list length -> item indices."""
 BY_MODEL = (models.MODELS, models.LIST_MODELS, training.STRICT_TRAININGS, training.LIST_TRAININGS)
 """Registries of model names."""
 
 Advance = Callable[[float], None]
 """Progress callback with the completed share, 0 to 1."""
+
+
+class Predictor(Interface):
+    """Interface of a fitted model."""
+
+    def predict_codes(self, users: Codes, items: Codes) -> Floats:
+        """Return the predicted rating of each pair of indices into the training vocabulary."""
+        ...
+
+
+class Trained(Predictor, Interface):
+    """Interface of the model of a trainer, which has a guarantee."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee of the training."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Functions of the grid, injected: `tools` returns the real ones, tests use others.
+
+    `plan(name, channel, epsilon, scale, cap)`: a plan over a channel, "auto" included.
+    `perturb(ratings, plan)`: the reports. `fit(model, data, rng=.., ..)`,
+    `train(model, ratings, epsilon=.., rng=.., ..)` and `device_predict(fitted, own, users, items)`:
+    as in `tacit.models`. `lists(fitted, own, where, length)`: the lists of all users.
+    `where(model)`: the locations where it predicts. `rates(model)`: whether it predicts ratings.
+    `reads_items(model)`: whether it uses a public item table. `plugged(channel, model)`: which of
+    the two come from plug-ins.
+    """
+
+    plan: Callable[[str, str, str, Any, int | None], Plan]
+    perturb: Callable[[Ratings, Plan], Reports]
+    fit: Callable[..., Any]
+    train: Callable[..., Trained]
+    device_predict: Callable[[Any, Ratings, Codes, Codes], Floats]
+    lists: Lister
+    where: Callable[[str], Sequence[str]] = lambda model: ("provider", "device")
+    rates: Callable[[str], bool] = lambda model: True
+    reads_items: Callable[[str], bool] = lambda model: False
+    plugged: Callable[[str | None, str | None], str | None] = lambda channel, model: None
 
 
 def channel(name: str, epsilon: str, scale: RatingScale, *, missing: bool = False) -> Channel:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.crossdomain.trial import Doubles, Predicted, Trial, TrialPredictions
 from tacit.engines.engine import Engine
-from tacit.evaluation.comparison.request import POPULARITY, RANDOM
+from tacit.evaluation.comparison.tools import POPULARITY, RANDOM
 from tacit.privacy.guarantee import NO_PRIVACY
 
 

@@ -16,11 +16,10 @@ from tacit.crossdomain.trial import Predicted, System, Trial
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.evaluation import grid
-from tacit.evaluation.comparison.runner import Latest
 from tacit.evaluation.crossdomain.floors import ListFloor, list_floors
 from tacit.evaluation.crossdomain.lists import AskedCatalogue
 from tacit.evaluation.crossdomain.rows import FIGURES, TrialRow
-from tacit.evaluation.grid import Progress
+from tacit.evaluation.grid import Latest, Progress
 from tacit.evaluation.journal import Journal
 from tacit.privacy.guarantee import Guarantee
 

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, Self
 
 from tacit.evaluation.comparison.guarantee_text import either
-from tacit.evaluation.comparison.request import POPULARITY, RANDOM
+from tacit.evaluation.comparison.tools import POPULARITY, RANDOM
 from tacit.evaluation.results import LISTS, checked, plain
 from tacit.privacy.guarantee import Trust, Unit
 from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from tacit.errors import RequestError
 from tacit.evaluation import grid
 from tacit.evaluation.comparison.request import Comparison
-from tacit.evaluation.comparison.runner import ComparisonRunner, Tools
+from tacit.evaluation.comparison.runner import ComparisonRunner
+from tacit.evaluation.comparison.tools import Tools
 from tacit.evaluation.comparison.without_privacy import beside_free
 from tacit.evaluation.grid import IDENTITY, Experiment, Progress
 from tacit.evaluation.journal import Journal
