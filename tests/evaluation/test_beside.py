@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.evaluation.attacks.beside import beside, found_beside
+from tacit.evaluation.attacks.beside import quick_attacks, attack_section
 from tacit.evaluation.comparison.report import report
 from tacit.readers import synthetic
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return beside(
+    return quick_attacks(
         synthetic(120, 80, 4000, rng=1),
         plan="rated",
         channels=["identity", "randomized-response"],
@@ -32,7 +32,7 @@ def test_more_epsilon_is_more_found(rows):
 
 
 def test_each_of_the_terms_has_its_line_and_the_guess_is_last(rows):
-    words = found_beside(rows)
+    words = attack_section(rows)
     assert [terms for terms, _ in words.linked] == [
         "randomized-response at 0.5 under rated",
         "randomized-response at 3 under rated",
@@ -49,12 +49,12 @@ def test_each_of_the_terms_has_its_line_and_the_guess_is_last(rows):
 def test_a_leak_is_said(rows):
     (guilty,) = [r for r in rows if r.epsilon == 3.0 and r.figure == "balanced accuracy"]
     leaking = [replace(row, leaks=row is guilty) for row in rows]
-    assert any("above the" in part for part in found_beside(leaking).said)
+    assert any("above the" in part for part in attack_section(leaking).said)
 
 
 def test_nothing_is_played_where_no_channel_is(make_row):
     ratings = synthetic(60, 50, 1500, rng=1)
-    assert beside(ratings, plan="rated", channels=["identity"], epsilons=["1"]) == []
+    assert quick_attacks(ratings, plan="rated", channels=["identity"], epsilons=["1"]) == []
     assert "<h2>Attacks</h2>" not in report([make_row()])
 
 

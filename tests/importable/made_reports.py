@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from tacit import synthetic
-from tacit.evaluation.attacks.beside import beside
+from tacit.evaluation.attacks.beside import quick_attacks
 from tacit.evaluation.attacks.report import report as attacks
 from tacit.evaluation.attacks.request import AttackRequest
 from tacit.evaluation.attacks.rows import AttackRow
@@ -140,7 +140,7 @@ def trials(seeds: int, keeps: tuple[int, ...], overlaps: tuple[float, ...]) -> I
 def compared_page(seeds: int = 2) -> str:
     pairs = [("The Long Way Home", 5.0, 3.7), ("Heat", 2.0, 4.1), ("Up", None, 2.9)]
     sample = DeviceSample("A synthetic user", "optimal", "1", pairs, symbols=5)
-    attacked = beside(
+    attacked = quick_attacks(
         RATINGS, plan="rated", channels=["optimal", "bounded-laplace"], epsilons=["0.5", "1"]
     )
     return comparison(

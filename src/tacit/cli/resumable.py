@@ -35,10 +35,10 @@ class Resumable(Generic[Rows]):
 
         Exits with 130 if interrupted.
         """
-        from tacit.evaluation.journal import Journal, beside
+        from tacit.evaluation.journal import Journal, journal_path
         from tacit.evaluation.progress import bar
 
-        journal = Journal(beside(self.json or report), self.kind)
+        journal = Journal(journal_path(self.json or report), self.kind)
         if done := self.finished(journal):
             options.notice(f"{len(done)} rows of an earlier run were found. Resuming.")
         try:

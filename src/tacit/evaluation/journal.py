@@ -46,7 +46,7 @@ class Journal(Generic[AnyRow]):
             self.path.unlink(missing_ok=True)
 
 
-def beside(result: Path | None) -> Path | None:
+def journal_path(result: Path | None) -> Path | None:
     """Return the path of the journal of a result file."""
     return None if result is None else result.with_name(result.name + ".journal")
 

@@ -18,7 +18,7 @@ KNOWN, VICTIMS = 8, 500
 LINKED = (f"{KNOWN} random items with stars", "top-1")
 
 
-def beside(
+def quick_attacks(
     ratings: Ratings,
     *,
     plan: str,
@@ -42,7 +42,7 @@ def beside(
 
 
 @dataclass(frozen=True)
-class FoundBeside:
+class AttackSection:
     """Section of a report on attacks.
 
     `linked`: terms, and the linkage success of the first guess. `said`: sentences. `tables`: all
@@ -56,13 +56,13 @@ class FoundBeside:
     known: int = KNOWN
 
 
-def found_beside(rows: Sequence[AttackRow]) -> FoundBeside | None:
+def attack_section(rows: Sequence[AttackRow]) -> AttackSection | None:
     """Return the section for these rows, or None without rows."""
     if not rows:
         return None
     names = dict.fromkeys(row.attack for row in rows)
-    return FoundBeside(
-        linked=list(_lines(rows)),
+    return AttackSection(
+        linked=list(_linked_lines(rows)),
         said=[*leaks(rows), EXPERIMENT],
         tables=tables(rows),
         knows={name: ATTACKS[name].knows for name in names},
@@ -74,7 +74,7 @@ def linked(rows: Sequence[AttackRow]) -> list[AttackRow]:
     return [row for row in rows if (row.setting, row.figure) == LINKED]
 
 
-def _lines(rows: Sequence[AttackRow]) -> Iterator[tuple[str, str]]:
+def _linked_lines(rows: Sequence[AttackRow]) -> Iterator[tuple[str, str]]:
     """Yield a line per terms, no privacy last, then the guess without reports."""
     ordered = sorted(rows, key=lambda row: row.epsilon is None)
     linkage = {under(row): row for row in linked(ordered)}
@@ -82,14 +82,14 @@ def _lines(rows: Sequence[AttackRow]) -> Iterator[tuple[str, str]]:
     for terms, row in linkage.items():
         yield (
             terms,
-            _line(row.value, reconstructed[terms].value if terms in reconstructed else None),
+            _linked_line(row.value, reconstructed[terms].value if terms in reconstructed else None),
         )
     for row in list(linkage.values())[:1]:
         stars = next((one.baseline for one in reconstructed.values()), None)
-        yield "without reports", _line(row.baseline, stars)
+        yield "without reports", _linked_line(row.baseline, stars)
 
 
-def _line(success: float, stars: float | None) -> str:
+def _linked_line(success: float, stars: float | None) -> str:
     guessed = "" if stars is None else f"; {share(stars)} of ratings reconstructed"
     return f"{share(success)} of users{guessed}"
 

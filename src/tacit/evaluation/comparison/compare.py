@@ -12,7 +12,7 @@ from tacit.evaluation.comparison import tools
 from tacit.evaluation.comparison.asked import CheckedRequest, asked, known_options, protocol
 from tacit.evaluation.comparison.request import Comparison
 from tacit.evaluation.comparison.result import ComparisonResult
-from tacit.evaluation.journal import Journal, beside
+from tacit.evaluation.journal import Journal, journal_path
 from tacit.evaluation.outputs import ROWS, writable
 from tacit.evaluation.progress import bar
 from tacit.evaluation.results import ResultRow, save
@@ -86,7 +86,7 @@ def compare(
     ratings = as_ratings(data, scale=scale, columns=columns, held_out=held_out, **reading)
     comparison = request.of(ratings)
     real = tools.with_devices_on(engine, request.tools(), comparison.models)
-    journal = Journal(beside(target), ResultRow)
+    journal = Journal(journal_path(target), ResultRow)
     with bar("comparing") as progress:
         rows = comparison.run(ratings, real, journal, progress)
     if target is not None:

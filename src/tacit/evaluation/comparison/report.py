@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from tacit.evaluation.attacks.beside import found_beside
+from tacit.evaluation.attacks.beside import attack_section
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison.chart import TITLES, Chart
 from tacit.evaluation.comparison.device_sample import DeviceSample
@@ -44,7 +44,7 @@ def report(
         promises=[_promise(claim, group) for claim, group in claims(holding(rows))],
         failed=failed(rows),
         asides=_asides(rows),
-        attacked=found_beside(attacked),
+        attacked=attack_section(attacked),
         best=best(holding(rows)),
         figures=[chart.report_figure() for chart in charts if chart.epsilons],
         sample=sample,

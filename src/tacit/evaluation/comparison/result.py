@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from tacit.errors import RequestError
-from tacit.evaluation.attacks.beside import beside
+from tacit.evaluation.attacks.beside import quick_attacks
 from tacit.evaluation.attacks.rows import AttackRow
 from tacit.evaluation.comparison.chart import TITLES, Chart
 from tacit.evaluation.comparison.device_sample import made_up
@@ -152,7 +152,7 @@ class ComparisonResult:
             notify("Attacks require a comparison without --cap, so the report has none.")
             return ()
         with bar("attacking") as progress:
-            return beside(
+            return quick_attacks(
                 self.ratings,
                 plan=request.plan,
                 channels=self._named,

@@ -18,10 +18,10 @@ Part = tuple[ResultRow, Slice]
 
 def slice_tables(rows: Sequence[ResultRow]) -> list[Table]:
     """Return a table of users and one of items, means over splits. Empty without slices."""
-    return [table for by in CAPTIONS if (table := _table(rows, by)).lines]
+    return [table for by in CAPTIONS if (table := _slice_table(rows, by)).lines]
 
 
-def _table(rows: Sequence[ResultRow], by: By) -> Table:
+def _slice_table(rows: Sequence[ResultRow], by: By) -> Table:
     parts = [(row, part) for row in rows for part in row.slices or () if part.by == by]
     sliced = [row for row, _ in parts]
     epsilons = sorted({row.epsilon for row in sliced if row.epsilon is not None})
@@ -29,7 +29,7 @@ def _table(rows: Sequence[ResultRow], by: By) -> Table:
     heading = ("channel, model, where", "decile", "training ratings", *map("{:g}".format, epsilons),
                "no privacy", *costs)  # fmt: skip
     lines = [
-        (", ".join(kind), *_line(mine, kind[0], epsilons))
+        (", ".join(kind), *_decile_line(mine, kind[0], epsilons))
         for kind in kinds(sliced)
         for mine in _by_decile(parts, *kind[1:])
     ]
@@ -44,7 +44,7 @@ def _by_decile(parts: Sequence[Part], model: str, where: str) -> list[list[Part]
     return [[(row, part) for row, part in mine if part.decile == decile] for decile in deciles]
 
 
-def _line(parts: Sequence[Part], via: str, epsilons: Sequence[float]) -> tuple[str, ...]:
+def _decile_line(parts: Sequence[Part], via: str, epsilons: Sequence[float]) -> tuple[str, ...]:
     """Return a decile: its number, its training ratings, the error at each epsilon, the cost."""
     every = [part for _, part in parts]
     fewest, most = min(part.fewest for part in every), max(part.most for part in every)
