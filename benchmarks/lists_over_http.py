@@ -30,11 +30,11 @@ from tacit import compile_channel, fit, read, synthetic
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
-from tacit.evaluation.comparison.lists import list_columns
-from tacit.evaluation.comparison.runner import ComparisonRunner
-from tacit.evaluation.comparison.tools import lists, tools
-from tacit.evaluation.grid import Experiment
-from tacit.evaluation.progress import bar
+from tacit.experiments.comparison.comparison import ComparisonRunner
+from tacit.experiments.grid import Experiment
+from tacit.experiments.metric_columns import list_columns
+from tacit.experiments.progress import bar
+from tacit.experiments.tools import lists, tools
 from tacit.metrics.split import SplitProtocol
 from tacit.models import list_model
 from tacit.ratings import Ratings

@@ -19,14 +19,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from tacit import read
-from tacit.evaluation.comparison import tools
-from tacit.evaluation.comparison.request import Comparison
-from tacit.evaluation.grid import IDENTITY
-from tacit.evaluation.journal import Journal
-from tacit.evaluation.person.axis import on_axis
-from tacit.evaluation.person.request import PersonComparison
-from tacit.evaluation.progress import bar
-from tacit.evaluation.results import ResultRow
+from tacit.experiments import tools
+from tacit.experiments.comparison.comparison import Comparison
+from tacit.experiments.comparison.user_level import PersonComparison, on_axis
+from tacit.experiments.grid import IDENTITY, Journal
+from tacit.experiments.progress import bar
+from tacit.experiments.results import ResultRow
 
 MODELS = "channel-mf,pg-mf,dpals,dp-covariance"
 COLOURS = ("tab:blue", "tab:cyan", "tab:green", "tab:red", "tab:purple")

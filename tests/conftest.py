@@ -26,7 +26,7 @@ from tacit.collection.rated import Rated
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
 from tacit.engines.spark import Spark
-from tacit.evaluation.comparison.tools import Tools
+from tacit.experiments.tools import Tools
 from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
 from tacit.reports import Reports

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from tacit.errors import DataError as DataError
     from tacit.errors import RequestError as RequestError
     from tacit.errors import TacitError as TacitError
-    from tacit.evaluation.comparison.compare import compare as compare
-    from tacit.evaluation.comparison.result import ComparisonResult as ComparisonResult
+    from tacit.experiments.comparison.compare import ComparisonResult as ComparisonResult
+    from tacit.experiments.comparison.compare import compare as compare
     from tacit.models import Fitted as Fitted
     from tacit.models import at_home as at_home
     from tacit.models import fit as fit
@@ -49,7 +49,7 @@ _HOMES = {
     "CertificateError": "errors",
     "Channel": "channels.table",
     "Client": "device.client",
-    "ComparisonResult": "evaluation.comparison.result",
+    "ComparisonResult": "experiments.comparison.compare",
     "DataError": "errors",
     "Fitted": "models",
     "Guarantee": "privacy.guarantee",
@@ -67,7 +67,7 @@ _HOMES = {
     "as_ratings": "readers",
     "at_home": "models",
     "choose": "channels",
-    "compare": "evaluation.comparison.compare",
+    "compare": "experiments.comparison.compare",
     "compile_channel": "channels",
     "fit": "models",
     "from_frame": "readers",

@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from tacit import models
 from tacit.collection.perturb import perturb
 from tacit.errors import RequestError
-from tacit.evaluation.comparison import tools
+from tacit.experiments import tools
 from tacit.models import Fitted
 from tacit.privacy.epsilon import epsilon_text
 from tacit.readers import as_ratings

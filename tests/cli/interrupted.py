@@ -11,8 +11,8 @@ import time
 import numpy as np
 
 from tacit.cli import main
-from tacit.evaluation.comparison import tools
-from tacit.evaluation.comparison.tools import Tools
+from tacit.experiments import tools
+from tacit.experiments.tools import Tools
 
 
 class Middle:

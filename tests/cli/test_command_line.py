@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 
 from tacit import readers
-from tacit.evaluation.results import KEYS
+from tacit.experiments.results import KEYS
 
 
 @pytest.fixture(autouse=True)
 def simple(monkeypatch, tools):
     """Models simple enough to check."""
-    monkeypatch.setattr("tacit.evaluation.comparison.tools.tools", lambda: tools)
-    monkeypatch.setattr("tacit.evaluation.comparison.tools.check", lambda *names, items=False: None)
+    monkeypatch.setattr("tacit.experiments.tools.tools", lambda: tools)
+    monkeypatch.setattr("tacit.experiments.tools.check", lambda *names, items=False: None)
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_an_interrupt_without_files_still_shows_what_is_done(run, data, monkeypa
         return tools.fit(*given, **options)
 
     stopped = dataclasses.replace(tools, fit=fit)
-    monkeypatch.setattr("tacit.evaluation.comparison.tools.tools", lambda: stopped)
+    monkeypatch.setattr("tacit.experiments.tools.tools", lambda: stopped)
     status, printed, said = run("compare", data, "--channel", "even", "--epsilon", "1,2,3")
     assert status == 130
     assert "Interrupted after 4 rows." in said

@@ -9,7 +9,7 @@ import pytest
 
 from tacit import RequestError, compare
 from tacit.channels import CANDIDATES, choose, compile_channel
-from tacit.evaluation.comparison.tools import auto_names, channel
+from tacit.experiments.tools import auto_names, channel
 from tacit.models import MF
 from tacit.scale import RatingScale
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tacit.evaluation.comparison import tools
+from tacit.experiments import tools
 from tacit.readers import synthetic
 
 SCRIPT = Path(__file__).with_name("interrupted.py")

@@ -45,7 +45,7 @@ def test_rows_say_what_was_known_and_other_tables_are_other_runs(run, files):
 
 
 def test_a_journal_is_of_one_table(files):
-    from tacit.evaluation.comparison.request import Comparison
+    from tacit.experiments.comparison.comparison import Comparison
     from tacit.readers import item_table, read
 
     ratings = read(files / "r.csv", scale="1:5:1")

@@ -33,7 +33,7 @@ ELSEWHERE = {
     "fit --db": "tests/cli/test_publish.py, with reports in the store",
     "my_package": "tests/plugin, with a package installed",
     "attempt.py": "tests/cli/test_check.py",
-    "--private": "tests/evaluation/test_private_choice.py: hundreds of people are needed",
+    "--private": "tests/experiments/test_private_choice.py: hundreds of people are needed",
     "ADDRESS": "stands for an address that the reader has",
 }
 """Commands that only the fast test covers, by a word of theirs, and where the rest is shown."""

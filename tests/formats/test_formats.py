@@ -12,9 +12,9 @@ from tacit.collector.storage.stored_reports import reports
 from tacit.device.list_profile import ListProfile
 from tacit.device.profile import Profile
 from tacit.device.store import Store
-from tacit.evaluation.experiment_file import read
-from tacit.evaluation.journal import Journal
-from tacit.evaluation.results import ResultRow, load
+from tacit.experiments.comparison.experiment_file import read
+from tacit.experiments.grid import Journal
+from tacit.experiments.results import ResultRow, load
 from tacit.models import Fitted
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel

@@ -8,18 +8,17 @@ from itertools import product
 from typing import Any
 
 from tacit import synthetic
-from tacit.evaluation.attacks.beside import quick_attacks
-from tacit.evaluation.attacks.report import report as attacks
-from tacit.evaluation.attacks.request import AttackRequest
-from tacit.evaluation.attacks.rows import AttackRow
-from tacit.evaluation.choice.report import report as choice
-from tacit.evaluation.choice.tradeoff import Tradeoff, strength
-from tacit.evaluation.comparison.device_sample import DeviceSample
-from tacit.evaluation.comparison.report import report as comparison
-from tacit.evaluation.crossdomain.report import report as crossdomain
-from tacit.evaluation.crossdomain.rows import TrialRow
-from tacit.evaluation.journal import Journal
-from tacit.evaluation.results import ResultRow
+from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
+from tacit.experiments.attacks.report import quick_attacks
+from tacit.experiments.attacks.report import report as attacks
+from tacit.experiments.choice.report import report as choice
+from tacit.experiments.choice.tradeoff import Tradeoff, strength
+from tacit.experiments.comparison.device_sample import DeviceSample
+from tacit.experiments.comparison.report import report as comparison
+from tacit.experiments.crossdomain.report import report as crossdomain
+from tacit.experiments.crossdomain.rows import TrialRow
+from tacit.experiments.grid import Journal
+from tacit.experiments.results import ResultRow
 from tacit.metrics.slices import Slice
 from tacit.reporting.page import Provenance
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.evaluation.results import load
+from tacit.experiments.results import load
 from tacit.readers import synthetic
 
 pytestmark = pytest.mark.long

@@ -6,10 +6,9 @@ from types import SimpleNamespace
 from outside_texts import CHANNEL, MODEL
 
 from tacit import compare
-from tacit.evaluation.attacks.request import AttackRequest
-from tacit.evaluation.attacks.rows import AttackRow
-from tacit.evaluation.comparison.asked import asked, protocol
-from tacit.evaluation.results import load
+from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
+from tacit.experiments.comparison.request import asked, protocol
+from tacit.experiments.results import load
 from tacit.models import Baseline
 from tacit.readers import synthetic
 

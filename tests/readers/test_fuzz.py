@@ -13,7 +13,7 @@ from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.collection.report_file import read_reports, write_reports
 from tacit.errors import TacitError
-from tacit.evaluation import results
+from tacit.experiments import results
 from tacit.models import Fitted, fit
 from tacit.readers import items, read, synthetic
 from tacit.readers.declared import catalogue, people

@@ -13,7 +13,7 @@ from tacit.cli.resumable import Resumable
 if TYPE_CHECKING:
     import polars as pl
 
-    from tacit.evaluation.attacks.rows import AttackRow
+    from tacit.experiments.attacks.attacks import AttackRow
     from tacit.reporting.page import Provenance
 
 
@@ -60,23 +60,22 @@ def attack(
 
         tacit attack ml-1m/ratings.dat --people users.parquet --json out.json --report out.html
     """
-    from tacit.evaluation.outputs import ROWS, writable
+    from tacit.experiments.results import ROWS, writable
 
     read = (data, catalogue, people)
     writable(json, read=read, beside=ROWS)
     writable(report, read=read)
 
     from tacit.audit.attacks import ATTACKS
-    from tacit.evaluation.attacks.request import AttackRequest
-    from tacit.evaluation.attacks.rows import AttackRow
-    from tacit.evaluation.comparison.request import epsilons
+    from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
+    from tacit.experiments.comparison.request import epsilon_texts
     from tacit.reporting.page import Provenance
 
     request = AttackRequest(
         attacks=options.names(attack) if attack else tuple(ATTACKS),
         plans=options.names(plan),
         channels=options.names(channel),
-        epsilons=epsilons(epsilon),
+        epsilons=epsilon_texts(epsilon),
         seeds=seeds,
         people=_table(people),
     )
@@ -103,15 +102,15 @@ def _table(people: Path | None) -> "pl.DataFrame | None":
 
 
 def _report(rows: "Sequence[AttackRow]", run: "Provenance", path: Path) -> None:
-    from tacit.evaluation.attacks.report import report
+    from tacit.experiments.attacks.report import report
     from tacit.whole_files import write_whole
 
     write_whole(path, report(rows, run).encode())
 
 
 def _print(rows: "Sequence[AttackRow]") -> None:
-    from tacit.evaluation.attacks.report import EXPERIMENT
-    from tacit.evaluation.attacks.tables import said, tables
+    from tacit.experiments.attacks.report import EXPERIMENT
+    from tacit.experiments.attacks.tables import said, tables
     from tacit.reporting.table import text
 
     for table in tables(rows):

@@ -10,9 +10,9 @@ from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.evaluation.choice.private_choice import PrivateChoice
-    from tacit.evaluation.choice.tradeoff import Tradeoff
-    from tacit.evaluation.comparison.request import Comparison
+    from tacit.experiments.choice.private_choice import PrivateChoice
+    from tacit.experiments.choice.tradeoff import Tradeoff
+    from tacit.experiments.comparison.comparison import Comparison
     from tacit.ratings import Ratings
     from tacit.reporting.page import Provenance
 
@@ -93,19 +93,20 @@ def choose_epsilon(
             "--private requires --scale, as in --scale 1:5:1: inferring the scale from the "
             "ratings would query them without paying a privacy cost."
         )
-    from tacit.evaluation.outputs import writable
+    from tacit.experiments.results import writable
 
     writable(figure, report, read=(data,))
 
-    from tacit.evaluation.choice.private_choice import PROVIDER, PrivateChoice, check_place
-    from tacit.evaluation.choice.tradeoff import MEAN, require_several
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.comparison.request import Comparison, epsilons
+    from tacit.experiments import tools
+    from tacit.experiments.choice.private_choice import PROVIDER, PrivateChoice, check_place
+    from tacit.experiments.choice.tradeoff import MEAN, require_several
+    from tacit.experiments.comparison.comparison import Comparison
+    from tacit.experiments.comparison.request import epsilon_texts
     from tacit.metrics.split import SplitProtocol
     from tacit.readers import synthetic
     from tacit.reporting.page import Provenance
 
-    grid, protocol = epsilons(epsilon), SplitProtocol(seeds=seeds)
+    grid, protocol = epsilon_texts(epsilon), SplitProtocol(seeds=seeds)
     require_several(grid)
     tools.check([channel], [model], "rated")
     if not tools.rates(model):
@@ -140,8 +141,8 @@ def choose_epsilon(
 
 def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
     """Compute the trade-off at the provider from noisy queries, and print the privacy cost."""
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.progress import bar
+    from tacit.experiments import tools
+    from tacit.experiments.progress import bar
 
     with bar("choosing") as progress:
         result = choice.tradeoff(
@@ -153,11 +154,11 @@ def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
 
 def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
     """Compute the trade-off from true errors, with a non-private baseline and the mean."""
-    from tacit.evaluation.choice.tradeoff import tradeoff
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.journal import Journal
-    from tacit.evaluation.progress import bar
-    from tacit.evaluation.results import ResultRow
+    from tacit.experiments import tools
+    from tacit.experiments.choice.tradeoff import tradeoff
+    from tacit.experiments.grid import Journal
+    from tacit.experiments.progress import bar
+    from tacit.experiments.results import ResultRow
 
     with bar("choosing") as progress:
         rows = trial.run(ratings, tools.tools(), Journal(None, ResultRow), progress)
@@ -165,7 +166,7 @@ def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
 
 
 def _draw(result: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
-    from tacit.evaluation.choice.report import figure
+    from tacit.experiments.choice.report import figure
     from tacit.reporting.plot import svg
     from tacit.whole_files import write_whole
 
@@ -179,7 +180,7 @@ def _report(
     run: "Provenance",
     path: Path,
 ) -> None:
-    from tacit.evaluation.choice.report import report as written
+    from tacit.experiments.choice.report import report as written
     from tacit.whole_files import write_whole
 
     write_whole(path, written(result, verdicts, limits, run).encode())
@@ -187,8 +188,8 @@ def _report(
 
 
 def _as_text(result: "Tradeoff", verdicts: list[str]) -> str:
-    from tacit.evaluation.choice.report import table
-    from tacit.evaluation.choice.tradeoff import LETTERS
+    from tacit.experiments.choice.report import table
+    from tacit.experiments.choice.tradeoff import LETTERS
     from tacit.reporting.table import text
 
     return "\n".join((text(table(result)), "", LETTERS, "", *verdicts))

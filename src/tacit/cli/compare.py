@@ -11,9 +11,9 @@ from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
-    from tacit.evaluation.comparison.request import Comparison
-    from tacit.evaluation.comparison.tools import Tools
-    from tacit.evaluation.results import ResultRow
+    from tacit.experiments.comparison.comparison import Comparison
+    from tacit.experiments.results import ResultRow
+    from tacit.experiments.tools import Tools
     from tacit.ratings import Ratings
 
 
@@ -124,7 +124,7 @@ def compare(
             "--person-epsilon sets plan, cap and epsilon; leave out --plan and --cap"
         )
     spark = options.spark_master(engine, master)
-    from tacit.evaluation.outputs import ROWS, writable
+    from tacit.experiments.results import ROWS, writable
 
     read = (data, catalogue, people, items)
     writable(json, read=read, beside=(*ROWS, experiment.SUFFIX))
@@ -132,11 +132,10 @@ def compare(
 
     from tacit.cli import person
     from tacit.cli.engines import on_spark
-    from tacit.evaluation import experiment_file
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.comparison.asked import asked, protocol
-    from tacit.evaluation.comparison.request import epsilons
-    from tacit.evaluation.person.request import PersonComparison
+    from tacit.experiments import tools
+    from tacit.experiments.comparison import experiment_file
+    from tacit.experiments.comparison.request import asked, epsilon_texts, protocol
+    from tacit.experiments.comparison.user_level import PersonComparison
     from tacit.readers import item_table
 
     if mode != "strict":
@@ -182,7 +181,7 @@ def compare(
             run(ratings, comparison, real, json, report)
             slots = [(comparison.plan, epsilon) for epsilon in comparison.epsilons]
         else:
-            wanted = PersonComparison(epsilons=epsilons(person_epsilon), every=comparison)
+            wanted = PersonComparison(epsilons=epsilon_texts(person_epsilon), every=comparison)
             slots = person.run(ratings, wanted, real, json, report)
     if json is not None:
         auto = tools.auto_names(slots, ratings.scale) if tools.AUTO in comparison.channels else {}
@@ -203,9 +202,9 @@ def run(
     report: Path | None,
 ) -> None:
     """Run a comparison, write its files and print its tables. Exits with 130 if interrupted."""
-    from tacit.evaluation.comparison.result import ComparisonResult
-    from tacit.evaluation.comparison.summary import as_text
-    from tacit.evaluation.results import ResultRow
+    from tacit.experiments.comparison.compare import ComparisonResult
+    from tacit.experiments.comparison.tables import as_text
+    from tacit.experiments.results import ResultRow
 
     grid = Resumable(
         "comparing",

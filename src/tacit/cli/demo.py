@@ -21,19 +21,19 @@ def demo(
 
     Example: tacit demo --report report.html
     """
-    from tacit.evaluation.outputs import writable
+    from tacit.experiments.results import writable
 
     writable(report, json)
 
     from tacit.cli.compare import run
-    from tacit.evaluation.comparison.defaults import beside_floors
-    from tacit.evaluation.comparison.request import Comparison
-    from tacit.evaluation.comparison.tools import tools
+    from tacit.experiments.comparison.comparison import Comparison
+    from tacit.experiments.defaults import with_baselines
+    from tacit.experiments.tools import tools
     from tacit.readers import synthetic
 
     comparison = Comparison(
         channels=("auto", "bounded-laplace"),
-        models=beside_floors(("bias", "mf", "channel-mf")),
+        models=with_baselines(("bias", "mf", "channel-mf")),
         epsilons=("0.5", "1", "3"),
     )
     run(synthetic(), comparison, tools(), json, report)

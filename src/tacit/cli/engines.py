@@ -39,7 +39,7 @@ def learning(
         yield {}
         return
     from tacit.engines.spark import Spark
-    from tacit.evaluation.comparison.tools import learns_elsewhere
+    from tacit.experiments.tools import learns_elsewhere
 
     if not learns_elsewhere(model):
         raise RequestError(

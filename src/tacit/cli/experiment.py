@@ -9,7 +9,7 @@ import typer
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.evaluation.experiment_file import Recorded
+    from tacit.experiments.comparison.experiment_file import Recorded
 
 SUFFIX = ".toml"
 WHERE = ("json", "report", "engine", "master")
@@ -36,8 +36,8 @@ def again(context: typer.Context, path: Path) -> NoReturn:
             f"{path} defines the whole experiment, so {shown} cannot be given with it. Write "
             "these options into the file."
         )
-    from tacit.evaluation.experiment_file import read
-    from tacit.evaluation.outputs import ROWS, writable
+    from tacit.experiments.comparison.experiment_file import read
+    from tacit.experiments.results import ROWS, writable
 
     writable(context.params["json"], read=(path,), beside=(*ROWS, SUFFIX))
     options, recorded = read(path)
@@ -52,7 +52,7 @@ def again(context: typer.Context, path: Path) -> NoReturn:
 
 def recorded(context: typer.Context) -> "Recorded":
     """Return the record of the experiment file, empty if the options were typed."""
-    from tacit.evaluation.experiment_file import Recorded
+    from tacit.experiments.comparison.experiment_file import Recorded
 
     return context.obj or Recorded()
 

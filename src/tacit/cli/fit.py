@@ -10,7 +10,7 @@ from tacit.cli import options, plugins
 from tacit.cli.engines import learning
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
+from tacit.experiments.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
 
 if TYPE_CHECKING:
     from tacit.collection.plan import Plan
@@ -96,7 +96,7 @@ def fit(
     """
     _checked(data, db, publish, mode)
     _not_drawn_anew(epsilon, state)
-    from tacit.evaluation.outputs import writable
+    from tacit.experiments.results import writable
 
     writable(output, read=(data, catalogue, people, items))
     _check_names(model, channel, plan, items)
@@ -133,8 +133,8 @@ def fit(
 
 def _check_names(model: str | None, channel: str, plan: str | None, items: Path | None) -> None:
     """Validate the names of model, channel and plan. Raises `RequestError`."""
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.comparison.tools import RANDOM
+    from tacit.experiments import tools
+    from tacit.experiments.defaults import RANDOM
 
     tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN, items=items is not None)
     if model == RANDOM:
@@ -143,11 +143,11 @@ def _check_names(model: str | None, channel: str, plan: str | None, items: Path 
 
 def _one_epsilon(epsilon: str | None) -> str | None:
     """Return the one epsilon in normal form, or None. Raises `ValueError` for several."""
-    from tacit.evaluation.comparison.request import epsilons
+    from tacit.experiments.comparison.request import epsilon_texts
 
     if epsilon is None:
         return None
-    (one,) = epsilons(epsilon)
+    (one,) = epsilon_texts(epsilon)
     return one
 
 
@@ -161,8 +161,8 @@ def _settings(seed: int, factors: int | None, items: Path | None) -> Settings:
 
 def _trained(model: str, source: Any, settings: Settings) -> "Fitted | FittedLists":
     """Run a trainer, which queries the devices itself."""
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.progress import share
+    from tacit.experiments import tools
+    from tacit.experiments.progress import share
 
     with share("training") as advance:
         return tools.train(model, source, advance=advance, **settings)
@@ -170,8 +170,8 @@ def _trained(model: str, source: Any, settings: Settings) -> "Fitted | FittedLis
 
 def _fitted(model: str, source: Any, settings: Settings) -> "Fitted | FittedLists":
     """Fit a model to reports, or to unperturbed ratings."""
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.progress import share
+    from tacit.experiments import tools
+    from tacit.experiments.progress import share
 
     with share("fitting") as advance:
         return tools.fit(model, source, advance=advance, **settings)
@@ -179,7 +179,7 @@ def _fitted(model: str, source: Any, settings: Settings) -> "Fitted | FittedList
 
 def _via(channel: str | None, model: str) -> str:
     """Return a remark that names the channel and the model if they are plug-ins."""
-    from tacit.evaluation.comparison import tools
+    from tacit.experiments import tools
 
     plugged = tools.plugged(channel, model)
     return f" (plug-ins: {plugged})" if plugged else ""
@@ -189,7 +189,7 @@ def _sent(
     source: "Ratings | Reports", plan: str | None, channel: str, epsilon: str | None
 ) -> "tuple[Plan | None, Ratings | Reports]":
     """Perturb ratings at an epsilon. Returns the plan and the reports, else None and the source."""
-    from tacit.evaluation.comparison import tools
+    from tacit.experiments import tools
     from tacit.ratings import Ratings
 
     if epsilon is None or not isinstance(source, Ratings):

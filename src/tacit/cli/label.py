@@ -40,7 +40,7 @@ def label(
 
         tacit label served/models/3fe0.items
     """
-    from tacit.evaluation.outputs import writable
+    from tacit.experiments.results import writable
 
     writable(output, read=(about,), beside=(".html", ".json"))
     page = output.with_suffix(".html")

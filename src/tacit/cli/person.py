@@ -12,10 +12,10 @@ from tacit.cli import options
 from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
-    from tacit.evaluation.comparison.request import Comparison
-    from tacit.evaluation.comparison.tools import Tools
-    from tacit.evaluation.person.request import PersonComparison, Terms
-    from tacit.evaluation.results import ResultRow
+    from tacit.experiments.comparison.comparison import Comparison
+    from tacit.experiments.comparison.user_level import PersonComparison, Terms
+    from tacit.experiments.results import ResultRow
+    from tacit.experiments.tools import Tools
     from tacit.ratings import Ratings
     from tacit.reporting.page import Provenance
 
@@ -41,7 +41,7 @@ def run(
 
     Returns the chosen plans and epsilons per slot. Exits with 130 if interrupted.
     """
-    from tacit.evaluation.results import ResultRow
+    from tacit.experiments.results import ResultRow
     from tacit.reporting.page import Provenance
 
     terms = comparison.terms(ratings, real)
@@ -62,18 +62,17 @@ def run(
 def _report(
     rows: "Sequence[ResultRow]", terms: "Terms", words: str, run: "Provenance", path: Path
 ) -> None:
-    from tacit.evaluation.comparison.report import report
-    from tacit.evaluation.person.axis import on_axis
+    from tacit.experiments.comparison.report import report
+    from tacit.experiments.comparison.user_level import on_axis
     from tacit.whole_files import write_whole
 
     write_whole(path, report(on_axis(rows, terms), split=words, run=run).encode())
 
 
 def _print(rows: "Sequence[ResultRow]", *, terms: "Terms", delta: str) -> None:
-    from tacit.evaluation.comparison.guarantee_text import sentences
-    from tacit.evaluation.comparison.tables import accuracy
-    from tacit.evaluation.person.axis import on_axis, terms_table
-    from tacit.evaluation.person.request import RATED
+    from tacit.experiments.comparison.tables import accuracy
+    from tacit.experiments.comparison.user_level import RATED, on_axis, terms_table
+    from tacit.experiments.guarantee_text import sentences
     from tacit.reporting.table import text
 
     placed = on_axis(rows, terms)

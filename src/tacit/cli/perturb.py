@@ -44,7 +44,7 @@ def perturb(
 
         tacit perturb u.data --epsilon 1 --engine spark -o reports.parquet
     """
-    from tacit.evaluation.outputs import writable
+    from tacit.experiments.results import writable
 
     writable(output, read=(data, catalogue, people))
     spark = options.spark_master(engine, master)
@@ -52,8 +52,8 @@ def perturb(
     from tacit.channels import settings_of
     from tacit.collection.report_file import write_perturbed
     from tacit.collection.spark import write_perturbed_on_spark
-    from tacit.evaluation.comparison import tools
-    from tacit.evaluation.progress import bar
+    from tacit.experiments import tools
+    from tacit.experiments.progress import bar
 
     if channel != "auto":
         settings_of(channel)

@@ -38,12 +38,12 @@ def plan(
 
         tacit plan --people 1e6 --items 1500 --ratings-each 30 --scale 1:5:1 --person-epsilon 4
     """
-    from tacit.evaluation.outputs import writable
+    from tacit.experiments.results import writable
 
     writable(json)
 
-    from tacit.evaluation.progress import bar
-    from tacit.evaluation.results import save
+    from tacit.experiments.progress import bar
+    from tacit.experiments.results import save
     from tacit.planning.plan import Deployment, PlanRow
     from tacit.planning.population import Population
     from tacit.scale import RatingScale
@@ -63,7 +63,7 @@ def plan(
 
 
 def _print(rows: "Sequence[PlanRow]", deployment: "Deployment") -> None:
-    from tacit.evaluation.person.request import RATED
+    from tacit.experiments.comparison.user_level import RATED
     from tacit.planning.plan import asked_table, expected, sentences
     from tacit.reporting.table import text
 

@@ -10,9 +10,8 @@ import typer
 from tacit.cli import options
 
 if TYPE_CHECKING:
-    from tacit.evaluation.grid import Progress
-    from tacit.evaluation.journal import Journal
-    from tacit.evaluation.results import Record
+    from tacit.experiments.grid import Journal, Progress
+    from tacit.experiments.results import Record
 
 Rows = TypeVar("Rows", bound="Record")
 
@@ -35,8 +34,8 @@ class Resumable(Generic[Rows]):
 
         Exits with 130 if interrupted.
         """
-        from tacit.evaluation.journal import Journal, journal_path
-        from tacit.evaluation.progress import bar
+        from tacit.experiments.grid import Journal, journal_path
+        from tacit.experiments.progress import bar
 
         journal = Journal(journal_path(self.json or report), self.kind)
         if done := self.finished(journal):
@@ -63,7 +62,7 @@ class Resumable(Generic[Rows]):
         raise typer.Exit(options.INTERRUPTED)
 
     def _save(self, rows: Sequence[Rows]) -> None:
-        from tacit.evaluation.results import save
+        from tacit.experiments.results import save
 
         if self.json:
             save(rows, self.json, self.kind)

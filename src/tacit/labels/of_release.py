@@ -5,9 +5,9 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from tacit.evaluation import results
-from tacit.evaluation.comparison.guarantee_text import claims, plugged
-from tacit.evaluation.results import ResultRow
+from tacit.experiments import results
+from tacit.experiments.guarantee_text import claims, plugged
+from tacit.experiments.results import ResultRow
 from tacit.labels.label import Label, Terms
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee

@@ -10,10 +10,10 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any, Self
 
-from tacit.evaluation.comparison.tools import plan
-from tacit.evaluation.grid import Progress
-from tacit.evaluation.person.slots import KINDS, SlotTerms, slot_terms
-from tacit.evaluation.results import checked, plain
+from tacit.experiments.comparison.user_level import KINDS, SlotTerms, slot_terms
+from tacit.experiments.grid import Progress
+from tacit.experiments.results import checked, plain
+from tacit.experiments.tools import plan
 from tacit.planning import prediction
 from tacit.planning.population import MadeUpWorld, Population
 from tacit.planning.prediction import Prediction

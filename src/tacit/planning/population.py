@@ -9,8 +9,8 @@ import numpy as np
 from tacit.channels import fisher_information
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.tools import channel
-from tacit.evaluation.person.slots import STEPS, SlotTerms
+from tacit.experiments.comparison.user_level import STEPS, SlotTerms
+from tacit.experiments.tools import channel
 from tacit.models.fitted import Fitted
 from tacit.models.simulated_devices import device_predict
 from tacit.ratings import Ratings

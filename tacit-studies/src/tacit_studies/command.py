@@ -73,7 +73,7 @@ def paper(
 
         tacit paper x-map book-ratings.csv film-ratings.csv --scale 1:5:1 --quick
     """
-    from tacit.evaluation.outputs import writable
+    from tacit.experiments.results import writable
 
     files = data or []
     writable(report, read=(*files, items))

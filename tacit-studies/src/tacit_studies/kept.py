@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from tacit.errors import DataError
-from tacit.evaluation import grid
-from tacit.evaluation.grid import Progress
-from tacit.evaluation.journal import Journal
-from tacit.evaluation.progress import bar
-from tacit.evaluation.results import AnyRow
+from tacit.experiments import grid
+from tacit.experiments.grid import Journal, Progress
+from tacit.experiments.progress import bar
+from tacit.experiments.results import AnyRow
 
 AnyCase = TypeVar("AnyCase", bound=tuple[Any, ...])
 Figures = dict[str, float]

@@ -12,7 +12,7 @@ import typer
 
 from tacit.cli import options
 from tacit.errors import RequestError
-from tacit.evaluation.comparison.defaults import model_for
+from tacit.experiments.defaults import model_for
 
 if TYPE_CHECKING:
     from tacit.ratings import Ratings
@@ -105,7 +105,7 @@ def _learn(folder: Path, task: "Task") -> str:
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
     from tacit.collector.storage.published_models import PublishedModels
-    from tacit.evaluation.comparison import tools
+    from tacit.experiments import tools
 
     with closing(open_reader(str(folder / "reports.db"))) as reader:
         reports = stored_reports.reports(reader, task.address)

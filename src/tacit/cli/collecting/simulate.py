@@ -68,7 +68,7 @@ def simulate(
 
         tacit simulate ml-100k.zip --url http://127.0.0.1:8000 --score
     """
-    from tacit.evaluation.progress import bar
+    from tacit.experiments.progress import bar
     from tacit.metrics.split import SplitProtocol
     from tacit.simulation.fleet import Fleet
 

@@ -78,12 +78,12 @@ def task(
     """
     who = _origin(provider)
     plan, epsilon = _terms(plan, epsilon, preset)
-    from tacit.evaluation.outputs import writable
+    from tacit.experiments.results import writable
 
     writable(output)
 
     from tacit.collection import plans
-    from tacit.evaluation.comparison import tools
+    from tacit.experiments import tools
     from tacit.scale import RatingScale
     from tacit.wire.task import Task
 

@@ -15,8 +15,8 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     from tacit.crossdomain.domains import Domains
     from tacit.engines.engine import Engine
-    from tacit.evaluation.crossdomain.request import TrialRequest
-    from tacit.evaluation.crossdomain.rows import TrialRow
+    from tacit.experiments.crossdomain.rows import TrialRow
+    from tacit.experiments.crossdomain.trials import TrialRequest
     from tacit.reporting.page import Provenance
 
 
@@ -120,7 +120,7 @@ def crossdomain(
         raise typer.BadParameter(
             "expected at least a source and a target", param_hint="SOURCE... TARGET"
         )
-    from tacit.evaluation.outputs import ROWS, writable
+    from tacit.experiments.results import ROWS, writable
 
     read = (*data, *(catalogue or ()), people, titles)
     writable(json, read=read, beside=ROWS)
@@ -130,14 +130,14 @@ def crossdomain(
     from tacit.cli.engines import on_spark
     from tacit.crossdomain import MEMBERS, SYSTEMS
     from tacit.engines.local import Local
-    from tacit.evaluation.comparison.request import epsilons
-    from tacit.evaluation.crossdomain.request import TrialRequest
+    from tacit.experiments.comparison.request import epsilon_texts
+    from tacit.experiments.crossdomain.trials import TrialRequest
 
     every = SYSTEMS if spark else dict.fromkeys(member.name for member in MEMBERS)
     request = TrialRequest(
         models=options.names(model) if model else tuple(every),
-        epsilons=epsilons(epsilon),
-        neighbour_epsilons=epsilons(neighbour_epsilon) if neighbour_epsilon else None,
+        epsilons=epsilon_texts(epsilon),
+        neighbour_epsilons=epsilon_texts(neighbour_epsilon) if neighbour_epsilon else None,
         delta=f"{delta:g}",
         mode=mode,
         test_share=test_share,
@@ -165,7 +165,7 @@ def _show(
     domains: "Domains", request: "TrialRequest", engine: "Engine", user: str, titles: Path | None
 ) -> None:
     from tacit.crossdomain.x_map.x_map import EVERYBODY, XMap
-    from tacit.evaluation.crossdomain.alterego import alterego
+    from tacit.experiments.crossdomain.alterego import alterego
     from tacit.readers import titles as read_titles
     from tacit.reporting.table import text
 
@@ -220,7 +220,7 @@ def run(
     report: Path | None,
 ) -> None:
     """Run the trials, write their rows and print their table. Exits with 130 if interrupted."""
-    from tacit.evaluation.crossdomain.rows import TrialRow
+    from tacit.experiments.crossdomain.rows import TrialRow
     from tacit.reporting.page import Provenance
 
     grid = Resumable(
@@ -236,14 +236,14 @@ def run(
 
 
 def _report(rows: "Sequence[TrialRow]", run: "Provenance", path: Path) -> None:
-    from tacit.evaluation.crossdomain.report import report
+    from tacit.experiments.crossdomain.report import report
     from tacit.whole_files import write_whole
 
     write_whole(path, report(rows, run).encode())
 
 
 def _print(rows: "Sequence[TrialRow]") -> None:
-    from tacit.evaluation.crossdomain.rows import list_table, listed, promises, table
+    from tacit.experiments.crossdomain.rows import list_table, listed, promises, table
     from tacit.reporting.table import text
 
     if rows:

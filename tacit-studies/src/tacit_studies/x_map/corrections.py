@@ -15,7 +15,7 @@ CORRECTIONS = (
         "epsilon is a person's",
         "each source item's draw is a release: a map of n items costs n epsilon",
         "the guarantee counts what was drawn",
-        "tests/evaluation/test_trials.py test_both_budgets_of_x_map_are_named",
+        "tests/experiments/test_trials.py test_both_budgets_of_x_map_are_named",
     ),
     Correction(
         "Theorem 2: one person changes s(i, j) by SS(i, j)",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit.crossdomain.domains import Domains
-from tacit.evaluation.crossdomain.rows import TrialRow, mean
+from tacit.experiments.crossdomain.rows import TrialRow, mean
 from tacit.reporting.table import NOTHING, Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.crossdomain.domains import Domains
-from tacit.evaluation.progress import bar
+from tacit.experiments.progress import bar
 from tacit.kernels.sensitive import SMALLEST
 from tacit.ratings import Ratings
 from tacit.reporting.table import NOTHING, Table

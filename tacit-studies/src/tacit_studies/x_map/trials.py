@@ -15,12 +15,12 @@ from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import System
 from tacit.crossdomain.x_map.x_map import AlterEgos
 from tacit.engines.local import Local
-from tacit.evaluation import grid
-from tacit.evaluation.crossdomain.charts import PUBLISHED_K
-from tacit.evaluation.crossdomain.request import TrialExperiment, TrialRunner
-from tacit.evaluation.crossdomain.rows import TrialRow
-from tacit.evaluation.journal import Journal
-from tacit.evaluation.progress import bar
+from tacit.experiments import grid
+from tacit.experiments.crossdomain.charts import PUBLISHED_K
+from tacit.experiments.crossdomain.rows import TrialRow
+from tacit.experiments.crossdomain.trials import TrialExperiment, TrialRunner
+from tacit.experiments.grid import Journal
+from tacit.experiments.progress import bar
 
 PUBLISHED = {"item": "1.1", "user": "0.9"}
 """What `x-map` claims by items and by people, in nats: both its epsilons together."""

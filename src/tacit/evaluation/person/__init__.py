@@ -1,1 +1,0 @@
-"""Comparison at equal epsilon per user."""

@@ -1,0 +1,89 @@
+"""Tables of attacks: one per attack, one column per epsilon."""
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from tacit.experiments.attacks.attacks import AttackRow
+from tacit.experiments.guarantee_text import plugged
+from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per
+
+FREE = "no privacy"
+
+
+def tables(rows: Sequence[AttackRow]) -> list[Table]:
+    """Return a table per attack: every figure, with its baseline in parentheses."""
+    return [
+        _table([row for row in rows if row.attack == name])
+        for name in dict.fromkeys(row.attack for row in rows)
+    ]
+
+
+def leaks(rows: Sequence[AttackRow]) -> list[str]:
+    """Return a sentence for each figure above its bound. Without one, return a sentence that no
+    figure exceeds its bound, provided that any figure has a bound."""
+    sentences = [
+        f"{row.attack}, {row.setting}, {under(row)}: {row.figure} is {row.value:.4f}, above the "
+        f"guaranteed {row.bound:.4f} (standard error {row.error:.4f})."
+        for row in rows
+        if row.leaks
+    ]
+    bounded = sum(row.bound is not None for row in rows)
+    clean = f"None of the {bounded} bounded figures significantly exceeds its bound."
+    return sentences or ([clean] if bounded else [])
+
+
+def said(rows: Sequence[AttackRow]) -> list[str]:
+    """Return sentences on figures above their bound and on channels of plug-ins."""
+    return leaks(rows) + plugged(row.plugins for row in rows)
+
+
+def under(row: AttackRow) -> str:
+    """Describe the terms of the reports."""
+    return FREE if row.epsilon is None else f"{row.channel} at {row.epsilon:g} under {row.plan}"
+
+
+def _table(rows: Sequence[AttackRow]) -> Table:
+    epsilons = sorted({row.epsilon for row in rows if row.epsilon is not None})
+    free = any(row.epsilon is None for row in rows)
+    seeds = len({row.seed for row in rows})
+    over = f", mean over {seeds} draws" if seeds > 1 else ""
+    names = [f"{epsilon:g}" for epsilon in epsilons] + ([FREE] if free else [])
+    per = f"; {epsilon_per(rows)}" if epsilons else ""
+    return Table(
+        f"{rows[0].attack}{over}, in parentheses {rows[0].beside}{per}",
+        ("under", "the attacker has", "figure", *names),
+        tuple(_lines(rows, [*epsilons, *([None] if free else [])])),
+    )
+
+
+def _lines(
+    rows: Sequence[AttackRow], epsilons: Sequence[float | None]
+) -> Iterator[tuple[str, ...]]:
+    private = [row for row in rows if row.epsilon is not None]
+    ways = dict.fromkeys((row.plan, row.channel) for row in private or rows)
+    digits = digits_of(rows)
+    what = dict.fromkeys((row.setting, row.figure) for row in rows)
+    for plan, channel in ways:
+        for setting, figure in what:
+            mine = [row for row in rows if (row.setting, row.figure) == (setting, figure)]
+            here = [r for r in mine if r.epsilon is None or (r.plan, r.channel) == (plan, channel)]
+            if here:
+                cells = [_cell([row for row in here if row.epsilon == e], digits) for e in epsilons]
+                way = f"{plan}, {channel}" if plan else str(channel)
+                yield (way, setting, figure, *cells)
+
+
+def digits_of(rows: Sequence[AttackRow]) -> int:
+    """Return the number of decimals of shares, from their spread over draws."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for row in rows:
+        kind = (row.plan, row.channel, row.epsilon, row.setting, row.figure)
+        groups.setdefault(kind, []).append(row.value)
+    return decimals(groups.values())
+
+
+def _cell(rows: Sequence[AttackRow], digits: int) -> str:
+    if not rows:
+        return NOTHING
+    value, baseline = (fmean(getattr(row, name) for row in rows) for name in ("value", "baseline"))
+    return f"{value:.{digits}f} ({baseline:.{digits}f})"

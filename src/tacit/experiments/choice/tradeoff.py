@@ -1,0 +1,150 @@
+"""Choosing epsilon: privacy strength against accuracy loss, and the interval of acceptable values.
+
+Xian et al. propose such a choice. Their scheme is not available, and this one is Tacit's. Per unit
+of the guarantee,
+
+    strength  P(eps) = 2 / (1 + e^eps)       one minus an attacker's maximum advantage over a coin
+    loss      A(eps) = (RMSE(eps) - RMSE(inf)) / (RMSE of the mean - RMSE(inf)), clipped to [0, 1]
+
+The loss is computed from true ratings, so this is for public or synthetic data similar to the
+private data. `tacit.experiments.choice.private_choice` is for private data.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, pstdev
+from typing import Self
+
+from tacit.errors import RequestError
+from tacit.experiments.results import ResultRow
+from tacit.reporting.table import UNKNOWN, decimals
+
+MEAN = "global-mean"
+MEAN_WORDS = "mean rating"
+LETTERS = (
+    "Privacy strength P = 2 / (1 + e^epsilon) is 1 if reports are independent of the rating and 0 "
+    "if they reveal it: one minus the attacker's maximum advantage over guessing.\n"
+    "Accuracy loss A is 0 for the error without privacy and 1 for the error of the mean rating."
+)
+"""Definitions of P and A."""
+
+
+def require_several(epsilons: Sequence[str]) -> None:
+    """Raise `RequestError` for a single epsilon, in nats, before anything is fitted."""
+    if len(epsilons) < 2:
+        raise RequestError(
+            f"A trade-off requires at least two epsilons, as in 0.5,1,3, got {epsilons[0]}."
+        )
+
+
+def strength(epsilon: float) -> float:
+    """Return P(eps) = 2 / (1 + e^eps): 1 without information, 0 for the true rating.
+
+    `epsilon`: nats.
+    """
+    return 2 / (1 + math.exp(min(epsilon, 700.0)))
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """`points`: (epsilon, loss A), ascending, at least two, in nats per `unit`. `spreads`: standard
+    deviation of each loss over splits, empty for a single split. `digits`: decimals of losses."""
+
+    points: tuple[tuple[float, float], ...]
+    unit: str
+    spreads: tuple[float, ...] = ()
+    digits: int = UNKNOWN
+
+    @classmethod
+    def of(
+        cls, errors: Mapping[float, Sequence[float]], *, least: float, most: float, unit: str
+    ) -> Self:
+        """Compute from the RMSE of each split at each epsilon, the mean RMSE without privacy
+        (`least`), and the RMSE of the mean rating (`most`).
+
+        Raises `RequestError` for a single epsilon.
+        """
+        if len(errors) < 2:
+            raise RequestError("A trade-off requires at least two epsilons.")
+        scale = max(most - least, 1e-12)
+        lost = {e: (fmean(each) - least) / scale for e, each in sorted(errors.items())}
+        several = all(len(each) > 1 for each in errors.values())
+        spreads = [pstdev(errors[e]) / scale for e in lost] if several else []
+        points = tuple((e, min(max(loss, 0.0), 1.0)) for e, loss in lost.items())
+        digits = decimals([rmse / scale for rmse in each] for each in errors.values())
+        return cls(points, unit, tuple(spreads), digits)
+
+    @property
+    def crossing(self) -> float | None:
+        """The epsilon where A = 1 - P, interpolated. None without a crossing."""
+        gaps = [(math.log(e), loss - 1 + strength(e)) for e, loss in self.points]
+        for (left, high), (right, low) in pairwise(gaps):
+            if high >= 0 >= low:
+                part = high / (high - low) if high > low else 0.0
+                return math.exp(left + part * (right - left))
+        return None
+
+    def best(self, weight: float = 0.5) -> float:
+        """Return the epsilon of the grid with the largest weight P + (1 - weight)(1 - A)."""
+        score = [(weight * strength(e) + (1 - weight) * (1 - loss), -e) for e, loss in self.points]
+        return -max(score)[1]
+
+    def interval(self, most_loss: float, least_strength: float) -> tuple[float, float] | None:
+        """Return the smallest and largest epsilon of the grid within both limits, or None."""
+        fit = [e for e, loss in self.points if loss <= most_loss and strength(e) >= least_strength]
+        return (min(fit), max(fit)) if fit else None
+
+    def band(self, most_loss: float, least_strength: float) -> tuple[float, float, str] | None:
+        """Return the interval with its label in a figure."""
+        interval = self.interval(most_loss, least_strength)
+        if interval is None:
+            return None
+        first, last = interval
+        of = f"{first:g}" if first == last else f"{first:g} to {last:g}"
+        return first, last, f"recommended: {of}"
+
+    @property
+    def rule(self) -> tuple[float, str] | None:
+        """The crossing with its label in a figure."""
+        return (self.crossing, f"crossing: {self.crossing:.2g}") if self.crossing else None
+
+    def verdicts(self, weight: float, most_loss: float, least_strength: float) -> list[str]:
+        """Return the crossing, the epsilon with the best weighted score, and the acceptable
+        interval, a sentence each."""
+        crossing, interval = self.crossing, self.interval(most_loss, least_strength)
+        first, last = self.points[0][0], self.points[-1][0]
+        return [
+            f"A = 1 - P at epsilon {crossing:.2g} per {self.unit}."
+            if crossing
+            else f"A and 1 - P do not cross at epsilon {first:g} to {last:g} per {self.unit}.",
+            f"Largest {weight:g} P + {1 - weight:g} (1 - A): epsilon {self.best(weight):g} per "
+            f"{self.unit}.",
+            f"A at most {most_loss:g} and P at least {least_strength:g}: epsilon "
+            f"{interval[0]:g} to {interval[1]:g} per {self.unit}."
+            if interval
+            else f"No epsilon here has A at most {most_loss:g} and P at least {least_strength:g}.",
+        ]
+
+
+def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
+    """Return the trade-off of one model at one location. Rows of `global-mean` scale A.
+
+    Raises `RequestError` for rows of several units, and if the mean or the non-private row is
+    missing.
+    """
+    mine = [row for row in rows if row.model != MEAN and row.where == where]
+    units = {row.unit for row in mine if row.epsilon is not None}
+    top = [row.rmse for row in rows if row.model == MEAN and row.epsilon is None]
+    baseline = [row.rmse for row in mine if row.epsilon is None]
+    if len(units) != 1 or not top or not baseline:
+        raise RequestError(
+            f"A trade-off requires rows of one unit at the {where}, with the non-private baseline "
+            "and the mean."
+        )
+    errors = {
+        epsilon: [row.rmse for row in mine if row.epsilon == epsilon]
+        for epsilon in sorted({row.epsilon for row in mine if row.epsilon is not None})
+    }
+    return Tradeoff.of(errors, least=fmean(baseline), most=fmean(top), unit=units.pop())

@@ -1,0 +1,300 @@
+"""Validation of comparison requests, before any data are read."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+import polars as pl
+
+from tacit import models
+from tacit.channels.table import Channel
+from tacit.collection import plans
+from tacit.collection.plan import Plan
+from tacit.errors import RequestError
+from tacit.experiments import tools as registered
+from tacit.experiments.comparison.comparison import Comparison
+from tacit.experiments.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for, with_baselines
+from tacit.experiments.tools import Tools
+from tacit.given import whole
+from tacit.metrics.split import SplitProtocol
+from tacit.privacy.epsilon import epsilon_text
+from tacit.ratings import Ratings
+from tacit.reports import Reports
+from tacit.scale import RatingScale
+
+if TYPE_CHECKING:
+    from tacit.ratings import Ratings
+    from tacit.reports import Reports
+
+
+Member = TypeVar("Member")
+SYMBOLS = 12
+"""Number of digits of a channel's id in the name of its rows."""
+
+
+@runtime_checkable
+class Fits(Protocol):
+    """Settings of a rating model."""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        ...
+
+    def fit(self, data: Any, *, rng: int = 0) -> Any:
+        """Fit the model to evidence."""
+        ...
+
+
+@dataclass(frozen=True)
+class Members:
+    """Names in the order of the request. `objects`: those given as objects, by name."""
+
+    names: tuple[str, ...]
+    objects: Mapping[str, Any]
+
+
+def channel_members(value: object) -> Members:
+    """Parse channels: names ("auto", or comma-separated) or `Channel`. Raises `RequestError`."""
+    return _members("channel", value, Channel, _table)
+
+
+def model_members(value: object) -> Members:
+    """Parse models: names or settings, such as `MF(factors=5)`. Raises `RequestError`."""
+    return _members("model", value, Fits, _label)
+
+
+def _members(kind: str, request: Any, known: type[Any], label: Callable[[Any], str]) -> Members:
+    parts = [request] if isinstance(request, (str, known)) else request
+    if not isinstance(parts, Iterable):
+        raise RequestError(f"{kind} must be a name, an object or a list of them, got {request!r}.")
+    members: dict[str, Any] = {}
+    for part in parts:  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(part, str):
+            members |= {name.strip(): None for name in part.split(",") if name.strip()}
+        elif isinstance(part, known) and not isinstance(part, type):
+            members[label(part)] = part
+        else:
+            raise RequestError(f"{kind} must be a name, an object or a list of them, got {part!r}.")
+    if not members:
+        raise RequestError(f"{kind} must contain at least one name, such as {EXAMPLES[kind]}.")
+    objects = {name: value for name, value in members.items() if value is not None}
+    return Members(tuple(members), objects)
+
+
+def _table(channel: Channel) -> str:
+    """Return the name of a channel object in its rows."""
+    return f"table {channel.id[:SYMBOLS]}"
+
+
+EXAMPLES = {"channel": "auto", "model": "channel-mf"}
+
+
+def _label(model: Fits) -> str:
+    """Return the model's name, with the settings that differ from its defaults."""
+    usual = models.MODELS.get(model.name)
+    known = vars(usual) if usual is not None else {}
+    changed = [f"{k}={v}" for k, v in vars(model).items() if known.get(k, v) != v]
+    return f"{model.name} with {' '.join(changed)}" if changed else model.name
+
+
+def epsilon_texts(value: object) -> tuple[str, ...]:
+    """Parse one or several epsilons in nats, numbers or text. Returns distinct decimal strings.
+
+    Raises `RequestError` for an invalid epsilon.
+    """
+    if isinstance(value, str):
+        parts: list[object] = [*value.split(",")]
+    elif isinstance(value, Iterable):
+        parts = list(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    else:
+        parts = [value]
+    if not parts:
+        raise RequestError("epsilon must contain at least one value, as in 0.5, 1, 3.")
+    return tuple(dict.fromkeys(epsilon_text(part) for part in parts))
+
+
+def own_epsilons(
+    tables: Mapping[str, Channel], requested: Sequence[str], scale: RatingScale, plan: str
+) -> dict[str, str]:
+    """Return the epsilon of each channel object, in nats per value or slot.
+
+    Raises `RequestError` for one whose epsilon is not among the requested ones, and for one of
+    another scale or kind of plan.
+    """
+    hides = plans.protects_presence(plan)
+    for name, channel in tables.items():
+        if channel.epsilon not in requested:
+            raise RequestError(
+                f"The channel {name} has epsilon {channel.epsilon} per "
+                f"{'slot' if channel.missing else 'value'}, which is not among "
+                f"{', '.join(requested)}; add it to the epsilons."
+            )
+        if channel.levels != scale.levels:
+            raise RequestError(
+                f"The channel {name} is not on the scale {scale}; compile it on that scale."
+            )
+        if channel.missing != hides:
+            raise RequestError(
+                f"The channel {name} {'protects' if channel.missing else 'does not protect'} "
+                f"presence, and the plan {plan} {'does' if hides else 'does not'}; choose another "
+                "channel or plan."
+            )
+    return {name: channel.epsilon for name, channel in tables.items()}
+
+
+def with_objects(real: Tools, tables: Mapping[str, Channel], settings: Mapping[str, Any]) -> Tools:
+    """Return the tools, with these channel and model objects under their names."""
+    if not tables and not settings:
+        return real
+
+    def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
+        if through in tables:
+            return plans.plan(name, tables[through], cap)
+        return real.plan(name, through, epsilon, scale, cap)
+
+    def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> Any:
+        if model in settings:
+            return settings[model].fit(models.evidence(data), rng=rng)
+        return real.fit(model, data, rng=rng, **options)
+
+    def where(model: str) -> Any:
+        return ("provider", "device") if model in settings else real.where(model)
+
+    def plugged(channel: str | None, model: str | None) -> str | None:
+        mine = (None if channel in tables else channel, None if model in settings else model)
+        return real.plugged(*mine)
+
+    return replace(real, plan=plan, fit=fit, where=where, plugged=plugged)
+
+
+MODES = ("strict", "faithful", "both")
+SET_BY_OTHERS = ("data", "held_out", "reading")
+"""Reader options that a comparison sets."""
+ALIKE = 0.7
+"""Minimum similarity of a suggested name; 1 is equality."""
+
+
+@dataclass(frozen=True)
+class CheckedRequest:
+    """A valid comparison with the defaults for ratings, some of which depend on the scale.
+
+    `named`: whether models were named. `plan`: the requested plan, if any.
+    """
+
+    comparison: Comparison
+    via: Members
+    learnt: Members
+    named: bool
+    plan: str | None
+
+    def of(self, ratings: Ratings) -> Comparison:
+        """Return the comparison on these ratings. Raises `RequestError` for a channel that does
+        not fit."""
+        comparison, models = self.comparison, self.comparison.models
+        if not self.named:
+            models = with_baselines([model_for(ratings)])
+        plan = self.plan or plan_for(ratings)
+        only = own_epsilons(self.via.objects, comparison.epsilons, ratings.scale, plan)
+        return replace(comparison, models=models, plan=plan, only=only)
+
+    def tools(self) -> Tools:
+        """Return the tools that the comparison runs on."""
+        return with_objects(registered.tools(), self.via.objects, self.learnt.objects)
+
+
+def asked(
+    *,
+    channels: object,
+    models: object,
+    epsilons: object,
+    protocol: SplitProtocol,
+    plan: str | None = None,
+    cap: int | None = None,
+    mode: str = "strict",
+    delta: float | str = 1e-6,
+    relevant: float | None = None,
+    slices: bool = False,
+    factors: int | None = None,
+    items: pl.DataFrame | None = None,
+) -> CheckedRequest:
+    """Validate a request. Arguments are those of `tacit.compare`, epsilons in nats.
+
+    Raises `RequestError` for an invalid name, number or mode, and for an invalid combination.
+    """
+    via = channel_members(channels)
+    learnt = model_members(STARS_MODEL if models is None else models)
+    if mode not in MODES:
+        raise RequestError(f"mode must be one of {', '.join(MODES)}, got '{mode}'.")
+    comparison = Comparison(
+        channels=via.names,
+        models=with_baselines(learnt.names),
+        epsilons=epsilon_texts(epsilons),
+        protocol=protocol,
+        plan=_text("plan", plan or STARS_PLAN),
+        cap=None if cap is None else whole("cap", cap),
+        relevant=None if relevant is None else _number("relevant", relevant, "4"),
+        mode=mode,
+        delta=_delta(delta),
+        slices=slices,
+        items=items,
+        options={} if factors is None else {"factors": whole("factors", factors, 0)},
+    )
+    ways = [name for name in via.names if name not in via.objects]
+    named = [name for name in comparison.models if name not in learnt.objects]
+    registered.check(ways, named, comparison.plan, items=items is not None)
+    plugins = [registered.plugged(name, None) for name in ways]
+    plugins += [registered.plugged(None, name) for name in named]
+    comparison = replace(comparison, plugged=[each for each in plugins if each])
+    return CheckedRequest(comparison, via, learnt, models is not None, plan)
+
+
+def known_options(
+    names: Iterable[str], verb: Callable[..., Any], reader: Callable[..., Any]
+) -> None:
+    """Raise `RequestError` for an option of neither the function nor the reader that it calls.
+
+    The message suggests the most similar option, or lists all.
+    """
+    known = [*signature(verb).parameters, *signature(reader).parameters]
+    options = [name for name in dict.fromkeys(known) if name not in SET_BY_OTHERS]
+    for name in names:
+        if name not in options:
+            near = get_close_matches(name, options, 1, ALIKE) or options
+            has = f"did you mean {near[0]}?" if len(near) == 1 else f"it has {', '.join(near)}."
+            raise RequestError(f"{verb.__name__} has no option '{name}'; {has}")
+
+
+def protocol(split: str, test_share: float | None, folds: int | None, seeds: int) -> SplitProtocol:
+    """Return the split protocol. Raises `RequestError` for an invalid one, and if both `test_share`
+    and `folds` are given."""
+    if folds is not None and test_share is not None:
+        raise RequestError("folds and test_share exclude each other; leave out one of them.")
+    return SplitProtocol(
+        kind=_text("split", split),
+        share=None if test_share is None else _number("test_share", test_share),
+        folds=None if folds is None else whole("folds", folds),
+        seeds=whole("seeds", seeds),
+    )
+
+
+def _number(what: str, value: object, such: str = "0.1") -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RequestError(f"{what} must be a number such as {such}, got {value!r}.")
+    return value
+
+
+def _text(what: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise RequestError(f"{what} must be a string, got {value!r}.")
+    return value
+
+
+def _delta(value: object) -> str:
+    """Format a delta as in result rows. Raises `RequestError` unless it is a number."""
+    try:
+        return f"{float(value):g}"  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError):
+        raise RequestError(f"delta must be a number such as 1e-6, got {value!r}.") from None

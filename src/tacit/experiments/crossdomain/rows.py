@@ -1,0 +1,218 @@
+"""Result rows of cross-domain trials, and their table."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Self
+
+from tacit.experiments.defaults import POPULARITY, RANDOM
+from tacit.experiments.guarantee_text import either
+from tacit.experiments.results import LISTS, checked, plain
+from tacit.privacy.guarantee import Trust, Unit
+from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per
+
+METRICS = ("mae", "mae_rounded", "coverage")
+"""Metrics of predicted ratings."""
+FIGURES = (*METRICS, *LISTS)
+BASELINES = {("item-average", "none"), (RANDOM, "none"), (POPULARITY, "none")}
+"""Systems and modes that are non-personalized, non-private baselines."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialRow:
+    """One system on one trial.
+
+    `variant`: "item" or "user" for item-based or user-based systems. Epsilons are in nats per
+    `unit`. `epsilon`: the total claim. If a request sets two parts, `replacement_epsilon` is that
+    of item replacement and `neighbour_epsilon` that of neighbour selection. `promise`: the
+    guarantee as a sentence. `source`: names of the sources. `k`: number of neighbours. `damping`:
+    number of co-raters from which a similarity has full weight, 0 for no damping. `decay`: of older
+    ratings. The last three are None for systems without them. `people`: number of test users.
+    `seconds`: wall seconds of fit and prediction. Metrics of predicted ratings are None for
+    baselines of lists. Metrics of top-20 lists, as `tacit.metrics.lists` defines them, are None
+    unless requested, and if no user has a relevant item.
+    """
+
+    model: str
+    variant: str | None
+    mode: str
+    epsilon: float | None
+    replacement_epsilon: float | None
+    neighbour_epsilon: float | None
+    delta: float
+    unit: Unit
+    trust: Trust
+    claim_valid: bool | None
+    promise: str
+    source: str
+    target: str
+    test_share: float
+    overlap: float
+    keep: int
+    k: int | None
+    damping: int | None
+    decay: float | None
+    seed: int
+    n_train: int
+    n_test: int
+    people: int
+    mae: float | None
+    mae_rounded: float | None
+    coverage: float | None
+    ndcg_at_20: float | None
+    recall_at_20: float | None
+    mrr: float | None
+    hit_rate_at_20: float | None
+    coverage_at_20: float | None
+    popularity_at_20: float | None
+    seconds: float
+
+    @property
+    def system(self) -> str:
+        """The system, with its variant."""
+        return self.model if self.variant is None else f"{self.model} ({self.variant})"
+
+    @property
+    def method(self) -> str:
+        """Name of the system in tables and figures."""
+        return self.system if self.claim_valid is not False else f"{self.system}, claim fails"
+
+    @property
+    def baseline(self) -> bool:
+        """Whether it is a non-personalized baseline: the item mean, or one list for all users."""
+        return (self.method, self.mode) in BASELINES
+
+    @property
+    def claim(self) -> str:
+        """Mode and epsilon, for tables and figures."""
+        if self.epsilon is None:
+            return "no privacy"
+        parts = (self.replacement_epsilon, self.neighbour_epsilon)
+        known = [f"{part:g}" for part in parts if part is not None]
+        return f"{self.mode}, {' + '.join(known) if len(known) > 1 else f'{self.epsilon:g}'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready values. Missing figures are null."""
+        return plain(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Parse the values of `to_dict`. Raises `DataError` for other keys."""
+        return cls(**checked(cls, values, ()))
+
+
+SWEPT = ("source", "target", "overlap", "keep", "k", "decay")
+
+
+def rated(rows: Sequence[TrialRow]) -> list[TrialRow]:
+    """Return the rows of systems that predict ratings, without the baselines of lists."""
+    return [row for row in rows if row.mae is not None]
+
+
+def listed(rows: Sequence[TrialRow]) -> list[TrialRow]:
+    """Return the rows with metrics of lists."""
+    return [row for row in rows if row.coverage_at_20 is not None]
+
+
+def measured(rows: Sequence[TrialRow], metric: str = "mae") -> list[float]:
+    """Return the values of a metric in the rows that have it."""
+    return [float(value) for row in rows if (value := getattr(row, metric)) is not None]
+
+
+def mean(rows: Sequence[TrialRow], metric: str = "mae") -> float:
+    """Return the mean of a metric over the rows that have it. NaN if none has."""
+    values = measured(rows, metric)
+    return fmean(values) if values else math.nan
+
+
+def digits_of(rows: Sequence[TrialRow], metric: str = "mae") -> int:
+    """Return the number of decimals of a metric's means, from its spread over draws."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for row in rows:
+        point = tuple(getattr(row, name) for name in SWEPT)
+        groups.setdefault((row.method, row.claim, *point), []).extend(measured([row], metric))
+    return decimals(groups.values())
+
+
+def varied(rows: Sequence[TrialRow]) -> list[str]:
+    """Return the axes of `SWEPT` that vary among the rows."""
+    return [name for name in SWEPT if len({getattr(row, name) for row in rows} - {None}) > 1]
+
+
+def table(rows: Sequence[TrialRow]) -> Table:
+    """Return every system at every point of the sweep, means over seeds. Columns are only those
+    axes that vary."""
+    heading = ("system", "epsilon", *varied(rows), "MAE", "rounded", "coverage")
+    lines = _lines(rated(rows), varied(rows), METRICS)
+    return Table(_caption(rows, "mean absolute error"), heading, tuple(lines))
+
+
+def list_table(rows: Sequence[TrialRow]) -> Table:
+    """Return the same table for lists, with their baselines."""
+    mine = listed(rows)
+    named = ("NDCG@20", "Recall@20", "MRR", "hit rate", "coverage", "popularity")
+    heading = ("system", "epsilon", *varied(mine), *named)
+    lines = _lines(mine, varied(mine), LISTS)
+    return Table(_caption(mine, "lists of 20"), heading, tuple(lines))
+
+
+def _lines(
+    rows: Sequence[TrialRow], swept: Sequence[str], metrics: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
+    kinds: dict[tuple[object, ...], list[TrialRow]] = {}
+    for row in rows:
+        point = tuple(getattr(row, name) for name in swept)
+        kinds.setdefault((row.method, row.claim, *point), []).append(row)
+    digits = {metric: digits_of(rows, metric) for metric in metrics}
+    for kind, group in kinds.items():
+        figures = (_figure(mean(group, metric), digits[metric]) for metric in metrics)
+        yield (*map(_cell, kind), *figures)
+
+
+def promises(rows: Sequence[TrialRow]) -> list[str]:
+    """Return each distinct guarantee with its systems, in the words of `claimed`."""
+    return list(claimed(rows))
+
+
+def claimed(rows: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
+    """Return each distinct guarantee with its systems, and their rows. Guarantees that differ only
+    in epsilon, or in the number of draws, are stated for the epsilon nearest to 1, with the other
+    epsilons."""
+    kinds: dict[tuple[object, ...], list[TrialRow]] = {}
+    for row in rows:
+        kind = (row.method, row.mode, row.unit, row.trust, row.delta)
+        kinds.setdefault(kind, []).append(row)
+    by_guarantee: dict[str, list[TrialRow]] = {}
+    for group in kinds.values():
+        by_guarantee.setdefault(_promise(group), []).extend(group)
+    return {
+        f"{', '.join(dict.fromkeys(row.method for row in mine))}: {promise}": mine
+        for promise, mine in by_guarantee.items()
+    }
+
+
+def _promise(rows: Sequence[TrialRow]) -> str:
+    nearest = min(rows, key=lambda row: abs((row.epsilon or 0.0) - 1))
+    others = sorted({row.epsilon for row in rows if row.epsilon} - {nearest.epsilon})
+    alike = f" Alike at epsilon = {either([f'{e:g}' for e in others])}." if others else ""
+    return nearest.promise + alike
+
+
+def _caption(rows: Sequence[TrialRow], what: str) -> str:
+    if not rows:
+        return "No trial was finished."
+    first, seeds = rows[0], len({row.seed for row in rows})
+    over = "" if seeds == 1 else f", mean over {seeds} draws of who is tested"
+    per = f"; {epsilon_per(rows)}" if any(row.epsilon is not None for row in rows) else ""
+    return f"{first.source} to {first.target}: {what}{over}{per}"
+
+
+def _figure(value: float, digits: int) -> str:
+    return NOTHING if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:g}" if isinstance(value, float) else str(value)

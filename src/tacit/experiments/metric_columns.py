@@ -1,0 +1,131 @@
+"""Columns of a result row: errors of predicted ratings, and top-N metrics."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.experiments.results import STARS
+from tacit.experiments.tools import Lister
+from tacit.metrics.accuracy import mae, ranking, rmse
+from tacit.metrics.lists import LENGTH, ListFigures, list_figures
+from tacit.metrics.slices import slices as slices_of
+from tacit.models.lists.exclusion import PRESENCE_PUBLIC
+from tacit.ratings import Codes, Ratings
+from tacit.reports import Reports
+
+NO_RATINGS: dict[str, Any] = {**dict.fromkeys(STARS, math.nan), "predict_seconds": 0.0}
+"""Columns of a list model."""
+
+
+def rating_columns(
+    predicted: NDArray[np.floating[Any]],
+    train: Ratings,
+    test: Ratings,
+    relevant: float,
+    *,
+    slices: bool = False,
+) -> dict[str, Any]:
+    """Return columns of a result row. `predicted`: ratings of the test rows, shape (n,).
+
+    Errors use predictions clipped to the scale. `relevant`: minimum rating of relevant items.
+    Columns that need the non-private row are NaN here.
+    """
+    true = test.values
+    best = ranking(test.users, test.items, predicted, true >= relevant)
+    bounded = np.clip(predicted, float(test.scale.low), float(test.scale.high))
+    mean = np.full(len(test), train.values.mean(dtype=np.float64))
+    return {
+        "rmse": rmse(true, bounded),
+        "mae": mae(true, bounded),
+        "rmse_of_mean": rmse(true, mean),
+        "information_efficiency": math.nan,
+        "precision_at_10": best.precision,
+        "recall_at_10": best.recall,
+        "f_score_at_10": best.f_score,
+        "slices": slices_of(train, test, bounded) if slices else None,
+    }
+
+
+MOST_SCORES = 1 << 27
+"""Maximum number of predicted scores; above it, a sample of the users is evaluated."""
+
+
+def list_columns(
+    lister: Lister,
+    fitted: Any,
+    train: Ratings,
+    test: Ratings,
+    where: str,
+    *,
+    reports: Ratings | Reports | None = None,
+) -> dict[str, Any]:
+    """Return six columns of a result row.
+
+    `test`: the relevant rows. `reports`: the data that the model was fitted to, None for `train`.
+    Users without a training row are excluded from every result row (`cold_users` counts them),
+    because most models have no data to rank by. Above 2^27 scores (users times items), as many
+    users as that allows are evaluated, evenly spaced by index.
+    """
+    users = _measured(train)
+    known = _known_rows(where, train, reports)
+    known = known.where(_among(users, known))
+    relevant = test.where(_among(users, test))
+    counts = np.bincount(train.items, minlength=train.n_items)
+    figures = list_figures(
+        lister(fitted, known, where, LENGTH)[users],
+        np.searchsorted(users, relevant.users).astype(np.int32),
+        relevant.items,
+        counts,
+        counted=len(np.unique(train.users)),
+    )
+    return figure_columns(figures)
+
+
+def figure_columns(metrics: ListFigures) -> dict[str, float]:
+    """Return the metrics of top-20 lists by their names in result rows."""
+    return {
+        "ndcg_at_20": metrics.ndcg,
+        "recall_at_20": metrics.recall,
+        "mrr": metrics.mrr,
+        "hit_rate_at_20": metrics.hit_rate,
+        "coverage_at_20": metrics.coverage,
+        "popularity_at_20": metrics.popularity,
+    }
+
+
+def cold_users(train: Ratings, test: Ratings) -> int | None:
+    """Return how many users have a test row and no training row; None for none."""
+    return len(np.setdiff1d(test.users, train.users)) or None
+
+
+def _measured(train: Ratings) -> Codes:
+    """Return the users with a training row, or every few of them, as `MOST_SCORES` allows."""
+    step = -(-train.n_users // max(1, MOST_SCORES // max(1, train.n_items)))
+    users = np.unique(train.users)
+    return users[users % step == 0]
+
+
+def _known_rows(where: str, train: Ratings, reports: Ratings | Reports | None) -> Ratings:
+    """Return the training rows that the maker of the lists holds.
+
+    A provider that observes presence holds the reported rows, fewer under a cap. A provider that
+    does not observe presence gets all rows only to identify the users: no item is excluded.
+    """
+    if where != "provider" or not isinstance(reports, Reports):
+        return train
+    if reports.guarantee.unit not in PRESENCE_PUBLIC or len(reports) == len(train):
+        return train
+    return train.where(np.isin(_pairs(train), _pairs(reports)))
+
+
+def _pairs(rows: Ratings | Reports) -> NDArray[np.int64]:
+    return rows.users.astype(np.int64) * rows.n_items + rows.items
+
+
+def _among(users: Codes, rows: Ratings) -> NDArray[np.bool_]:
+    """Return which rows are of these users."""
+    chosen = np.zeros(rows.n_users, np.bool_)
+    chosen[users] = True
+    return chosen[rows.users]

@@ -1,0 +1,180 @@
+"""`AttackRequest`: which attack meets which reports, what is kept, and what is reported."""
+
+import json
+from dataclasses import replace
+from html import escape
+
+import pytest
+
+from tacit.audit.attacks.world import World
+from tacit.channels import compile_channel
+from tacit.collection import plans
+from tacit.errors import RequestError
+from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
+from tacit.experiments.attacks.report import EXPERIMENT, attack_figure, report
+from tacit.experiments.attacks.tables import leaks, tables
+from tacit.experiments.grid import Journal
+from tacit.readers import synthetic
+
+
+@pytest.fixture(scope="module")
+def few():
+    """Made-up ratings of 60 people."""
+    return synthetic(60, 50, 1500, rng=2)
+
+
+def quiet(label, done, total):
+    """Nobody is told."""
+
+
+ASKED = AttackRequest(
+    attacks=("linkage", "reconstruction", "order"),
+    plans=("rated", "catalogue"),
+    channels=("randomized-response",),
+    epsilons=("1", "2"),
+)
+
+
+@pytest.fixture(scope="module")
+def rows(few):
+    return ASKED.run(few, Journal(None, AttackRow), quiet)
+
+
+def test_every_attack_meets_what_it_needs(rows):
+    terms = {}
+    for row in rows:
+        terms.setdefault(row.attack, {})[(row.plan, row.epsilon, row.unit)] = None
+    protected = {
+        ("rated", 1.0, "value"), ("rated", 2.0, "value"),
+        ("catalogue", 1.0, "slot"), ("catalogue", 2.0, "slot"),
+    }  # fmt: skip
+    assert terms["linkage"].keys() == protected | {(None, None, None)}
+    assert terms["order"].keys() == protected
+
+
+def test_a_row_is_of_the_channel_that_it_names(rows, few):
+    channel = compile_channel("randomized-response", epsilon="2", scale=few.scale, missing=True)
+    ids = {row.channel_id for row in rows if (row.plan, row.epsilon) == ("catalogue", 2.0)}
+    assert ids == {channel.id}
+    assert {row.channel_id for row in rows if row.epsilon is None} == {None}
+
+
+def test_rows_survive_their_file(rows):
+    assert [AttackRow.from_dict(json.loads(json.dumps(row.to_dict()))) for row in rows] == rows
+
+
+def test_what_the_journal_has_is_not_run_again(few, rows, tmp_path, monkeypatch):
+    path = tmp_path / "j"
+    made = []
+    through = World.through.__func__
+
+    def counted(cls, *given):
+        made.append(given)
+        return through(cls, *given)
+
+    monkeypatch.setattr(World, "through", classmethod(counted))
+    first = ASKED.run(few, Journal(path, AttackRow), quiet)
+    assert len(made) == 4  # one world for all attacks on it
+    again = ASKED.run(few, Journal(path, AttackRow), quiet)
+    assert len(made) == 4
+    assert again == first
+    assert [replace(row, seconds=0) for row in first] == [replace(row, seconds=0) for row in rows]
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:5]))
+    resumed = ASKED.run(few, Journal(path, AttackRow), quiet)
+    assert [replace(row, seconds=0) for row in resumed] == [replace(r, seconds=0) for r in rows]
+
+
+def test_other_settings_are_other_experiments(few):
+    changed = replace(ASKED, changes={"linkage": {"known": (3,)}})
+    keys = [{one.key for one in asked.experiments(few)} for asked in (ASKED, changed)]
+    assert len(keys[0] - keys[1]) == 5  # linkage under two plans at two epsilons, and without
+
+
+def test_a_leak_is_reported(monkeypatch):
+    """Planted: devices that draw at epsilon 1.1 under a table that is shown as 1."""
+    many = synthetic(600, 400, 90_000, rng=6)
+    asked = AttackRequest(attacks=("reconstruction",), channels=("randomized-response",))
+    assert leaks(asked.run(many, Journal(None, AttackRow), quiet))[0].startswith("None of")
+    hot = compile_channel("randomized-response", epsilon="1.1", scale=many.scale)
+    through = World.through.__func__
+
+    def leaky(cls, ratings, plan, seed, people):
+        told = through(cls, ratings, plan, seed, people)
+        return replace(told, collect=through(cls, ratings, plans.plan("rated", hot), 0).collect)
+
+    monkeypatch.setattr(World, "through", classmethod(leaky))
+    rows = asked.run(many, Journal(None, AttackRow), quiet)
+    assert any(row.leaks for row in rows)
+    (said, *_) = leaks(rows)
+    assert "above the guaranteed 0.4046" in said
+    assert "randomized-response at 1 under rated" in said
+
+
+def test_every_figure_is_in_a_table_and_in_the_report(rows):
+    page = report(rows)
+    made = tables(rows)
+    assert [table.caption.split(",")[0] for table in made] == ["linkage", "reconstruction", "order"]
+    cells = {cell for table in made for line in table.lines for cell in line}
+    for row in rows:
+        assert f"{row.value:.3f} ({row.baseline:.3f})" in cells
+        assert f"{row.value:.3f} ({row.baseline:.3f})" in page
+    assert EXPERIMENT in page
+
+
+def test_the_figure_of_an_attack_has_the_first_figure_of_each_setting(rows):
+    mine = [row for row in rows if row.attack == "linkage"]
+    figure = attack_figure(mine)
+    assert [panel.live.title for panel in figure.panels] == [
+        "rated, randomized-response", "catalogue, randomized-response"
+    ]  # fmt: skip
+    for panel, plan in zip(figure.panels, ("rated", "catalogue"), strict=True):
+        drawn = {(line.name, x): y for line in panel.live.lines for x, y, _, _ in line.points}
+        shown = [row for row in mine if row.plan == plan and row.figure == "top-1"]
+        every = {(row.setting, row.epsilon): row.value for row in shown}
+        assert drawn.items() <= every.items()
+        assert len(drawn) == 7 * 2
+        (floor,) = panel.live.baselines
+        assert floor.value == pytest.approx(shown[0].baseline)
+    assert figure.title == "top-1, as a share"
+    assert f"7 of {len(every) // 2} lines, those that depend on epsilon most" in figure.caption
+    assert "Bars are a standard error." in figure.caption
+    assert attack_figure([row for row in mine if row.epsilon is None]) is None
+
+
+def test_what_is_beside_is_a_floor_or_where_it_moves_a_line(rows):
+    mine = [row for row in rows if row.attack == "reconstruction" and row.plan == "catalogue"]
+    (panel,) = attack_figure(mine).panels
+    known = {(row.setting, row.epsilon): row.baseline for row in reversed(mine)}
+    floors = {floor.name: floor.value for floor in panel.live.baselines}
+    stars = "stars, the item's true shares known"
+    assert floors[f"{stars}, baseline"] == pytest.approx(known[stars, 1.0])
+    moving = {line.name: line.points for line in panel.live.lines if line.stroke == "baseline"}
+    hidden = "presence, slot by slot"
+    assert list(moving) == [f"{hidden}, baseline"]
+    assert [y for _, y, _, _ in moving[f"{hidden}, baseline"]] == [
+        known[hidden, 1.0], known[hidden, 2.0]
+    ]  # fmt: skip
+
+
+def test_an_attack_that_leaks_is_a_line_that_leads_to_its_figures(rows):
+    assert "None of" in report(rows)
+    planted = [replace(rows[0], bound=0.0001, leaks=True), *rows[1:]]
+    page = report(planted)
+    line = f'{rows[0].attack}: 1 figure exceeds the guarantee. <a href="#attack-1">Why</a>'
+    assert page.index(line) < page.index("<h2 id=attack-1>")
+    assert escape(leaks(planted)[0]) in page.partition("<h2 id=attack-1>")[2].partition("<h2")[0]
+    assert "None of" not in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"attacks": ("linkag",)}, "attack must be one of"),
+        ({"plans": ("catalog",)}, "catalog"),
+        ({"channels": ("laplac",)}, "channel must be one of"),
+        ({"channels": ("identity",)}, "leave identity out"),
+    ],
+)
+def test_what_does_not_exist_is_refused_at_once(changes, words):
+    with pytest.raises(RequestError, match=words):
+        AttackRequest(**changes)

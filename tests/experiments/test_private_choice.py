@@ -1,0 +1,176 @@
+"""Choosing epsilon on private ratings: replayed on neighbours, look by look."""
+
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tacit.audit.replay import Recorder, Replayer
+from tacit.errors import RequestError
+from tacit.experiments import tools
+from tacit.experiments.choice.private_choice import STEPS, PrivateChoice, squared_errors
+from tacit.metrics.split import SplitProtocol, at_random
+from tacit.models import MODELS
+from tacit.readers import synthetic
+from tacit.reports import Reports
+from tacit.training.mechanism.noisy_releases import SecretReleases
+
+PAIRS = 60
+RATINGS = synthetic(40, 60, 1000)
+SPLIT = SplitProtocol(seeds=1)
+SHORT = {"burn_in": 5, "draws": 4}
+QUICK = {"channel-mf": SHORT, "channel-mf-screened": SHORT}
+
+
+def choice(model: str, **changes) -> PrivateChoice:
+    asked = {"channel": "optimal", "model": model, "epsilons": ("0.5", "2"), "protocol": SPLIT}
+    return PrivateChoice(**asked | changes)
+
+
+class FrozenReports:
+    """Tools whose reports are those of the first run, whatever ratings come later.
+
+    A model is fitted once to each table of reports: it gets nothing else, or the test ends.
+    """
+
+    def __init__(self) -> None:
+        self._reports: dict[str, Reports] = {}
+        self._fitted: dict[int, object] = {}
+
+    def tools(self):
+        plan = cache(tools.plan)  # compiled once: what is asked is the same in every run
+        return replace(tools.tools(), plan=plan, perturb=self._perturb, fit=self._fit)
+
+    def _perturb(self, ratings, plan):
+        if plan.epsilon not in self._reports:
+            self._reports[plan.epsilon] = tools.perturb(ratings, plan)
+        return self._reports[plan.epsilon]
+
+    def _fit(self, model, data, **settings):
+        assert isinstance(data, Reports)
+        assert settings == {"rng": 0}
+        if id(data) not in self._fitted:
+            self._fitted[id(data)] = tools.fit(model, data, **settings, **QUICK.get(model, {}))
+        return self._fitted[id(data)]
+
+
+class NothingMayMove(Replayer):
+    """The recorded answers, and a finding wherever an input moved at all."""
+
+    def laplace(self, name, totals, *, sensitivity, epsilon):
+        return super().laplace(name, totals, sensitivity=0, epsilon=epsilon)
+
+
+def findings(recorder, training, neighbour, kind=Replayer):
+    """What a second run finds that gets the first one's answers."""
+    looks = recorder.looks
+    if kind is NothingMayMove:
+        looks = [replace(look, sensitivity=0) for look in looks]
+    replayer = kind(looks)
+    training(neighbour, replayer)
+    return replayer.findings
+
+
+def moved(ratings, row: int, by: int = 2):
+    """The neighbour in which one rating is another one."""
+    levels = ratings.levels.copy()
+    levels[row] = (levels[row] + by) % ratings.scale.n_levels
+    return replace(ratings, levels=levels)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_test_value_moves_a_sum_by_its_sensitivity_at_most_and_a_training_value_by_nothing(model):
+    frozen, known = FrozenReports(), RATINGS.by_person()
+    chosen, held_out = choice(model), at_random(len(known), 0.1, 0)
+    real = frozen.tools()
+
+    def training(ratings, releases):
+        found = chosen.tradeoff(ratings, real, releases=releases)
+        return [np.array(found.points)]
+
+    recorder = Recorder(SecretReleases())
+    training(known, recorder)
+    assert [look.price for look in recorder.looks] == ["0.5", "2"]
+    chance = np.random.default_rng(7)
+    for row in chance.choice(np.flatnonzero(held_out), PAIRS // 2):
+        assert findings(recorder, training, moved(known, row)) == []
+    for row in chance.choice(np.flatnonzero(~held_out), PAIRS // 2):
+        assert findings(recorder, training, moved(known, row), NothingMayMove) == []
+
+
+def test_the_extreme_test_value_moves_its_sum_by_all_that_is_declared():
+    one = RATINGS.take(np.array([0]))
+    low, high = (replace(one, levels=np.array([k], np.uint8)) for k in (0, 4))
+    (below, most), (above, _) = (squared_errors(r, np.array([9.0])) for r in (low, high))
+    assert (below[0] - above[0], most) == (16 * STEPS, 16 * STEPS)
+    assert squared_errors(RATINGS, np.full(len(RATINGS), 3.0))[0].dtype == np.int64
+    with pytest.raises(RequestError, match="not finite"):
+        squared_errors(one, np.array([np.nan]))
+
+
+def test_what_reads_training_values_is_caught():
+    """Planted: predictions of a device, whose owner's row is solved from true ratings."""
+    frozen, known = FrozenReports(), RATINGS.by_person()
+    held_out = at_random(len(known), 0.1, 0)
+
+    def training(ratings, releases):
+        real = frozen.tools()
+
+        class AtHome:
+            def __init__(self, fitted):
+                self.fitted = fitted
+
+            def predict_codes(self, users, items):
+                own = ratings.where(~held_out)
+                return real.device_predict(self.fitted, own, users, items)
+
+        planted = replace(real, fit=lambda *a, **s: AtHome(real.fit(*a, **s)))
+        chosen = choice("bias")
+        return [np.array(chosen.tradeoff(ratings, planted, releases=releases).points)]
+
+    recorder = Recorder(SecretReleases())
+    training(known, recorder)
+    tested = np.isin(known.users, known.users[held_out])
+    row = int(np.flatnonzero(tested & ~held_out)[0])
+    assert findings(recorder, training, moved(known, row), NothingMayMove) != []
+
+
+def test_the_price_is_every_training_and_every_error():
+    assert choice("bias").guarantee.epsilon == "5"
+    twice = choice("bias", protocol=SplitProtocol(seeds=3, folds=4))
+    assert Decimal(twice.guarantee.epsilon) == 12 * 2 * Decimal("2.5")
+    assert (twice.guarantee.unit, twice.guarantee.trust) == ("value", "curator")
+    recorder = Recorder(SecretReleases())
+    twice.tradeoff(RATINGS, tools.tools(), releases=recorder)
+    spent = sum(Decimal(look.price) for look in recorder.looks)
+    assert 2 * spent == Decimal(twice.guarantee.epsilon)
+
+
+def test_the_order_of_the_file_decides_nothing():
+    frozen = FrozenReports().tools()
+    shuffled = RATINGS.take(np.random.default_rng(2).permutation(len(RATINGS)))
+    sums = []
+    for ratings in (RATINGS, shuffled):
+        recorder = Recorder(SecretReleases())
+        choice("global-mean").tradeoff(ratings, frozen, releases=recorder)
+        sums.append([look.given.tolist() for look in recorder.looks])
+    assert sums[0] == sums[1]
+
+
+@pytest.mark.parametrize("model", ["dpals", "dpss", "psgd", "pg-mf"])
+def test_trainings_are_refused(model):
+    with pytest.raises(RequestError, match="use true training ratings"):
+        choice(model).tradeoff(RATINGS, tools.tools())
+
+
+def test_noise_of_errors_is_laplace_of_the_declared_scale():
+    asked, noisy, frozen = choice("global-mean"), [], FrozenReports().tools()
+    for _ in range(120):
+        recorder = Recorder(SecretReleases())
+        asked.tradeoff(RATINGS, frozen, releases=recorder)
+        noisy.append([int(look.returned[0] - look.given[0]) for look in recorder.looks])
+    # The mean size of Laplace noise is its scale; six deviations of 120 draws.
+    for size, epsilon in zip(np.abs(noisy).mean(0), (0.5, 2.0), strict=True):
+        assert abs(size * epsilon / (16 * STEPS) - 1) < 6 / np.sqrt(120)

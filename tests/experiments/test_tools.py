@@ -1,0 +1,147 @@
+"""The real channels and models behind the grid."""
+
+import pytest
+
+from tacit.errors import RequestError
+from tacit.experiments import tools
+from tacit.experiments.comparison.comparison import Comparison
+from tacit.experiments.comparison.device_sample import made_up
+from tacit.experiments.comparison.tables import accuracy, best, promises
+from tacit.experiments.grid import Journal
+from tacit.experiments.results import ResultRow
+from tacit.readers import synthetic
+
+
+def test_a_real_comparison_orders_as_it_must():
+    comparison = Comparison(channels=["auto"], models=["bias", "mf"], epsilons=["0.3", "4"])
+    ratings = synthetic(200, 150, 9000)
+    rows = comparison.run(ratings, tools.tools(), Journal(None, ResultRow), lambda *state: None)
+    error = {(row.model, row.epsilon, row.where): row.rmse for row in rows}
+    assert len(error) == len(rows) == 12
+    for model in ("bias", "mf"):
+        assert error[model, None, "provider"] < error[model, 0.3, "provider"]
+        assert error[model, 4.0, "provider"] < error[model, 0.3, "provider"]
+        assert error[model, 0.3, "device"] < error[model, 0.3, "provider"]
+    assert all(row.claim_valid for row in rows if row.epsilon)
+
+
+def test_names_are_checked_before_any_work():
+    tools.check(["auto", "identity", "laplace"], ["bias", "channel-mf"], "rated")
+    with pytest.raises(RequestError, match="channel must be one of auto, identity"):
+        tools.check(["odd"], [], "rated")
+    with pytest.raises(RequestError, match="model must be one of global-mean"):
+        tools.check([], ["odd"], "rated")
+
+
+@pytest.mark.parametrize(
+    ("plan", "channel", "sentence"),
+    [
+        (
+            "catalogue",
+            "duchi",
+            "duchi protects the value only, and the plan catalogue also protects presence",
+        ),
+        ("sample:9", "laplace", "choose from randomized-response, optimal, modified-laplace, or"),
+        ("rated", "modified-laplace", "also protects presence, which the plan rated reveals"),
+        ("all", "auto", "plan must be rated, catalogue or sample:K"),
+    ],
+)
+def test_a_channel_has_to_serve_the_plan(plan, channel, sentence):
+    with pytest.raises(RequestError, match=sentence):
+        tools.check([channel], [], plan)
+
+
+@pytest.mark.parametrize("plan", ["catalogue", "sample:80"])
+def test_a_comparison_over_slots_says_what_slots_and_people_are_promised(plan):
+    comparison = Comparison(
+        channels=["auto", "modified-laplace"],
+        models=["item-mean"],
+        epsilons=["3"],
+        plan=plan,
+        delta="1e-5",
+    )
+    ratings = synthetic(150, 100, 4000)
+    rows = comparison.run(ratings, tools.tools(), Journal(None, ResultRow), lambda *state: None)
+    slots = 100 if plan == "catalogue" else 80
+    noisy = [row for row in rows if row.channel != "identity"]
+    assert {row.plan for row in rows} == {plan}
+    for row in noisy:
+        assert (row.unit, row.epsilon, row.user_epsilon) == ("slot", 3, 3 * slots)
+        assert row.delta == 1e-5
+        assert 0 < row.tight_epsilon <= row.user_epsilon
+        assert row.values_epsilon is None
+        assert row.claim_valid
+        assert row.rmse < 1.4
+    free = next(row for row in rows if row.channel == "identity")
+    assert (free.user_epsilon, free.tight_epsilon, free.unit) == (None, None, "none")
+
+
+def test_a_cap_is_paid_for_in_the_slot_and_saves_the_person():
+    comparison = Comparison(
+        channels=["modified-laplace"], models=["item-mean"], epsilons=["2"], plan="catalogue", cap=5
+    )
+    rows = comparison.run(
+        synthetic(100, 80, 2000), tools.tools(), Journal(None, ResultRow), lambda *state: None
+    )
+    assert {(row.epsilon, row.user_epsilon, row.cap) for row in rows[2:]} == {(3, 15, 5)}
+
+
+def test_private_gradients_stand_beside_channels_under_their_own_promise():
+    comparison = Comparison(channels=["auto"], models=["item-mean", "pg-mf"], epsilons=["1", "9"])
+    rows = comparison.run(
+        synthetic(100, 80, 2000), tools.tools(), Journal(None, ResultRow), lambda *state: None
+    )
+    mine = [row for row in rows if row.model == "pg-mf"]
+    assert [(row.where, row.channel, row.unit, row.epsilon) for row in mine] == [
+        ("device", None, "user", 1.0),
+        ("device", None, "user", 9.0),
+    ]
+    assert all(row.claim_valid and row.trust == "nobody" for row in mine)
+    winners = best(rows).lines
+    assert [line[0] for line in winners[:2]] == ["1 per user", "1 per value"]
+    assert winners[0][3:] == (f"{mine[0].rmse:.3f}", "rounds per user + pg-mf")
+    assert "pg-mf" not in "".join(winners[1])
+    assert ("rounds per user", "pg-mf", "device") in {
+        line[:3] for line in accuracy(rows, "rmse", "").lines
+    }
+    assert not promises(rows).lines
+
+
+def test_a_curators_trainings_per_person_stand_under_epsilon_and_delta():
+    comparison = Comparison(
+        channels=["auto"], models=["dpals", "dp-covariance"], epsilons=["2"], delta="1e-5"
+    )
+    rows = comparison.run(
+        synthetic(100, 80, 2000), tools.tools(), Journal(None, ResultRow), lambda *state: None
+    )
+    assert {(row.model, row.where, row.plan, row.channel) for row in rows} == {
+        ("dpals", "device", "curator", None),
+        ("dp-covariance", "device", "curator", None),
+    }
+    for row in rows:
+        assert (row.trust, row.unit, row.epsilon, row.user_epsilon) == ("curator", "user", 2, 2)
+        assert (row.delta, row.tight_epsilon, row.mode) == (1e-5, None, "strict")
+
+
+def test_options_reach_the_models_that_have_them():
+    ratings = synthetic(60, 90, 2000)
+    assert tools.fit("mf", ratings, rng=0, factors=3).items.shape[2] == 4
+    assert tools.fit("bias", ratings, rng=0, factors=3).items.shape[2] == 1
+    trained = tools.train("pg-mf", ratings, epsilon="1", rng=0, factors=3, symbols=9)
+    assert trained.items.shape[2] == 4
+
+
+def test_the_sample_is_made_up_on_the_same_scale():
+    scale = synthetic(20, 60, 500, "1:10:1").scale
+    sample = made_up(scale, "randomized-response", "1", tools.tools())
+    assert 3 < len(sample.pairs) < 40
+    assert all(1 <= value <= 10 for _, *both in sample.pairs for value in both)
+    assert sample.presence_public
+
+
+def test_the_sample_over_slots_has_ratings_that_went_and_came():
+    scale = synthetic(20, 60, 500).scale
+    sample = made_up(scale, "randomized-response", "1", tools.tools(), "catalogue")
+    assert not sample.presence_public
+    assert any(true is None for _, true, _ in sample.pairs)
+    assert all(true is not None or left is not None for _, true, left in sample.pairs)
