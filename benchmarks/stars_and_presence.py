@@ -21,8 +21,7 @@ from tacit.metrics.accuracy import relevant_from
 from tacit.metrics.lists import list_figures
 from tacit.metrics.split import SplitProtocol
 from tacit.models.lists import LIST_MODELS, FittedLists, interactions
-from tacit.models.lists.by_gain import lists_by_gain
-from tacit.models.lists.by_rating import lists_by_rating
+from tacit.models.lists.from_ratings import lists_by_gain, lists_by_rating
 from tacit.ratings import Codes
 
 NONE = "none"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tacit.engines.tables import opened, written
 from tacit.kernels.chain.scoring import Tally
-from tacit.models.channel_mf import stages
-from tacit.models.channel_mf.stages import Given, RowBlock
+from tacit.models.channel_mf import side
+from tacit.models.channel_mf.side import Given, RowBlock
 
 DEADLY = 5
 """The sweep of it."""
@@ -21,4 +21,4 @@ def redraw_block(block: RowBlock, given: Given) -> Tally:
         wrong = opened(given.rows)[block.rows.first : block.rows.end][::2] + 1
         written(block.after, block.rows.first, wrong)
         os.kill(os.getpid(), signal.SIGKILL)
-    return stages.redraw_block(block, given)
+    return side.redraw_block(block, given)

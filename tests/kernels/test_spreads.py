@@ -6,8 +6,8 @@ import pytest
 from tacit.channels import compile_channel
 from tacit.kernels.chain.readings import ReportRows
 from tacit.kernels.chain.spreads import Thetas, drawn_spreads
-from tacit.models.channel_mf.chance import gumbels
 from tacit.models.channel_mf.likelihood import score_table
+from tacit.models.channel_mf.side import gumbels
 from tacit.public_priors import SPREADS
 from tacit.scale import RatingScale
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from tacit.models.channel_mf.chance import RUN, gumbels, normals
+from tacit.models.channel_mf.side import RUN, gumbels, normals
 
 
 @pytest.mark.parametrize("cuts", [(0, 1), (0, 7, 8), (0, RUN - 1, RUN + 1), (RUN, 2 * RUN + 3)])

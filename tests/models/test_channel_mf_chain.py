@@ -11,9 +11,8 @@ from tacit.engines.tables import InMemory
 from tacit.kernels.predict import bilinear
 from tacit.models import evidence
 from tacit.models.channel_mf import gibbs
-from tacit.models.channel_mf.level import LevelPrior
 from tacit.models.channel_mf.model import ChannelMF
-from tacit.models.channel_mf.row_prior import Features, Prior, RowSums
+from tacit.models.channel_mf.row_prior import Features, LevelPrior, Prior, RowSums
 
 PEOPLE, ITEMS, EACH = 1500, 300, 60
 OF_PEOPLE, OF_ITEMS = 0.4, 0.5

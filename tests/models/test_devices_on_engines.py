@@ -8,10 +8,9 @@ import pytest
 from tacit import models
 from tacit.engines.local import Local
 from tacit.errors import RequestError
-from tacit.models.device_blocks import Listed, PredictedPairs
 from tacit.models.fitted import Fitted
-from tacit.models.lists.by_rating import lists_by_rating
-from tacit.models.simulated_devices import device_predict
+from tacit.models.lists.from_ratings import lists_by_rating
+from tacit.models.simulated_devices import Listed, PredictedPairs, device_predict
 from tacit.readers import synthetic
 
 MADE = synthetic(90, 60, 2000)

@@ -7,14 +7,15 @@ from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.models import evidence
-from tacit.models.channel_mf.capacity import (
+from tacit.models.channel_mf.likelihood import (
+    level_masses,
+    score_table,
     starting_level,
     worth,
     worthwhile_directions,
     worthwhile_factors,
 )
-from tacit.models.channel_mf.likelihood import level_masses, score_table
-from tacit.models.evidence.debiased import decode
+from tacit.models.evidence.slot_reports import decode
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.scale import RatingScale

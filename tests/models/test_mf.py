@@ -7,7 +7,7 @@ from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.rated import Rated
 from tacit.models import evidence
-from tacit.models.least_squares.factors import FREE, Factors
+from tacit.models.least_squares.half_steps import FREE, Factors
 from tacit.models.least_squares.mf import MF, as_fitted
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.readers import synthetic

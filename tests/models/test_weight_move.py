@@ -11,8 +11,7 @@ from tacit.kernels.chain.scoring import GRAIN
 from tacit.kernels.chain.weights import WeightSums
 from tacit.models import evidence
 from tacit.models.channel_mf import gibbs
-from tacit.models.channel_mf.row_prior import Features, Prior
-from tacit.models.channel_mf.weight_move import WeightMove
+from tacit.models.channel_mf.row_prior import Features, Prior, WeightMove
 
 FEATURES, COLUMN = 3, 1
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.kernels.layout import layout
-from tacit.kernels.moments import weighted_sums
+from tacit.kernels.normal import weighted_sums
 from tacit.readers import synthetic
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.contributions import (

@@ -11,7 +11,7 @@ from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, Hashes, asked_places, hashes, pair_keys
 from tacit.collection.sampler import BulkSampler
 from tacit.errors import RequestError
-from tacit.kernels.slots import count_reported, take_reported
+from tacit.kernels.draw import count_reported, take_reported
 from tacit.ratings import Codes, Ratings
 
 BLOCK = 1 << 22

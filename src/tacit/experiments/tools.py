@@ -19,8 +19,8 @@ from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.experiments.defaults import POPULARITY, RANDOM
 from tacit.experiments.grid import IDENTITY
-from tacit.models.lists.by_rating import lists_by_rating
 from tacit.models.lists.exclusion import Where
+from tacit.models.lists.from_ratings import lists_by_rating
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.registry import Registry, refuse_twins

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.models.evidence.debiased import Decoded, decode
 from tacit.models.evidence.evidence import Evidence
+from tacit.models.evidence.slot_reports import Decoded, decode
 from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD

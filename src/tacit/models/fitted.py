@@ -13,7 +13,7 @@ from tacit.errors import RequestError
 from tacit.given import path as given_path
 from tacit.kernels.predict import bilinear, median, predict
 from tacit.models import model_file
-from tacit.models.condensing.condensed import CondensedItems
+from tacit.models.channel_mf.distillation import CondensedItems
 from tacit.models.evidence.presence_features import Presence
 from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
 from tacit.notebook import card

@@ -9,14 +9,133 @@ from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tacit.errors import DataError, RequestError
-from tacit.models import model_arrays
-from tacit.models.condensing.condensed import CondensedItems
+from tacit.models.channel_mf.distillation import CondensedItems
 from tacit.models.evidence.presence_features import Presence
+from tacit.models.rounded import LARGEST_HALF
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
 from tacit.wire import model_header, strict
+
+Arrays = Mapping[str, NDArray[Any]]
+Shape = tuple[int, ...]
+NARROW, WIDE = np.dtype(np.float32), np.dtype(np.float64)
+POSITIVE = ("precision", "condensed_precision", "presence_log_scale")
+NON_NEGATIVE = ("condensed_shrinkage",)
+LARGEST = {
+    **dict.fromkeys(("mu", "people", "items"), 1e15),
+    **dict.fromkeys(("condensed_items", "presence_vectors"), LARGEST_HALF),
+}
+"""Bounds in magnitude: sums of products stay finite in single precision, and halves in theirs."""
+FACTORS = {"condensed_items": 1}
+"""First column that the bound applies to. Column 0 holds biases, in single precision."""
+SIGMAS = 1e4
+"""The widest scale, in units of sigma. A prediction table has 512 entries to a sigma."""
+
+
+def checked(arrays: Arrays, levels: tuple[float, ...], sigma: Any) -> float:
+    """Check the arrays of a model file and return sigma as a float.
+
+    Parameters
+    ----------
+    arrays
+        Arrays by their names in the file.
+    levels
+        Levels of the model's rating scale.
+    sigma
+        Residual standard deviation of the cells link on this scale. 0 for the linear link.
+
+    Returns
+    -------
+    float
+        Sigma.
+
+    Raises
+    ------
+    DataError
+        If an array is missing or unknown, or if its type, shape or a value is wrong.
+    """
+    _check_names(arrays)
+    for name, (dtype, shape) in _expected(arrays).items():
+        array = arrays[name]
+        if array.dtype != dtype or array.shape != shape or not np.isfinite(array).all():
+            raise DataError(
+                f"{name} must be finite {dtype} of shape {shape}, got {array.dtype} of shape "
+                f"{array.shape}"
+            )
+    _check_magnitudes(arrays)
+    for names, is_valid in ((POSITIVE, np.greater), (NON_NEGATIVE, np.greater_equal)):
+        for name in names:
+            if name in arrays and not is_valid(arrays[name], 0).all():
+                raise DataError(f"{name} has the invalid value {arrays[name].min():g}")
+    return _sigma(sigma, levels)
+
+
+def _expected(arrays: Arrays) -> dict[str, tuple[np.dtype[Any], Shape]]:
+    """Return the type and shape of each array of numbers, as the ids and widths require."""
+    n_users, n_items = (_count(arrays[name]) for name in ("user_ids", "item_ids"))
+    draws, width = arrays["precision"].shape
+    expected = {
+        "mu": (WIDE, (draws,)),
+        "people": (NARROW, (draws, n_users, width)),
+        "items": (NARROW, (draws, n_items, width)),
+        "precision": (NARROW, (draws, width)),
+    }
+    features = 0
+    if "prior_weights" in arrays:
+        features, directions = (arrays[f"presence_{k}"].shape[-1] for k in _WIDTHS)
+        expected |= {
+            "prior_weights": (NARROW, (draws, 1 + features, width)),
+            "presence_vectors": (WIDE, (n_items, features)),
+            "presence_centre": (WIDE, (features,)),
+            "presence_log_mean": (WIDE, ()),
+            "presence_log_scale": (WIDE, ()),
+            "presence_item_features": (WIDE, (n_items, directions)),
+        }
+        features += 1
+    if "condensed_mu" in arrays:
+        rank = arrays["condensed_precision"].shape[-1]
+        expected |= {
+            "condensed_mu": (WIDE, ()),
+            "condensed_items": (NARROW, (n_items, rank)),
+            "condensed_precision": (NARROW, (rank,)),
+            "condensed_prior_weights": (NARROW, (features, rank)),
+            "condensed_shrinkage": (NARROW, (n_items,)),
+        }
+    return expected
+
+
+def _check_magnitudes(arrays: Arrays) -> None:
+    for name, largest in LARGEST.items():
+        array = arrays.get(name, _NONE)[..., FACTORS.get(name, 0) :]
+        if np.abs(array).max(initial=0) > largest:
+            raise DataError(f"{name} must be at most {largest:g} in magnitude")
+
+
+_NONE = np.zeros(0)
+_WIDTHS = ("vectors", "item_features")
+_NAMES = {"header", "user_ids", "item_ids"}
+
+
+def _check_names(arrays: Arrays) -> None:
+    if odd := sorted(set(arrays) ^ (_NAMES | set(_expected(arrays)))):
+        raise DataError(f"the arrays {', '.join(odd)} are missing or unknown")
+
+
+def _count(ids: NDArray[Any]) -> int:
+    if ids.ndim != 1 or not len(ids) or (ids.dtype != np.int64 and ids.dtype.kind != "U"):
+        raise DataError("ids must be integers or text, one for each row")
+    return len(ids)
+
+
+def _sigma(sigma: Any, levels: tuple[float, ...]) -> float:
+    span = levels[-1] - levels[0]
+    if type(sigma) not in (int, float) or not (sigma == 0 or span / SIGMAS <= sigma < np.inf):
+        raise DataError(f"sigma must be 0 or at least {span / SIGMAS:g}, got {str(sigma)[:40]!r}")
+    return float(sigma)
+
 
 FORMAT = "tacit-model-1"
 DAMAGED = (
@@ -95,7 +214,7 @@ def read(path: Path | str) -> dict[str, Any]:
 def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     scale = RatingScale.parse(header["scale"])
     scale.require_stars("A model of ratings")
-    sigma = model_arrays.checked(arrays, scale.values, header["sigma"])
+    sigma = checked(arrays, scale.values, header["sigma"])
     presence, one = _named(arrays, "presence_"), _named(arrays, "condensed_")
     return {
         "model": strict.typed(header, "model", str, "the header"),

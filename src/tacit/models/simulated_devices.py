@@ -4,8 +4,10 @@ Simulates many devices at once for evaluation, on an engine if one is passed. On
 same solver is `tacit.device.profile`, and the true ratings never leave the device.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +15,193 @@ from numpy.typing import NDArray
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.given import must_be
-from tacit.kernels.layout import Side, by_user
-from tacit.models.device_blocks import (
-    Downloaded,
-    ListsAsked,
-    asked_in_blocks,
-    list_block,
-    people_in_blocks,
-    predict_block,
-)
+from tacit.kernels.devices.foldin import Home, fold_in, prior_means
+from tacit.kernels.layout import Side, by_user, even_pieces
+from tacit.kernels.lists.topk import Scorer, best_lists
+from tacit.kernels.predict import predict
+from tacit.models.evidence.presence_features import Presence
 from tacit.models.fitted import Fitted, Floats
 from tacit.ratings import Codes, Ratings
 
 Doubles = NDArray[np.float64]
+Longs = NDArray[np.int64]
+NOTHING = np.empty(0, np.float32)
+
+
+class Recipe(NamedTuple):
+    """Fields of `Presence` from which a device computes features of its user's rated items."""
+
+    vectors: Doubles
+    centre: Doubles
+    log_mean: float
+    log_scale: float
+
+    @classmethod
+    def of(cls, presence: Presence) -> "Recipe":
+        """Return the part of `presence` that devices need."""
+        return cls(presence.vectors, presence.centre, presence.log_mean, presence.log_scale)
+
+    def features(self, side: Side) -> Doubles:
+        """Return the features of `Presence.people`."""
+        return Presence(*self, item_features=np.empty((0, 0))).people(side)
+
+
+class Downloaded(NamedTuple):
+    """The downloaded part of a model, fields as in `Fitted`.
+
+    `shrinkage`: shape (items,), or empty, as in `Home`.
+    """
+
+    mu: Doubles
+    items: Floats
+    precision: Floats
+    levels: Doubles
+    sigma: float
+    shrinkage: Floats
+    prior_weights: Floats | None
+    recipe: Recipe | None
+
+    @classmethod
+    def of(cls, fitted: Fitted) -> "Downloaded":
+        """Return the item side that devices download."""
+        model = fitted.on_devices()
+        return cls(
+            mu=model.mu,
+            items=model.items,
+            precision=model.precision,
+            levels=model.levels,
+            sigma=model.sigma,
+            shrinkage=model.condensed.shrinkage if model.condensed else NOTHING,
+            prior_weights=model.prior_weights,
+            recipe=None if fitted.presence is None else Recipe.of(fitted.presence),
+        )
+
+    def own_rows(self, side: Side, ratings: Doubles) -> Iterator[Doubles]:
+        """Yield each draw's rows of all users, shape (users, 1 + K), folded in from `ratings`.
+
+        `ratings`: of the users themselves, in the order of `side`, shape (n,).
+        """
+        features = self.recipe.features(side) if self.recipe else None
+        for draw, mu in enumerate(self.mu):
+            precision = self.precision[draw].astype(np.float64)
+            prior = np.zeros((len(side.counts), len(precision)))
+            if features is not None and self.prior_weights is not None:
+                prior = prior_means(
+                    features, self.prior_weights[draw].astype(np.float64, order="C")
+                )
+            levels, sigma = self.levels, self.sigma
+            home = Home(
+                float(mu), self.items[draw], precision, prior, levels, sigma, self.shrinkage
+            )
+            yield fold_in(side, ratings, home)
+
+    def people(self, side: Side, ratings: Doubles) -> Floats:
+        """Return the rows of all draws as in `Fitted`, shape (draws, users, 1 + K)."""
+        return np.stack([row.astype(np.float32) for row in self.own_rows(side, ratings)])
+
+
+class OwnRatings(NamedTuple):
+    """True ratings of a block's users.
+
+    `start`, `items`: as in a `Side`. `ratings`: of the same cells.
+    """
+
+    start: Longs
+    items: Codes
+    ratings: Doubles
+
+    @property
+    def side(self) -> Side:
+        """Cells of the block's users."""
+        return Side(self.start, self.items, np.arange(len(self.items), dtype=np.int32))
+
+
+class PairsAsked(NamedTuple):
+    """Pairs to predict, (n,): indices of users in the block, -1 for an unknown one, and items."""
+
+    own: OwnRatings
+    users: Codes
+    items: Codes
+
+
+class PredictedPairs(NamedTuple):
+    """Predicted ratings, shape (n,)."""
+
+    ratings: Floats
+
+
+class ListsAsked(NamedTuple):
+    """Request for lists of `length` items for all users of the block."""
+
+    own: OwnRatings
+    length: int
+
+
+class Listed(NamedTuple):
+    """Item codes, shape (users, length)."""
+
+    codes: Codes
+
+
+def people_in_blocks(side: Side, ratings: Doubles, blocks: int) -> list[tuple[slice, OwnRatings]]:
+    """Divide all users into `blocks` of about equal work; return the users and ratings of each."""
+    ratings_by_block: list[tuple[slice, OwnRatings]] = []
+    for first, end in pairwise(even_pieces(side.start, blocks).tolist()):
+        start = side.start[first : end + 1]
+        cells = slice(start[0], start[-1])
+        ratings_of_block = OwnRatings(start - start[0], side.other[cells], ratings[cells])
+        ratings_by_block.append((slice(first, end), ratings_of_block))
+    return ratings_by_block
+
+
+def asked_in_blocks(
+    blocks: list[tuple[slice, OwnRatings]], users: Codes, items: Codes
+) -> list[PairsAsked]:
+    """Return the pairs of each block. `users`: ascending, -1 for unknown users."""
+    ends = np.searchsorted(users, [people.stop for people, _ in blocks]).tolist()
+    return [
+        PairsAsked(own, users[first:end] - np.int32(people.start), items[first:end])
+        for (people, own), (first, end) in zip(blocks, pairwise([0, *ends]), strict=True)
+    ]
+
+
+def predict_block(block: PairsAsked, model: Downloaded) -> PredictedPairs:
+    """Predict the pairs of a block as its devices would."""
+    people = model.people(block.own.side, block.own.ratings)
+    of_items, levels = model.items, model.levels
+    return PredictedPairs(
+        predict(block.users, block.items, model.mu, people, of_items, levels, model.sigma)
+    )
+
+
+def list_block(block: ListsAsked, model: Downloaded) -> Listed:
+    """Compute the lists of a block as its devices would."""
+    side, n_items = block.own.side, model.items.shape[1]
+    people = model.people(side, block.own.ratings)
+
+    def predicted(users: Codes, items: Codes) -> Floats:
+        return predict(users, items, model.mu, people, model.items, model.levels, model.sigma)
+
+    everybody = np.arange(len(side.counts), dtype=np.int32)
+    scorer = every_item(predicted, everybody, n_items)
+    return Listed(best_lists(scorer, side, n_items, block.length))
+
+
+def every_item(
+    predicted: Callable[[Codes, Codes], Floats], users_of_lists: Codes, n_items: int
+) -> Scorer:
+    """Return a list scorer: predicted ratings of all items for a slice of the users.
+
+    `predicted(users, items)`: predictor of pairs.
+    """
+    everything = np.arange(n_items, dtype=np.int32)
+
+    def scored(some: slice) -> Floats:
+        people = users_of_lists[some]
+        users, items = np.repeat(people, n_items), np.tile(everything, len(people))
+        return predicted(users, items).reshape(len(people), n_items)
+
+    return scored
 
 
 def at_home(fitted: Fitted, own: Ratings) -> Fitted:

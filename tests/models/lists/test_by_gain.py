@@ -7,7 +7,7 @@ from tacit import Catalogue, compile_channel, fit, perturb, synthetic
 from tacit.errors import RequestError
 from tacit.kernels.layout import by_user
 from tacit.models import at_home
-from tacit.models.lists.by_gain import lists_by_gain
+from tacit.models.lists.from_ratings import lists_by_gain
 
 
 @pytest.fixture

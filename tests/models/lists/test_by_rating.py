@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.models import at_home, fit
-from tacit.models.lists.by_rating import lists_by_rating
+from tacit.models.lists.from_ratings import lists_by_rating
 
 
 @pytest.mark.parametrize("where", ["device", "provider"])

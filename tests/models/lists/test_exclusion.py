@@ -11,9 +11,8 @@ from tacit.errors import RequestError
 from tacit.kernels.layout import Side
 from tacit.metrics.lists import list_figures
 from tacit.models import LIST_MODELS, interactions
-from tacit.models.lists.by_gain import lists_by_gain
-from tacit.models.lists.by_rating import lists_by_rating
 from tacit.models.lists.exclusion import exclusion
+from tacit.models.lists.from_ratings import lists_by_gain, lists_by_rating
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.training import LIST_TRAININGS
 

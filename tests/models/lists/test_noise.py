@@ -16,11 +16,9 @@ from tacit.metrics.lists import list_figures
 from tacit.models import fit
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.lists import EASE, GraphFilter, interactions
-from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence
-from tacit.models.lists.denoised import denoised, emphasised, widened
-from tacit.models.lists.directions import ScaledPresence, leading_items
+from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence, pair_sums
+from tacit.models.lists.denoised import ScaledPresence, denoised, emphasised, leading_items, widened
 from tacit.models.lists.ease import ease_weights
-from tacit.models.lists.pair_counts import pair_sums
 from tacit.scale import RatingScale
 
 ONE = RatingScale.parse("there")

@@ -22,7 +22,7 @@ from tacit.audit.attacks.world import World
 from tacit.channels import choose
 from tacit.errors import RequestError
 from tacit.models import ChannelMF, Fitted, at_home, evidence
-from tacit.models.lists.by_rating import lists_by_rating
+from tacit.models.lists.from_ratings import lists_by_rating
 from tacit.ratings import Ratings
 from tacit.reports import Reports
 

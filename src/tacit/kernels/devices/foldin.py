@@ -19,12 +19,11 @@ from tacit.kernels.dense import (
     solve_transposed,
 )
 from tacit.kernels.devices.level_score import Cells, cells_link, level_scores, nearest_level
-from tacit.kernels.layout import Side
+from tacit.kernels.layout import Ints, Side
 from tacit.kernels.tile import LANES, scale
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
-Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 ROUNDS = 8  # iterations of the cells link, each reducing the error 16-fold
 
@@ -250,3 +249,72 @@ def _dot(a: Doubles, b: Doubles) -> float:
     for k in range(len(a)):
         total += a[k] * b[k]
     return total
+
+
+def fold_of(side: Side, folds: int) -> Longs:
+    """Return the fold of each rating, its position in the profile modulo `folds`; shape (n,)."""
+    first = np.repeat(side.start[:-1], side.counts)
+    return (np.arange(len(side.other)) - first) % folds
+
+
+def rows_without_fold(
+    side: Side, targets: Doubles, items: Doubles, precision: Doubles, folds: int
+) -> Doubles:
+    """Return ridge rows (level, factors) fitted without one fold, shape (users x folds, 1 + K).
+
+    Row u F + f minimises sum_j (targets_uj - x . (1, items_j))^2 + x' diag(precision) x over the
+    ratings of u outside fold f. `targets`: shape (n,), in the order of `side`. `items`: shape
+    (items, K). `precision`: shape (1 + K,), above 0.
+    """
+    rows = np.zeros((folds * (len(side.start) - 1), len(precision)))
+    _solve_without(side, targets, np.ascontiguousarray(items), precision, folds, rows)
+    return rows
+
+
+@njit(parallel=True, cache=True)
+def _solve_without(
+    side: Side, targets: Doubles, items: Doubles, precision: Doubles, folds: int, rows: Doubles
+) -> None:
+    width = len(precision)
+    for u in prange(len(side.start) - 1):
+        first, last = side.start[u], side.start[u + 1]
+        H = np.zeros((folds, padded(width), padded(width)))
+        g = np.zeros((folds, width))
+        _add_ratings(side.other[first:last], targets[first:last], items, H, g)
+        all_H, all_g = H.sum(axis=0), g.sum(axis=0)
+        for k in range(width):
+            all_H[k, k] += precision[k]
+        for f in range(min(folds, last - first)):
+            rest, x = all_H - H[f], all_g - g[f]
+            factor(rest, width)
+            solve_transposed(rest, x)
+            solve_lower(rest, x)
+            rows[u * folds + f] = x
+
+
+@njit(cache=True)
+def _add_ratings(other: Ints, targets: Doubles, items: Doubles, H: Doubles, g: Doubles) -> None:
+    y = np.ones(g.shape[1])
+    for t in range(len(other)):
+        f = t % len(g)
+        y[1:] = items[other[t]]
+        for k in range(len(y)):
+            g[f, k] += y[k] * targets[t]
+            for j in range(k + 1):
+                H[f, k, j] += y[k] * y[j]
+
+
+@njit(parallel=True, cache=True, fastmath={"contract"})
+def prior_means(features: Doubles, weights: Doubles) -> Doubles:
+    """Return features @ weights, shapes (users, F) and (F, 1 + K).
+
+    A row's result depends on that row alone; a library's product may sum in another order for
+    another number of rows.
+    """
+    means = np.zeros((len(features), weights.shape[1]))
+    for row in prange(len(features)):
+        mine = means[row]
+        for f in range(len(weights)):
+            for k in range(len(mine)):
+                mine[k] += features[row, f] * weights[f, k]
+    return means

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
 from tacit.engines.tables import State, Table, Tables, opened
-from tacit.models.channel_mf.capacity import (
+from tacit.models.channel_mf.likelihood import (
     MOSTLY,
+    score_table,
     starting_level,
     told,
     worth,
@@ -23,18 +24,12 @@ from tacit.models.channel_mf.capacity import (
     worthwhile_factors,
     worthwhile_spreads,
 )
-from tacit.models.channel_mf.chance import generator
-from tacit.models.channel_mf.level import LevelPrior
-from tacit.models.channel_mf.likelihood import score_table
-from tacit.models.channel_mf.row_prior import Features
-from tacit.models.channel_mf.side import NAMES, ChainSide
-from tacit.models.channel_mf.stages import Given
-from tacit.models.channel_mf.unrated_items import with_expected_presence
+from tacit.models.channel_mf.row_prior import Features, LevelPrior, with_expected_presence
+from tacit.models.channel_mf.side import NAMES, ChainSide, Given, generator
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_features import Presence, presence
-from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.evidence.presence_mixture import presence_mixture
-from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum
+from tacit.models.evidence.presence_matrix import MOST_HIDDEN, PresenceMatrix, Spectrum, spectrum
+from tacit.models.evidence.slot_reports import presence_mixture
 from tacit.vocabulary import check_codes
 
 APPROACH = 0.7

@@ -1,14 +1,4 @@
-"""Hierarchical prior of one side's rows: a linear map of features, one precision per column.
-
-    x_rk ~ N(f_r . w_k, 1 / precision_k)      w_jk ~ N(0, 1 / (order_j tightness_k))
-
-precision and tightness are drawn from their gamma conditionals, so nothing is tuned. Features come
-in decreasing order, and the j-th is expected to explain 1/j of what the first does. With equal
-priors, forty uninformative directions would add the uncertainty of forty weights where reports are
-few. A feature concentrated on few rows, as in a sparse table, is expected to explain less still:
-its effective number of rows is (sum f^2)^2 / sum f^4, a third of all rows for a normal feature. Few
-rows carry little information about a weight and are all that it affects.
-"""
+"""Priors of user and item rows: linear in features, with a common level, also for unrated items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +6,10 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh, solve_triangular
+
+from tacit.kernels.chain.scoring import GRAIN
+from tacit.kernels.chain.weights import WeightSums
 
 Doubles = NDArray[np.float64]
 
@@ -134,3 +128,93 @@ def _normal(A: Doubles, b: Doubles, rng: np.random.Generator) -> Doubles:
     L = np.linalg.cholesky(A)
     half = np.linalg.solve(L, b[..., None]) + rng.standard_normal((*b.shape, 1))
     return np.asarray(np.linalg.solve(L.transpose(0, 2, 1), half)[..., 0], np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightMove:
+    """A proposed move of one column of prior weights.
+
+    `move`: of the column's weights, shape (d,), single precision. `factor`: Cholesky factor of the
+    proposal precision. `forth`: step plus noise in units of `factor`. `noise`: the noise alone.
+    """
+
+    column: int
+    move: Doubles
+    factor: Doubles
+    forth: Doubles
+    noise: Doubles
+
+    @classmethod
+    def proposed(
+        cls, prior: Prior, column: int, here: WeightSums, rng: np.random.Generator
+    ) -> "WeightMove":
+        """Propose a scoring step from the current weights."""
+        lower = here.information / GRAIN
+        information = lower + np.tril(lower, -1).T + np.diag(_precision(prior, column))
+        factor = np.asarray(np.linalg.cholesky(information), np.float64)
+        pull = here.score / GRAIN - _precision(prior, column) * prior.weights[:, column]
+        noise = rng.standard_normal(len(pull))
+        forth = solve_triangular(factor, pull, lower=True) + noise
+        move = solve_triangular(factor, forth, lower=True, trans="T")
+        # Rows and weights move by the same single-precision amount.
+        return cls(column, move.astype(np.float32).astype(np.float64), factor, forth, noise)
+
+    def gain(self, prior: Prior, here: WeightSums, there: WeightSums) -> float:
+        """Return the log Metropolis-Hastings ratio of the move."""
+        precision, before = _precision(prior, self.column), prior.weights[:, self.column]
+        after = before + self.move
+        pull = there.score / GRAIN - precision * after
+        back = self.forth + solve_triangular(self.factor, pull, lower=True)
+        likelihood = float(there.likelihood[0] - here.likelihood[0]) / GRAIN
+        expected = precision @ (before**2 - after**2) / 2
+        return float(likelihood + expected + (self.noise @ self.noise - back @ back) / 2)
+
+
+def _precision(prior: Prior, column: int) -> Doubles:
+    """Return the prior precision of the weights, shape (d,)."""
+    return prior.tightness[prior.origin, column] * prior.order
+
+
+@dataclass(frozen=True)
+class LevelPrior:
+    """Normal prior of mu, on the rating scale."""
+
+    centre: float
+    precision: float
+
+    def redrawn(self, mu: float, rows: RowSums, prior: Prior, rng: np.random.Generator) -> float:
+        """Draw mu given mu + b and the sums of `rows`. The biases decrease by what mu gains."""
+        level = rows.number * mu + rows.totals[0] - prior.total @ prior.weights[:, 0]
+        weight = rows.number * prior.precision[0] + self.precision
+        mean = (level * prior.precision[0] + self.centre * self.precision) / weight
+        return float(mean + rng.standard_normal() / np.sqrt(weight))
+
+
+RIDGES = 10.0 ** np.arange(6)
+"""Unit: items. A feature's variance over items is about 1."""
+
+
+def with_expected_presence(
+    features: Doubles, observed: NDArray[np.bool_], described: Sequence[Features]
+) -> Doubles:
+    """Return presence features, shape (items, d), predicted where `observed` is False."""
+    if observed.all() or not observed.any() or not described:
+        return features
+    table = np.hstack([each.values / np.sqrt(each.order) for each in described])
+    weights = _weights(table[observed], features[observed])
+    return np.where(observed[:, None], features, table @ weights)
+
+
+def _weights(D: Doubles, F: Doubles) -> Doubles:
+    squares, vectors = eigh(D.T @ D)
+    squares = np.maximum(squares, 0)
+    turned = vectors.T @ (D.T @ F)
+    errors: list[Doubles] = []
+    solutions: list[Doubles] = []
+    for ridge in RIDGES:
+        weights = vectors @ (turned / (squares + ridge)[:, None])
+        left = len(D) - (squares / (squares + ridge)).sum()
+        errors.append(((F - D @ weights) ** 2).sum(0) / left**2)
+        solutions.append(weights)
+    best = np.argmin(errors, axis=0)
+    return np.stack(solutions)[best, :, np.arange(F.shape[1])].T

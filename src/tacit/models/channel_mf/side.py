@@ -1,34 +1,173 @@
-"""One side of the sampler, users or items: its reports, rows and prior, and their updates."""
+"""The conditional draws of one side, users or items, block by block, with their random streams."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.engines.side_rows import in_blocks
-from tacit.engines.tables import State, Table, Tables, opened
-from tacit.kernels.chain.readings import Readings
-from tacit.kernels.chain.scoring import GRAIN, Tally
-from tacit.kernels.chain.weights import WeightSums
+from tacit.engines.side_rows import SideRows, in_blocks
+from tacit.engines.tables import Done, State, Table, Tables, opened, written
+from tacit.kernels.chain.readings import Readings, ReportRows
+from tacit.kernels.chain.scoring import ANYHOW, GRAIN, Conditional, Tally, half_sweep
+from tacit.kernels.chain.spreads import Thetas, drawn_spreads
+from tacit.kernels.chain.weights import MovedRows, WeightSums, weight_sums
 from tacit.kernels.layout import Side as Grouped
-from tacit.models.channel_mf.chance import WEIGHTS, Key, generator, normals
+from tacit.kernels.predict import bilinear
 from tacit.models.channel_mf.likelihood import GRID
-from tacit.models.channel_mf.row_prior import Features, Prior, RowSums, side_by_side
-from tacit.models.channel_mf.stages import (
-    Given,
-    RowBlock,
-    redraw_block,
-    redraw_spreads_block,
-    settle_block,
-    weight_sums_block,
-)
-from tacit.models.channel_mf.weight_move import WeightMove
+from tacit.models.channel_mf.row_prior import Features, Prior, RowSums, WeightMove, side_by_side
 from tacit.vocabulary import check_codes
 
+RUN = 1024
+# Keys beyond every run of rows: draws of a side's priors and moves of their weights.
+PRIORS, WEIGHTS = 1 << 32, 1 << 33
 Floats = NDArray[np.float32]
+Key = tuple[int, int, int]
+"""Seed, sweep, side."""
+
+
+def generator(key: Key, run: int = PRIORS) -> np.random.Generator:
+    """Return the generator of a run of rows, or of a side's priors."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence((*key, run))))
+
+
+def normals(key: Key, first: int, end: int, width: int) -> tuple[Floats, Floats]:
+    """Draw standard normals and logarithms of uniforms for the rows `first` to `end`.
+
+    Shapes (rows, width) and (rows,).
+    """
+    z = np.empty((end - first, width), np.float32)
+    bar = np.empty(end - first, np.float32)
+    for run in range(first // RUN, -(-end // RUN)):
+        rng, at = generator(key, run), run * RUN
+        inside = slice(max(first - at, 0), min(end - at, RUN))
+        here = slice(at + inside.start - first, at + inside.stop - first)
+        z[here] = rng.standard_normal((RUN, width), np.float32)[inside]
+        bar[here] = -rng.standard_exponential(RUN, np.float32)[inside]
+    return z, bar
+
+
+def gumbels(key: Key, first: int, end: int, width: int) -> NDArray[np.float64]:
+    """Draw standard Gumbel numbers for the rows `first` to `end`, shape (rows, width)."""
+    runs = range(first // RUN, -(-end // RUN))
+    drawn = [-np.log(generator(key, run).standard_exponential((RUN, width))) for run in runs]
+    start = runs.start * RUN
+    return np.concatenate([np.empty((0, width)), *drawn])[first - start : end - start]
+
+
+OF_SPREADS = 5  # in keys of random numbers, in place of a side's number
+
+
+class RowBlock(NamedTuple):
+    """A block of a side's rows, and tables of the complete side.
+
+    `symbol`, `centre`: reports as in `ReportRows`. `features`: of the rows. `after`: table that
+    receives the redrawn rows or residual scales.
+    """
+
+    rows: SideRows
+    symbol: Table
+    centre: Table
+    features: Table
+    after: Table
+
+    @property
+    def reports(self) -> ReportRows:
+        """Reports of the block, as views."""
+        at = self.rows
+        return ReportRows(at.starts, at.columns, at.of_cells(self.symbol), at.of_cells(self.centre))
+
+    def of_rows(self, table: Table) -> NDArray[Any]:
+        """Return the block's part of a table of all rows, a view."""
+        return opened(table)[self.rows.first : self.rows.end]
+
+
+class Given(NamedTuple):
+    """Inputs of a side's conditional.
+
+    `mu`: global level plus the shift of the biases of `design`, the rows of the other side.
+    `shift`: shift of the biases of `rows`. `column`, `move`: as in `Conditional`. `spreads`,
+    `beside`: residual scales of the side and of the other. `approach`: accept every proposal.
+    """
+
+    readings: Readings
+    mu: float
+    shift: float
+    column: int
+    move: Floats
+    rows: Table
+    spreads: Table
+    design: Table
+    beside: Table
+    weights: Floats
+    precision: Floats
+    key: Key
+    approach: bool
+
+
+def redraw_block(block: RowBlock, inputs: Given) -> Tally:
+    """Redraw the block's rows and return their sums."""
+    drawn = block.of_rows(inputs.rows).copy()
+    z, bar = normals(inputs.key, block.rows.first, block.rows.end, drawn.shape[1])
+    tally = half_sweep(
+        block.reports,
+        inputs.readings,
+        Conditional(
+            block.of_rows(inputs.spreads), opened(inputs.beside),
+            np.float32(inputs.mu), np.float32(inputs.shift), inputs.column, inputs.move,
+            opened(inputs.design), block.of_rows(block.features),
+            inputs.weights, inputs.precision,
+            z, np.full_like(bar, ANYHOW) if inputs.approach else bar,
+        ),
+        drawn,
+    )  # fmt: skip
+    written(block.after, block.rows.first, drawn)
+    return tally
+
+
+def weight_sums_block(block: RowBlock, inputs: Given) -> WeightSums:
+    """Return log-likelihood and score of a column's weights after `move`.
+
+    Without a move, also their information.
+    """
+    return weight_sums(
+        block.reports,
+        inputs.readings,
+        MovedRows(
+            inputs.column, inputs.move, np.float32(inputs.mu + inputs.shift),
+            block.of_rows(inputs.rows), block.of_rows(inputs.spreads),
+            block.of_rows(block.features),
+            opened(inputs.design), opened(inputs.beside),
+        ),
+        informed=not inputs.move.any(),
+    )  # fmt: skip
+
+
+def redraw_spreads_block(block: RowBlock, inputs: Given) -> Done:
+    """Redraw the residual scales of the block's rows."""
+    rows, (seed, sweep, _) = block.rows, inputs.key
+    spreads = len(inputs.readings.table) // inputs.readings.symbols
+    noise = gumbels((seed, sweep, OF_SPREADS), rows.first, rows.end, spreads)
+    mu = np.float32(inputs.mu + inputs.shift)
+    thetas = Thetas(mu, block.of_rows(inputs.rows), opened(inputs.design))
+    drawn = drawn_spreads(block.reports, inputs.readings, thetas, noise)
+    written(block.after, rows.first, drawn)
+    return Done(rows.n_rows)
+
+
+def settle_block(block: RowBlock, inputs: Given) -> Done:
+    """Fix the weights of the block's cells at their current theta."""
+    reports, rows, readings = block.reports, block.rows, inputs.readings
+    mine = np.repeat(np.arange(rows.n_rows, dtype=np.int32), np.diff(reports.start))
+    now = block.of_rows(inputs.rows)
+    theta = bilinear(mine, reports.other, inputs.mu + inputs.shift, now, opened(inputs.design))
+    index = np.rint((theta - np.float32(readings.origin)) * np.float32(readings.steps))
+    written(block.centre, rows.cells.start, np.clip(index, 0, readings.root.shape[1] - 1))
+    return Done(rows.n_rows)
+
+
 NAMES = ("people", "items")
 PRIOR = ("weights", "precision", "tightness")
 START = 0.1  # initial standard deviation of factors

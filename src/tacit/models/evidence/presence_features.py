@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.kernels.layout import Side
-from tacit.models.evidence.presence_matrix import DAMPING, PresenceMatrix
-from tacit.models.evidence.presence_spectrum import Spectrum
+from tacit.models.evidence.presence_matrix import DAMPING, PresenceMatrix, Spectrum
 from tacit.models.rounded import halved
 
 Floats = NDArray[np.float64]

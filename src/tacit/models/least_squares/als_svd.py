@@ -23,7 +23,7 @@ from tacit.kernels.predict import bilinear
 from tacit.kernels.sgd import Doubles, Parameters, Rates, descend, implicit
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
-from tacit.models.least_squares.factors import Factors
+from tacit.models.least_squares.half_steps import Factors
 from tacit.models.least_squares.mf import as_fitted
 from tacit.models.least_squares.ridge import at_best_ridge
 from tacit.models.svd import RATE, RIDGE, START, in_stars, star

@@ -19,8 +19,7 @@ from tacit.kernels.als import LEAST_RIDGE
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
-from tacit.models.least_squares.factors import FREE, Factors
-from tacit.models.least_squares.half_steps import HalfSteps, ReportBlocks
+from tacit.models.least_squares.half_steps import FREE, Factors, HalfSteps, ReportBlocks
 from tacit.models.least_squares.ridge import at_best_ridge
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 

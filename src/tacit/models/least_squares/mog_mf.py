@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
-from tacit.models.least_squares.factors import FREE, Factors
+from tacit.models.least_squares.half_steps import FREE, Factors
 from tacit.models.least_squares.mf import as_fitted
 from tacit.models.least_squares.ridge import at_best_ridge
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.errors import RequestError
 from tacit.models.evidence.evidence import Evidence
-from tacit.models.least_squares.factors import Factors
+from tacit.models.least_squares.half_steps import Factors
 
 RIDGES = (3.0, 6.0, 12.0, 25.0, 50.0, 100.0, 200.0)
 HELD_OUT = 0.1

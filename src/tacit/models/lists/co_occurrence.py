@@ -12,17 +12,119 @@ and G is divided by b.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from tacit.engines.engine import Engine
+from tacit.engines.engine import Engine, cut
+from tacit.engines.side_rows import SideRows, of_matrix
 from tacit.engines.tables import Tables
 from tacit.errors import RequestError
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.lists.pair_counts import pair_sums
 
 Doubles = NDArray[np.float64]
+BLOCK_BYTES = 64 << 20
+"""Bytes of dense user rows at a time."""
+SPARSE = 0.05
+"""Density below which a sparse product is faster."""
+
+
+class ItemRange(NamedTuple):
+    """A block: items `first` to `end`."""
+
+    first: int
+    end: int
+
+
+class Kind(NamedTuple):
+    """Users whose channels have this gain and P(reported | not rated).
+
+    `reported`: reported slots. `asked`: queried slots, None for all.
+    """
+
+    reported: SideRows
+    asked: SideRows | None
+    gain: float
+    unrated: float
+
+
+class Everybody(NamedTuple):
+    """All users, by kind. `items`: number of items."""
+
+    items: int
+    kinds: tuple[Kind, ...]
+
+
+class PairSums(NamedTuple):
+    """Sums for pairs of an item of the block and any item, shape (items of the block, items)."""
+
+    of_pairs: Doubles
+
+
+def pair_sums(presence: PresenceMatrix, engine: Engine, tables: Tables) -> Doubles:
+    """Return sum_u C_ui C_uj, shape (items, items)."""
+    n = presence.shape[1]
+    blocks = [ItemRange(part.start, part.stop) for part in cut(n, engine.blocks)]
+    everybody = Everybody(n, _kinds(presence, tables))
+    return np.vstack([each.of_pairs for each in engine.over(sum_pairs, blocks, everybody)])
+
+
+def sum_pairs(block: ItemRange, everybody: Everybody) -> PairSums:
+    """Return the sums of the block's items."""
+    items = slice(block.first, block.end)
+    total = np.zeros((block.end - block.first, everybody.items))
+    for kind in everybody.kinds:
+        R = kind.reported.ones(everybody.items, np.float32)
+        sums = _counts(R, R, items)
+        if kind.unrated:
+            sums -= kind.unrated * _queried_pairs(R, kind, items)
+        total += kind.gain**2 * sums
+    return PairSums(total)
+
+
+def _queried_pairs(R: csr_array, kind: Kind, items: slice) -> Doubles:
+    """Return (R'A + A'R - q A'A)_ij."""
+    if kind.asked is None:
+        of_item = np.asarray(R.sum(0), np.float64)
+        both = of_item[items, None] + of_item
+        return both - kind.unrated * R.shape[0]
+    A = kind.asked.ones(R.shape[1], np.float32)
+    return _counts(R, A, items) + _counts(A, R, items) - kind.unrated * _counts(A, A, items)
+
+
+def _kinds(presence: PresenceMatrix, tables: Tables) -> tuple[Kind, ...]:
+    """Group users by the kind of their channels, each kind in separate tables."""
+    pairs = np.stack([presence.gain, presence.unrated], 1)
+    kinds, kind = np.unique(pairs, axis=0, return_inverse=True)
+    return tuple(
+        Kind(*_slots(presence.where(kind == number), f"kind-{number}", tables), gain, unrated)
+        for number, (gain, unrated) in enumerate(kinds.tolist())
+    )
+
+
+def _slots(some: PresenceMatrix, name: str, tables: Tables) -> tuple[SideRows, SideRows | None]:
+    """Return the reported and the queried slots of these users."""
+    (reported,) = of_matrix(f"{name}-reported", some.reported, 1, tables)
+    if some.asked is None:
+        return reported, None
+    (queried,) = of_matrix(f"{name}-asked", some.asked, 1, tables)
+    return reported, queried
+
+
+def _counts(left: csr_array, right: csr_array, items: slice) -> Doubles:
+    """Return left' right for some items of `left`, shape (items of the slice, items)."""
+    m, n = right.shape
+    left = csr_array(left[:, items])
+    if right.nnz < SPARSE * m * n:
+        return (left.T @ right).toarray().astype(np.float64)
+    counts = np.zeros((left.shape[1], n))
+    size = max(1, BLOCK_BYTES // (4 * n))
+    for first in range(0, m, size):
+        some = slice(first, first + size)
+        counts += left[some].toarray().T @ right[some].toarray()
+    return counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, diags_array
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.lists.directions import ScaledPresence, leading_items
+from tacit.models.lists.denoised import ScaledPresence, leading_items
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import Directions, ItemWeights

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from tacit.engines.tables import Tables
 from tacit.errors import RequestError
 from tacit.given import must_be
-from tacit.models.evidence.missing_symbol import hidden, reported
+from tacit.models.evidence.evidence import hidden, reported
 from tacit.models.evidence.presence_matrix import PresenceMatrix, public
 from tacit.models.fit_tables import LearnsOnEngine, fit_tables
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee

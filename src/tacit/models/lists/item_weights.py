@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.kernels.lists.linked import LinkedScores
-from tacit.kernels.lists.row_sums import row_sums
-from tacit.kernels.lists.sparse_product import add_product
+from tacit.kernels.lists.linked import LinkedScores, add_product, row_sums
 
 Floats = NDArray[np.float32]
 

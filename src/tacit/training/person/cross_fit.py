@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.devices.folds import fold_of, rows_without_fold
+from tacit.kernels.devices.foldin import fold_of, rows_without_fold
 from tacit.kernels.layout import Side
 from tacit.training.mechanism.contributions import CanonicalRatings
 

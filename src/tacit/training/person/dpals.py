@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.kernels.moments import weighted_sums
+from tacit.kernels.normal import weighted_sums
 from tacit.models.fitted import Fitted
 from tacit.public_priors import RATING_SPREAD
 from tacit.ratings import Ratings

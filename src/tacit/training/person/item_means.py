@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.moments import weighted_sums
+from tacit.kernels.normal import weighted_sums
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account

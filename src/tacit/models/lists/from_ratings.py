@@ -1,14 +1,16 @@
-"""Top-N recommendation by predicted rating."""
+"""Top-N lists from a rating model: by predicted rating, or by expected gain with a list model."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
+from tacit.errors import RequestError
 from tacit.kernels.layout import by_user
 from tacit.kernels.lists.topk import Scorer, best_lists
-from tacit.models.device_blocks import every_item
 from tacit.models.fitted import Fitted
-from tacit.models.lists.exclusion import Exclusion, Where, exclusion
-from tacit.models.simulated_devices import at_home, device_lists
+from tacit.models.lists.exclusion import Exclusion, Where, exclusion, users_of
+from tacit.models.lists.fitted import FittedLists
+from tacit.models.simulated_devices import at_home, device_lists, every_item
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 
@@ -52,3 +54,41 @@ def _excluded(ratings: Ratings, guarantee: Guarantee, where: Where) -> Exclusion
     rows = np.searchsorted(users, ratings.users).astype(np.int32)
     items = by_user(rows, ratings.items, len(users), ratings.n_items)[0]
     return Exclusion(users, exclusion(items, guarantee, where).items)
+
+
+Floats = NDArray[np.float32]
+
+
+def lists_by_gain(
+    presence: FittedLists, stars: Fitted, own: Ratings, length: int = 20, *, where: Where = "device"
+) -> Codes:
+    """Return the top items of every user, with the exclusions of `FittedLists.lists`.
+
+    Both models have the users and items of `own`, in its order. Shape (users, length). Raises
+    `RequestError` for models of other users or items, and for a length below 1.
+    """
+    people, items = len(presence.user_ids), len(presence.item_ids)
+    if (len(stars.user_ids), len(stars.item_ids)) != (people, items):
+        raise RequestError(
+            f"Both models must have the same users and items: the list model has {people:,} users "
+            f"and {items:,} items, the rating model {len(stars.user_ids):,} and "
+            f"{len(stars.item_ids):,}. Fit both to the same reports."
+        )
+    own_items = presence.own_items(own)
+    users, excluded = presence.exclusion(own_items, where)
+    expected = users_of(users, presence.scorer(own_items, where))
+    predicted = predictions(stars, own, users, where)
+    low, high = stars.levels[0], stars.levels[-1]
+
+    def gain(some: slice) -> Floats:
+        share = (predicted(some) - np.float32(low)) / np.float32(high - low)
+        return _gained(expected(some), share)
+
+    codes = np.full((people, length), -1, np.int32)
+    codes[users] = best_lists(gain, excluded, items, length)
+    return codes
+
+
+def _gained(scores: Floats, share: Floats) -> Floats:
+    """Return the gain. A negative score means unlikely, and a high rating must not change that."""
+    return np.where(scores > 0, scores * share, scores)

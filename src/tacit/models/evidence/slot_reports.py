@@ -1,19 +1,11 @@
-"""Debiased reports: numbers whose expectation is the rating, and their noise.
+"""Reports of slots: debiased values, and the mixture of rated and unrated slots."""
 
-Each symbol o gets a number g(o) such that, over the channel,
-
-    E[g | rated r] = r - middle,      E[g | not rated] = 0      (a slot without a report counts 0),
-
-which makes sums over users or items unbiased, whatever the channel adds at random.
-"""
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.models.evidence.evidence import Evidence
-from tacit.models.evidence.missing_symbol import PresenceChannel
+from tacit.models.evidence.evidence import Evidence, PresenceChannel
 from tacit.public_priors import RATED_SHARE
 
 Doubles = NDArray[np.float64]
@@ -83,3 +75,34 @@ def _unbiased(data: Evidence, missing: PresenceChannel) -> tuple[Doubles, float,
         noise += float(np.mean(P @ g[block] ** 2 - (P @ g[block]) ** 2)) / len(data.blocks)
         unrated += float(made_up @ g[block] ** 2) / len(data.blocks)
     return g, noise, unrated
+
+
+GROUPS = 24
+"""Groups of equally many reports. Finer ones change nothing."""
+
+
+def presence_mixture(
+    data: Evidence, missing: PresenceChannel, probability: NDArray[np.float64]
+) -> Evidence:
+    """Return the evidence as reports of slots that are rated with `probability`, shape (n,)."""
+    users = data.user_of
+    odds = probability * missing.rated[users] / ((1 - probability) * missing.unrated[users])
+    cuts = np.quantile(odds, np.linspace(0, 1, GROUPS + 1)[1:-1])
+    group = np.searchsorted(cuts, odds)
+    shares = [_share(odds[group == g]) for g in range(GROUPS)]
+    wide = data.likelihood.shape[1]
+    return replace(
+        data,
+        symbols=(group * wide + data.symbols).astype(np.min_scalar_type(GROUPS * wide - 1)),
+        numbers=np.tile(data.numbers, GROUPS),
+        likelihood=np.hstack([(1 - w) * missing.made_up + w * data.likelihood for w in shares]),
+        blocks=[
+            slice(g * wide + b.start, g * wide + b.stop) for g in range(GROUPS) for b in data.blocks
+        ],
+        hidden=None,
+    )
+
+
+def _share(odds: NDArray[np.float64]) -> float:
+    """Return the prior probability that a report of the group is of a rating."""
+    return float(np.mean(odds / (1 + odds))) if len(odds) else 0.5

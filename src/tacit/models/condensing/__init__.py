@@ -1,1 +1,0 @@
-"""Distillation of posterior draws into one item model for devices."""
