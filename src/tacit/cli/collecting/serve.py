@@ -27,7 +27,8 @@ def serve(
     folder: Annotated[
         Path,
         typer.Option(
-            help="Folder of the task, the reports and the models. Created if it does not exist."
+            help="Folder for the task, the reports and the models. It is created if it "
+            "does not exist."
         ),
     ] = Path("served"),
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
@@ -35,10 +36,11 @@ def serve(
 ) -> None:
     """Serve the page and a collector with synthetic users.
 
-    The page shows 300 synthetic films, which 600 synthetic users have rated. The users are devices
-    that report over HTTP, like real ones. A model is fitted to their reports and published, and the
-    page recommends with it. A second run continues from the folder and needs the same address,
-    because the task names its provider. A task of your own in the folder is served instead.
+    The page shows 300 synthetic films, which 600 synthetic users have rated. A simulated device
+    reports over HTTP for each user. A model is fitted to the reports and published, and the page
+    uses it for recommendations. A second run continues from the folder and needs the same address,
+    because the task names its provider. If the folder contains your own task, that task is served
+    instead.
 
     Example: tacit serve
     """
