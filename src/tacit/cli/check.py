@@ -66,7 +66,7 @@ def _named(member: str) -> Any:
     if not hasattr(namespace, name):
         names = sorted(key for key in vars(namespace) if not key.startswith("_"))
         raise RequestError(
-            f"{module} does not define '{name}'; it has {', '.join(names) or 'nothing'}."
+            f"{module} does not define '{name}'; it defines {', '.join(names) or 'nothing'}."
         )
     return getattr(namespace, name)
 

@@ -87,8 +87,8 @@ def choose_epsilon(
     """
     if private and data is None:
         raise RequestError(
-            "--private requires DATA: the built-in data are synthetic. Name your data, or leave "
-            "out --private."
+            "--private requires DATA, because the built-in data are synthetic. "
+            "Pass your data, or leave out --private."
         )
     if private and scale is None:
         raise RequestError(
@@ -112,8 +112,8 @@ def choose_epsilon(
     tools.check([channel], [model], "rated")
     if not tools.rates(model):
         raise RequestError(
-            f"{model} recommends lists and predicts no ratings, and epsilon is chosen by RMSE. "
-            "Use `tacit compare`."
+            f"{model} recommends lists and predicts no ratings, but epsilon is "
+            "chosen by RMSE. Use `tacit compare`."
         )
     if private:
         check_place(model, tools.where(model), where or PROVIDER)

@@ -40,9 +40,9 @@ class InFolder:
                 partial.write_text(said)
         elif whose.read_bytes() != said.encode():
             raise RequestError(
-                f"{folder} contains the state of a fit of other reports or settings, or of "
-                "another version of Tacit. Use an empty folder, or the reports and settings of "
-                "that fit to resume it."
+                f"{folder} contains the state of a fit with other reports or settings, "
+                "or with another version of Tacit. Use an empty folder, or the reports "
+                "and settings of that fit to resume it."
             )
         return cls(folder)
 

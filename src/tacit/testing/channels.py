@@ -48,7 +48,8 @@ def spends_its_epsilon(build: Build) -> None:
         short = audit_table(build(epsilon)).loss
         if not 0 <= short <= SLACK:
             raise AssertionError(
-                f"At epsilon {epsilon} the loss of the table is {short} nats below its claim."
+                f"At epsilon {epsilon}, the privacy loss of the table is {short} nats "
+                "below its claim."
             )
 
 
@@ -79,7 +80,7 @@ def reveals_more_for_more(build: Build) -> None:
     """Fisher information about the rating grows with epsilon, and is above 0."""
     found = [fisher_information(build(epsilon)) for epsilon in EPSILONS]
     if found[0] <= 0 or any(later < before for before, later in pairwise(found)):
-        raise AssertionError(f"At epsilon {', '.join(EPSILONS)} the Fisher information is {found}.")
+        raise AssertionError(f"The Fisher information at epsilon {', '.join(EPSILONS)} is {found}.")
 
 
 def draws_what_its_table_says(build: Build) -> None:

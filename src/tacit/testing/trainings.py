@@ -39,12 +39,12 @@ def promises_what_it_was_asked(training: AnyTraining) -> None:
         found = training.fit(made_up()[0], epsilon=epsilon, delta=DELTA).guarantee
         if found.epsilon != epsilon or found.delta not in ("0", DELTA) or found.fails:
             raise AssertionError(
-                f"Requested epsilon {epsilon} at delta {DELTA}, the guarantee is {found}."
+                f"The guarantee for epsilon {epsilon} at delta {DELTA} is {found}."
             )
         if getattr(training, "unit", found.unit) != found.unit:
             raise AssertionError(
-                f"The unit of the trainer is {training.unit}, and that of its guarantee is "
-                f"{found.unit}."
+                f"The unit of the trainer is {training.unit}, but the unit of its "
+                f"guarantee is {found.unit}."
             )
 
 

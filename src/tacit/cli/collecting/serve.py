@@ -65,7 +65,7 @@ def serve(
         # A separate process: fitting holds the GIL, and the page must stay responsive.
         populating = get_context("spawn").Process(target=populate, args=(folder, url), daemon=True)
         populating.start()
-    options.notice(f"Open {url} in a browser; Ctrl-C ends it.")
+    options.notice(f"Open {url} in a browser. Press Ctrl-C to stop.")
     store = str(folder / "reports.db")
     run(application(store, [task], published=published, label=served), listener)
 
@@ -85,7 +85,7 @@ def populate(folder: Path, url: str) -> None:
         _report(task, url)
         options.notice(_learn(folder, task))
     except RequestError as error:
-        options.notice(f"No synthetic device has reported: {error}")
+        options.notice(f"No synthetic device could report: {error}")
 
 
 def _report(task: "Task", url: str) -> None:
@@ -137,8 +137,8 @@ def _task(folder: Path, url: str) -> "Task":
     task = loads(path.read_bytes())
     if task.provider not in (None, url):
         raise RequestError(
-            f"The provider of the task {path} is {task.provider}, not {url}; serve it there, or "
-            "name another --folder."
+            f"The provider of the task {path} is {task.provider}, not {url}; serve "
+            "at that address, or choose another --folder."
         )
     return task
 

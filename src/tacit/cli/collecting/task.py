@@ -167,8 +167,9 @@ def _catalogue(path: Path, scale: str, format: str | None) -> _Catalogue:
         titles = None if table["title"].null_count() else table["title"].to_list()
         return _Catalogue(table["item"].to_list(), titles, ())
     options.notice(
-        f"{path} holds ratings. A catalogue read from it reveals the set of rated items, and the "
-        "task lists it as not covered. Declare the catalogue in a csv of item,title."
+        f"{path} contains ratings. A catalogue read from it reveals the set of "
+        "rated items, and the task lists the catalogue as not covered. Declare the "
+        "catalogue in a csv of item,title."
     )
     ratings = options.load(path, format, scale)
     # A task contains no list of users: only the catalogue and the scale can come from ratings.

@@ -57,8 +57,8 @@ def _together(presence: PresenceMatrix) -> float:
     n, asked = presence.shape[1], presence.share * presence.shape[1]
     if asked <= 1:
         raise RequestError(
-            "Co-occurrence requires at least two slots per user, and the reports have one; "
-            "sample more slots, or choose the model popularity."
+            "Co-occurrence requires at least two slots per user, but the reports "
+            "have one; sample more slots, or choose the model popularity."
         )
     return n * (asked - 1) / (asked * (n - 1)) if n > 1 else 1.0
 
