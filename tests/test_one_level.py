@@ -113,7 +113,7 @@ def test_who_did_what_is_told_truly_as_often_as_the_table_says(interactions, pla
 def test_the_plan_rated_has_nothing_to_hide():
     alone = Channel(ONE.levels, (Decimal(1),), ((1 << 64,),), "1")
     for channel in (alone, hiding()):
-        with pytest.raises(RequestError, match=r"the plan rated reveals all .* sample:K"):
+        with pytest.raises(RequestError, match=r"the plan rated reveals everything .* sample:K"):
             Rated(channel)
 
 

@@ -118,7 +118,7 @@ WRONG = [
     (lambda: LISTS.lists(FRAME, 5), "Expected `Ratings`, got DataFrame; pass the ratings of the model's users."),
     (lambda: at_home(MODEL, MADE), "Expected a rating model, got ItemModel; pass what `fit` returns."),
     (lambda: register("models", 3, BIAS), "Expected a name, got int; write it as a string."),
-    (lambda: Fitted.load(3), "3 is not a saved model; make one with `tacit fit`."),
+    (lambda: Fitted.load(3), "3 is not a saved model; create one with `tacit fit`."),
     (lambda: item_model(LISTS), "Expected a rating model, got FittedLists; pass what `fit` returns, or use `list_model`."),
     (lambda: at_home(BIAS, FRAME), "Expected `Ratings`, got DataFrame; pass the ratings of the model's users."),
     # Devices

@@ -107,9 +107,9 @@ class Optimal(AbstractMechanism):
             if Decimal(self.epsilon) >= Decimal(LEAST_EPSILON):
                 raise
             raise RequestError(
-                f"No optimal table exists in floating point at epsilon {self.epsilon}, because "
-                f"its columns are almost equal. Use epsilon {LEAST_EPSILON} or more, or "
-                "randomized-response."
+                "No optimal table can be computed in floating point at epsilon "
+                f"{self.epsilon}, because its columns are almost equal. Use epsilon "
+                f"{LEAST_EPSILON} or more, or randomized-response."
             ) from fault
         shares = [[t * c for c in column] for t, column in zip(scales, columns, strict=True)]
         with localcontext(prec=PRECISION):

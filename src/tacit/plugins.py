@@ -115,7 +115,9 @@ def load(paths: Sequence[Path], accept: Callable[[Claim], object]) -> Callable[[
 def _register_from(path: Path) -> None:
     before = len(_registered)
     if not path.is_file():
-        raise RequestError(f"Plug-in {path} does not exist; name a file that registers a member.")
+        raise RequestError(
+            f"Plug-in {path} does not exist; name a file that registers a component."
+        )
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:_DIGITS]
     token = _registering.set(f"{path.name} (SHA-256 {digest})")
     try:
@@ -127,7 +129,9 @@ def _register_from(path: Path) -> None:
     finally:
         _registering.reset(token)
     if len(_registered) == before:
-        raise RequestError(f"Plug-in {path} registers nothing; call tacit.plugins.register in it.")
+        raise RequestError(
+            f"Plug-in {path} registers no component; call tacit.plugins.register in the file."
+        )
 
 
 def module(path: Path, name: str) -> ModuleType:

@@ -239,6 +239,6 @@ def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vo
     must_be(Iterable, ids, "a list of ids", f"pass {what} as one")
     listed: list[Any] = list(ids)
     if not listed or None in listed:
-        raise DataError(f"An id is missing in {what}, or it is empty; write one id per line.")
+        raise DataError(f"An id is missing in {what}, or the list is empty; write one id per line.")
     vocabulary, _ = Vocabulary.of(raw_ids(listed))
     return vocabulary, vocabulary.codes(seen.ids)

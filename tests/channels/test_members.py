@@ -124,7 +124,7 @@ def test_missing_is_one_more_answer():
 
 
 def test_unknown_requests_are_sentences():
-    with pytest.raises(RequestError, match=r"identity is the absence .* choose one of rand"):
+    with pytest.raises(RequestError, match=r"identity means no channel, .* choose one of rand"):
         compile_channel("identity", epsilon="1", scale=STARS)
     with pytest.raises(RequestError, match="channel must be one of rand"):
         compile_channel("best", epsilon="1", scale=STARS)

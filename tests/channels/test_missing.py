@@ -103,7 +103,7 @@ def test_a_grid_of_few_points_holds_the_middle_of_an_even_number_of_levels():
 
 
 def test_modified_laplace_is_refused_where_presence_is_public():
-    with pytest.raises(RequestError, match="use laplace where presence is public"):
+    with pytest.raises(RequestError, match="use laplace if presence is public"):
         ModifiedLaplace(epsilon="1", scale=STARS, missing=False)
 
 

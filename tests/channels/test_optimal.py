@@ -118,7 +118,7 @@ def test_impossible_settings_are_refused(options, sentence):
 def test_an_epsilon_too_small_for_the_solver_is_named_with_the_remedy(epsilon, missing):
     with pytest.raises(RequestError) as fault:
         compile_channel("optimal", epsilon=epsilon, scale=STARS, missing=missing)
-    assert str(fault.value).startswith("No optimal table exists in floating point")
+    assert str(fault.value).startswith("No optimal table can be computed in floating point")
     least, other = str(fault.value).partition(". Use epsilon ")[2].split(" or more, or ")
     compile_channel("optimal", epsilon=least, scale=STARS, missing=missing)
     compile_channel(other.rstrip("."), epsilon=epsilon, scale=STARS, missing=missing)

@@ -55,9 +55,9 @@ def test_show_json_is_the_wire_form():
 
 
 def test_identity_has_no_table():
-    with pytest.raises(RequestError, match="identity is the absence of a channel"):
+    with pytest.raises(RequestError, match="identity means no channel"):
         run("show", "identity", "--epsilon", "1")
-    with pytest.raises(RequestError, match="identity is the absence of a channel"):
+    with pytest.raises(RequestError, match="identity means no channel"):
         run("show", "identity")
 
 

@@ -77,7 +77,7 @@ def test_a_model_is_told_from_a_training_by_what_its_fit_is_asked(checked):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Nobody", "attempt.py does not define 'Nobody'; it has one."),
+        ("Nobody", "attempt.py does not define 'Nobody'; it defines one."),
         ("one", "1 is not a channel, model, trainer or attack"),
     ],
 )

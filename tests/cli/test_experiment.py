@@ -196,7 +196,8 @@ def test_a_file_without_a_digest_takes_any_ratings(written, run):
 def test_options_beside_a_file_are_refused_by_name(written, run):
     status, _, said = run("compare", written, "--seeds", 3, "--person-epsilon", "1")
     assert status == 1
-    assert f"{written} defines the whole experiment, so --person-epsilon, --seeds cannot be" in said
+    refused = "defines the complete experiment, so --person-epsilon, --seeds cannot be"
+    assert f"{written} {refused}" in said
 
 
 def test_a_file_is_not_written_over_by_its_own_run(written, run):

@@ -68,7 +68,7 @@ def test_a_catalogue_is_written_with_everybody_in_it(data, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"--channel": "identity"}, "identity is the absence of a channel"),
+        ({"--channel": "identity"}, "identity means no channel"),
         ({"--channel": "best"}, "got 'best'"),
         ({"--epsilon": "0"}, "Epsilon must be above 0 and at most 16, got 0"),
         ({"--plan": "all"}, "plan must be rated, catalogue"),

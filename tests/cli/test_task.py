@@ -69,7 +69,7 @@ def test_what_is_served_is_asked_by_where_it_is_served(host, url):
 def test_a_folder_is_served_where_its_question_is_asked(tmp_path):
     task = _task(tmp_path, "http://127.0.0.1:8000")
     assert _task(tmp_path, "http://127.0.0.1:8000") == task
-    with pytest.raises(RequestError, match="serve it there, or name another"):
+    with pytest.raises(RequestError, match="serve at that address, or choose another"):
         _task(tmp_path, "http://127.0.0.1:9000")
     (tmp_path / "task.json").write_bytes(task.predecessor.document)
     assert _task(tmp_path, "http://127.0.0.1:9000") == task.predecessor

@@ -178,7 +178,7 @@ def test_what_is_no_such_file_is_said_without_a_word_of_it(tmp_path, change):
     EpochKeys(path, BEGUN)
     state = content(path)["state"]
     path.write_text(json.dumps(change(content(path))))
-    with pytest.raises(RequestError, match="does not contain the keys") as refused:
+    with pytest.raises(RequestError, match="does not contain token keys") as refused:
         EpochKeys(path, BEGUN)
     assert state[:20].lower() not in str(refused.value).lower()
 

@@ -334,7 +334,7 @@ def test_a_file_that_is_no_copy_is_refused(ask, counts, limits, tmp_path):
     task = ask()
     limits(task)
     stranger = Limits(counts(), EpochKeys(tmp_path / "new", NOW), [task], 10, 2)
-    with pytest.raises(RequestError, match="other keys"):
+    with pytest.raises(RequestError, match="keys other than"):
         stranger.start(NOW)
     stranger.close()
 
@@ -374,7 +374,7 @@ def test_what_is_wrong_with_the_keys_is_said_at_the_start(ask, run, tmp_path):
     (tmp_path / "keys").touch(0o644)
     given = ("--db", tmp_path / "reports.db", "--task", tmp_path / "task.json")
     keys = ("--tokens", tmp_path / "tokens", "--token-keys", tmp_path / "keys")
-    for mode, sentence in ((0o644, "chmod 600"), (0o600, "does not contain the keys")):
+    for mode, sentence in ((0o644, "chmod 600"), (0o600, "does not contain token keys")):
         (tmp_path / "keys").chmod(mode)
         status, _, said = run("collect", *given, *keys)
         assert (status, sentence in " ".join(said.split())) == (1, True), said

@@ -164,8 +164,8 @@ WRONG = [
     (ODD, {}, "frame, line 1: column 'user' must be among 'who, item, rating'; name the "
      "columns, as in user=NAME."),
     (FRAME.head(0), {}, "frame contains no ratings; name a file with at least one row."),
-    (([1, 2],), {}, "data must be a tuple of arrays (user, item, rating), perhaps with a time in Unix "
-     "seconds after them, got a tuple of 1."),
+    (([1, 2],), {}, "data must be a tuple of arrays (user, item, rating), optionally followed by "
+     "a time in Unix seconds, got a tuple of 1."),
     (([1, 2], [1], [3, 4]), {}, "The columns must have the same length, got 2 of user, 1 of item, "
      "2 of rating."),
     (FRAME, {"scale": "1:4:1"}, re.compile(r"frame, row \d+: rating '5' is off the scale 1:4:1; ")),
@@ -192,7 +192,7 @@ WRONG = [
     (MADE, {"channels": CHANNEL, "epsilons": 1, "plan": "catalogue"}, "The channel table "
      f"{CHANNEL.id[:12]} does not protect presence, and the plan catalogue does; choose another channel or plan."),
     (synthetic(60, 50, 1200, scale="1:9:1"), {"channels": CHANNEL, "epsilons": 1}, "The channel table "
-     f"{CHANNEL.id[:12]} is not on the scale 1:9:1; compile it on that scale."),
+     f"{CHANNEL.id[:12]} is not on the scale 1:9:1; compile it for that scale."),
     (MADE, {"models": "channel-fm"}, re.compile("model must be one of ")),
     (MADE, {"models": [Baseline]}, re.compile("model must be a name, an object or a list of them, got <class ")),
     (MADE, {"models": []}, "model must contain at least one name, such as channel-mf."),

@@ -26,7 +26,7 @@ def test_a_file_is_a_plug_in_as_long_as_the_command_runs(run, data, tmp_path):
     [
         ("1 / 0", "loaded (ZeroDivisionError: division by zero); correct it, or leave it out."),
         ("raise SystemExit(0)", "cannot be loaded (SystemExit: 0)"),
-        (MODEL, "registers nothing; call tacit.plugins.register in it."),
+        (MODEL, "registers no component; call tacit.plugins.register in the file."),
         (
             PLUGGED.replace("'models'", "'model'"),
             "The kind of plug-in must be one of",
@@ -47,5 +47,5 @@ def test_a_file_that_is_no_plug_in_is_refused_before_the_verb(run, tmp_path, sou
 def test_a_file_that_is_not_there_is_named(run):
     status, _, err = run("--plugin", "nowhere.py", "list", "channels")
     assert (status, err) == (
-        1, "Plug-in nowhere.py does not exist; name a file that registers a member.\n"
+        1, "Plug-in nowhere.py does not exist; name a file that registers a component.\n"
     )  # fmt: skip

@@ -58,7 +58,7 @@ def test_it_stands_on_the_axis_at_what_was_asked(compared, tmp_path):
          "own does not declare the unit of its epsilon; set unit = 'user' if"),
         ('"user"', '"value"', "The guarantee of own is per value"),
         ("dp-covariance", "dp-bias",
-         "own declares the unit user and guarantees its epsilon per value; correct its unit"),
+         "own declares the unit user but guarantees its epsilon per value; correct its unit"),
     ],
 )  # fmt: skip
 def test_what_bounds_no_person_is_refused(compared, old, new, says):

@@ -144,7 +144,8 @@ class Mistaken(Private):
 
 def test_a_unit_that_the_guarantee_does_not_name_is_found():
     with pytest.raises(
-        AssertionError, match="The unit of the trainer is user, and that of its guarantee is value"
+        AssertionError,
+        match="The unit of the trainer is user, but the unit of its guarantee is value",
     ):
         check_training(Mistaken(lambda fitted, ratings: fitted))
 

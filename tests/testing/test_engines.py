@@ -98,5 +98,5 @@ def test_each_claim_notices_its_fault(claim):
 
 def test_a_faulty_engine_is_found():
     check_engine(Local(3))
-    with pytest.raises(AssertionError, match="differs from that of one block"):
+    with pytest.raises(AssertionError, match="differs from the result in one block"):
         check_engine(Hasty(3))

@@ -143,7 +143,7 @@ def test_each_claim_notices_its_fault(claim, empty):
 
 def test_a_faulty_store_is_found(empty):
     check_store(empty)
-    with pytest.raises(AssertionError, match=r"The newest are .*, expected .*"):
+    with pytest.raises(AssertionError, match=r"Newest epochs: got .*, expected .*"):
         check_store(lambda: empty(Dating))
 
 

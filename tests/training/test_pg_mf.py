@@ -268,7 +268,7 @@ def test_what_cannot_be_asked_is_refused(ratings: Ratings) -> None:
         training("pg-mf", ridgge=3)
     with pytest.raises(RequestError, match="trainer must be one of pg-mf"):
         training("odd")
-    with pytest.raises(RequestError, match="reports must divide the 128 rounds"):
+    with pytest.raises(RequestError, match="reports must be a divisor of the 128 rounds"):
         training("pg-mf", reports=3)
     with pytest.raises(RequestError, match="rounds must be at least 1, got 0"):
         training("pg-mf", rounds=0)

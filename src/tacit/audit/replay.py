@@ -109,7 +109,8 @@ class Replayer:
     def _answer(self, kind: Kind, name: str, values: Any, sensitivity: int, price: str) -> Any:
         if self.place >= len(self.looks):
             raise DivergedError(
-                f"Query {self.place}, {name}, has no counterpart: the runs differ in length."
+                f"Query {self.place}, {name}, has no counterpart, because the runs have "
+                "different numbers of queries."
             )
         look = self.looks[self.place]
         declared = (look.kind, look.name, look.sensitivity, look.price)

@@ -79,8 +79,8 @@ def settings_of(name: str) -> "type[AbstractMechanism]":
     """
     if name == "identity":
         raise RequestError(
-            "identity is the absence of a channel, without a table and a certificate; choose one "
-            f"of {', '.join(MECHANISMS)}."
+            "identity means no channel, so it has no table and no certificate; "
+            f"choose one of {', '.join(MECHANISMS)}."
         )
     if name not in MECHANISMS:
         raise RequestError(f"channel must be one of {', '.join(MECHANISMS)}, got '{name}'.")

@@ -31,8 +31,8 @@ class ModifiedLaplace(AbstractLaplace):
         super().__post_init__()
         if not self.missing:
             raise RequestError(
-                "modified-laplace protects presence, so its table always has missing; use "
-                "laplace where presence is public."
+                "modified-laplace protects presence, so its table always has a row for "
+                "missing; use laplace if presence is public."
             )
 
     def table(self) -> Channel:

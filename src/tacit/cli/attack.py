@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def attack(
     data: Data,
     attack: Annotated[
-        str | None, typer.Option("--attack", help="Attacks, comma-separated. [all]")
+        str | None, typer.Option("--attack", help="Attacks to run, comma-separated. [all]")
     ] = None,
     plan: Annotated[
-        str, typer.Option(help="Plans, comma-separated: rated, catalogue, sample:K.")
+        str, typer.Option(help="Plans to attack, comma-separated: rated, catalogue, sample:K.")
     ] = "rated,catalogue",
     channel: Annotated[
         str, typer.Option(help="Channels, comma-separated.", autocompletion=plugins.CHANNEL)
@@ -46,11 +46,11 @@ def attack(
 ) -> None:
     """Run privacy attacks on reports of known true ratings.
 
-    Every attacker has the channel's table and its stated background knowledge, and is compared
-    with guessing. With --people, a table of users and their attributes, the attributes are
-    predicted from the reports as well. The results are as private as the ratings: do not publish
-    results about people who are to be protected. With --json, an interrupted run resumes when the
-    command is run again.
+    Every attacker has the channel's table and the stated background knowledge. Each attack is
+    compared with guessing. With --people, a table of users and their attributes, an attacker also
+    predicts the attributes from the reports. The results are as sensitive as the ratings, so do not
+    publish results about users whom you want to protect. With --json, an interrupted run resumes
+    when the command is run again.
 
     Examples:
 

@@ -69,12 +69,12 @@ def show(
 def verify(
     file: Annotated[Path, typer.Argument(help="The channel file (JSON).")],
     max_epsilon: Annotated[
-        str | None, typer.Option(help="Reject a channel with a larger epsilon (nats).")
+        str | None, typer.Option(help="Reject a channel whose epsilon (in nats) is larger.")
     ] = None,
 ) -> None:
     """Verify the id and the certificate of a channel in integer arithmetic.
 
-    Exits with status 1 if either does not hold.
+    The command exits with status 1 if the id or the certificate is invalid.
 
     Example: tacit channel verify channel.json --max-epsilon 1
     """

@@ -22,9 +22,9 @@ def check(
 ) -> None:
     """Test your own channel, model, trainer or attack.
 
-    The tests ship with Tacit. Prints one line per claim: it holds, or it fails and why. Then prints
-    what no test can show. Exits with status 1 if a claim fails. MODULE is imported, which runs its
-    code.
+    The tests are part of Tacit. The command prints whether each claim holds, with the reason for a
+    failure. It then lists the properties that no test can verify. It exits with status 1 if a claim
+    fails. Importing MODULE runs its code.
 
     Examples:
 
@@ -66,7 +66,7 @@ def _named(member: str) -> Any:
     if not hasattr(namespace, name):
         names = sorted(key for key in vars(namespace) if not key.startswith("_"))
         raise RequestError(
-            f"{module} does not define '{name}'; it has {', '.join(names) or 'nothing'}."
+            f"{module} does not define '{name}'; it defines {', '.join(names) or 'nothing'}."
         )
     return getattr(namespace, name)
 

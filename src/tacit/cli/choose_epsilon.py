@@ -43,7 +43,9 @@ def choose_epsilon(
     weight: Annotated[
         float,
         typer.Option(
-            min=0, max=1, help="Weight of privacy strength P; accuracy loss A gets the rest."
+            min=0,
+            max=1,
+            help="Weight of privacy strength P. Accuracy loss A has the remaining weight.",
         ),
     ] = 0.5,
     most_loss: Annotated[
@@ -71,11 +73,11 @@ def choose_epsilon(
 ) -> None:
     """Choose epsilon: trade privacy strength for accuracy.
 
-    Privacy strength is P = 2 / (1 + e^epsilon), A is the accuracy loss. Prints an acceptable
-    interval of epsilon. The data are evaluated without any privacy, so they must be public or
-    synthetic. Without DATA the built-in synthetic ratings are used. With --private, every query
-    of the data is noisy and its privacy cost is printed. Predictions are then made at the
-    provider, and --scale is required.
+    Privacy strength is P = 2 / (1 + e^epsilon), and A is the accuracy loss. The command prints an
+    acceptable interval of epsilon. It evaluates the data without any privacy, so the data must be
+    public or synthetic. Without DATA, it uses built-in synthetic ratings. With --private, every
+    query of the data is noisy, and the total privacy cost is printed. Predictions are then made at
+    the provider, and --scale is required.
 
     Examples:
 
@@ -85,8 +87,8 @@ def choose_epsilon(
     """
     if private and data is None:
         raise RequestError(
-            "--private requires DATA: the built-in data are synthetic. Name your data, or leave "
-            "out --private."
+            "--private requires DATA, because the built-in data are synthetic. "
+            "Pass your data, or leave out --private."
         )
     if private and scale is None:
         raise RequestError(
@@ -111,8 +113,8 @@ def choose_epsilon(
     tools.check([channel], [model], "rated")
     if not tools.rates(model):
         raise RequestError(
-            f"{model} recommends lists and predicts no ratings, and epsilon is chosen by RMSE. "
-            "Use `tacit compare`."
+            f"{model} recommends lists and predicts no ratings, but epsilon is "
+            "chosen by RMSE. Use `tacit compare`."
         )
     if private:
         check_place(model, tools.where(model), where or PROVIDER)

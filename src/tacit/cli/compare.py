@@ -67,7 +67,7 @@ def compare(
         bool, typer.Option("--slices", help="Also report RMSE by decile of users and of items.")
     ] = False,
     factors: Annotated[
-        int | None, typer.Option(help="Number of factors of the models that have factors.")
+        int | None, typer.Option(help="Number of factors, for models with factors.")
     ] = None,
     json: Annotated[
         Path | None, typer.Option(help="Write the result rows to this file (JSON).")
@@ -87,11 +87,12 @@ def compare(
 ) -> None:
     """Compare channels and models against a non-private baseline.
 
-    Every rating is perturbed by each channel at several privacy levels, and the models are fitted
-    to the reports. Prediction errors are measured on true held-out ratings, and top-20 lists are
-    compared with random and popular items. A trainer (pg-mf) queries the devices itself, without a
-    channel. With --json, an interrupted run resumes when the command is run again. The experiment
-    is also written next to the result, as a file that repeats it when passed as DATA.
+    Each channel perturbs every rating at several privacy levels, and the models are fitted to the
+    reports. Prediction errors are measured on held-out true ratings, and top-20 lists are compared
+    with random and popular items. A trainer such as pg-mf queries the devices itself, without a
+    channel. With --json, an interrupted run resumes when the command is run again. The command then
+    also writes a run file (.toml) next to the results, which repeats the experiment when passed as
+    DATA.
 
     Examples:
 

@@ -7,7 +7,7 @@ import typer
 
 
 def demo(
-    report: Annotated[Path, typer.Option(help="Write the report to this file (HTML).")] = Path(
+    report: Annotated[Path, typer.Option(help="Write a report to this file (HTML).")] = Path(
         "report.html"
     ),
     json: Annotated[
@@ -16,8 +16,8 @@ def demo(
 ) -> None:
     """Compare channels and models on synthetic data.
 
-    Takes about a minute. Two channels and three models are compared on 100,000 synthetic ratings by
-    943 users of 1,682 items, from 1 to 5 stars. Nothing is downloaded.
+    The demo takes about a minute. It compares two channels and three models on 100,000 synthetic
+    ratings by 943 users of 1,682 items, from 1 to 5 stars. No data are downloaded.
 
     Example: tacit demo --report report.html
     """

@@ -22,8 +22,8 @@ def download(
 ) -> None:
     """Download and verify a public data set.
 
-    Prints what its owners ask of users. An interrupted download is kept: run the same command again
-    to resume it. Archives are read as they are, without unpacking.
+    The command prints the terms of use of the data set. An interrupted download is kept, and
+    running the same command again resumes it. Tacit reads archives without unpacking them.
 
     Example: tacit download ml-100k && tacit compare data/ml-100k.zip
     """

@@ -25,11 +25,11 @@ Settings = dict[str, Any]
 def fit(
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
     data: Annotated[
-        Path | None, typer.Argument(help="Reports that `tacit perturb` wrote, or ratings.")
+        Path | None, typer.Argument(help="Reports written by `tacit perturb`, or ratings.")
     ] = None,
     db: Annotated[
         str | None,
-        typer.Option(help="The reports that `tacit collect` stores.", rich_help_panel="Store"),
+        typer.Option(help="The report store of `tacit collect`.", rich_help_panel="Store"),
     ] = None,
     task: Annotated[
         str | None,
@@ -55,7 +55,7 @@ def fit(
     ] = "auto",
     plan: options.PlanOfScale = None,
     factors: Annotated[
-        int | None, typer.Option(help="Number of factors, if the model has factors.")
+        int | None, typer.Option(help="Number of factors, for a model with factors.")
     ] = None,
     mode: Annotated[str, typer.Option(help="Mode of a trainer: strict or faithful.")] = "strict",
     delta: Annotated[float, typer.Option(help="Delta of a trainer that requires one.")] = 1e-6,
@@ -75,8 +75,8 @@ def fit(
 ) -> None:
     """Fit a model and write it to a file, with its guarantee.
 
-    Without --epsilon, ratings are used as they are: no privacy. A trainer (pg-mf) requires ratings
-    and --epsilon, and queries the devices itself.
+    Without --epsilon, ratings are used unchanged, without any privacy. A trainer such as pg-mf
+    requires ratings and --epsilon, and queries the devices itself.
 
     Examples:
 

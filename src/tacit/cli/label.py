@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 def label(
     about: Annotated[
         Path,
-        typer.Argument(help="A task, a model, or the JSON that `tacit compare` wrote."),
+        typer.Argument(help="A task, a model, or the JSON written by `tacit compare`."),
     ],
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", help="The page to write (HTML). Its JSON is written next to it."
+            "-o",
+            "--output",
+            help="The page to write (HTML). A JSON file with the same content is "
+            "written next to it.",
         ),
     ] = Path("label.html"),
     delta: Annotated[
@@ -30,9 +33,10 @@ def label(
 ) -> None:
     """Write the privacy label of a task, a model or a comparison.
 
-    All fields are computed: who is trusted, what leaves the device, epsilon per value or slot and
-    per user, what is public, and for how long. For a task, attacks are simulated on synthetic users
-    of the same shape, because results on protected users would be a release in themselves.
+    The label is computed from the input. It states who is trusted, what leaves the device, the
+    epsilon per value or slot and per user, what is public, and how long reports are retained. For a
+    task, attacks are simulated on synthetic users, because results on protected users would be a
+    release in themselves.
 
     Examples:
 

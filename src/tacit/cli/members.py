@@ -29,8 +29,8 @@ def members(
 ) -> None:
     """List channels, models, trainers, readers or data sets.
 
-    Other options accept these names. Entries of plug-ins come last, with their origin, or the
-    reason why they cannot be loaded or are rejected.
+    Other options accept these names. Components of plug-ins are listed last, with their origin or
+    the reason why they cannot be loaded or are rejected.
 
     Examples:
 

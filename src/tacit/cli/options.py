@@ -45,8 +45,9 @@ PlanName = Annotated[
     str,
     typer.Option(
         "--plan",
-        help="The plan: rated (which items a user rated is public), catalogue (one report per "
-        "item of the catalogue) or sample:K (K public slots per user).",
+        help="The plan: rated (the items that a user rated are public), catalogue "
+        "(one report per item of the catalogue) or sample:K (K public slots "
+        "per user).",
     ),
 ]
 PlanOfScale = Annotated[
@@ -57,7 +58,7 @@ PlanOfScale = Annotated[
     ),
 ]
 Engine = Annotated[
-    str, typer.Option(help="Where to compute: local or spark.", rich_help_panel="Machines")
+    str, typer.Option(help="The compute engine: local or spark.", rich_help_panel="Machines")
 ]
 Master = Annotated[
     str | None,
@@ -69,7 +70,7 @@ Master = Annotated[
 State = Annotated[
     Path | None,
     typer.Option(
-        help="Checkpoint folder that every machine can reach. A stopped fit resumes from it.",
+        help="Checkpoint folder that every machine can reach, from which a stopped fit resumes.",
         rich_help_panel="Machines",
     ),
 ]
@@ -92,8 +93,9 @@ CatalogueFile = Annotated[
     Path | None,
     typer.Option(
         "--catalogue",
-        help="The complete public catalogue (a table with item, and title). The set of items then "
-        "does not reveal which items were rated.",
+        help="The complete public catalogue (a table with an item column, and "
+        "optionally a title column). The set of items then does not reveal "
+        "which items were rated.",
         rich_help_panel="Data",
     ),
 ]
@@ -101,8 +103,8 @@ ItemsFile = Annotated[
     Path | None,
     typer.Option(
         "--items",
-        help="Public item features (a table with item, and genres, title, year ..) for models "
-        "that use them: channel-mf.",
+        help="Public item features for channel-mf (a table with an item column, and "
+        "columns such as genres, title or year).",
         rich_help_panel="Data",
     ),
 ]
@@ -110,7 +112,8 @@ PeopleFile = Annotated[
     Path | None,
     typer.Option(
         "--people",
-        help="All participating users (a table with user), whether they rated or not.",
+        help="All participating users, including those without ratings (a table "
+        "with a user column).",
         rich_help_panel="Data",
     ),
 ]
@@ -119,7 +122,7 @@ PositiveOnly = Annotated[
     bool,
     typer.Option(
         "--positive-only",
-        help="Drop interactions whose weight is 0 or below. They are rejected otherwise.",
+        help="Drop interactions whose weight is 0 or below, which are otherwise rejected.",
         rich_help_panel="Data",
     ),
 ]

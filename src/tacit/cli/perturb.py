@@ -32,9 +32,10 @@ def perturb(
 ) -> None:
     """Randomize every rating or slot and write the reports.
 
-    Only the reports are written. The noise comes from the operating system: a second run gives
-    different reports. With the plan catalogue, reports are written block by block, in the memory of
-    one block. Spark randomizes on its workers, user by user, and writes the same kind of file.
+    The output contains only the reports. The noise comes from the operating system, so a second run
+    produces different reports. With the plan catalogue, reports are written block by block, and
+    memory holds one block at a time. With Spark, workers randomize the ratings user by user and
+    write the same kind of file.
 
     Examples:
 

@@ -30,9 +30,9 @@ def plan(
 ) -> None:
     """Predict error and traffic before any data are collected.
 
-    All methods have the same epsilon per user, as with compare --person-epsilon. No data are read:
-    the users are synthetic. Large populations are simulated by a smaller sample, and the table
-    marks where.
+    All methods have the same epsilon per user, as with compare --person-epsilon. The users are
+    synthetic, and no data are read. A smaller sample simulates a large population, and the table
+    marks the rows to which this applies.
 
     Examples:
 

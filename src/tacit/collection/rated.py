@@ -35,8 +35,9 @@ class Rated:
         object.__setattr__(self, "cap", cap)
         if any(len(channel.levels) == 1 for channel in self.channels):
             raise RequestError(
-                f"On the scale {THERE}, the plan rated reveals all that there is to protect; use "
-                "the plan catalogue or sample:K, and a channel with missing."
+                f"On the scale {THERE}, the plan rated reveals everything that could be "
+                "protected; use the plan catalogue or sample:K, and a channel with "
+                "missing."
             )
         if any(channel.missing for channel in self.channels):
             raise RequestError(

@@ -107,7 +107,9 @@ def _joinable(parts: Sequence[Ratings]) -> None:
         )
     for part in parts:
         if len(part) == 0:
-            raise RequestError(f"The domain {part.name} contains no ratings; use one that does.")
+            raise RequestError(
+                f"The domain {part.name} contains no ratings; use a domain with ratings."
+            )
         if part.scale != parts[0].scale:
             raise RequestError(
                 f"All domains must have the same scale: {parts[0].name} has {parts[0].scale}, "

@@ -65,7 +65,9 @@ class Documents:
             document = self._get(f"/v1/models/{address}", LONGEST_MODEL)
             if document is not None:
                 if sha256(document).hexdigest() != address:
-                    raise CertificateError("The item model was changed in transit; not kept.")
+                    raise CertificateError(
+                        "The item model was changed in transit and is not stored."
+                    )
                 self._provider.keep_model(address, document)
 
     def model(self, task: Task) -> ItemModel | ListModel:

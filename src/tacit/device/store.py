@@ -104,7 +104,7 @@ class Store:
         Raises `RequestError` in a forked child, which has a copy of the open file but no lock.
         """
         if os.getpid() != self._process:
-            raise RequestError("This store was opened before a fork; open it in one process.")
+            raise RequestError("This store was opened before a fork; open it in one process only.")
         before = self._changes
         try:
             self.db.execute("BEGIN IMMEDIATE")

@@ -94,7 +94,9 @@ class Http:
         self.failure = None
         if content is None:
             self.close()
-            raise DataError(f"The collector's answer is longer than {longest} bytes; not read.")
+            raise DataError(
+                f"The collector's answer is longer than {longest} bytes and was not read."
+            )
         return Answer(response.status, content, _seconds(response.getheader("Retry-After")))
 
 

@@ -42,8 +42,9 @@ def named(what: Any) -> tuple[str, str]:
     module, name = getattr(what, "__module__", ""), getattr(what, "__qualname__", str(what))
     if module == "__main__" or not name.isidentifier() or not module:
         raise RequestError(
-            f"Another process finds functions by module and name, and cannot find {name} of "
-            f"{module}; define it with a name at the top level of an importable module."
+            "Another process imports functions by module and name, but cannot find "
+            f"{name} of {module}; define it with a name at the top level of an "
+            "importable module."
         )
     return module, name
 

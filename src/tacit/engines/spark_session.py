@@ -52,8 +52,9 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
     try:
         if spark.sparkContext.master != master:
             raise RequestError(
-                f"Spark already runs here for {spark.sparkContext.master}; use that master, or "
-                f"stop it before you use {master}."
+                "Spark already runs in this process with the master "
+                f"{spark.sparkContext.master}; use that master, or stop the session "
+                f"before you use {master}."
             )
         yield _separate_session(spark)
     finally:
@@ -96,9 +97,9 @@ def losing_nobody(master: str) -> Generator[None]:
         if not LOST.search(str(error)):
             raise
         raise RequestError(
-            f"A worker of {master} died repeatedly on its block, and Spark gave up. Start again "
-            "(a fit with a state resumes). On one machine, allow Spark four attempts, as in "
-            "local[2,4]."
+            f"A worker of {master} died repeatedly on its block, and Spark gave up. "
+            "Run the same command again (a fit with a state resumes). On one "
+            "machine, allow Spark four attempts, as in local[2,4]."
         ) from None
 
 

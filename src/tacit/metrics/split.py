@@ -93,9 +93,9 @@ class SplitProtocol:
             mask = fold_of(len(ratings), self.folds, seed) == fold
         if mask.all() or not mask.any():
             raise RequestError(
-                f"The split would hold out {int(mask.sum())} of {len(ratings)} ratings, and "
-                "neither training nor test data may be empty. Use more ratings, another share or "
-                "another split."
+                f"The split would hold out {int(mask.sum())} of {len(ratings)} ratings, "
+                "but neither training nor test data may be empty. Use more ratings, "
+                "another share or another split."
             )
         return mask
 

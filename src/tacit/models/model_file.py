@@ -202,10 +202,10 @@ def read(path: Path | str) -> dict[str, Any]:
             return _fields(header, arrays)
     except DataError as error:
         raise RequestError(
-            f"{path} is not a saved model ({str(error).rstrip('.')}); make one with `tacit fit`."
+            f"{path} is not a saved model ({str(error).rstrip('.')}); create one with `tacit fit`."
         ) from None
     except DAMAGED:
-        raise RequestError(f"{path} is not a saved model; make one with `tacit fit`.") from None
+        raise RequestError(f"{path} is not a saved model; create one with `tacit fit`.") from None
     raise RequestError(
         f"{path} has format {str(header['format'])[:40]}, not {FORMAT}; fit the model again."
     )

@@ -48,8 +48,8 @@ class Population:
             raise RequestError(f"people must be at least 100, got {self.people}.")
         if not 2 <= self.items <= MOST_ITEMS:
             raise RequestError(
-                f"items must be from 2 to {MOST_ITEMS}, got {self.items}; count only the items "
-                "with most ratings."
+                f"items must be from 2 to {MOST_ITEMS}, got {self.items}; count only "
+                "the items with the most ratings."
             )
         if not 2 <= self.ratings_each <= self.items * MOST_OF_CATALOGUE:
             raise RequestError(

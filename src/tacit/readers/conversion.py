@@ -99,9 +99,9 @@ def _of_arrays(columns: Sequence[Any]) -> pl.DataFrame:
     rows = isinstance(columns, list) and all(isinstance(one, tuple) for one in columns)
     if rows or not 2 <= len(columns) <= len(NAMES) or any(isinstance(c, str) for c in columns):
         raise RequestError(
-            f"data must be a tuple of arrays (user, item, rating), perhaps with a time in Unix "
-            f"seconds after them, got a {type(columns).__name__} of {len(columns)}"
-            f"{' tuples, which are rows' if rows else ''}."
+            "data must be a tuple of arrays (user, item, rating), optionally "
+            f"followed by a time in Unix seconds, got a {type(columns).__name__} of "
+            f"{len(columns)}{' tuples, which are rows' if rows else ''}."
         )
     series = [
         pl.Series(name, column.tolist() if hasattr(column, "tolist") else list(column))

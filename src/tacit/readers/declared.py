@@ -91,8 +91,9 @@ def listed(path: Path, name: str) -> pl.DataFrame:
         raise DataError(f"{path} has no column named {name}; name it in the first line.")
     if odd := [column for column in RATED[name] if column in table.columns]:
         raise DataError(
-            f"{path} has a column {odd[0]}, so it contains ratings, and a list inferred from "
-            f"ratings is not a declaration. Use a table of every {name}."
+            f"{path} has a column {odd[0]}, so it contains ratings, and a list "
+            "inferred from ratings is not a declaration. Use a table that lists "
+            f"every {name}."
         )
     if gaps := int((absent := missing(table[name])).sum()):
         row = int(absent.arg_max() or 0) + 1

@@ -84,8 +84,8 @@ class Request:
             must_be(str, self.held_out, "a column name", "name the held-out column as a string")
         if self.held_out is not None and (what := self.columns.renaming([self.held_out])):
             raise RequestError(
-                f"The column '{self.held_out}' contains the {what[self.held_out]} and cannot "
-                "define what is held out; name another column."
+                f"The column '{self.held_out}' contains the {what[self.held_out]} and "
+                "cannot define the held-out rows; name another column."
             )
 
     def renaming(self, present: Sequence[str]) -> dict[str, str]:

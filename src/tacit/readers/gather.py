@@ -115,7 +115,7 @@ def gather(
     if first is None:
         if not may_be_empty or grid is None:
             raise DataError(f"{where} contains no ratings; name a file with at least one row.")
-        notify(f"{where}: the data contain no rating; only user-level trainers accept them.")
+        notify(f"{where}: the data contain no ratings; only user-level trainers accept such data.")
         return _no_ratings(grid.scale, name)
     grid = _of_interactions(first, grid, where, notify)
     dropped = 0

@@ -100,7 +100,9 @@ def accuses_nobody(attack: AbstractAttack) -> None:
     """Reports of a correct channel do not exceed the bounds of the attack."""
     leaks = [finding for _, findings in played(attack) for finding in findings if finding.leaks]
     if leaks:
-        raise AssertionError(f"Reports of a correct channel are found to leak: {leaks[0]}.")
+        raise AssertionError(
+            f"The attack finds a leak in reports through a correct channel: {leaks[0]}."
+        )
 
 
 ATTACK_CLAIMS: tuple[Claim, ...] = (

@@ -48,7 +48,8 @@ def spends_its_epsilon(build: Build) -> None:
         short = audit_table(build(epsilon)).loss
         if not 0 <= short <= SLACK:
             raise AssertionError(
-                f"At epsilon {epsilon} the loss of the table is {short} nats below its claim."
+                f"At epsilon {epsilon}, the privacy loss of the table is {short} nats "
+                "below its claim."
             )
 
 
@@ -80,7 +81,7 @@ def reveals_more_for_more(build: Build) -> None:
     information = [fisher_information(build(epsilon)) for epsilon in EPSILONS]
     if information[0] <= 0 or any(later < before for before, later in pairwise(information)):
         raise AssertionError(
-            f"At epsilon {', '.join(EPSILONS)} the Fisher information is {information}."
+            f"The Fisher information at epsilon {', '.join(EPSILONS)} is {information}."
         )
 
 

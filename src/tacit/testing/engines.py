@@ -94,7 +94,7 @@ def runs_every_block_in_order(engine: Engine) -> None:
     results, wanted = engine.over(scaled, blocks, SHARED), [scaled(one, SHARED) for one in blocks]
     if len(results) != len(wanted) or not all(map(same, results, wanted)):
         raise AssertionError(
-            f"Over {len(blocks)} blocks the results differ from those of the kernel."
+            f"The results over {len(blocks)} blocks differ from those of the kernel."
         )
 
 
@@ -119,7 +119,9 @@ def has_the_same_digits_in_any_blocks(engine: Engine) -> None:
         parts = engine.over(scaled, matrices(11, pieces), SHARED)
         cells = np.concatenate([part.cells for part in parts])
         if cells.tobytes() != np.ascontiguousarray(undivided.cells).tobytes():
-            raise AssertionError(f"In {pieces} blocks the result differs from that of one block.")
+            raise AssertionError(
+                f"The result in {pieces} blocks differs from the result in one block."
+            )
 
 
 def takes_empty_blocks_and_none(engine: Engine) -> None:
@@ -139,7 +141,7 @@ def raises_what_a_kernel_raises(engine: Engine) -> None:
     wrong = raised(lambda: engine.across(distrusts, blocks[1:], blocks, SHARED))
     wanted = (RequestError, "9 is above 5."), (DataError, "Row 9 is empty.")
     if (refused, wrong) != wanted:
-        raise AssertionError(f"Kernels raised {wanted}, and stages raised {refused} and {wrong}.")
+        raise AssertionError(f"Kernels raised {wanted}, but stages raised {refused} and {wrong}.")
 
 
 def raised(stage: Callable[[], object]) -> tuple[type[TacitError], str] | None:

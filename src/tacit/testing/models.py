@@ -110,8 +110,7 @@ def knows_what_it_does_not_know(model: AbstractModel) -> None:
     shown = trained.recommend(STRANGER, 5, notify=notices.append)
     if not all(low <= value <= high for value in values) or len(shown) != 5 or len(notices) != 1:
         raise AssertionError(
-            f"Unknown users get the predictions {values} and the list {shown}, and the notices "
-            f"are {notices}."
+            f"Unknown users get the predictions {values}, the list {shown} and the notices {notices}."
         )
 
 
@@ -127,7 +126,7 @@ def recommends_its_best_predictions(model: AbstractModel) -> None:
         del left[item]
     best = sorted(left.items(), key=lambda pair: (-pair[1], pair[0]))[:7]
     if trained.recommend(person, 7, exclude=rated) != best:
-        raise AssertionError(f"The list is not the highest predictions, {best}.")
+        raise AssertionError(f"The list does not contain the highest predictions, {best}.")
 
 
 def is_the_same_once_saved(model: AbstractModel) -> None:

@@ -45,7 +45,7 @@ def scanned(opens: StoreOpeners, task: int = 1) -> list[StoredReport]:
 def demand(result: object, wanted: object, what: str) -> None:
     """Raise `AssertionError` unless both are equal."""
     if result != wanted:
-        raise AssertionError(f"{what} {result!r}, expected {wanted!r}.")
+        raise AssertionError(f"{what}: got {result!r}, expected {wanted!r}.")
 
 
 def keeps_the_first_report_of_an_id(opens: StoreOpeners) -> None:
@@ -54,13 +54,13 @@ def keeps_the_first_report_of_an_id(opens: StoreOpeners) -> None:
     mixed = [one, three, two._replace(cells=b"x"), three, three._replace(epoch=6)]
     expected = [DUPLICATE, STORED, CONFLICT, DUPLICATE, CONFLICT]
     with closing(opens.writer()) as store:
-        demand(store.insert([one, two]), [STORED] * 2, "Two new reports are")
-        demand(store.insert(mixed), expected, "Known and new reports are")
+        demand(store.insert([one, two]), [STORED] * 2, "Outcomes of two new reports")
+        demand(store.insert(mixed), expected, "Outcomes of known and new reports")
     with closing(opens.writer()) as store:
         again = [one, three._replace(mech=1), two, mixed[4]]
         expected = [DUPLICATE, CONFLICT, DUPLICATE, CONFLICT]
-        demand(store.insert(again), expected, "Once reopened, known reports are")
-    demand(scanned(opens), [one, two, three], "A reader finds")
+        demand(store.insert(again), expected, "Outcomes of known reports after reopening the store")
+    demand(scanned(opens), [one, two, three], "Reports that a reader finds")
 
 
 def says_what_became_of_each(opens: StoreOpeners) -> None:
@@ -74,17 +74,17 @@ def says_what_became_of_each(opens: StoreOpeners) -> None:
     with closing(opens.writer()) as store:
         while len(results) < len(sent):
             results += store.insert(sent[len(results) : len(results) + rng.randint(1, 9)])
-    demand(results, outcomes(sent, {}), "Batch by batch the reports are")
+    demand(results, outcomes(sent, {}), "Outcomes of reports in batches")
 
 
 def takes_many_at_once(opens: StoreOpeners) -> None:
     """A batch of thousands is stored completely, whichever of them are known."""
     rows = [stored_report(number) for number in range(MANY)]
     with closing(opens.writer()) as store:
-        demand(set(store.insert(rows[:3000])), {STORED}, "New reports are")
+        demand(set(store.insert(rows[:3000])), {STORED}, "Outcomes of new reports")
         expected = [DUPLICATE] * 3000 + [STORED] * (MANY - 3000)
-        demand(store.insert(rows), expected, f"Of {MANY} reports, 3000 of them known, they are")
-    demand(scanned(opens) == rows, True, "Every one is found")
+        demand(store.insert(rows), expected, f"Outcomes of {MANY} reports, of which 3000 are known")
+    demand(scanned(opens) == rows, True, "A scan finds every report")
 
 
 def is_durable_before_it_is_closed(opens: StoreOpeners) -> None:
@@ -97,22 +97,22 @@ def is_durable_before_it_is_closed(opens: StoreOpeners) -> None:
             store.insert([stored_report(number) for number in range(MANY, MANY + 100)])
             ids = {report.id for some in (first, *scan) for report in some}
     wanted = {stored_report(number).id for number in range(MANY)}
-    demand(len(first) <= READ_AT_ONCE, True, f"It reads at most {READ_AT_ONCE} reports at once")
-    demand(wanted <= ids, True, "Every report is found that was stored before")
+    demand(len(first) <= READ_AT_ONCE, True, f"A scan reads at most {READ_AT_ONCE} reports at once")
+    demand(wanted <= ids, True, "A scan finds every report stored before it began")
 
 
 def holds_a_task_once(opens: StoreOpeners) -> None:
     """A task keeps its number, the latest is first, and a closed epoch is never open again."""
     with closing(opens.writer()) as store:
         first, other = store.hold(b"one"), store.hold(b"two")
-        demand((first.document, first.closed, other.closed), (b"one", -1, -1), "A new task is")
-        demand(first.number != other.number, True, "Two questions have two numbers")
+        demand((first.document, first.closed, other.closed), (b"one", -1, -1), "A new task")
+        demand(first.number != other.number, True, "Two questions have different numbers")
         store.shut(first.number, 7)
         store.shut(first.number, 3)
         closed = first._replace(closed=7)
-        demand(store.hold(b"one"), closed, "Closed up to 7, then up to 3, it is")
+        demand(store.hold(b"one"), closed, "A task closed up to 7, then up to 3")
     for tasks in _tasks(opens):
-        demand(tasks, [other, closed], "Reopened it holds")
+        demand(tasks, [other, closed], "Tasks after reopening the store")
 
 
 def keeps_one_question_together(opens: StoreOpeners) -> None:
@@ -121,15 +121,15 @@ def keeps_one_question_together(opens: StoreOpeners) -> None:
         first = store.hold(b"one")
         store.shut(first.number, 4)
         later = store.hold(b"one, again", [b"one", b"unknown"])
-        demand(later, Held(first.number, b"one, again", 4), "A task that continues another is")
+        demand(later, Held(first.number, b"one, again", 4), "A task that continues another")
         last = store.hold(b"one, at last", [b"one, again"])
-        demand(last.number, first.number, "A further continuation has the number")
-        demand(store.hold(b"two", [b"unknown"]).closed, -1, "Another question is closed up to")
+        demand(last.number, first.number, "Number of a task that continues a continued task")
+        demand(store.hold(b"two", [b"unknown"]).closed, -1, "Last closed epoch of another question")
         store.shut(first.number, 9)
     for tasks in _tasks(opens):
-        demand(tasks[0].document, b"two", "The latest is")
+        demand(tasks[0].document, b"two", "Newest task")
         closed = [held.closed for held in tasks if held.number == first.number]
-        demand(closed, [9, 9, 9], "All tasks of the question are closed up to")
+        demand(closed, [9, 9, 9], "Last closed epochs of all tasks of the question")
 
 
 def _tasks(opens: StoreOpeners) -> tuple[list[Held], list[Held]]:
@@ -146,13 +146,13 @@ def deletes_what_is_due(opens: StoreOpeners) -> None:
     ]
     with closing(opens.writer()) as store:
         store.insert(rows)
-        demand(store.forget(1, 63, 0), 1, "Of ids that begin with 0 it deletes")
-        demand(store.forget(1, 63, 0), 0, "Once they are deleted it deletes")
+        demand(store.forget(1, 63, 0), 1, "Number of deleted reports whose ids begin with 0")
+        demand(store.forget(1, 63, 0), 0, "Number of deleted reports in a second call")
         deleted = sum(store.forget(1, 63, byte) for byte in range(256))
-        demand(deleted, 63, "Of all other ids it deletes")
+        demand(deleted, 63, "Number of deleted reports with all other ids")
     for task, due in ((1, 63), (2, -1)):
         left = [row for row in rows if row.task == task and row.epoch > due]
-        demand(scanned(opens, task), left, f"Of task {task} a reader finds")
+        demand(scanned(opens, task), left, f"Reports of task {task} that a reader finds")
 
 
 def leaves_out_who_asked_to_be_erased(opens: StoreOpeners) -> None:
@@ -163,38 +163,50 @@ def leaves_out_who_asked_to_be_erased(opens: StoreOpeners) -> None:
         store.insert([mine[0], other, elsewhere])
         store.erase(1, b"m" * 16, 20)
         store.erase(1, b"m" * 16, 18)  # requested again, with a late clock
-        demand(scanned(opens), [other], "Once they are erased a reader finds")
-        demand(store.insert(mine[:2]), [DUPLICATE, STORED], "Their reports are")
-    demand(scanned(opens), [other], "When they report later a reader finds")
-    demand(scanned(opens, 2), [elsewhere], "Of another task it finds")
+        demand(scanned(opens), [other], "Reports that a reader finds after an erasure")
+        demand(store.insert(mine[:2]), [DUPLICATE, STORED], "Outcomes of their reports")
+    demand(
+        scanned(opens),
+        [other],
+        "Reports that a reader finds after a later report of the erased user",
+    )
+    demand(scanned(opens, 2), [elsewhere], "Reports of another task")
     with closing(opens.writer()) as store:
-        demand(store.forget(1, -1, 0), 2, "Of epochs that are not due it deletes")
-        demand([store.settle(1, 19), store.erasures(1)], [0, 1], "Settled too early they are")
-        demand([store.settle(1, 20), store.erasures(1)], [1, 0], "Settled in time they are")
-        demand(store.insert(mine[2:]), [STORED] * 2, "Later reports are")
-    demand(scanned(opens), [*mine[2:], other], "Once it is settled a reader finds")
+        demand(store.forget(1, -1, 0), 2, "Number of deleted reports in epochs that are not due")
+        demand([store.settle(1, 19), store.erasures(1)], [0, 1], "Erasures purged too early")
+        demand([store.settle(1, 20), store.erasures(1)], [1, 0], "Erasures purged in time")
+        demand(store.insert(mine[2:]), [STORED] * 2, "Outcomes of later reports")
+    demand(
+        scanned(opens),
+        [*mine[2:], other],
+        "Reports that a reader finds after the erasure is purged",
+    )
 
 
 def keeps_the_trusted_clock(opens: StoreOpeners) -> None:
     """The clock advances by at most a limit and never goes back, unless set, also once reopened."""
     with closing(opens.writer()) as store:
-        demand(store.clock(), None, "A new store's clock is")
+        demand(store.clock(), None, "Clock of a new store")
         moves = [store.keep_clock(now, 60) for now in (1 << 40, 5, (1 << 40) + 60, (1 << 40) + 121)]
-        demand(moves, [1 << 40, 1 << 40, (1 << 40) + 60, (1 << 40) + 60], "Moved on it is")
+        demand(
+            moves, [1 << 40, 1 << 40, (1 << 40) + 60, (1 << 40) + 60], "The clock after advances"
+        )
     with closing(opens.writer()) as store:
-        demand(store.clock(), (1 << 40) + 60, "Reopened it is")
+        demand(store.clock(), (1 << 40) + 60, "The clock after reopening the store")
         store.set_clock(7)
-        demand([store.clock(), store.keep_clock(67, 60)], [7, 67], "Set to 7, then moved on, it is")
+        demand(
+            [store.clock(), store.keep_clock(67, 60)], [7, 67], "The clock set to 7, then advanced"
+        )
 
 
 def names_the_newest_epoch(opens: StoreOpeners) -> None:
     """The newest epoch is that of each task with reports."""
     with closing(opens.writer()) as store:
         numbers = [store.hold(document).number for document in (b"one", b"two", b"none")]
-        demand(store.newest(), [], "Before any report the newest are")
+        demand(store.newest(), [], "Newest epochs before any report")
         for number, (task, epoch) in enumerate(((0, 3), (0, 8), (0, 5), (1, 2))):
             store.insert([stored_report(number)._replace(task=numbers[task], epoch=epoch)])
-        demand(sorted(store.newest()), [(b"one", 8), (b"two", 2)], "The newest are")
+        demand(sorted(store.newest()), [(b"one", 8), (b"two", 2)], "Newest epochs")
 
 
 STORE_CLAIMS: tuple[Claim, ...] = (

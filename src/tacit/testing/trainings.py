@@ -39,12 +39,12 @@ def promises_what_it_was_asked(training: AnyTraining) -> None:
         guarantee = training.fit(made_up()[0], epsilon=epsilon, delta=DELTA).guarantee
         if guarantee.epsilon != epsilon or guarantee.delta not in ("0", DELTA) or guarantee.fails:
             raise AssertionError(
-                f"Requested epsilon {epsilon} at delta {DELTA}, the guarantee is {guarantee}."
+                f"The guarantee for epsilon {epsilon} at delta {DELTA} is {guarantee}."
             )
         if getattr(training, "unit", guarantee.unit) != guarantee.unit:
             raise AssertionError(
-                f"The unit of the trainer is {training.unit}, and that of its guarantee is "
-                f"{guarantee.unit}."
+                f"The unit of the trainer is {training.unit}, but the unit of its "
+                f"guarantee is {guarantee.unit}."
             )
 
 

@@ -53,13 +53,13 @@ class Attribute:
     def __post_init__(self) -> None:
         if self.most_values < 2:
             raise RequestError(
-                f"most_values must be at least 2, got {self.most_values}: a column with one value "
-                "has nothing to predict."
+                f"most_values must be at least 2, got {self.most_values}: a column with "
+                "a single value leaves nothing to predict."
             )
         if self.most_people < 2 * FEWEST:
             raise RequestError(
-                f"most_people must be at least {2 * FEWEST}, got {self.most_people}: fewer users "
-                "are too few to evaluate the attack."
+                f"most_people must be at least {2 * FEWEST}, got {self.most_people}: "
+                "the attack cannot be evaluated on fewer users."
             )
 
     def run(self, world: World) -> list[Finding]:

@@ -85,13 +85,13 @@ class Membership:
         for name in self.trainings:
             if "releases" not in signature(_fit(name)).parameters:
                 raise RequestError(
-                    "`trainings` must draw their noise at the curator, so that a seed repeats "
+                    "`trainings` must draw noise at the curator, so that a seed reproduces "
                     f"it; {name} draws noise on devices."
                 )
         if self.models < FEWEST:
             raise RequestError(
-                f"models must be at least {FEWEST}, got {self.models}: fewer do not separate the "
-                "result from chance."
+                f"models must be at least {FEWEST}, got {self.models}: fewer models "
+                "cannot distinguish the result from chance."
             )
         if self.most_people < 2:
             raise RequestError(f"most_people must be at least 2, got {self.most_people}.")

@@ -11,9 +11,7 @@ from tacit.errors import RequestError
 
 
 def collect(
-    db: Annotated[
-        str, typer.Option(help="The store of reports: an SQLite file, or postgresql://...")
-    ],
+    db: Annotated[str, typer.Option(help="The report store: an SQLite file, or postgresql://...")],
     task: Annotated[
         list[Path],
         typer.Option(help="Task file written by `tacit task`. Repeatable, newest first."),
@@ -22,46 +20,47 @@ def collect(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on.")] = 8000,
     publish: Annotated[
         Path | None,
-        typer.Option(help="The folder that `tacit fit --publish` writes. Its models are served."),
+        typer.Option(
+            help="The folder to which `tacit fit --publish` writes. The collector "
+            "serves its models."
+        ),
     ] = None,
     tokens: Annotated[
         Path | None,
         typer.Option(
-            help="File with the SHA-256 of each enrolment token, one per line. [no token needed to "
-            "report]"
+            help="File with the SHA-256 of each enrolment token, one per line. "
+            "[reporting requires no token]"
         ),
     ] = None,
     most: Annotated[
         int,
-        typer.Option(
-            min=1, help="Maximum number of reports stored per token in an epoch of a task."
-        ),
+        typer.Option(min=1, help="Maximum number of reports stored per token, task and epoch."),
     ] = 1000,
     most_people: Annotated[
         int,
-        typer.Option(min=1, help="Maximum number of pseudonyms per token in an epoch of a task."),
+        typer.Option(min=1, help="Maximum number of pseudonyms per token, task and epoch."),
     ] = 4,
     token_keys: Annotated[
         Path | None,
         typer.Option(
-            help="File of the keys under which token usage is counted. Required with PostgreSQL. "
-            "[next to the SQLite file]"
+            help="File of the secret keys for counting token usage. Required with "
+            "PostgreSQL. [next to the SQLite file]"
         ),
     ] = None,
     confirm_clock: Annotated[
         bool,
         typer.Option(
             "--confirm-clock",
-            help="Trust the clock even after a large jump, and delete reports that are due. For "
-            "one start, after a warning.",
+            help="Trust the clock even after a large jump, and delete reports whose "
+            "retention period has ended. Use it for one start, after a warning.",
         ),
     ] = False,
 ) -> None:
     """Run the collector: accept reports, serve tasks and models.
 
-    Uploads, tasks, published models and the page are served on one address. A report is
-    acknowledged once it is on disk. The collector logs nothing about who sent what. Run it behind a
-    proxy (see the page on proxies). Stop it with Ctrl-C: pending reports are stored first.
+    One address serves uploads, tasks, published models and the page. A report is acknowledged once
+    it is on disk. The collector does not log who sent which report. Run it behind a proxy (see the
+    page on proxies). Stop it with Ctrl-C. It stores pending reports before it exits.
 
     Examples:
 

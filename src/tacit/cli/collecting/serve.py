@@ -27,7 +27,8 @@ def serve(
     folder: Annotated[
         Path,
         typer.Option(
-            help="Folder of the task, the reports and the models. Created if it does not exist."
+            help="Folder for the task, the reports and the models. It is created if it "
+            "does not exist."
         ),
     ] = Path("served"),
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
@@ -35,10 +36,11 @@ def serve(
 ) -> None:
     """Serve the page and a collector with synthetic users.
 
-    The page shows 300 synthetic films, which 600 synthetic users have rated. The users are devices
-    that report over HTTP, like real ones. A model is fitted to their reports and published, and the
-    page recommends with it. A second run continues from the folder and needs the same address,
-    because the task names its provider. A task of your own in the folder is served instead.
+    The page shows 300 synthetic films, which 600 synthetic users have rated. A simulated device
+    reports over HTTP for each user. A model is fitted to the reports and published, and the page
+    uses it for recommendations. A second run continues from the folder and needs the same address,
+    because the task names its provider. If the folder contains your own task, that task is served
+    instead.
 
     Example: tacit serve
     """
@@ -63,7 +65,7 @@ def serve(
         # A separate process: fitting holds the GIL, and the page must stay responsive.
         populating = get_context("spawn").Process(target=populate, args=(folder, url), daemon=True)
         populating.start()
-    options.notice(f"Open {url} in a browser; Ctrl-C ends it.")
+    options.notice(f"Open {url} in a browser. Press Ctrl-C to stop.")
     store = str(folder / "reports.db")
     run(application(store, [task], published=published, label=served), listener)
 
@@ -83,7 +85,7 @@ def populate(folder: Path, url: str) -> None:
         _report(task, url)
         options.notice(_learn(folder, task))
     except RequestError as error:
-        options.notice(f"No synthetic device has reported: {error}")
+        options.notice(f"No synthetic device could report: {error}")
 
 
 def _report(task: "Task", url: str) -> None:
@@ -135,8 +137,8 @@ def _task(folder: Path, url: str) -> "Task":
     task = loads(path.read_bytes())
     if task.provider not in (None, url):
         raise RequestError(
-            f"The provider of the task {path} is {task.provider}, not {url}; serve it there, or "
-            "name another --folder."
+            f"The provider of the task {path} is {task.provider}, not {url}; serve "
+            "at that address, or choose another --folder."
         )
     return task
 

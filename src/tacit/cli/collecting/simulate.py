@@ -27,8 +27,8 @@ def simulate(
         bool,
         typer.Option(
             "--score",
-            help="Report nothing. Evaluate predictions or top-20 lists on held-out data, on the "
-            "device.",
+            help="Send no reports. Evaluate predictions or top-20 lists on held-out "
+            "data, on the device.",
         ),
     ] = False,
     most_epsilon: Annotated[
@@ -48,7 +48,9 @@ def simulate(
             "traffic.",
         ),
     ] = False,
-    threads: Annotated[int, typer.Option(help="Number of devices that run at a time.", min=1)] = 8,
+    threads: Annotated[
+        int, typer.Option(help="Number of devices that run at the same time.", min=1)
+    ] = 8,
     format: Format = None,
     scale: Scale = None,
     implicit: options.Implicit = False,
@@ -57,10 +59,10 @@ def simulate(
 ) -> None:
     """Simulate users of a ratings file as devices over HTTP.
 
-    Each user gets a separate device. Raw item ids must be those of the collector's task. Exactly
-    what would leave the devices leaves this machine: reports with noise from the operating system,
-    one ledger per user. The devices are new in every run: a second run reports all users again,
-    under other pseudonyms.
+    Each user has a separate device with its own ledger. Raw item ids must be those of the
+    collector's task. This machine sends exactly what the devices would send: reports with noise
+    from the operating system. Every run creates new devices, so a second run reports for all users
+    again, under other pseudonyms.
 
     Examples:
 

@@ -13,7 +13,10 @@ from tacit.errors import RequestError
 
 def task(
     items: Annotated[
-        Path, typer.Argument(help="The catalogue: a table of item[,title], u.item, movies.dat ..")
+        Path,
+        typer.Argument(
+            help="The catalogue: a table with columns item[,title], u.item, movies.dat .."
+        ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The task file to write.")],
     epsilon: Annotated[
@@ -47,7 +50,7 @@ def task(
     ] = None,
     epoch: Annotated[int, typer.Option(min=1, help="Length of an epoch, in seconds.")] = 86_400,
     window: Annotated[
-        int, typer.Option(min=0, help="Number of epochs that a report may be late.")
+        int, typer.Option(min=0, help="Maximum number of epochs by which a report may be late.")
     ] = 7,
     retention: Annotated[
         int, typer.Option(min=1, help="Number of days that reports are retained.")
@@ -59,11 +62,11 @@ def task(
 ) -> None:
     """Write a task: provider, catalogue, channels and epochs.
 
-    Channels include their certificates. A task never changes. Its address is the hash of its bytes.
-    Epoch 0 begins now. Item ids may be read from a ratings file, with a warning: the catalogue then
-    reveals the set of rated items, which the task lists as not covered by its guarantee. A device
-    answers only if it reaches the collector at --provider, written as in the address bar of a
-    browser.
+    A task contains the channels, with their certificates. A task never changes. Its address is the
+    hash of its bytes. Epoch 0 begins when the task is written. Item ids may be read from a ratings
+    file, with a warning. The catalogue then reveals the set of rated items, which the task lists as
+    not covered by its guarantee. A device answers only if it reaches the collector at --provider,
+    written as in the address bar of a browser.
 
     Examples:
 
@@ -164,8 +167,9 @@ def _catalogue(path: Path, scale: str, format: str | None) -> _Catalogue:
         titles = None if table["title"].null_count() else table["title"].to_list()
         return _Catalogue(table["item"].to_list(), titles, ())
     options.notice(
-        f"{path} holds ratings. A catalogue read from it reveals the set of rated items, and the "
-        "task lists it as not covered. Declare the catalogue in a csv of item,title."
+        f"{path} contains ratings. A catalogue read from it reveals the set of "
+        "rated items, and the task lists the catalogue as not covered. Declare the "
+        "catalogue in a csv of item,title."
     )
     ratings = options.load(path, format, scale)
     # A task contains no list of users: only the catalogue and the scale can come from ratings.

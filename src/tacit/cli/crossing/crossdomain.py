@@ -30,9 +30,7 @@ def crossdomain(
     ] = None,
     epsilon: Annotated[
         str,
-        typer.Option(
-            help="Epsilons in nats, comma-separated. Each system defines what they protect."
-        ),
+        typer.Option(help="Epsilons in nats, comma-separated. The unit depends on the system."),
     ] = ("1,3"),
     neighbour_epsilon: Annotated[
         str | None,
@@ -61,8 +59,8 @@ def crossdomain(
     damping: Annotated[
         int | None,
         typer.Option(
-            help="Number of co-raters from which a similarity has full weight; 0 gives all full "
-            "weight. [the default of each system]"
+            help="Number of co-raters at which a similarity gets full weight. With 0, "
+            "all similarities get full weight. [the default of each system]"
         ),
     ] = None,
     decay: Annotated[
@@ -104,9 +102,10 @@ def crossdomain(
 ) -> None:
     """Evaluate cross-domain recommendation.
 
-    Users' ratings in the target domain are held out and predicted from the source domains. Users
-    are matched across domains by id. All non-private systems run as baselines, next to those of the
-    mode. With --json, an interrupted run resumes when the command is run again.
+    The command holds out users' ratings in the target domain and predicts them from the source
+    domains. Users are matched across domains by id. All non-private systems run as baselines, in
+    addition to the systems of the selected mode. With --json, an interrupted run resumes when the
+    command is run again.
 
     Examples:
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def split_domains(
     data: Data,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the output files.")],
     by_genre: Annotated[
         bool,
         typer.Option(
@@ -37,8 +37,8 @@ def split_domains(
 ) -> None:
     """Split one data set into a source and a target domain.
 
-    Use the two domains to evaluate cross-domain recommendation. Writes source.parquet and
-    target.parquet, and items.parquet if titles are known.
+    Use the two domains to evaluate cross-domain recommendation. The command writes source.parquet,
+    target.parquet and, if titles are known, items.parquet.
 
     Examples:
 

@@ -49,7 +49,7 @@ def _all_of(path: Path, header: list[str], user: str, scale: str) -> "Ratings":
     except pl.exceptions.PolarsError as error:
         reason = str(error).partition("\n")[0]
         raise DataError(
-            f"{path} cannot be parsed as item,rating ({reason}); write it again."
+            f"{path} cannot be parsed as item,rating ({reason}); correct the file."
         ) from error
     if not len(table):
         raise DataError(f"{path} contains no rating; write one line per rated item.")

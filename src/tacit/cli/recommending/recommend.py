@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 
 def recommend(
-    model: Annotated[Path, typer.Argument(help="The model file that `tacit fit` wrote.")],
+    model: Annotated[Path, typer.Argument(help="The model file written by `tacit fit`.")],
     user: Annotated[str, typer.Option(help="The user's id in the data.")],
     n: Annotated[int, typer.Option("-n", min=1, help="Number of items.")] = 10,
     profile: Annotated[
         Path | None,
         typer.Option(
-            help="File of the user's true ratings (item,rating), to recommend as on the device."
+            help="File of the user's true ratings (columns item,rating), to recommend "
+            "as on the device."
         ),
     ] = None,
     titles: Annotated[
@@ -30,10 +31,10 @@ def recommend(
 ) -> None:
     """Print the top items of a user, best first.
 
-    Each item is printed with its predicted rating. Without --profile, recommendations are those of
-    the provider, estimated from reports. With --profile, they are personalized with the user's true
-    ratings, as on the device, and exclude the items in the profile. A list model stores no users
-    and requires --profile.
+    The command prints each item with its predicted rating. Without --profile, the recommendations
+    come from the provider's estimate from the user's reports. With --profile, they are personalized
+    with the user's true ratings, as on the device, and exclude the items in the profile. A list
+    model stores no users and requires --profile.
 
     Examples:
 

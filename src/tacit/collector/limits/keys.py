@@ -54,7 +54,7 @@ class EpochKeys:
                 if not self._read():
                     self._write(folder)
         except OSError as error:
-            raise RequestError(f"{path} cannot store the keys of tokens: {error}.") from None
+            raise RequestError(f"{path} cannot store token keys: {error}.") from None
 
     def key(self, epoch: Epoch) -> bytes:
         """Return the key of an epoch, 32 bytes, after storing it, so that it survives a crash.
@@ -129,8 +129,9 @@ class EpochKeys:
             self._day, self._state, self._keys = _loads(content)
         except (DataError, ValueError):  # their messages repeat the content
             raise RequestError(
-                f"{self._path} does not contain the keys of tokens. Copy the file of a collector "
-                "that runs on this database; if none is left, remove it and the counts."
+                f"{self._path} does not contain token keys. Copy the key file of a "
+                "collector that uses this database; if none is left, remove this file "
+                "and the counts."
             ) from None
         return True
 

@@ -158,9 +158,10 @@ class Limits:
     def _same(self, epoch: Epoch, mark: bytes) -> None:
         if self._mark(epoch) != mark:
             raise RequestError(
-                "The stored token counts belong to other keys than those in the file. Copy the "
-                "file of a collector that runs on this database; if none is left, remove the "
-                "counts, as described in the page on operating a collector."
+                "The stored token counts belong to keys other than those in the file. "
+                "Copy the key file of a collector that uses this database; if none is "
+                "left, remove the counts, as described in the page on operating a "
+                "collector."
             )
 
     def _granted(

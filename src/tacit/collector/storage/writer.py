@@ -179,7 +179,7 @@ class Writer:
 
     def _failed(self, uploads: Sequence[Batch], error: Exception) -> None:
         self._note(error)
-        refusal = StoreError("Nothing of this was stored.")
+        refusal = StoreError("None of these reports were stored.")
         self._loop.call_soon_threadsafe(self._fail, uploads, refusal)
 
     def _note(self, error: Exception) -> None:

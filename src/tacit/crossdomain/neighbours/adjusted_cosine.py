@@ -52,8 +52,9 @@ class Adjusted:
         norms = np.bincount(thing, value.astype(np.float64) ** 2, n)
         if norms.max(initial=0) >= 2.0**62:
             raise RequestError(
-                f"The sums of {int(cells.items.counts.max())} ratings of one item exceed 64 bits "
-                "at this range of the scale; leave out users or use a scale of fewer levels."
+                f"The sums of {int(cells.items.counts.max())} ratings of one item "
+                "exceed 64 bits at this range of the scale; leave out users or use a "
+                "scale with fewer levels."
             )
         squares = np.zeros(n, np.int64)
         np.add.at(squares, thing, value.astype(np.int64) ** 2)
@@ -111,7 +112,7 @@ def centred(points: Longs, owner: Codes, counts: Longs) -> NDArray[np.int32]:
     shift = GRID_BITS - POINT_BITS
     if np.ptp(points) >= 1 << (30 - shift) if len(points) else False:
         raise RequestError(
-            f"The range of the ratings is {np.ptp(points) >> POINT_BITS} steps, which exceeds the "
-            "grid; use a scale of fewer levels."
+            f"The range of the ratings is {np.ptp(points) >> POINT_BITS} steps, "
+            "which exceeds the grid; use a scale with fewer levels."
         )
     return (((points * n - totals[owner] << shift + 1) + n) // (2 * n)).astype(np.int32)

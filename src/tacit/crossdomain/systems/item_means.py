@@ -54,7 +54,7 @@ class ItemMeans:
             return TrialPredictions(Predicted(self._plain(trial), self._covered(trial)), NO_PRIVACY)
         if epsilon is None:
             raise RequestError(
-                f"The system {self.name} in the mode strict requires an epsilon, such as 1."
+                f"The system {self.name} in strict mode requires an epsilon, such as 1."
             )
         known = trial.domains.ratings if self.offset else alone(trial.domains, trial.target)
         fitted = DPALS(factors=0).fit(known, epsilon=epsilon, delta=self.delta)

@@ -135,7 +135,8 @@ def check_place(model: str, places: Sequence[str], wanted: str = PROVIDER) -> No
     if wanted != PROVIDER or PROVIDER not in places:
         seen = wanted if wanted != PROVIDER else " and ".join(places)
         raise RequestError(
-            f"Predictions of {model} at the {seen} use true training ratings. One of these "
-            "ratings changes many errors, and the privacy cost here does not cover that. Choose "
-            "epsilon on public or synthetic data, or use a model that predicts at the provider."
+            f"Predictions of {model} at the {seen} use true training ratings. A "
+            "single rating changes many errors, which the privacy cost does not "
+            "cover. Choose epsilon on public or synthetic data, or use a model "
+            "that predicts at the provider."
         )

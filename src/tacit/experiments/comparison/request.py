@@ -134,7 +134,7 @@ def own_epsilons(
             )
         if channel.levels != scale.levels:
             raise RequestError(
-                f"The channel {name} is not on the scale {scale}; compile it on that scale."
+                f"The channel {name} is not on the scale {scale}; compile it for that scale."
             )
         if channel.missing != hides:
             raise RequestError(

@@ -248,7 +248,7 @@ def _on_axis(
 ) -> ResultRow:
     if row.channel is None and row.epsilon is not None and row.unit != "user":
         raise RequestError(
-            f"{row.model} declares the unit user and guarantees its epsilon per {row.unit}; "
+            f"{row.model} declares the unit user but guarantees its epsilon per {row.unit}; "
             "correct its unit, or leave the model out."
         )
     if row.channel in (None, IDENTITY) or row.epsilon is None:

@@ -54,8 +54,8 @@ def _trial(domains: Domains, target: int, user: str) -> Trial:
     mine = ratings.users == person
     if not (mine & ~domains.rows(target)).any():
         raise RequestError(
-            f"The user {user} has no rating outside {domains.names[target]} to translate; choose "
-            "a user who has."
+            f"The user {user} has no rating outside {domains.names[target]} to "
+            "translate; choose a user with such ratings."
         )
     everything = np.arange(domains.bounds[target], domains.bounds[target + 1], dtype=np.int32)
     items = np.setdiff1d(everything, ratings.items[mine]).astype(np.int32)

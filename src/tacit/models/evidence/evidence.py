@@ -206,9 +206,9 @@ def evidence(data: Ratings | Reports) -> Evidence:
         data = data.where(reported(data))
         if len(data) == 0:
             raise RequestError(
-                f"All reports of {data.name} have the value missing, and a model requires one "
-                "that does not; collect reports from more users, on more slots or at a larger "
-                "epsilon."
+                f"All reports of {data.name} have the value missing, but a model "
+                "requires one that does not; collect reports from more users, on more "
+                "slots or at a larger epsilon."
             )
     tables = [likelihood(channel) for channel in data.channels]
     numbers = [y for channel in data.channels for y in channel.outputs if y is not None]

@@ -162,8 +162,8 @@ def _together(presence: PresenceMatrix) -> float:
     n, queried = presence.shape[1], presence.share * presence.shape[1]
     if queried <= 1:
         raise RequestError(
-            "Co-occurrence requires at least two slots per user, and the reports have one; "
-            "sample more slots, or choose the model popularity."
+            "Co-occurrence requires at least two slots per user, but the reports "
+            "have one; sample more slots, or choose the model popularity."
         )
     return n * (queried - 1) / (queried * (n - 1)) if n > 1 else 1.0
 

@@ -156,7 +156,7 @@ class FittedLists:
         people = self.user_ids.codes(users)
         if not (people >= 0).any():
             who = f"user {user!r}" if one else f"any of these {len(users)} users"
-            raise RequestError(f"The model has no report of {who}; choose another user.")
+            raise RequestError(f"The model has no reports by {who}; choose another user.")
         say_unknown(users, people, "they are left out", notify)
         known = people[people >= 0]
         lists = [ranked(self.item_ids, self._scores_of(code), n, exclude) for code in known]

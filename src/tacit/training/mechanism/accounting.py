@@ -162,7 +162,7 @@ def least_multiplier(epsilon: str, delta: str) -> float:
     low, high = LEAST, MOST
     if not _keeps(high, epsilon, delta) or _keeps(low, epsilon, delta):
         raise RequestError(
-            f"No noise level gives epsilon {epsilon} at delta {delta} without exceeding it."
+            f"No noise level reaches epsilon {epsilon} at delta {delta} without exceeding it."
         )
     for _ in range(HALVINGS):
         middle = sqrt(low * high)

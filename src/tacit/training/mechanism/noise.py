@@ -42,8 +42,8 @@ class IntegerNoise:
         """
         if not 1 <= deviation <= MOST_DEVIATION:
             raise RequestError(
-                f"The deviation of Gaussian noise must be from 1 to {MOST_DEVIATION} steps, got "
-                f"{deviation}; use another grid."
+                "The standard deviation of Gaussian noise must be from 1 to "
+                f"{MOST_DEVIATION} steps, got {deviation}; use another grid."
             )
 
         def attempt(size: int) -> tuple[Ints, Mask]:

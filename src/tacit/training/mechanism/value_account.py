@@ -74,7 +74,7 @@ class ValueAccount:
         drawn = self.releases.spent[self.opened :]
         if drawn != self.spent:
             raise CertificateError(
-                f"The noise drawn, {drawn}, differs from the noise paid for, {self.spent}."
+                f"The noise drawn, {drawn}, differs from the charged noise, {self.spent}."
             )
         return self.epsilon
 

@@ -71,8 +71,8 @@ class PGMF:
             raise RequestError(f"rounds must be at least 1, got {self.rounds}.")
         if self.reports is not None and (self.reports < 1 or self.rounds % self.reports):
             raise RequestError(
-                f"reports must divide the {self.rounds} rounds, such as 1, got {self.reports} "
-                "reports per user."
+                f"reports must be a divisor of the {self.rounds} rounds, such as 1, got "
+                f"{self.reports} reports per user."
             )
 
     def fit(
