@@ -110,7 +110,8 @@ def knows_what_it_does_not_know(model: AbstractModel) -> None:
     shown = trained.recommend(STRANGER, 5, notify=notices.append)
     if not all(low <= value <= high for value in values) or len(shown) != 5 or len(notices) != 1:
         raise AssertionError(
-            f"Unknown users get the predictions {values}, the list {shown} and the notices {notices}."
+            f"Unknown users get the predictions {values}, the list {shown} and the notices "
+            f"{notices}."
         )
 
 
