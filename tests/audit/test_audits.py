@@ -8,8 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tacit.audit.exact import audit_table
-from tacit.audit.sampled import audit, audit_samples, log_odds_bound
+from tacit.audit.channel_audits import audit, audit_samples, audit_table, log_odds_bound
 from tacit.channels import MECHANISMS, compile_channel
 from tacit.channels.table import Channel
 from tacit.errors import RequestError

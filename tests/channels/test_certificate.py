@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.audit.exact import audit_table
+from tacit.audit.channel_audits import audit_table
 from tacit.channels import certificate, compile_channel
 from tacit.channels.certificate import certify, exp_lower, flaw
 from tacit.channels.table import Channel

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.audit.sampled import audit
+from tacit.audit.channel_audits import audit
 from tacit.channels import choose, compile_channel, fisher_information, serves
 from tacit.channels.certificate import exp_lower
 from tacit.channels.losses import SlotLosses, proved_loss, slot_losses

@@ -12,10 +12,9 @@ from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.thresholds import which
 from tacit.collection import sampler as module
-from tacit.collection.keystream import ChaCha20Words, SystemWords, secret_words
 from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.rated import Rated
-from tacit.collection.sampler import BulkSampler
+from tacit.collection.sampler import BulkSampler, ChaCha20Words, SystemWords, secret_words
 from tacit.errors import CertificateError, RequestError
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
@@ -153,7 +152,7 @@ def test_words_are_uniform_and_never_repeat(source):
     ("installed", "source"), [({"cryptography"}, ChaCha20Words), (set(), SystemWords)]
 )
 def test_words_come_from_the_cipher_where_it_is_installed(installed, source, monkeypatch):
-    monkeypatch.setattr("tacit.collection.keystream.find_spec", installed.__contains__)
+    monkeypatch.setattr("tacit.collection.sampler.find_spec", installed.__contains__)
     assert type(secret_words()) is source
 
 
@@ -164,7 +163,7 @@ def test_every_call_has_a_key_of_its_own(monkeypatch):
         asked.append(count)
         return bytes([len(asked)]) * count
 
-    monkeypatch.setattr("tacit.collection.keystream.os.urandom", known)
+    monkeypatch.setattr("tacit.collection.sampler.os.urandom", known)
     source, words = ChaCha20Words(), np.zeros(2, np.uint64)
     for call in (1, 2):
         source.fill(words)
@@ -176,7 +175,7 @@ def test_every_call_has_a_key_of_its_own(monkeypatch):
 
 def test_no_nonce_ends_the_keystream_early(monkeypatch):
     """Once in 100,000 calls a random start of the block counter would overflow within the call."""
-    monkeypatch.setattr("tacit.collection.keystream.os.urandom", lambda count: b"\xff" * count)
+    monkeypatch.setattr("tacit.collection.sampler.os.urandom", lambda count: b"\xff" * count)
     words = np.zeros(100_000, np.uint64)
     ChaCha20Words().fill(words)
     assert len(np.unique(words)) == len(words)

@@ -8,8 +8,7 @@ import pytest
 
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
-from tacit.crossdomain.scoring import score
-from tacit.crossdomain.trial import Predicted
+from tacit.crossdomain.trial import Predicted, score
 from tacit.errors import RequestError
 from tacit.readers import from_frame
 from tacit.scale import RatingScale

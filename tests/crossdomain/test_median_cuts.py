@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.crossdomain.x_map.median_cuts import BINS, bin_edges, cuts, medians
+from tacit.crossdomain.x_map.strict import BINS, bin_edges, cuts, medians
 
 LEVELS = np.arange(1.0, 6.0)
 MIDPOINTS = np.arange(1.5, 5.0)

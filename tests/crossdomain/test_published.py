@@ -9,9 +9,16 @@ import pytest
 from tacit.channels.certificate import exp_lower
 from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS, Adjusted
 from tacit.crossdomain.x_map import private_neighbours
-from tacit.crossdomain.x_map.draws import Draws, uniform
 from tacit.crossdomain.x_map.private_neighbours import Selection, in_turn, truncated
-from tacit.crossdomain.x_map.replacement import STEPS, Candidates, Lottery, draw, weights
+from tacit.crossdomain.x_map.replacement import (
+    STEPS,
+    Candidates,
+    Draws,
+    Lottery,
+    draw,
+    uniform,
+    weights,
+)
 from tacit.engines.local import Local
 from tacit.errors import RequestError
 from tacit.kernels.paths import Found

@@ -6,15 +6,17 @@ import pytest
 from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS
 from tacit.crossdomain.neighbours.recommender import (
     Neighbours,
+    TargetProfiles,
     age,
     compare_profiles,
+    own,
     predict_by_items,
     predict_by_people,
     target_items,
+    whole,
 )
-from tacit.crossdomain.neighbours.target_profiles import TargetProfiles, own, whole
 from tacit.crossdomain.trial import Trial
-from tacit.crossdomain.x_map.generator import NOTHING, alteregos, averaged, best
+from tacit.crossdomain.x_map.replacement import NOTHING, alteregos, averaged, best
 from tacit.kernels.similar import Near
 
 HOW = Neighbours(k=6, decay=0.2, damping=20)

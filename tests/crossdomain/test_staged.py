@@ -13,8 +13,8 @@ from tacit.crossdomain.x_map.baseliner import (
     baseline,
     compare_items,
 )
-from tacit.crossdomain.x_map.draws import Draws
 from tacit.crossdomain.x_map.extender import extend
+from tacit.crossdomain.x_map.replacement import Draws
 from tacit.crossdomain.x_map.staged import extend_by_stages
 from tacit.engines.local import Local
 from tacit.kernels.similar import Wanted

@@ -10,7 +10,7 @@ from tacit.crossdomain import StrictMap, changed
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import Trial
-from tacit.crossdomain.x_map.median_cuts import bin_edges
+from tacit.crossdomain.x_map.strict import bin_edges
 from tacit.engines.local import Local
 from tacit.models import device_predict
 from tacit.readers import from_frame, synthetic

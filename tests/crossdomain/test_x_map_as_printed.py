@@ -11,7 +11,7 @@ import pytest
 
 from tacit.crossdomain import XMap
 from tacit.crossdomain.holdout import Holdout
-from tacit.crossdomain.x_map.draws import Draws
+from tacit.crossdomain.x_map.replacement import Draws
 from tacit.crossdomain.x_map.x_map import Budget
 from tacit.engines.local import Local
 from tacit.errors import RequestError

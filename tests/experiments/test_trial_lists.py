@@ -11,7 +11,7 @@ import pytest
 from tacit import crossdomain
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import Predicted, TrialPredictions
-from tacit.crossdomain.x_map.draws import Draws
+from tacit.crossdomain.x_map.replacement import Draws
 from tacit.engines.local import Local
 from tacit.errors import DataError, RequestError
 from tacit.experiments.crossdomain import trials
@@ -28,7 +28,7 @@ from tacit.experiments.grid import Journal
 from tacit.experiments.results import LISTS, save
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.reporting.table import text
-from tacit.training.mechanism import noise
+from tacit.training.mechanism import noisy_releases
 
 SPLIT = Holdout(keep=2, overlap=0.5)
 SECONDS = {"seconds": 0.0}
@@ -83,7 +83,7 @@ def told(monkeypatch):
 @pytest.fixture
 def same_draws(monkeypatch):
     monkeypatch.setattr(Draws, "secret", lambda: Draws(bytes(32)))
-    monkeypatch.setattr(noise, "secret_words", WordsForTestsOnly)
+    monkeypatch.setattr(noisy_releases, "secret_words", WordsForTestsOnly)
 
 
 @pytest.fixture

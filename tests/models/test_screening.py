@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from tacit import Catalogue, compile_channel, perturb, synthetic
-from tacit.audit.attacks.made_up_people import poisoned_reports
-from tacit.audit.attacks.world import World
+from tacit.audit.attacks.world import World, poisoned_reports
 from tacit.channels import choose
 from tacit.models import ChannelMF, evidence
 from tacit.models.evidence import screening

@@ -20,7 +20,7 @@ from tacit.training.mechanism.contributions import (
     whole,
     whole_rows,
 )
-from tacit.training.mechanism.noise import MOST_DEVIATION
+from tacit.training.mechanism.noisy_releases import MOST_DEVIATION
 
 CHANCE = np.random.default_rng(4)
 

@@ -6,8 +6,8 @@ import pytest
 from tacit.models import device_predict
 from tacit.readers import synthetic
 from tacit.training.mechanism.contributions import CanonicalRatings
-from tacit.training.person.cross_fit import FOLDS, CrossFit, unattenuated
 from tacit.training.person.dpals import DPALS
+from tacit.training.person.item_rows import FOLDS, CrossFit, unattenuated
 
 PRECISION = np.array([5.0, 0.7, 0.7])
 

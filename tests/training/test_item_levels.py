@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.training.person.item_levels import item_levels
+from tacit.training.person.item_means import item_levels
 
 CHANCE = np.random.default_rng(3)
 N = 4000

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tacit.training.person.low_rank import low_rank_rows
+from tacit.training.person.covariance import low_rank_rows
 
 CHANCE = np.random.default_rng(4)
 

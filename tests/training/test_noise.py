@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import RequestError
-from tacit.training.mechanism.noise import MOST_DEVIATION, IntegerNoise
+from tacit.training.mechanism.noisy_releases import MOST_DEVIATION, IntegerNoise
 
 COUNT = 200_000
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tacit.training.person.posterior import item_rows, pooled, semidefinite
+from tacit.training.person.item_rows import item_rows, pooled, semidefinite
 
 CHANCE = np.random.default_rng(8)
 

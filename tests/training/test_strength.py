@@ -7,8 +7,7 @@ from tacit.readers import synthetic
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.person.cross_fit import FOLDS
-from tacit.training.person.strength import STRENGTHS, chosen, held_out, strength
+from tacit.training.person.item_rows import FOLDS, STRENGTHS, chosen, held_out, strength
 
 PRECISION = np.array([5.0, 0.7, 0.7])
 

@@ -12,9 +12,15 @@ from tacit.models import at_home
 from tacit.readers import synthetic
 from tacit.training import modes, names, training
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.papers.noisy_solvers import random_start, share, solved
+from tacit.training.papers.noisy_solvers import (
+    objective_law,
+    objective_loss,
+    output_sensitivity,
+    random_start,
+    share,
+    solved,
+)
 from tacit.training.papers.raw_estimates import mean_factors, raw_levels
-from tacit.training.papers.xian_noise import objective_law, objective_loss, output_sensitivity
 from tacit.training.value.integer_ratings import integer_ratings
 from tacit.training.value.solve import ridge_sensitivities, ridge_sensitivity
 

@@ -5,10 +5,9 @@ from numpy.typing import NDArray
 
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import CHOICE
-from tacit.collection.keystream import BulkWords
 from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, row_keys
-from tacit.collection.sampler import BulkSampler
+from tacit.collection.sampler import BulkSampler, BulkWords
 from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import RequestError
 from tacit.ratings import Ratings

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.channels.table import Channel
-from tacit.collection.catalogue import slot_channels
-from tacit.collection.slot_promise import slot_guarantee, tight_guarantee, user_guarantee
+from tacit.collection.catalogue import (
+    slot_channels,
+    slot_guarantee,
+    tight_guarantee,
+    user_guarantee,
+)
 from tacit.errors import RequestError
 from tacit.given import whole
 from tacit.privacy.guarantee import Guarantee

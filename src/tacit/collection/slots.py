@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.collection.keystream import BulkWords
 from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, Hashes, asked_places, hashes, pair_keys
-from tacit.collection.sampler import BulkSampler
+from tacit.collection.sampler import BulkSampler, BulkWords
 from tacit.errors import RequestError
 from tacit.kernels.draw import count_reported, take_reported
 from tacit.ratings import Codes, Ratings

@@ -5,12 +5,12 @@ from typing import Any
 
 from tacit import registry
 from tacit.crossdomain.systems.emcdr import EMCDR as EMCDR
+from tacit.crossdomain.systems.emcdr import TasteMap as TasteMap
 from tacit.crossdomain.systems.item_means import ItemMeans as ItemMeans
 from tacit.crossdomain.systems.knn import KNN as KNN
+from tacit.crossdomain.systems.knn import RemoteUser as RemoteUser
 from tacit.crossdomain.systems.merged import Merged as Merged
-from tacit.crossdomain.systems.mllib_als import MllibALS as MllibALS
-from tacit.crossdomain.systems.remote_user import RemoteUser as RemoteUser
-from tacit.crossdomain.systems.taste_map import TasteMap as TasteMap
+from tacit.crossdomain.systems.merged import MllibALS as MllibALS
 from tacit.crossdomain.trial import System
 from tacit.crossdomain.x_map.strict import StrictMap as StrictMap
 from tacit.crossdomain.x_map.x_map import EVERYBODY

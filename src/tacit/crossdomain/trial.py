@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from tacit.crossdomain.domains import Domains
 from tacit.engines.engine import Engine
+from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Mask
+from tacit.scale import RatingScale
 
 Doubles = NDArray[np.float64]
 
@@ -75,3 +77,35 @@ class System(Protocol):
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """Predict the queried cells. `epsilon`: nats, a decimal string, None in the mode "none"."""
         ...
+
+
+class Score(NamedTuple):
+    """Mean absolute errors in units of the scale, and the share of `covered` ratings."""
+
+    mae: float
+    mae_rounded: float
+    coverage: float
+
+
+def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale) -> Score:
+    """Return the errors of predictions clipped to the scale, unrounded and rounded to the nearest
+    level, ties upwards.
+
+    `hidden`: shape (n,). Raises `RequestError` for a prediction that is not finite.
+    """
+    require_finite(predicted)
+    low, high, step = (float(part) for part in (scale.low, scale.high, scale.step))
+    clipped = np.clip(predicted.values, low, high)
+    nearest = low + step * np.floor((clipped - low) / step + 0.5)
+    true = hidden.astype(np.float64)
+    return Score(
+        mae=float(np.abs(true - clipped).mean()),
+        mae_rounded=float(np.abs(true - np.minimum(nearest, high)).mean()),
+        coverage=float(predicted.covered.mean()),
+    )
+
+
+def require_finite(predicted: Predicted) -> None:
+    """Raise `RequestError` for a prediction that is infinite or NaN."""
+    if not np.isfinite(predicted.values).all():
+        raise RequestError("The system predicted a rating that is not finite.")

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tacit.audit.exact import audit_table
+from tacit.audit.channel_audits import audit_table
 from tacit.channels.certificate import certify
 from tacit.channels.draw import draw
 from tacit.channels.information import fisher_information

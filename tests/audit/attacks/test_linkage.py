@@ -8,12 +8,10 @@ import polars as pl
 import pytest
 
 from tacit.audit.attacks import attack
-from tacit.audit.attacks.linkage import Linkage, known_items
-from tacit.audit.attacks.two_tasks import TwoTasks
+from tacit.audit.attacks.linkage import Linkage, TwoTasks, known_items
 from tacit.audit.attacks.world import World
 from tacit.channels import choose
-from tacit.collection.plans import plan
-from tacit.collection.presets import PRESETS
+from tacit.collection.plans import PRESETS, plan
 from tacit.errors import RequestError
 from tacit.readers import from_frame, synthetic
 

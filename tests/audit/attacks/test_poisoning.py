@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tacit import synthetic
-from tacit.audit.attacks.made_up_people import highest, poisoned_reports
 from tacit.audit.attacks.poisoning import Poisoning
-from tacit.audit.attacks.world import World
+from tacit.audit.attacks.world import World, highest, poisoned_reports
 from tacit.channels import choose, compile_channel
 from tacit.errors import RequestError
 from tacit.models import ChannelMF

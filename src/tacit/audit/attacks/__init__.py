@@ -10,13 +10,12 @@ from typing import Any
 from tacit import registry
 from tacit.audit.attacks.attribute import Attribute
 from tacit.audit.attacks.averaging import Averaging
-from tacit.audit.attacks.linkage import Linkage
+from tacit.audit.attacks.linkage import Linkage, TwoTasks
 from tacit.audit.attacks.membership import Membership
 from tacit.audit.attacks.order import Order
 from tacit.audit.attacks.poisoning import Poisoning
 from tacit.audit.attacks.protocol import AbstractAttack
 from tacit.audit.attacks.reconstruction import Reconstruction
-from tacit.audit.attacks.two_tasks import TwoTasks
 
 _MEMBERS: tuple[AbstractAttack, ...] = (
     Linkage(),

@@ -28,8 +28,7 @@ from tacit.models.simulated_devices import device_predict
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Mask, Ratings
 from tacit.training import LIST_TRAININGS, list_training, training
-from tacit.training.mechanism.noise import IntegerNoise
-from tacit.training.mechanism.noisy_releases import SecretReleases
+from tacit.training.mechanism.noisy_releases import IntegerNoise, SecretReleases
 
 Doubles = NDArray[np.float64]
 Learn = Callable[[str, Ratings, str, str, int], Fitted | FittedLists]

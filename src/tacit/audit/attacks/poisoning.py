@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.attacks.linkage import drawn
-from tacit.audit.attacks.made_up_people import Fillers, PoisonedReports, poisoned_reports
 from tacit.audit.attacks.protocol import Finding
-from tacit.audit.attacks.world import World
+from tacit.audit.attacks.world import Fillers, PoisonedReports, World, poisoned_reports
 from tacit.channels import choose
 from tacit.errors import RequestError
 from tacit.models import ChannelMF, Fitted, at_home, evidence

@@ -119,14 +119,14 @@ def task(
 
 def _terms(plan: str | None, epsilon: str | None, preset: str | None) -> tuple[str, str]:
     """Return the plan and the epsilons, from the options or the preset."""
-    from tacit.collection import presets
+    from tacit.collection import plans
 
     if preset is not None:
         if plan is not None or epsilon is not None:
             raise typer.BadParameter(
                 "--preset sets plan and epsilon; leave out --plan and --epsilon"
             )
-        known = presets.preset(preset)
+        known = plans.preset(preset)
         return known.plan, known.epsilon
     if epsilon is None:
         raise typer.BadParameter("--epsilon or --preset is required")

@@ -1,8 +1,4 @@
-"""Item-based neighbourhoods without translation, in the target only or across all domains.
-
-knn-single  neighbours and profile from the target: item means for users without target ratings
-knn-linked  neighbours of a target item are co-rated items of any domain
-"""
+"""Neighbourhoods without translation: of items, or of users by their source ratings."""
 
 from dataclasses import dataclass
 
@@ -10,13 +6,20 @@ import numpy as np
 
 from tacit.crossdomain.neighbours.recommender import (
     Neighbours,
+    TargetProfiles,
     compare_profiles,
+    elsewhere,
+    own,
     predict_by_items,
+    predict_by_people,
     target_items,
+    whole,
 )
-from tacit.crossdomain.neighbours.target_profiles import TargetProfiles, own, whole
-from tacit.crossdomain.trial import Trial, TrialPredictions
+from tacit.crossdomain.systems.item_means import item_means
+from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.engines.engine import Engine
+from tacit.errors import RequestError
+from tacit.kernels.similar import Near
 from tacit.privacy.guarantee import NO_PRIVACY
 
 
@@ -49,3 +52,35 @@ class KNN:
         alike = compare_profiles(profile, trial, "item")
         near = alike.nearest(target_items(trial), columns, how.wanted, engine)
         return TrialPredictions(predict_by_items(profile, near, trial, how, engine), NO_PRIVACY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteUser:
+    """`k`: number of neighbours. Raises `RequestError` for fewer than one."""
+
+    k: int = 50
+
+    name = "remote-user"
+    variant = "user"
+    mode = "none"
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise RequestError(f"k must be at least 1, got {self.k}.")
+
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
+        """Predict as `System.predict`."""
+        del epsilon  # without a guarantee: neighbours' ratings are not perturbed
+        how = Neighbours(self.k)
+        alike = compare_profiles(elsewhere(trial), trial, "user")
+        candidates = np.flatnonzero(trial.domains.members(trial.target)).astype(np.int32)
+        near = alone_above(alike.nearest(trial.people, candidates, how.wanted, engine))
+        predicted = predict_by_people(own(trial), near, trial, how, engine, own=whole(trial))
+        silent = item_means(trial.domains)[trial.items]
+        values = np.where(predicted.covered, predicted.values, silent)
+        return TrialPredictions(Predicted(values, predicted.covered), NO_PRIVACY)
+
+
+def alone_above(near: Near) -> Near:
+    """Return the neighbours with positive similarity."""
+    return near._replace(code=np.where(near.s > 0, near.code, np.int32(-1)))

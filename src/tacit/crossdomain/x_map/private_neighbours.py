@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.crossdomain.neighbours.adjusted_cosine import Adjusted
-from tacit.crossdomain.x_map.draws import Draws, Octets, uniform
+from tacit.crossdomain.x_map.replacement import Draws, Octets, uniform
 from tacit.engines.engine import Engine, cut
 from tacit.kernels.sensitive import Pairs, pairs
 from tacit.kernels.similar import Near, Things, stacked

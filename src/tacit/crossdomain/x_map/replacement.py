@@ -1,31 +1,118 @@
-"""Private replacement selection: a random target item replaces a source item.          [X-Map, 4.1]
+"""AlterEgos: replacement of source items by target items, and its private draws."""
 
-    P(j) = exp(epsilon X-Sim(i, j) / (2 GS)) / sum over l in I(i) of the same,   GS = 2
-
-X-Sims are rounded to steps of 2^-10. Each step has an integer weight, so that draws are exact: one
-uniform integer below the sum of the weights of all candidates. No weight exceeds e^(epsilon / 2)
-times another, verified in integers, so changing all X-Sims changes no probability by more than a
-factor of e^epsilon.
-
-No more of the published claim holds. I(i) itself depends on the ratings, and the draws of all
-source items are separate releases.
-"""
-
+import hashlib
 import math
+import os
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.certificate import exp_lower
-from tacit.crossdomain.x_map.draws import Draws, Octets
+from tacit.crossdomain.neighbours.recommender import TargetProfiles, own, profile_of
+from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.extender import Extension
-from tacit.crossdomain.x_map.generator import NOTHING
 from tacit.engines.engine import Engine, cut
 from tacit.errors import RequestError
 from tacit.kernels.paths import Found
-from tacit.ratings import Codes
+from tacit.ratings import Codes, Mask
+
+NOTHING = -1
+
+
+def best(extension: Extension, n_items: int) -> Codes:
+    """Return the replacement of each item, shape (items,), -1 for target items and those without
+    one."""
+    start, other, s = extension.found
+    row = np.repeat(np.arange(len(extension.sources)), np.diff(start))
+    order = np.lexsort((other, -s, row))
+    first = order[start[:-1][np.diff(start) > 0]]
+    chosen = np.full(n_items, NOTHING, np.int32)
+    chosen[extension.sources[row[first]]] = other[first]
+    return chosen
+
+
+def alteregos(trial: Trial, replacement: Codes, users: Mask) -> TargetProfiles:
+    """Return all target ratings, and the mapped ratings of `users`, a mask of shape (people,)."""
+    ratings = trial.domains.ratings
+    to = replacement[ratings.items]
+    mapped = ~trial.in_target & users[ratings.users] & (to != NOTHING)
+    return _united(own(trial), averaged(profile_of(trial, mapped, to)), ratings.n_items)
+
+
+def averaged(profile: TargetProfiles) -> TargetProfiles:
+    """Average the points of each user and item, rounded half up. One row each."""
+    if len(profile.users) == 0:
+        return profile
+    fresh = (np.diff(profile.users, prepend=-1) != 0) | (np.diff(profile.items, prepend=-1) != 0)
+    at = np.flatnonzero(fresh)
+    count = np.diff(np.append(at, len(fresh)))
+    total = np.add.reduceat(profile.points, at)
+    latest = np.maximum.reduceat(profile.times, at)
+    points = (2 * total + count) // (2 * count)
+    return TargetProfiles(profile.users[at], profile.items[at], points, latest)
+
+
+def _united(first: TargetProfiles, second: TargetProfiles, n_items: int) -> TargetProfiles:
+    """Merge two profiles. `first` has precedence for the same user and item."""
+    keys = [part.users.astype(np.int64) * n_items + part.items for part in (first, second)]
+    fresh = ~np.isin(keys[1], keys[0])
+    order = np.argsort(np.concatenate([keys[0], keys[1][fresh]]), kind="stable")
+    return TargetProfiles(
+        np.concatenate([first.users, second.users[fresh]])[order],
+        np.concatenate([first.items, second.items[fresh]])[order],
+        np.concatenate([first.points, second.points[fresh]])[order],
+        np.concatenate([first.times, second.times[fresh]])[order],
+    )
+
+
+Words = NDArray[np.uint64]
+Octets = NDArray[np.uint8]
+KEY_BYTES = 32
+
+
+class Draws(NamedTuple):
+    """`key`: secret, 32 bytes. A known key is for tests only."""
+
+    key: bytes
+
+    @classmethod
+    def secret(cls) -> Self:
+        """Draw a key from the operating system."""
+        return cls(os.urandom(KEY_BYTES))
+
+    @classmethod
+    def of(cls, octets: Octets) -> Self:
+        """Return draws from a key as an array, as sent to workers. Shape (32,)."""
+        return cls(octets.tobytes())
+
+    @property
+    def octets(self) -> Octets:
+        """The key as an array, for workers. Shape (32,)."""
+        return np.frombuffer(self.key, np.uint8)
+
+    def words(self, stage: str, item: int, count: int) -> Words:
+        """Return `count` uniform 64-bit words, a prefix of any longer request. Shape (count,)."""
+        message = self.key + stage.encode() + b"|" + item.to_bytes(8, "little")
+        return np.frombuffer(hashlib.shake_256(message).digest(8 * count), "<u8").astype(np.uint64)
+
+    def below(self, stage: str, item: int, bound: int) -> int:
+        """Return an exactly uniform integer from 0 to bound - 1, by rejection: words from the
+        largest multiple of `bound` on are discarded. `bound` is at most 2^63."""
+        limit = (1 << 64) // bound * bound
+        count = 4
+        while True:
+            fair = (word for word in self.words(stage, item, count).tolist() if word < limit)
+            if (first := next(fair, None)) is not None:
+                return first % bound
+            count *= 2
+
+
+def uniform(words: Words) -> NDArray[np.float64]:
+    """Convert words to floats in (0, 1), of the same shape."""
+    return ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
 
 STEPS = 1 << 10
 TOTAL_BITS = 42  # bits of the largest weight: the sum of a million candidates has at most 62

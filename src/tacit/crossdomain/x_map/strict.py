@@ -11,21 +11,87 @@ ratings that never leave it, and the AlterEgo consists of the median of each tar
 user (`median_cuts`). It uses no neighbour's rating, no candidate set and no mean of true ratings.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.crossdomain.systems.merged import known
 from tacit.crossdomain.trial import Doubles, Predicted, Trial, TrialPredictions
-from tacit.crossdomain.x_map.median_cuts import median_cuts, medians
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.models import Fitted, device_predict
+from tacit.ratings import Mask
 from tacit.training import DPALS, DPCovariance
+from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.person.crossing import Crossing
+from tacit.training.person.cross_domain_inputs import Crossing
 from tacit.training.person.fitted_model import promise
+
+BINS = 8  # per level
+SPREAD = 0.4  # prior deviation of a cut around the midpoint, in levels
+
+
+def median_cuts(trial: Trial, links: Mask, fitted: Fitted, account: Account) -> Doubles:
+    """Estimate the cuts with the budget `cuts`: scores above which the median is a level higher,
+    shape (levels - 1,).
+
+    `links`: mask of users with ratings in the target and in a source, shape (people,).
+    """
+    levels = fitted.levels
+    edges = bin_edges(levels)
+    bound = contributions.count_grid(account.multiplier("cuts"))
+    totals = _counted(trial, links, fitted, edges, bound)
+    sensitivity = contributions.count_sensitivity(bound)
+    noisy = account.gaussian("cuts", totals, sensitivity=sensitivity)
+    return cuts(noisy / bound, account.multiplier("cuts") * sensitivity / bound, levels)
+
+
+def bin_edges(levels: Doubles) -> Doubles:
+    """Return the lower ends of all bins over the scale except the first, shape (bins - 1,)."""
+    bins = BINS * (len(levels) - 1)
+    return levels[0] + (levels[-1] - levels[0]) / bins * np.arange(1, bins + 1)
+
+
+def cuts(table: Doubles, deviation: float, levels: Doubles) -> Doubles:
+    """Compute the cuts from `table`, (bins, levels). Non-decreasing, shape (levels - 1,).
+
+    `deviation`: of the noise in an entry.
+    """
+    edges, step = bin_edges(levels), levels[1] - levels[0]
+    at_most = np.cumsum(table, 1)[:, :-1]
+    above = table.sum(1, keepdims=True) - at_most
+    errors = (np.cumsum(above, 0) - np.cumsum(at_most, 0))[:-1]
+    away = (edges[:, None] - levels[:-1] - step / 2) / (SPREAD * step)
+    odds = -errors / (deviation * math.sqrt(BINS * len(levels))) - away**2 / 2
+    weights = np.exp(odds - odds.max(0))
+    return np.maximum.accumulate(edges @ weights / weights.sum(0))
+
+
+def medians(scores: Doubles, cuts: Doubles, levels: Doubles) -> Doubles:
+    """Return the median level of each score."""
+    return levels[np.searchsorted(cuts, scores, side="right")]
+
+
+def _counted(
+    trial: Trial, links: Mask, fitted: Fitted, edges: Doubles, bound: int
+) -> NDArray[np.int64]:
+    """Return T without noise, in steps of 1 / `bound` of a user's norm, shape (bins, levels)."""
+    known, levels = trial.domains.ratings, len(fitted.levels)
+    queries = known.where(trial.in_target & links[known.users])
+    elsewhere = trial.domains.where(~trial.in_target).ratings
+    scores = device_predict(fitted, elsewhere, queries.users, queries.items)
+    cell = np.searchsorted(edges, scores, side="right") * levels + queries.levels
+    cells = levels * (len(edges) + 1)
+    pairs, counts = np.unique(queries.users.astype(np.int64) * cells + cell, return_counts=True)
+    owner = pairs // cells
+    norms = np.sqrt(np.bincount(owner, counts.astype(np.float64) ** 2, known.n_users))
+    steps = contributions.whole(counts / norms[owner], owner, known.n_users, bound)
+    totals = np.bincount(pairs % cells, steps, cells)  # exact: integers below 2^53
+    return totals.astype(np.int64).reshape(-1, levels)
+
 
 CUTS = 0.05  # share of the budget
 MOST_LEVELS = 20  # maximum number of levels for cuts

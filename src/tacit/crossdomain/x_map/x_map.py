@@ -18,18 +18,17 @@ import numpy as np
 
 from tacit.crossdomain.neighbours.recommender import (
     Neighbours,
+    TargetProfiles,
     compare_profiles,
     predict_by_items,
     predict_by_people,
     target_items,
 )
-from tacit.crossdomain.neighbours.target_profiles import TargetProfiles
 from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
-from tacit.crossdomain.x_map import generator, private_neighbours, replacement
+from tacit.crossdomain.x_map import private_neighbours, replacement
 from tacit.crossdomain.x_map.baseliner import baseline, compare_items
-from tacit.crossdomain.x_map.draws import Draws
 from tacit.crossdomain.x_map.extender import Extension, extend
-from tacit.crossdomain.x_map.generator import NOTHING, alteregos
+from tacit.crossdomain.x_map.replacement import NOTHING, Draws, alteregos
 from tacit.crossdomain.x_map.staged import extend_by_stages
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
@@ -138,7 +137,7 @@ class XMap:
         staged = extend_by_stages(base, in_target, self.k, engine) if self.stages else None
         extension = staged or extend(base, in_target, engine)
         if budget is None:
-            return Map(extension, generator.best(extension, len(in_target)))
+            return Map(extension, replacement.best(extension, len(in_target)))
         n_items, at = len(in_target), budget.replacement
         return Map(extension, replacement.drawn(extension, n_items, at, draws, engine))
 

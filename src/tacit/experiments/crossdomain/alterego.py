@@ -7,7 +7,7 @@ import numpy as np
 
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.trial import Trial, TrialPredictions
-from tacit.crossdomain.x_map.generator import NOTHING
+from tacit.crossdomain.x_map.replacement import NOTHING
 from tacit.crossdomain.x_map.x_map import Map, XMap
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError

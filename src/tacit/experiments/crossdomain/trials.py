@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 from tacit import crossdomain
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import HeldOut, Holdout
-from tacit.crossdomain.scoring import require_finite, score
-from tacit.crossdomain.trial import Doubles, Predicted, System, Trial, TrialPredictions
+from tacit.crossdomain.trial import (
+    Doubles,
+    Predicted,
+    System,
+    Trial,
+    TrialPredictions,
+    require_finite,
+    score,
+)
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.experiments import grid

@@ -30,13 +30,12 @@ from tacit.models.lists.ease import ease_weights
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.ratings import Ratings
-from tacit.training.lists.published import published
 from tacit.training.mechanism import contributions
-from tacit.training.mechanism.accounting import Account
+from tacit.training.mechanism.accounting import Account, require_vocabularies
 from tacit.training.mechanism.contributions import CanonicalRatings
-from tacit.training.mechanism.inputs import require_vocabularies
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.covariance import covariance_grid, most_rated, products
+from tacit.training.person.fitted_model import published
 from tacit.training.person.noisy_counts import NoisyCounts, even_weights, noisy_counts
 
 Doubles = NDArray[np.float64]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels.layout import Side, layout
 from tacit.ratings import Ratings
-from tacit.training.mechanism.noise import MOST_DEVIATION
+from tacit.training.mechanism.noisy_releases import MOST_DEVIATION
 
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]

@@ -32,12 +32,17 @@ from tacit.models.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
+from tacit.training.mechanism.accounting import ValueAccount
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.papers import noisy_solvers
-from tacit.training.papers.noisy_solvers import NoisySolve, noisy_descent, random_start, share
+from tacit.training.papers.noisy_solvers import (
+    NoisySolve,
+    noisy_descent,
+    output_sensitivity,
+    random_start,
+    share,
+)
 from tacit.training.papers.raw_estimates import RawLevels, mean_factors, raw_levels
-from tacit.training.papers.xian_noise import output_sensitivity
 from tacit.training.value.fitted_model import fitted_svd
 from tacit.training.value.integer_ratings import IntegerRatings, integer_ratings
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
@@ -27,10 +28,10 @@ from tacit.ratings import Ratings
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
-from tacit.training.mechanism.noise import MOST_DEVIATION
-from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.person.crossing import Crossing
+from tacit.training.mechanism.noisy_releases import MOST_DEVIATION, NoisyReleases, SecretReleases
+from tacit.training.person.cross_domain_inputs import Crossing
 from tacit.training.person.fitted_model import ItemSide
+from tacit.training.person.initial_counts import opening
 from tacit.training.person.item_means import (
     LABELS,
     Counted,
@@ -38,11 +39,48 @@ from tacit.training.person.item_means import (
     item_means,
     own_levels,
 )
-from tacit.training.person.low_rank import low_rank_rows
-from tacit.training.person.opening import opening
 from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD, means_shares
 
 Doubles = NDArray[np.float64]
+ROUNDS = 60
+STEP = 0.5  # damping of each round, because all rows are updated at once
+LEAST = 1e-9  # least variance, against division by zero
+
+
+def low_rank_rows(
+    matrix: Doubles, scale: Doubles, deviation: float, factors: int, spread: float
+) -> Doubles:
+    """Return v, shape (items, K), rotated so that the prior is diagonal, largest column first.
+
+    `matrix`: C with zero diagonal. `scale`: d, shape (items,). `deviation`: s. `factors`: K.
+    `spread`: initial standard deviation of a row's norm.
+    """
+    prior = np.eye(factors) * spread**2 / factors
+    rows = _start(matrix, scale, factors, spread)
+    doubt: Doubles = np.zeros((len(rows), factors, factors))
+    squares = (scale**2)[:, None, None]
+    for _ in range(ROUNDS):
+        seconds = squares * (rows[:, :, None] * rows[:, None, :] + doubt)
+        others = squares * (seconds.sum(0) - seconds) / deviation**2
+        held = np.linalg.inv(prior + LEAST * np.eye(factors))
+        doubt = np.asarray(np.linalg.inv(others + held), np.float64)
+        pull = (scale / deviation**2)[:, None] * (matrix @ (scale[:, None] * rows))
+        best = np.einsum("akl,al->ak", doubt, pull)
+        rows = (1 - STEP) * rows + STEP * best
+        prior = np.mean(rows[:, :, None] * rows[:, None, :] + doubt, 0)
+    return rows @ np.linalg.eigh(prior)[1][:, ::-1]
+
+
+def _start(matrix: Doubles, scale: Doubles, factors: int, spread: float) -> Doubles:
+    """Return the leading eigenvectors, as rows of at most the expected norm."""
+    last = len(matrix) - 1
+    values, axes = linalg.eigh(matrix, subset_by_index=(last + 1 - factors, last))
+    leading = np.asarray(axes, np.float64) * np.sqrt(np.maximum(values, 0))
+    rows = leading / scale[:, None]
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows * np.minimum(1, spread / np.maximum(norms, LEAST))
+
+
 TASTES = 6  # default least rank: unsupported factors are estimated near zero
 STEPS = 4  # steps of `dpals`, whose schedule decides whether to fit factors
 

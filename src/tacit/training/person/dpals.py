@@ -28,14 +28,19 @@ from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.person.cross_fit import CrossFit, unattenuated
-from tacit.training.person.crossing import Crossing
+from tacit.training.person.cross_domain_inputs import Crossing
 from tacit.training.person.fitted_model import ItemSide, precisions
+from tacit.training.person.initial_counts import opening
 from tacit.training.person.item_means import LABELS, Counted, emphasis, item_means
-from tacit.training.person.opening import opening
-from tacit.training.person.posterior import item_rows, pooled, semidefinite
+from tacit.training.person.item_rows import (
+    CrossFit,
+    item_rows,
+    pooled,
+    semidefinite,
+    strength,
+    unattenuated,
+)
 from tacit.training.person.release_schedule import TASTE_SPREAD, ReleaseSchedule
-from tacit.training.person.strength import strength
 
 Doubles = NDArray[np.float64]
 

@@ -5,8 +5,12 @@ from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from tacit.models.evidence.presence_matrix import public
 from tacit.models.fitted import Fitted
+from tacit.models.lists.fitted import FittedLists
+from tacit.models.lists.item_weights import ItemWeights
 from tacit.privacy.guarantee import Guarantee
 from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.ratings import Ratings
@@ -76,3 +80,24 @@ def precisions(half: float, factors: int) -> NDArray[np.float64]:
     The bias is damped by five ratings, and factors of unit variance by the noise of a rating.
     """
     return np.array([OWN_BIAS_RIDGE] + [(RATING_SPREAD * 2 * half) ** 2] * factors)
+
+
+NONE = np.empty(0, np.int32)
+
+
+def published(name: str, ratings: Ratings, weights: ItemWeights, account: Account) -> FittedLists:
+    """Return the fitted top-N model of these weights. Closes the account.
+
+    It holds no user rows: without a device, every list is by popularity.
+    """
+    account.close()
+    shape = (ratings.n_users, ratings.n_items)
+    no_rows = csr_array((np.empty(0, np.float32), (NONE, NONE)), shape=shape)
+    return FittedLists(
+        model=name,
+        user_ids=ratings.user_ids,
+        item_ids=ratings.item_ids,
+        weights=weights,
+        presence=public(no_rows),
+        guarantee=ratings.qualified(promise(account)),
+    )

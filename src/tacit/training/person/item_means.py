@@ -21,11 +21,45 @@ from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
-from tacit.training.person.crossing import Crossing
-from tacit.training.person.item_levels import item_levels
+from tacit.training.person.cross_domain_inputs import Crossing
 from tacit.training.person.noisy_counts import noisy_counts
 
 Doubles = NDArray[np.float64]
+ROUNDS = 30
+LEAST = 1e-9  # least variance, against division by zero
+
+
+def item_levels(
+    weights: Doubles, pull: Doubles, noise: Doubles, spread: float, group: NDArray[np.int64]
+) -> Doubles:
+    """Return b, shape (items,). `weights`: W, above 0. `pull`: h. `noise`: variances of h.
+
+    `spread`: initial standard deviation of biases, and prior deviation of coefficients. `group`:
+    the domain of each item.
+    """
+    seen, doubt = pull / weights, noise / weights**2
+    x = _features(weights, group)
+    variance, levels = spread**2, seen
+    for _ in range(ROUNDS):
+        precise = 1 / (doubt + variance)
+        normal = (x.T * precise) @ x + np.eye(x.shape[1]) / spread**2
+        prior = x @ np.linalg.solve(normal, x.T @ (precise * seen))
+        reliability = variance * precise
+        levels = prior + reliability * (seen - prior)
+        variance = max(float(np.mean((levels - prior) ** 2 + variance * (1 - reliability))), LEAST)
+    return levels
+
+
+def _features(weights: Doubles, group: NDArray[np.int64]) -> Doubles:
+    columns = list[Doubles]()
+    for number in np.unique(group):
+        mine = group == number
+        often = np.log(weights) - np.log(weights[mine]).mean()
+        spread = float(often[mine].std())
+        columns += [mine * 1.0, mine * often / max(spread, LEAST)]
+    return np.stack(columns, 1)
+
+
 Longs = NDArray[np.int64]
 LABELS = 0.45  # norm bound of a user's weighted labels, as a fraction of half the range
 CLEAR = 6.0  # noise deviations above which a count is significant

@@ -6,6 +6,7 @@ of two symbols. Row, ratings and the entry itself stay on the device.
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 
 from tacit.channels import compile_channel
 from tacit.channels.table import Channel
-from tacit.collection.keystream import BulkWords
-from tacit.collection.sampler import BulkSampler
+from tacit.collection.sampler import BulkSampler, BulkWords
+from tacit.errors import CertificateError
 from tacit.kernels.devices.foldin import Home, fold_in
 from tacit.kernels.layout import Side
 from tacit.kernels.projection import Columns, Seeds, lifted, projected
 from tacit.scale import RatingScale
+from tacit.training.mechanism.accounting import nats
 
 Doubles = NDArray[np.float64]
 Symbols = NDArray[np.unsignedinteger[Any]]
@@ -85,3 +87,29 @@ class Questions:
         """Return the variance of a `gradient` entry without signal: width (1 + K) B^2 / users."""
         bound = float(channel.outputs[-1] or 0)
         return self.width * columns * bound**2 / len(self.seeds)
+
+
+@dataclass(eq=False)
+class ReportAccount:
+    """`epsilon`: nats per user. `reports`: number of reports per user so far, shape (users,)."""
+
+    epsilon: str
+    reports: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, epsilon: str, people: int) -> Self:
+        """Return an account for each of `people` users. Raises `RequestError` as `nats` does."""
+        nats(epsilon)
+        return cls(epsilon, np.zeros(people, np.int64))
+
+    def pay(self, people: slice, each: str) -> None:
+        """Charge one more report, at `each` nats, to all in `people`: epsilons of reports add up.
+
+        Raises `CertificateError`, before any device reports, if a budget would be exceeded.
+        """
+        self.reports[people] += 1
+        most = int(self.reports.max(initial=0))
+        if most * Decimal(each) > nats(self.epsilon):
+            raise CertificateError(
+                f"{most} reports at {each} nats exceed the {self.epsilon} nats guaranteed per user."
+            )

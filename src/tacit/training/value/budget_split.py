@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.scale import shortest
 from tacit.training.value.biases import BiasBudget, expected_error
-from tacit.training.value.factors import RATING, FactorBudget
-from tacit.training.value.gradient import GradientBudget
+from tacit.training.value.factors import RATING, FactorBudget, GradientBudget
 from tacit.training.value.solve import ridge_sensitivity
 
 Counts = NDArray[np.int64]

@@ -18,9 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, cg
 
 from tacit.kernels.layout import Layout, Side
 from tacit.kernels.normal import grams, integer_sums
+from tacit.kernels.sgd import Parameters, Rates, descend, implicit
 from tacit.training.mechanism.noisy_releases import NoisyReleases
 from tacit.training.value.solve import Law, Where, posterior_rows, ridge_rows, ridge_sensitivity
 
@@ -80,7 +83,6 @@ def released_factors(
     whether user rows are shrunk to z_u = |N(u)|^-1/2 sum y_j instead of zero, y fitted to the
     released rows (SVD++).
     """
-    from tacit.training.value.implicit import prior_rows
 
     generator = np.random.default_rng(rng)
     m, n = len(layout.users.counts), len(layout.items.counts)
@@ -163,3 +165,78 @@ class _Step:
         scale = sensitivity / float(self.budget.epsilon)
         noise = (self.budget.rank + 1) * scale**2
         return Law(RATING, noise, self.budget.prior, self.ridge)
+
+
+SHARE = 0.5
+"""Prior fraction of the variance of user rows that presence explains."""
+
+
+def prior_rows(side: Side, items: int, rows: Doubles, prior: float) -> Doubles:
+    """Return z of all users, shape (users, K). `rows`: released. `prior`: variance of an entry.
+
+    Minimises sum ||x_u - z_u||^2 / v + ||y||^2 / w by conjugate gradients, w = `SHARE` of the prior
+    and v the rest of it: N(u) has unit norm in z, so that z_u has variance w.
+    """
+    table = _table(side, items)
+    ridge = (1 - SHARE) / SHARE
+    system = LinearOperator(
+        (items, items), matvec=lambda y: table.T @ (table @ y) + ridge * y, dtype=np.float64
+    )
+    right = table.T @ rows
+    y = np.column_stack([cg(system, column, rtol=1e-6, maxiter=200)[0] for column in right.T])
+    return table @ y
+
+
+def _table(side: Side, items: int) -> csr_array:
+    weights = np.repeat(1 / np.sqrt(np.maximum(side.counts, 1)), side.counts)
+    return csr_array((weights, side.other, side.start), shape=(len(side.counts), items))
+
+
+RATE, RIDGE, MOST = 0.02, 0.05, 2.0
+"""Learning rate, ridge per error, and clipping bound of noisy errors in units of the bound. All are
+ours except the last, two stars as in the literature."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientBudget:
+    """`epsilon`: of one epoch, a decimal string, in nats per rating value.
+
+    `epochs`: their number.
+    """
+
+    epsilon: str
+    epochs: int
+    rank: int
+
+    @property
+    def prior(self) -> float:
+        """Variance of a row's entry."""
+        return (EXPLAINED / self.rank) ** 0.5
+
+
+def gradient_factors(
+    layout: Layout,
+    residuals: Ints,
+    bound: int,
+    releases: NoisyReleases,
+    budget: GradientBudget,
+    *,
+    shared: bool,
+    rng: int,
+) -> NoisyFactors:
+    """Return both sides after `budget.epochs` epochs. `shared`: add z_u to user rows (SVD++).
+
+    `residuals`: in steps, within [-bound, bound], canonical order, shape (ratings,).
+    """
+    generator = np.random.default_rng(rng)
+    m, n = len(layout.users.counts), len(layout.items.counts)
+    start = budget.prior**0.5 / 2
+    p, q, y = (start * generator.standard_normal((rows, budget.rank)) for rows in (m, n, n))
+    at = Parameters(np.zeros(m), np.zeros(n), p, q, y * shared)
+    rates = Rates(0.0, RATE, RATE, RATE * shared)
+    for epoch in range(budget.epochs):
+        noisy = releases.laplace(
+            f"errors, epoch {epoch}", residuals, sensitivity=2 * bound, epsilon=budget.epsilon
+        )
+        descend(layout.users, noisy / bound, at, rates, RIDGE, MOST)
+    return NoisyFactors(at.p + implicit(layout.users, at.y), at.q)

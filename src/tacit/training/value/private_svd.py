@@ -21,12 +21,17 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.public_priors import LEVEL_NOISE, LEVEL_SPREAD
 from tacit.ratings import Ratings
 from tacit.scale import shortest
+from tacit.training.mechanism.accounting import ValueAccount
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.value.biases import Biases, in_stars, released_biases
 from tacit.training.value.budget_split import RANKS, Noise, ValuePlan, value_plan
-from tacit.training.value.factors import FactorBudget, NoisyFactors, released_factors
-from tacit.training.value.gradient import GradientBudget, gradient_factors
+from tacit.training.value.factors import (
+    FactorBudget,
+    GradientBudget,
+    NoisyFactors,
+    gradient_factors,
+    released_factors,
+)
 from tacit.training.value.integer_ratings import STEPS, IntegerRatings, integer_ratings
 
 Doubles = NDArray[np.float64]

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.crossdomain.x_map.draws import Draws, uniform
 from tacit.crossdomain.x_map.private_neighbours import RHO, in_turn, truncation
+from tacit.crossdomain.x_map.replacement import Draws, uniform
 from tacit.kernels.sensitive import SMALLEST
 
 Doubles = NDArray[np.float64]

@@ -14,8 +14,7 @@ from typing import ClassVar, NamedTuple
 from tacit.crossdomain import MllibALS, XMap, changed
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
-from tacit.crossdomain.scoring import score
-from tacit.crossdomain.trial import System
+from tacit.crossdomain.trial import System, score
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
 from tacit.engines.spark import Spark

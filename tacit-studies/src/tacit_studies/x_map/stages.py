@@ -16,10 +16,10 @@ import numpy as np
 from tacit.crossdomain import XMap, changed
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import HeldOut, Holdout
-from tacit.crossdomain.scoring import score
+from tacit.crossdomain.trial import score
 from tacit.crossdomain.x_map.baseliner import baseline, compare_items
 from tacit.crossdomain.x_map.extender import Extension, extend
-from tacit.crossdomain.x_map.generator import NOTHING, best
+from tacit.crossdomain.x_map.replacement import NOTHING, best
 from tacit.crossdomain.x_map.staged import extend_by_stages
 from tacit.engines.local import Local
 from tacit.kernels.similar import Wanted

@@ -7,7 +7,7 @@ import numpy as np
 
 from tacit.ratings import Ratings
 from tacit.reporting.table import Table
-from tacit.training.papers.xian_noise import objective_loss
+from tacit.training.papers.noisy_solvers import objective_loss
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept
 

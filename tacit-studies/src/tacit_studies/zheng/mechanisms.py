@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels import compile_channel
-from tacit.collection.keystream import secret_words
+from tacit.collection.sampler import secret_words
 from tacit.kernels.draw import draw_symbols, stacked
 from tacit.scale import RatingScale
 from tacit_studies.zheng.bounds import Slots, laplace_bound, response_bound
