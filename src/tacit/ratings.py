@@ -45,7 +45,7 @@ class Ratings:
     def __post_init__(self) -> None:
         if not len(self.users) == len(self.items) == len(self.levels):
             raise RequestError(
-                f"The columns of ratings must have one length, got {len(self.users)} users, "
+                f"The columns of ratings must have the same length, got {len(self.users)} users, "
                 f"{len(self.items)} items and {len(self.levels)} levels."
             )
 
@@ -235,8 +235,10 @@ def rows_where(mask: Mask, n_rows: int) -> NDArray[np.intp]:
 def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:
     """The declared ids, and the code among them of each id that was seen, -1 for none."""
     if isinstance(ids, str):
-        raise RequestError(f"Expected a list of ids, got '{ids[:40]}'; pass {what} as one.")
-    must_be(Iterable, ids, "a list of ids", f"pass {what} as one")
+        raise RequestError(
+            f"Expected a list of ids, got '{ids[:40]}'; pass {what} as in ['a', 'b']."
+        )
+    must_be(Iterable, ids, "a list of ids", f"pass {what} as in ['a', 'b']")
     listed: list[Any] = list(ids)
     if not listed or None in listed:
         raise DataError(f"An id is missing in {what}, or the list is empty; write one id per line.")

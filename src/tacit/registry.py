@@ -127,7 +127,7 @@ def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -
             whole(f"{key} of {kind} {name}", value, 0)
         if isinstance(known[key], tuple) and not isinstance(value, tuple | list):
             raise RequestError(
-                f"{key} of {kind} {name} must be several values, as in {known[key]!r}, got "
+                f"{key} of {kind} {name} must be a list of values, as in {known[key]!r}, got "
                 f"{value!r}."
             )
     return type(member)(**{**known, **settings})

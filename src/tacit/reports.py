@@ -44,7 +44,7 @@ class Reports:
     def __post_init__(self) -> None:
         lengths = {len(self.users), len(self.items), len(self.symbols), len(self.channel_of)}
         if len(lengths) > 1:
-            raise RequestError(f"Report columns must have one length, got {sorted(lengths)}.")
+            raise RequestError(f"Report columns must have the same length, got {sorted(lengths)}.")
         # Compiled loops index by these without bounds checks.
         check_codes("users", self.users, self.n_users)
         check_codes("items", self.items, self.n_items)

@@ -177,7 +177,7 @@ def test_a_fit_on_spark_of_this_machine_needs_no_folder_and_leaves_none(
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (("--model", "mog-mf", "--state", "state"), "mog-mf is fitted in this process"),
+        (("--model", "mog-mf", "--state", "state"), "mog-mf does not support --engine"),
         (
             ("--model", "mf", "--engine", "spark", "--master", "spark://host:7077"),
             "--state is req",
@@ -185,7 +185,7 @@ def test_a_fit_on_spark_of_this_machine_needs_no_folder_and_leaves_none(
         (("--model", "mf", "--state", "state", "--epsilon", "1"), "Resuming with --state needs"),
         (
             ("--model", "pg-mf", "--epsilon", "8", "--engine", "spark"),
-            "pg-mf is fitted in this",
+            "pg-mf does not support",
         ),
         (("--model", "mf", "--master", "local[2]"), "--master local[2] requires --engine spark"),
     ],

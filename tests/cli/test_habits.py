@@ -63,7 +63,7 @@ def test_a_single_epsilon_is_refused_before_anything_is_read(run):
 def test_the_systems_that_the_mode_leaves_out_are_named(run, data):
     both = ("crossdomain", data, data, "--model", "x-map,item-average", "--scale", "1:5:1")
     said = run(*both, "--mode", "faithful", "--epsilon", 1)[2]
-    assert "Left out in mode faithful: item-average (strict). Use --mode both to run them" in said
+    assert "Not run in mode faithful: item-average (strict). Use --mode both to run them" in said
     assert "Left out" not in run(*both, "--mode", "both", "--epsilon", "zero")[2]
 
 

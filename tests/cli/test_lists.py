@@ -88,7 +88,7 @@ def test_what_makes_no_sense_is_a_sentence(run, clicks, tmp_path, monkeypatch, v
     [
         (("--implicit",), 0, ""),
         (("--scale", "there"), 0, "--scale there is deprecated; use --implicit."),
-        (("--implicit", "--scale", "1:5:1"), 1, "--implicit and --scale 1:5:1 exclude each other"),
+        (("--implicit", "--scale", "1:5:1"), 1, "--implicit and --scale 1:5:1 cannot be combined"),
     ],
 )
 def test_implicit_feedback_is_an_option_of_its_own(run, tmp_path, arguments, status, words):

@@ -170,7 +170,7 @@ def test_http_to_another_machine_has_to_be_asked_for(url, tmp_path):
         with pytest.raises(RequestError, match="set insecure=True"):
             opened()
     Http(url, insecure=True).close()
-    with pytest.raises(RequestError, match="A token is sent over https only"):
+    with pytest.raises(RequestError, match="Tokens are sent over https only"):
         Http(url, "s3cret", insecure=True)
     assert list(tmp_path.iterdir()) == []
 

@@ -202,7 +202,7 @@ WRONG = [
     (MADE, {"cap": 0}, "cap must be an integer of at least 1, got 0."),
     (MADE, {"cap": "3"}, "cap must be an integer, got '3'."),
     (MADE, {"folds": 2.5}, "folds must be an integer, got 2.5."),
-    (MADE, {"folds": 5, "test_share": 0.1}, "folds and test_share exclude each other; leave out one of "
+    (MADE, {"folds": 5, "test_share": 0.1}, "folds and test_share cannot be combined; leave out one of "
      "them."),
     (MADE, {"test_share": 2}, "test_share must be between 0 and 1, got 2."),
     (MADE, {"test_share": "0.1"}, "test_share must be a number such as 0.1, got '0.1'."),

@@ -90,9 +90,9 @@ DEVICE_FAULTS = {
     "answer.row": ("UPDATE OR REPLACE answer SET row = 9", "answer.row must be from 0 to"),
     "last.channel": ("UPDATE OR REPLACE last SET channel = -1", "last.channel must be from 0 to 1"),
     "text level": ("UPDATE rating SET level = 'x'", "rating.level has a value of another type"),
-    "spent": ("UPDATE person SET spent = -1", "row of person is missing or damaged"),
-    "secret": ("UPDATE person SET secret = x'00'", "row of person is missing or damaged"),
-    "nobody": ("DELETE FROM person", "row of person is missing or damaged"),
+    "spent": ("UPDATE person SET spent = -1", "row in its table person is missing or damaged"),
+    "secret": ("UPDATE person SET secret = x'00'", "row in its table person is missing or damaged"),
+    "nobody": ("DELETE FROM person", "row in its table person is missing or damaged"),
     "no such task": ("UPDATE rating SET task = 77", "a row of rating refers to a missing row"),
     "renamed column": ("ALTER TABLE rating RENAME level TO stars", "columns differ: rating.level"),
 }

@@ -81,7 +81,7 @@ def test_the_last_of_each_person_is_what_sorting_says():
     assert SplitProtocol(kind="last").test(mixed, 3, None).tolist() == held.tolist()
     assert held.sum() == 40
     with pytest.raises(
-        RequestError, match="requires times, and synthetic has none; leave out --split last"
+        RequestError, match="requires times, but synthetic has none; leave out --split last"
     ):
         last(replace(ratings, times=None))
 

@@ -93,7 +93,9 @@ def test_a_declared_format_has_its_scale_whatever_the_file_is_called(tmp_path):
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path):
-    with pytest.raises(DataError, match="line 1: column 'item' occurs 2 times; rename the others"):
+    with pytest.raises(
+        DataError, match="line 1: column 'item' occurs 2 times; rename the duplicates"
+    ):
         read(table(tmp_path, "user,item,item,rating\n1,2,3,4\n"))
 
 

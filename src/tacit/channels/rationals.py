@@ -24,7 +24,7 @@ def solve(columns: Sequence[Column]) -> list[Fraction]:
         rows = [_reduced(row, lead, step) for row in rows]
         rows[step] = lead
     if any(row[count] for row in rows[count:]) or any(row[count] <= 0 for row in rows[:count]):
-        raise RequestError("The columns of the table do not sum to it.")
+        raise RequestError("No positive combination of the columns has sum 1 in every row.")
     return [row[count] for row in rows[:count]]
 
 

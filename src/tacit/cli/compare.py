@@ -115,7 +115,7 @@ def compare(
     if data.suffix == experiment.SUFFIX:
         experiment.again(context, data)
     if folds is not None and test_share is not None:
-        raise typer.BadParameter("--folds and --test-share exclude each other; leave out one")
+        raise typer.BadParameter("--folds and --test-share cannot be combined; leave out one")
     if mode not in ("strict", "faithful", "both"):
         raise typer.BadParameter(
             f"must be strict, faithful or both, got '{mode}'", param_hint="--mode"

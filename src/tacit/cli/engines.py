@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def on_spark(master: str | None) -> "Generator[Engine | None]":
-    """Context of the Spark engine at `master`, stopped at the end. None: this process."""
+    """Provide the Spark engine at `master` and stop it at the end. None: this process."""
     if master is None:
         yield None
         return
@@ -29,10 +29,10 @@ def on_spark(master: str | None) -> "Generator[Engine | None]":
 def learning(
     model: str, engine: str, master: str | None, state: Path | None
 ) -> Generator[dict[str, Any]]:
-    """Context of the settings with which a model is fitted on an engine. Empty for this process.
+    """Provide the settings for fitting a model on an engine, empty without an engine.
 
     Without `state`, Spark on this machine uses a temporary folder. Raises `RequestError` for a
-    model that supports this process only, and for a cluster without `state`.
+    model that cannot be fitted on an engine, and for a cluster without `state`.
     """
     url = options.spark_master(engine, master)
     if url is None and state is None:
@@ -43,7 +43,7 @@ def learning(
 
     if not learns_elsewhere(model):
         raise RequestError(
-            f"{model} is fitted in this process and in memory only; leave out --engine and --state."
+            f"{model} does not support --engine and --state; leave out both options."
         )
     if state is None and not str(url).startswith("local["):
         raise RequestError(

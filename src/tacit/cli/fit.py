@@ -39,7 +39,9 @@ def fit(
         Path | None,
         typer.Option(help="Folder of a collector's published models.", rich_help_panel="Store"),
     ] = None,
-    least: Annotated[int, typer.Option(min=1, help="Minimum reports for --publish.")] = 100,
+    least: Annotated[
+        int, typer.Option(min=1, help="Minimum number of reports for --publish.")
+    ] = 100,
     model: Annotated[
         str | None,
         typer.Option(

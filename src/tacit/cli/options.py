@@ -136,7 +136,7 @@ def scale_of(scale: str | None, implicit: bool) -> str | None:
     from tacit.scale import THERE
 
     if implicit and scale not in (None, THERE):
-        raise RequestError(f"--implicit and --scale {scale} exclude each other; omit one of them.")
+        raise RequestError(f"--implicit and --scale {scale} cannot be combined; omit one of them.")
     if scale == THERE:
         notice("--scale there is deprecated; use --implicit.")
     return THERE if implicit else scale

@@ -83,7 +83,9 @@ class Documents:
             return ListModel.from_bytes(known[1])
         model = ItemModel.from_bytes(known[1])
         if model.scale != task.scale:
-            raise DataError(f"The item model has scale {model.scale}, the task {task.scale}.")
+            raise DataError(
+                f"The scale of the item model is {model.scale}, but the task has {task.scale}."
+            )
         return model
 
     def _get(self, path: str, longest: int) -> bytes | None:

@@ -53,7 +53,7 @@ class Http:
         if token is not None and not _TOKEN.fullmatch(token):
             raise RequestError("The token must be one line of plain characters.")
         if token is not None and not private:
-            raise RequestError("A token is sent over https only; use the collector's https URL.")
+            raise RequestError("Tokens are sent over https only; use the collector's https URL.")
         if not private and not insecure:
             raise RequestError(
                 "Anyone on the network can read and change http traffic to another machine; use "

@@ -98,7 +98,7 @@ def losing_nobody(master: str) -> Generator[None]:
             raise
         raise RequestError(
             f"A worker of {master} died repeatedly on its block, and Spark gave up. "
-            "Run the same command again (a fit with a state resumes). On one "
+            "Run the same command again (a fit with a state folder resumes). On one "
             "machine, allow Spark four attempts, as in local[2,4]."
         ) from None
 

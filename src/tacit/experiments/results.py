@@ -146,8 +146,8 @@ def checked(kind: type[Any], values: Mapping[str, Any], metrics: Sequence[str]) 
     for field in fields(kind):
         if not _is_of(field.type, values[field.name]):
             raise DataError(
-                f"A result row has {brief(values[field.name])!r} as '{field.name}', "
-                "which has the wrong type; run the comparison again."
+                f"The value {brief(values[field.name])!r} of '{field.name}' in a result row has "
+                "the wrong type; run the comparison again."
             )
     absent = {key: float("nan") for key in metrics if values[key] is None}
     return {**values, **absent}

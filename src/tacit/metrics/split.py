@@ -154,7 +154,7 @@ def published(ratings: Ratings, column: str) -> Mask:
 def _times(ratings: Ratings, kind: str) -> NDArray[np.int64]:
     if ratings.times is None:
         raise RequestError(
-            f"The split {kind} requires times, and {ratings.name} has none; leave out --split "
+            f"The split {kind} requires times, but {ratings.name} has none; leave out --split "
             f"{kind}."
         )
     return ratings.times

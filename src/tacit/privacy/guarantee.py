@@ -117,14 +117,14 @@ class Guarantee:
 
         Raises `RequestError` for a key that is missing or not known, and for what has no keys.
         """
-        must_be(Mapping, written, "a guarantee", "pass what `to_dict` returns")
+        must_be(Mapping, written, "a guarantee", "pass the result of `to_dict`")
         every = {field.name: field.default for field in fields(cls)}
         missing = [
             name for name, usual in every.items() if usual is MISSING and name not in written
         ]
         for name in (*missing, *(name for name in written if name not in every)):
             has = "has no" if name in missing else "has an unknown"
-            raise RequestError(f"This guarantee {has} '{name}'; pass what `to_dict` returns.")
+            raise RequestError(f"This guarantee {has} '{name}'; pass the result of `to_dict`.")
         known: dict[str, Any] = dict(written)
         for name in ("public", "assumptions", "uncovered"):
             known[name] = tuple(known.get(name, ()))

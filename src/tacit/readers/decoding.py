@@ -28,7 +28,7 @@ SCANS = {PARQUET: pl.scan_parquet, ARROW: pl.scan_ipc}
 def decodable(stored: Path | bytes, magic: bytes, where: object) -> pl.LazyFrame:
     """Scan a file after a trial decoding. Raises `DataError` if it would lose rows or abort."""
     if not _trial.survives(SCANS[magic].__name__, stored):
-        raise DataError(f"{where} is damaged: decoding it loses rows; write it again.")
+        raise DataError(f"{where} is damaged: rows are lost when it is decoded; write it again.")
     return scan(stored, magic)
 
 

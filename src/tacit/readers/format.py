@@ -39,7 +39,7 @@ class Columns:
         used = [getattr(columns, name) for name in NAMES]
         if twice := [name for name in used if used.count(name) > 1]:
             raise RequestError(
-                f"The column '{twice[0]}' cannot be two of {', '.join(NAMES)}; name another "
+                f"The column '{twice[0]}' is used for two of {', '.join(NAMES)}; name another "
                 "column for one of them."
             )
         return columns

@@ -90,7 +90,7 @@ def require(where: object, names: list[str], request: Request) -> None:
     if twice := [name for name in request.renaming(names) if names.count(name) > 1]:
         raise DataError(
             f"{where}, line 1: column {shown(twice[0])} occurs {names.count(twice[0])} times; "
-            "rename the others."
+            "rename the duplicates."
         )
     if missing := request.missing(names):
         absent = ", ".join(map(shown, missing))

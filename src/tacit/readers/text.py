@@ -147,7 +147,7 @@ def count_lines(data: bytes) -> int:
 def require_every_line(frame: pl.DataFrame, data: bytes) -> None:
     """Raise `UnsoundError` unless there is one row per line. Parsers may join or skip lines."""
     if len(frame) != count_lines(data):
-        raise UnsoundError(f"{count_lines(data)} lines became {len(frame)} rows")
+        raise UnsoundError(f"{count_lines(data)} lines were parsed as {len(frame)} rows")
 
 
 def sound(frame: pl.DataFrame, grid: DeclaredScale | None) -> None:

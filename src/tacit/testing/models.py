@@ -60,8 +60,8 @@ def learns_from_reports(model: AbstractModel) -> None:
     constant = float(np.std(test.values))
     if provider > constant + 0.005 or device > min(provider, constant) + 0.002:
         raise AssertionError(
-            f"RMSE is {provider:.3f} at the provider and {device:.3f} on devices; a constant has "
-            f"{constant:.3f}."
+            f"RMSE is {provider:.3f} at the provider and {device:.3f} on devices, but "
+            f"{constant:.3f} for a constant prediction."
         )
     if model_of_reports.guarantee != reports.guarantee:
         raise AssertionError(

@@ -94,7 +94,7 @@ def learns_where_it_may(training: AbstractTraining) -> None:
     error = np.sqrt(np.mean((home.predict_codes(test.users, test.items) - test.values) ** 2))
     constant = np.std(test.values)
     if error > constant:
-        raise AssertionError(f"RMSE is {error:.3f} on devices; a constant has {constant:.3f}.")
+        raise AssertionError(f"RMSE is {error:.3f} on devices, but {constant:.3f} for a constant.")
 
 
 def lists_what_people_have(training: AbstractListTraining) -> None:

@@ -275,7 +275,7 @@ def test_what_cannot_be_learnt_from_is_refused_with_a_sentence(own):
         fit("ease", perturb(own, one))
     with pytest.raises(RequestError, match="too few to select a ridge"):
         fit("ease", world(np.ones((3, 9))))
-    with pytest.raises(RequestError, match=r"EASE of 10,001 items requires 4 GB"):
+    with pytest.raises(RequestError, match=r"EASE on 10,001 items requires 4 GB"):
         fit("ease", world(np.ones((1, 10_001))))
     with pytest.raises(RequestError, match="ridge must be above 0, got 0"):
         EASE(ridge=0)

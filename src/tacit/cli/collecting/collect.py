@@ -52,7 +52,7 @@ def collect(
         typer.Option(
             "--confirm-clock",
             help="Trust the clock even after a large jump, and delete reports whose "
-            "retention period has ended. Use it for one start, after a warning.",
+            "retention period has ended. Use this option for a single start, after a warning.",
         ),
     ] = False,
 ) -> None:

@@ -16,7 +16,9 @@ def simulate(
     url: Annotated[str, typer.Option(help="The collector's URL, as in http://127.0.0.1:8000.")],
     devices: Annotated[
         int | None,
-        typer.Option(help="Number of devices. Users are assigned in rotation. [one per user]"),
+        typer.Option(
+            help="Number of devices. Users are assigned to devices in rotation. [one per user]"
+        ),
     ] = None,
     test_share: Annotated[
         float | None,

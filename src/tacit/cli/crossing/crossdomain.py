@@ -150,7 +150,7 @@ def crossdomain(
     )
     if user is None and request.left_out:
         left = ", ".join(request.left_out)
-        options.notice(f"Left out in mode {mode}: {left}. Use --mode both to run them as well.")
+        options.notice(f"Not run in mode {mode}: {left}. Use --mode both to run them as well.")
     known = domains(data, format, scale, columns, rounding, catalogues=catalogue, people=people)
     with on_spark(spark) as there:
         chosen = there or Local()

@@ -100,7 +100,7 @@ class ComparisonResult:
             raise RequestError(f"metric must be one of {known}, got '{metric}'.")
         chart = Chart([row for row in self.rows if not math.isnan(getattr(row, metric))], metric)
         if not chart.rows:
-            raise RequestError(f"No row has a value of {metric}; choose another metric.")
+            raise RequestError(f"No row has a value for {metric}; choose another metric.")
         return chart.figure()
 
     def report(

@@ -271,7 +271,7 @@ def protocol(split: str, test_share: float | None, folds: int | None, seeds: int
     """Return the split protocol. Raises `RequestError` for an invalid one, and if both `test_share`
     and `folds` are given."""
     if folds is not None and test_share is not None:
-        raise RequestError("folds and test_share exclude each other; leave out one of them.")
+        raise RequestError("folds and test_share cannot be combined; leave out one of them.")
     return SplitProtocol(
         kind=_text("split", split),
         share=None if test_share is None else _number("test_share", test_share),

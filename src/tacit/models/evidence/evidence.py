@@ -198,8 +198,8 @@ def evidence(data: Ratings | Reports) -> Evidence:
         if len(set(channel.weights)) == 1:
             raise RequestError(
                 f"The channel {channel.id} has the same outputs for all ratings (epsilon "
-                f"{channel.epsilon}), so its reports carry no information. Fit reports of another "
-                "channel."
+                f"{channel.epsilon}), so its reports carry no information. Use reports from "
+                "another channel."
             )
     missing = hidden(data)
     if missing is not None:
@@ -207,7 +207,7 @@ def evidence(data: Ratings | Reports) -> Evidence:
         if len(data) == 0:
             raise RequestError(
                 f"All reports of {data.name} have the value missing, but a model "
-                "requires one that does not; collect reports from more users, on more "
+                "requires at least one rating; collect reports from more users, on more "
                 "slots or at a larger epsilon."
             )
     tables = [likelihood(channel) for channel in data.channels]

@@ -260,7 +260,7 @@ class Completion:
             )
         if self.rho is not None and self.shrinkage is not None:
             raise RequestError(
-                f"rho and shrinkage exclude each other, got rho {self.rho} and shrinkage "
+                f"rho and shrinkage cannot be combined, got rho {self.rho} and shrinkage "
                 f"{self.shrinkage}; leave out one of them."
             )
 

@@ -207,6 +207,6 @@ def _bounded(n: int) -> None:
     if n > MOST_ITEMS:
         size = TABLES * 8 * n * n / 1e9
         raise RequestError(
-            f"EASE of {n:,} items requires {size:,.0f} GB for tables of all pairs of items; "
+            f"EASE on {n:,} items requires {size:,.0f} GB for item-item matrices; "
             f"choose graph-filter, or a catalogue of at most {MOST_ITEMS:,} items."
         )

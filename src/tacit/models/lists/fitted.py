@@ -177,8 +177,8 @@ class FittedLists:
         known = self.item_ids.codes(raw_ids(items))
         if not (known >= 0).any():
             raise RequestError(
-                f"items must contain at least one item of the model, got {len(known)} unknown; "
-                "use the ids of the catalogue."
+                f"items must contain at least one item of the model, got {len(known)} unknown "
+                "items; use the ids of the catalogue."
             )
         row = np.zeros((1, len(self.item_ids)), np.float32)
         row[0, known[known >= 0]] = 1

@@ -61,7 +61,7 @@ def interactions(data: Ratings | Reports) -> Interactions:
     if not (presence.rated > presence.unrated).all():
         raise RequestError(
             f"A channel of {data.name} has the same outputs for present and missing items, so its "
-            "reports carry no information. Fit reports of another channel."
+            "reports carry no information. Use reports from another channel."
         )
     return Interactions(presence, data.scale, data.user_ids, data.item_ids, guarantee)
 

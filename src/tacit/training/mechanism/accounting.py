@@ -138,7 +138,7 @@ class Account:
 
     def _price(self, name: str) -> str:
         if name not in self.planned:
-            raise CertificateError(f"The release {name} has no share of the budget; allot one.")
+            raise CertificateError(f"The release {name} has no share of the budget; allocate one.")
         return self.planned[name]
 
 
