@@ -266,5 +266,5 @@ def test_a_forged_or_foreign_model_is_refused(collector, device, published):
     publish(asks, replace(foreign, scale=RatingScale.parse("1:9:2")).to_bytes())
     mine = device(asks)
     mine.sync()
-    with pytest.raises(DataError, match="scale 1:9:2, the task 1:5:1"):
+    with pytest.raises(DataError, match="is 1:9:2, but the task has 1:5:1"):
         mine.recommend(1)
