@@ -114,6 +114,7 @@ def test_items_that_the_model_lacks_are_counted_and_the_first_is_named(run, mode
     [
         (["--model", "odd"], "model must be one of"),
         (["--epsilon", "none"], "got 'none'"),
+        (["--epsilon", "1,2"], "got '1,2'"),
         (["--channel", "odd"], "channel must be one of"),
     ],
 )

@@ -99,10 +99,11 @@ def fit(
     _checked(data, db, publish, mode)
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.results import writable
+    from tacit.privacy.epsilon import epsilon_text
 
     writable(output, read=(data, catalogue, people, items))
     _check_names(model, channel, plan, items)
-    epsilon = _one_epsilon(epsilon)
+    epsilon = None if epsilon is None else epsilon_text(epsilon)
     from_reports = data is None or is_reports(data)
     trained = model is not None and is_training(model, epsilon, from_reports)
     settings = _settings(seed, factors, items)
@@ -141,16 +142,6 @@ def _check_names(model: str | None, channel: str, plan: str | None, items: Path 
     tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN, items=items is not None)
     if model == RANDOM:
         raise RequestError("Random lists are not fitted to data. Choose another --model.")
-
-
-def _one_epsilon(epsilon: str | None) -> str | None:
-    """Return the one epsilon in normal form, or None. Raises `ValueError` for several."""
-    from tacit.experiments.comparison.request import epsilon_texts
-
-    if epsilon is None:
-        return None
-    (one,) = epsilon_texts(epsilon)
-    return one
 
 
 def _settings(seed: int, factors: int | None, items: Path | None) -> Settings:
