@@ -34,7 +34,7 @@ def ours(path: str) -> Figures:
     from tacit.kernels.layout import by_user
     from tacit.kernels.predict import bilinear
     from tacit.models import evidence
-    from tacit.models.least_squares.completion import SoftImpute
+    from tacit.models.least_squares.nuclear_norm import SoftImpute
     from tacit.ratings import Ratings
     from tacit.scale import RatingScale
     from tacit.vocabulary import Vocabulary

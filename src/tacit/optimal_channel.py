@@ -29,7 +29,7 @@ ALL_PATTERNS = 12
 """Up to so many levels every pattern of high and low entries is tried; above, single runs.
 
 Runs lose nothing for the public thetas, nor, where presence is public, for "variance" or one theta.
-With thetas far apart, or with `missing` and a skewed prior, they have told a sixth less.
+With thetas far apart, or with `missing` and a skewed prior, they were a sixth less informative.
 """
 
 LEAST_EPSILON = "0.000001"

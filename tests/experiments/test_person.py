@@ -145,7 +145,7 @@ def test_the_plans_own_account_is_within_it(kind, person):
 
 @pytest.mark.usefixtures("few_sizes")
 def test_more_budget_tells_more():
-    assert terms("sample", "1").told < terms("sample", "4").told
+    assert terms("sample", "1").information < terms("sample", "4").information
 
 
 @pytest.mark.usefixtures("few_sizes")

@@ -15,15 +15,10 @@ from tacit.crossdomain.x_map.replacement import Draws
 from tacit.engines.local import Local
 from tacit.errors import DataError, RequestError
 from tacit.experiments.crossdomain import trials
+from tacit.experiments.crossdomain.list_trials import AskedCatalogue, list_baselines
 from tacit.experiments.crossdomain.report import report
 from tacit.experiments.crossdomain.rows import TrialRow, list_table, mean, table
-from tacit.experiments.crossdomain.trials import (
-    AskedCatalogue,
-    TrialExperiment,
-    TrialRequest,
-    TrialRunner,
-    list_floors,
-)
+from tacit.experiments.crossdomain.trials import TrialExperiment, TrialRequest, TrialRunner
 from tacit.experiments.grid import Journal
 from tacit.experiments.results import LISTS, save
 from tacit.privacy.guarantee import NO_PRIVACY
@@ -219,7 +214,7 @@ def test_floors_have_lists_and_no_errors_and_run_once_a_trial(domains):
 def test_lists_at_random_follow_the_seed_of_the_trial(domains):
     trial = AskedCatalogue.of(SPLIT.hide(domains, 1, 0).trial).trial
     drawn, again, other = (
-        list_floors(seed)[0].predict(trial, engine=Local(), epsilon=None).predicted.values
+        list_baselines(seed)[0].predict(trial, engine=Local(), epsilon=None).predicted.values
         for seed in (0, 0, 1)
     )
     assert (drawn == again).all()

@@ -14,7 +14,8 @@ import pytest
 from tacit.errors import RequestError
 from tacit.models import at_home, evidence, fit, model
 from tacit.models.evidence.evidence import Evidence
-from tacit.models.least_squares.completion import SoftImpute, within
+from tacit.models.least_squares.completion import within
+from tacit.models.least_squares.nuclear_norm import SoftImpute
 from tacit.ratings import Ratings
 from tacit.readers import from_frame, synthetic
 

@@ -9,7 +9,7 @@ from scipy.stats import ortho_group
 from tacit import Rated, Ratings, at_home, compile_channel, fit, perturb, synthetic
 from tacit.models import Evidence, Fitted, evidence
 from tacit.models.channel_mf.distillation import MOST_COLUMNS, CondensedItems, condensed
-from tacit.models.channel_mf.likelihood import score_table, starting_level, told
+from tacit.models.channel_mf.likelihood import information_fraction, score_table, starting_level
 from tacit.models.channel_mf.model import ChannelMF, taught
 
 D, ITEMS, K, FEATURES, SIGMA = 6, 45, 3, 4, 0.85
@@ -36,7 +36,7 @@ def covariance(items: np.ndarray, precision: np.ndarray, weights: np.ndarray) ->
 
 def test_tastes_covary_and_are_expected_as_on_average_over_draws() -> None:
     mu, items, precision, weights = chain(np.random.default_rng(0))
-    found = condensed(mu, items, precision, weights, GRAM, SIGMA, told=0.5)
+    found = condensed(mu, items, precision, weights, GRAM, SIGMA, information_fraction=0.5)
     cov = covariance(items, precision, weights)
     expected = np.mean([w[:, 1:] @ q[:, 1:].T for w, q in zip(weights, items, strict=True)], 0)
     A, W = found.items[:, 1:], found.prior_weights[:, 1:]
@@ -55,12 +55,14 @@ def test_what_low_rank_leaves_of_an_item_shrinks_those_whose_reports_told_of_it(
     rng = np.random.default_rng(1)
     chains = [chain(rng) for _ in range(3)]
     mu, items, precision, weights = (np.concatenate(part) for part in zip(*chains, strict=True))
-    half = condensed(mu, items, precision, weights, GRAM, SIGMA, told=0.5)
+    half = condensed(mu, items, precision, weights, GRAM, SIGMA, information_fraction=0.5)
     rest = np.diag(covariance(items, precision, weights)) - (half.items[:, 1:] ** 2).sum(1)
     assert half.items.shape == (ITEMS, 1 + MOST_COLUMNS)
     assert rest.min() > 0.005
     assert np.allclose(half.shrinkage, 0.5 * rest / K / SIGMA**2, atol=HALF)
-    assert not condensed(mu, items, precision, weights, GRAM, SIGMA, told=0.0).shrinkage.any()
+    assert not condensed(
+        mu, items, precision, weights, GRAM, SIGMA, information_fraction=0.0
+    ).shrinkage.any()
 
 
 def test_draws_may_be_turned_and_mirrored_each_for_itself() -> None:
@@ -70,8 +72,8 @@ def test_draws_may_be_turned_and_mirrored_each_for_itself() -> None:
     turned, heavier = items.copy(), weights.copy()
     for d, turn in enumerate(turns):
         turned[d, :, 1:], heavier[d, :, 1:] = items[d, :, 1:] @ turn, weights[d, :, 1:] @ turn
-    one = condensed(mu, items, precision, weights, GRAM, SIGMA, told=1.0)
-    other = condensed(mu, turned, precision, heavier, GRAM, SIGMA, told=1.0)
+    one = condensed(mu, items, precision, weights, GRAM, SIGMA, information_fraction=1.0)
+    other = condensed(mu, turned, precision, heavier, GRAM, SIGMA, information_fraction=1.0)
     assert np.allclose(one.items @ one.items.T, other.items @ other.items.T, atol=2 * HALF)
     products = [c.prior_weights[:, 1:] @ c.items[:, 1:].T for c in (one, other)]
     assert np.allclose(*products, atol=2 * HALF)
@@ -129,7 +131,7 @@ def test_how_much_reports_told(
         reports = perturb(ratings, Rated(channel))
     data = evidence(reports)
     scores = score_table(data.likelihood, data.blocks, data.scale)
-    assert low <= told(scores, data, starting_level(scores, data)) <= high
+    assert low <= information_fraction(scores, data, starting_level(scores, data)) <= high
 
 
 def test_items_learn_from_some_people_what_draws_would_give_others_at_home() -> None:
@@ -173,4 +175,6 @@ def of_draws(fitted: Fitted, data: Evidence) -> CondensedItems:
     assert fitted.presence is not None
     sides = fitted.items, fitted.precision, fitted.prior_weights
     done = fitted.presence.people(data.layout.users)
-    return condensed(fitted.mu, *sides, done.T @ done / len(done), fitted.sigma, told=1.0)
+    return condensed(
+        fitted.mu, *sides, done.T @ done / len(done), fitted.sigma, information_fraction=1.0
+    )

@@ -17,7 +17,8 @@ from tacit.errors import RequestError
 from tacit.metrics.accuracy import rmse
 from tacit.models import at_home, device_predict, evidence, item_model, model
 from tacit.models.evidence.evidence import Evidence
-from tacit.models.evidence.presence_matrix import PresenceMatrix, shrunk, spectrum
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.evidence.presence_spectrum import shrunk, spectrum
 from tacit.models.evidence.slot_reports import GROUPS, decode, presence_mixture
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic

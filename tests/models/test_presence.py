@@ -10,14 +10,8 @@ from scipy.sparse import csr_array
 from tacit.kernels.layout import Layout, by_user, layout
 from tacit.models import at_home, evidence, model
 from tacit.models.evidence.presence_features import Presence, presence
-from tacit.models.evidence.presence_matrix import (
-    PresenceMatrix,
-    Spectrum,
-    cells,
-    public,
-    shrunk,
-    spectrum,
-)
+from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
+from tacit.models.evidence.presence_spectrum import Spectrum, shrunk, spectrum
 from tacit.readers.synthetic import synthetic
 
 QUICK = {"burn_in": 2, "draws": 4, "every": 1}

@@ -11,7 +11,7 @@ from tacit.audit.attacks.world import World, poisoned_reports
 from tacit.channels import choose
 from tacit.models import ChannelMF, evidence
 from tacit.models.evidence import screening
-from tacit.models.evidence.presence_matrix import spectrum
+from tacit.models.evidence.presence_spectrum import spectrum
 from tacit.models.evidence.screening import DIRECTIONS, made_up, places, screened
 from tacit.readers import from_frame
 

@@ -67,8 +67,8 @@ def test_weights_go_further_in_a_sweep_where_reports_say_little(moved: bool) -> 
     channel = compile_channel("optimal", epsilon="0.2", scale=ratings.scale)
     data = evidence(perturb(ratings, Rated(channel), words=RepeatableWordsForTestsOnly(3)))
     chain = gibbs.GibbsChain(data, 1, 4, [], 20, 0, Local(), InMemory())
-    assert chain.weights_creep
-    chain.weights_creep = moved
+    assert chain.moves_weights
+    chain.moves_weights = moved
     drawn = []
     for _ in range(400):
         chain.sweep()
@@ -82,4 +82,4 @@ def test_weights_go_further_in_a_sweep_where_reports_say_little(moved: bool) -> 
 
 def test_a_chain_told_of_ratings_moves_rows_alone() -> None:
     data = evidence(synthetic(100, 60, 2500, rng=2))
-    assert not gibbs.GibbsChain(data, 1, 4, [], 20, 0, Local(), InMemory()).weights_creep
+    assert not gibbs.GibbsChain(data, 1, 4, [], 20, 0, Local(), InMemory()).moves_weights

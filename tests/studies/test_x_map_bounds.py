@@ -36,7 +36,7 @@ def test_the_printed_sensitivity_may_be_negative_and_is_no_bound():
     assert not found.holds
 
 
-def test_theorem_two_fails_by_somebody_who_rated_one_item_alone():
+def test_theorem_two_fails_for_users_with_one_rating():
     """That person is in a norm and in no product, so SS does not look at them."""
     found = moved(np.array([1.0, 1.0, 3.0]), np.array([1.0, 1.0, GONE]))
     assert found.single > found.printed > 0

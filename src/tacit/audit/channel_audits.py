@@ -1,4 +1,12 @@
-"""Audits of a channel: its actual epsilon to twenty digits, and a test on sampled reports."""
+"""Audits of a channel: its actual epsilon to twenty digits, and a test on sampled reports.
+
+Sampled audit: a lower bound on a sampler's epsilon from draws, without reading its table.
+
+The exact audit proves the table; this one tests the output. Half of the draws select, for every
+ordered pair of inputs, the event that distinguishes them best. The other half bounds its odds
+(Clopper-Pearson). A bound above the claim refutes it. A bound far below the claim may mean that the
+audit lacks power, so every use of it must include planted faults.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

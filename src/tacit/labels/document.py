@@ -1,4 +1,11 @@
-"""JSON form of a label, as defined by `schema.json`."""
+"""JSON form of a label, as defined by `schema.json`.
+
+A label in the format of the Differential Privacy Deployments Registry (OpenDP and others, 2025).
+
+Names and nesting are those of the registry. Fields that cannot be computed (sector, region,
+justification) are omitted. An entry has one privacy unit, so it states the label's weakest
+guarantee: the smallest unit and the largest epsilon.
+"""
 
 import json
 from dataclasses import asdict

@@ -1,4 +1,17 @@
-"""Synthetic users of a planned deployment: their ratings, and the prediction error on devices."""
+"""Synthetic users of a planned deployment: their ratings, and the prediction error on devices.
+
+Simulation of a large population by a smaller sample with the same estimation error.
+
+curator   A release is a sum over users plus noise of a fixed deviation. With n of N users and
+          n / N of the noise, the signal-to-noise ratio is that of N. The sampling error of n
+          users is larger and decreases as 1 / n: two sizes determine the line (`extrapolated`).
+rounds    N users send r bits each, in r of 128 rounds. With n users who send N r / n bits, each
+          at the same epsilon, every round has the same number of bits.
+slots     N users report on K slots each: N K / items reports per item, each with the
+          information `fisher_information`. n users with N K / n slots send as many reports. If
+          n times the number of items is too small or too large for that, the epsilon per slot
+          is adjusted to give all reports together the same information.
+"""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal

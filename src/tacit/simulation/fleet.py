@@ -65,7 +65,7 @@ class FleetOutcome:
 
     @property
     def ndcg(self) -> float:
-        """Mean NDCG of lists of 20 (`tacit.metrics.lists`); NaN where there is none."""
+        """Mean NDCG@20 (`tacit.metrics.lists`); NaN where there is none."""
         return float(np.mean(self.gains)) if self.gains else float("nan")
 
 

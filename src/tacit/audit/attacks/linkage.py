@@ -7,6 +7,13 @@ Shmatikov 2008 with the exact likelihood of the public table):
 
 where P(column_vi) is under item i's true shares. With stars, the known row is a row of the table;
 without, it is the mixture of rows among the item's raters.
+
+Linkage across tasks: match a user's pseudonym in one task to that in another.
+
+Names are independent, and noise is fresh, but the reports are about the same ratings. Each pair of
+names is scored by the log-likelihood ratio of its columns if both belong to one user:
+
+    score = sum over items i of log P(c_i, c'_i | one user) - log P(c_i) - log P(c'_i)
 """
 
 from dataclasses import dataclass

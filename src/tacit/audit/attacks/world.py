@@ -8,6 +8,13 @@ P(column | row):
     rated       column 0 reveals that the item is unrated, and a symbol that it is rated
     catalogue   every slot has a symbol
     sample:K    column 0 means that the slot was not queried, whatever the row
+
+Fake users of a poisoning attack: their filler items, and their reports.
+
+Filler profiles imitate genuine ones: as many items as a real profile has, "popular" items in
+proportion to their raters, or "copied" from a user; or none ("alone"). Stars of fillers are drawn
+from items' true shares and are randomized by the channel as required. About the target item, fake
+users send the symbol that is the strongest evidence for the top of the scale.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,19 @@
-"""Maps between tastes: emcdr (Man, Shen, Jin and Cheng 2017), linear, and the joint taste map."""
+"""emcdr (Man, Shen, Jin and Cheng 2017), linear: a map between the user factors of two domains.
+
+Separate matrix factorizations give user rows x (bias and factors) in the sources and z in the
+target. Straddlers have both, and the map is the ridge regression
+
+    A = argmin sum over straddlers |z_u - A (1, x_u)|^2 + ridge |A|^2.
+
+The row of a test user in the target is A (1, x_u), without the target ratings that the user kept.
+Without privacy. The paper's nonlinear map, a network, is not implemented.
+
+taste-map: an AlterEgo from all ratings of a user jointly, through factors common to all domains.
+
+X-Map replaces single items. Here the items of all domains have factors in a common space
+(`channel-mf` on true ratings). A profile in any domain gives a posterior of the user's factors, and
+of each target rating. The prediction is its median, which minimizes the expected absolute error.
+"""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,19 @@
-"""Neighbourhoods without translation: of items, or of users by their source ratings."""
+"""Item-based neighbourhoods without translation, in the target only or across all domains.
+
+knn-single  neighbours and profile from the target: item means for users without target ratings
+knn-linked  neighbours of a target item are co-rated items of any domain
+
+remote-user (Berkovsky, Kuflik and Ricci 2007): neighbours by source ratings, predictions from
+their target ratings.
+
+    t(A, B) = sum over source items of both (r_Ai - m_i)(r_Bi - m_i) / (|A| |B|)
+    r_Ai    = own_A + sum over B of t(A, B) (r_Bi - own_B) / sum over B of t(A, B)
+
+m is the mean of an item, |.| the norm over all of a user's source ratings, own the user's mean
+over all known ratings. Neighbours are the k users with the highest positive t among those with
+target ratings, ties to the lower index. B runs over those of them who rated i. Without one, the
+prediction is the item mean.
+"""
 
 from dataclasses import dataclass
 

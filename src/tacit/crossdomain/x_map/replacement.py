@@ -1,4 +1,29 @@
-"""AlterEgos: replacement of source items by target items, and its private draws."""
+"""Private replacement selection: a random target item replaces a source item.          [X-Map, 4.1]
+
+    P(j) = exp(epsilon X-Sim(i, j) / (2 GS)) / sum over l in I(i) of the same,   GS = 2
+
+X-Sims are rounded to steps of 2^-10. Each step has an integer weight, so that draws are exact: one
+uniform integer below the sum of the weights of all candidates. No weight exceeds e^(epsilon / 2)
+times another, verified in integers, so changing all X-Sims changes no probability by more than a
+factor of e^epsilon.
+
+No more of the published claim holds. I(i) itself depends on the ratings, and the draws of all
+source items are separate releases.
+
+Secret draws that do not depend on the engine: words per stage and item, derived from one key.
+
+The words of item i at a stage are SHAKE-256(key | stage | i), with a key of 32 bytes from the
+operating system, fresh in every run. Without the key they are indistinguishable from fair coins.
+With it, an item gets the same words in any block and on any machine.
+
+The generator: maps a source profile to an AlterEgo in the target, item by item.
+
+    j*(i) = argmax over j in I(i) of X-Sim(i, j),  I(i): target items with a path to i   [NX-Map, 4]
+    AlterEgo(u) = {(j*(i), r_ui): i a source item that u rated}, and u's own target ratings
+
+Ratings with the same replacement are averaged. A user's own rating of a target item takes
+precedence over mapped ones.
+"""
 
 import hashlib
 import math

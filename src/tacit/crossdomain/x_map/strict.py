@@ -9,6 +9,24 @@ per user, with joint accounting of all draws (`tacit.training`). Everything else
 without further cost: items have factors in a common space, a device solves its user's row from
 ratings that never leave it, and the AlterEgo consists of the median of each target rating of that
 user (`median_cuts`). It uses no neighbour's rating, no candidate set and no mean of true ratings.
+
+Scores at which the median rating changes level, estimated from the users that link domains.
+
+The median, a level of the scale, has the smallest expected absolute error. A device computes the
+score theta, a mean. The median given theta is the k-th level above the lowest if theta exceeds k
+*cuts*. Midpoints between levels are the right cuts for symmetric residuals, but not if most ratings
+are near an end of the scale, or if preferences transfer only in part. Each linking user therefore
+contributes a table of target levels by the scores from the source ratings:
+
+    T[b, l] = sum over users of t[b, l] + noise,    t = cell counts / norm of these counts
+
+for bins b of theta and levels l. A k-th cut at the bin edge e has the error
+
+    E(e) = sum of T[b, l] over l > k below e  +  sum of T[b, l] over l <= k above e.
+
+The cut is the mean of the edges with weights exp(-E(e) / tau) times a normal prior around the
+midpoint. tau is the deviation of E due to noise over one level of scores. With few links the cuts
+stay at the midpoints. With many they minimize E.
 """
 
 import math

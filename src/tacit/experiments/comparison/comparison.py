@@ -1,4 +1,9 @@
-"""Request of `tacit compare`, and how it is run on one data set."""
+"""Request of `tacit compare`, and how it is run on one data set.
+
+Metrics that compare a row with the same model without privacy.
+
+They are computed after all rows, so that resumed runs have them as well.
+"""
 
 import hashlib
 import json

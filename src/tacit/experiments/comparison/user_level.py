@@ -1,4 +1,12 @@
-"""Comparison at equal epsilon per user: the request, and how it is run."""
+"""Comparison at equal epsilon per user: the request, and how it is run.
+
+Choice of the number of slots per user and the epsilon per slot, for a given epsilon per user.
+
+The choice precedes any report. It maximizes the information under the public prior of
+`tacit.public_priors`, in which one slot in twenty has a rating. The information of a user's reports
+is that of one slot, `fisher_information`, times the number of slots, less what a cap drops. The
+cost is the tight guarantee of the plan.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,8 +46,8 @@ class SlotTerms:
     """Report terms of every user: `plan` and `cap`, with a channel of `epsilon`, nats, a decimal.
 
     `slot`: the guarantee per slot. With a cap it is weaker than that of the channel, because one
-    rating may displace another. `person`: the guarantee per user at the requested delta. `told`:
-    the information of all reports of a user under the public prior.
+    rating may displace another. `person`: the guarantee per user at the requested delta.
+    `information`: of all reports of a user under the public prior.
     """
 
     plan: str
@@ -47,7 +55,7 @@ class SlotTerms:
     epsilon: str
     slot: Guarantee
     person: Guarantee
-    told: float
+    information: float
 
     @property
     def words(self) -> str:
@@ -88,7 +96,7 @@ def slot_terms(
             f"No {kind} plan on this catalogue stays within epsilon {person} per user at delta "
             f"{delta}; use a larger epsilon or delta."
         )
-    return max(candidates, key=lambda terms: float(f"{terms.told:.6g}"))
+    return max(candidates, key=lambda terms: float(f"{terms.information:.6g}"))
 
 
 def _most(at: Callable[[str], Plan], person: str, delta: str, n_items: int) -> SlotTerms | None:
@@ -111,7 +119,7 @@ def _most(at: Callable[[str], Plan], person: str, delta: str, n_items: int) -> S
                 epsilon=STEPS[middle],
                 slot=candidate.guarantee,
                 person=guarantee,
-                told=_information(candidate, n_items),
+                information=_information(candidate, n_items),
             )
             low = middle + 1
         else:

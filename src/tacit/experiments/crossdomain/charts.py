@@ -45,7 +45,7 @@ STROKES = {"none": "solid", "strict": "dashed", "faithful": "dotdashed"}
 # Legend strokes of the style sheet, by mode.
 LEGEND = {"none": "provider", "strict": "device", "faithful": "curator"}
 MODES = {"none": "no privacy", "strict": "strict", "faithful": "as published"}
-METRICS = {"mae": "mean absolute error", "ndcg_at_20": "NDCG of lists of 20"}
+METRICS = {"mae": "mean absolute error", "ndcg_at_20": "NDCG@20"}
 BETTER = {"mae": "lower is better", "ndcg_at_20": "higher is better"}
 Kinds = Mapping[tuple[str, str], Sequence[TrialRow]]
 

@@ -4,6 +4,10 @@ A user's score of an item is the sum of links from their items, plus an inner pr
 Links are few and all added. The product is at most the product of norms (Cauchy-Schwarz): items are
 grouped in panels by norm, largest first, and a panel is skipped if its largest sum of links plus
 the bound is below the user's k-th best score.
+
+Products of a binary sparse matrix: sums over the cells of each row, on all cores.
+
+Cells are added in order, so results do not depend on the cores or on the division of rows.
 """
 
 from typing import Any, NamedTuple

@@ -22,7 +22,7 @@ Where the reports already contain a user's ratings, the ratings add no new infor
 draws of users and items account for that; a mean does not, and overfits the user's own ratings.
 Variational inference gives the correction: if reports were the ratings, each rating would add an
 item's posterior variance per factor over sigma^2 to the precision of the factors. Reports carry the
-fraction `told` of it.
+fraction `information_fraction` of it.
 """
 
 from dataclasses import dataclass
@@ -73,13 +73,13 @@ def condensed(
     weights: Floats,
     features: Doubles,
     sigma: float,
-    told: float,
+    information_fraction: float,
 ) -> CondensedItems:
     """Distil the D draws of a chain into one with R = min(D K, 32) factors.
 
     `mu`: shape (D,). `items`: shape (D, items, 1 + K). `precision`: shape (D, 1 + K). `weights`:
-    shape (D, features, 1 + K). `features`: F, shape (features, features). `told`: fraction of a
-    rating's information that its report carries, 0 to 1.
+    shape (D, features, 1 + K). `features`: F, shape (features, features).
+    `information_fraction`: the share of a rating's information in its report, 0 to 1.
     """
     spread = 1 / np.sqrt(precision[:, 1:].astype(np.float64))
     scaled = weights[:, :, 1:] / spread[:, None]
@@ -98,7 +98,7 @@ def condensed(
         items=np.column_stack([bias, halved(A)]).astype(np.float32),
         precision=np.r_[1 / variance, np.ones(A.shape[1])].astype(np.float32),
         prior_weights=np.column_stack([weights[:, :, 0].mean(0), W]).astype(np.float32),
-        shrinkage=(told * rest / spread.shape[1] / sigma**2).astype(np.float32),
+        shrinkage=(information_fraction * rest / spread.shape[1] / sigma**2).astype(np.float32),
     )
 
 

@@ -15,20 +15,21 @@ from numpy.typing import NDArray
 from tacit.engines.engine import Engine
 from tacit.engines.tables import State, Table, Tables, opened
 from tacit.models.channel_mf.likelihood import (
-    MOSTLY,
+    INFORMATIVE,
+    information_fraction,
+    residual_scales,
     score_table,
     starting_level,
-    told,
     worth,
     worthwhile_directions,
     worthwhile_factors,
-    worthwhile_spreads,
 )
 from tacit.models.channel_mf.row_prior import Features, LevelPrior, with_expected_presence
 from tacit.models.channel_mf.side import NAMES, ChainSide, Given, generator
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_features import Presence, presence
-from tacit.models.evidence.presence_matrix import MOST_HIDDEN, PresenceMatrix, Spectrum, spectrum
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum
 from tacit.models.evidence.slot_reports import presence_mixture
 from tacit.vocabulary import check_codes
 
@@ -75,8 +76,8 @@ class GibbsChain:
         usual = score_table(data.likelihood, data.blocks, data.scale)
         self.mu = starting_level(usual, data)
         ratings = worth(usual, data, self.mu)
-        self.told = told(usual, data, self.mu)
-        spreads = worthwhile_spreads(self.told)
+        self.information_fraction = information_fraction(usual, data, self.mu)
+        spreads = residual_scales(self.information_fraction)
         self.scores = score_table(data.likelihood, data.blocks, data.scale, spreads)
         if directions is None:
             K = factors or worthwhile_factors(ratings, 0, data)
@@ -93,7 +94,7 @@ class GibbsChain:
             engine=engine, tables=tables,
         )  # fmt: skip
         self.spreads_vary = len(spreads) > 1
-        self.weights_creep = self.told < MOSTLY and self.presence is not None
+        self.moves_weights = self.information_fraction < INFORMATIVE and self.presence is not None
         self.people = start(0, data.layout.users, given=people, spread=spreads.index(1.0))
         self.items = start(1, data.layout.items, given=items, spread=0)
         self.readings = self.scores.readings
@@ -175,7 +176,7 @@ class GibbsChain:
 
     def _draw_side(self, side: ChainSide, other: ChainSide) -> NDArray[np.int64]:
         inputs = self._inputs(side, other)
-        if self.weights_creep and self.sweeps % len(NAMES) == side.number:
+        if self.moves_weights and self.sweeps % len(NAMES) == side.number:
             inputs = side.moved(self.sweeps // len(NAMES) % self.width, inputs, self.engine)
         counts = side.redraw(inputs, self.engine, self.tables)
         rng = generator((self.seed, self.sweeps, side.number + 2))
@@ -210,7 +211,7 @@ class GibbsChain:
         if self.presence is None:
             return [], list(described)
         people = self.presence.supposed(matrix)
-        items = with_expected_presence(self.presence.item_features, matrix.told_of, described)
+        items = with_expected_presence(self.presence.item_features, matrix.is_observed, described)
         ends = np.cumsum([items.shape[1], *(len(each.order) for each in described)])
         presence_means, *means = np.split(people, ends[:-1], axis=1)
         rated = [replace(each, values=mean) for each, mean in zip(described, means, strict=True)]

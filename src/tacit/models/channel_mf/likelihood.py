@@ -1,4 +1,18 @@
-"""Likelihood of reports, their information, and the number of factors that it supports."""
+"""Exact likelihood of a report given the latent preference theta, tabulated.
+
+The true rating is the level whose cell contains theta + sigma * normal; cells are bounded by the
+midpoints between levels. With P the channel's table,
+
+    q(o | theta) = sum_r Pr(r | theta) P(o | r),   s = q' / q,   J = sum_o q'^2 / q.
+
+Users differ in their residual scale, so there is one table per scale.
+
+Model capacity from the Fisher information of the reports.
+
+A report's information about theta, times sigma^2, is its effective sample size in clean ratings.
+The total bounds how many unknowns the reports can identify. Only reports and the public table
+enter, no true rating.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -119,7 +133,7 @@ FEWEST_FACTORS, MOST_FACTORS = 5, 31
 MOST_FOR_DIRECTIONS = 9  # factors; maximizes the held-out likelihood on MovieLens
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 4, 40
 ROWS = 40
-MOSTLY = 0.5  # information fraction
+INFORMATIVE = 0.5  # information fraction
 FEWEST_DRAWS, MOST_DRAWS = 4, 64
 MEMORY = 64 << 20  # bytes for the item rows of all draws
 
@@ -141,7 +155,7 @@ def worth(scores: ScoreTable, data: Evidence, level: float) -> float:
     return float(information) * scores.sigma**2
 
 
-def told(scores: ScoreTable, data: Evidence, level: float) -> float:
+def information_fraction(scores: ScoreTable, data: Evidence, level: float) -> float:
     """Return the fraction of a rating's information that its report carries at `level`, 0 to 1.
 
     Slots that a plan does not query carry none.
@@ -152,13 +166,13 @@ def told(scores: ScoreTable, data: Evidence, level: float) -> float:
     return float(min(worth(scores, data, level) / max(ratings * clean, 1e-9), 1.0))
 
 
-def worthwhile_spreads(told: float) -> tuple[float, ...]:
+def residual_scales(information_fraction: float) -> tuple[float, ...]:
     """Return the residual scales a user may have.
 
     Only the usual one where reports carry less than half of a rating's information: channel noise
     then dominates the residuals.
     """
-    return SPREADS if told >= MOSTLY else (1.0,)
+    return SPREADS if information_fraction >= INFORMATIVE else (1.0,)
 
 
 def worthwhile_factors(ratings: float, directions: int, data: Evidence) -> int:

@@ -5,6 +5,16 @@ observation of it, and the report is a draw from the channel's table. Gibbs swee
 posterior; their conditionals use the score and Fisher information of the exact likelihood. One
 sampler therefore covers every epsilon, mixed channels, and no noise at all. Where presence is
 public, it shapes the priors of users and items.
+
+Distil the predictions of all posterior draws into the condensed item model for devices.
+
+`condensed` keeps means, so it loses the joint uncertainty of items and the curvature of the link.
+Where the provider has the ratings themselves, it can compute a device's fold-in. For some users u,
+with rows x_u under the condensed draw,
+
+    mean_d theta_ui(d) - theta_ui  ~  a_i + b_i . x_u        (least squares over u, each item i)
+
+is the error of item i; a_i is added to its bias, b_i to its factors. Size and format are unchanged.
 """
 
 from collections.abc import Callable
@@ -165,7 +175,7 @@ def _fitted(name: str, data: Evidence, chain: GibbsChain) -> Fitted:
         presence=chain.presence,
         prior_weights=weights if chain.presence else None,
         condensed=condensed(
-            mu, items, precision, weights, chain.people.mean_gram, sigma, chain.told
+            mu, items, precision, weights, chain.people.mean_gram, sigma, chain.information_fraction
         ),
     )
     return replace(fitted, condensed=taught(fitted, data))

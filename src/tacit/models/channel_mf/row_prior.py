@@ -1,4 +1,45 @@
-"""Priors of user and item rows: linear in features, with a common level, also for unrated items."""
+"""Hierarchical prior of one side's rows: a linear map of features, one precision per column.
+
+    x_rk ~ N(f_r . w_k, 1 / precision_k)      w_jk ~ N(0, 1 / (order_j tightness_k))
+
+precision and tightness are drawn from their gamma conditionals, so nothing is tuned. Features come
+in decreasing order, and the j-th is expected to explain 1/j of what the first does. With equal
+priors, forty uninformative directions would add the uncertainty of forty weights where reports are
+few. A feature concentrated on few rows, as in a sparse table, is expected to explain less still:
+its effective number of rows is (sum f^2)^2 / sum f^4, a third of all rows for a normal feature. Few
+rows carry little information about a weight and are all that it affects.
+
+Interweaving of the global level mu and the biases: mu + b held fixed, mu redrawn.
+
+Given the biases, n reports determine mu so tightly that it hardly moves in a sweep. But the reports
+only determine mu + b of a side; the split into mu and b is left to the priors
+
+    mu ~ N(centre, 1 / precision),   b_r ~ N(prior_r, 1 / prior precision).
+
+Redrawn given mu + b, the level converges within a few sweeps instead of a few hundred (the
+interweaving of Yu and Meng 2011, with the exact conditional).
+
+Expected presence features of unrated items, predicted from public item metadata.
+
+Presence directions carry most of an item prior's information, and metadata features are weighted
+conditionally on them: a weight is the effect of a genre *given* the popularity of its items. An
+unrated item has no presence, so this weight alone would mislead. Its presence is predicted from
+items with similar metadata by ridge regression over the rated items,
+
+    W = (D' D + ridge)^-1 D' F,
+
+where each column's ridge minimizes generalised cross-validation (Golub, Heath and Wahba 1979), ||F
+- D W||^2 / (n - tr(D (D' D + ridge)^-1 D'))^2.
+
+Joint move of a column of prior weights and its rows, with the rows' residuals held fixed.
+
+Given the rows x_r = f_r . w + z_r, thousands of them determine w, however little the reports carry
+about each. With weak reports w would change slowly for hundreds of sweeps. Given z instead, only
+the reports determine w, and the rows move with it. Alternating both updates mixes as fast as the
+better one (the interweaving of Yu and Meng 2011).
+
+As for rows, one scoring step proposes, and the likelihood accepts or rejects (Metropolis-Hastings).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,10 @@
-"""The conditional draws of one side, users or items, block by block, with their random streams."""
+"""The conditional draws of one side, users or items, block by block, with their random streams.
+
+Random numbers keyed by row: a row's draws do not depend on which rows are drawn with it.
+
+Each run of `RUN` rows has its own generator, keyed by seed, sweep and side. Results are identical
+for any division into blocks, on any worker, and after a restart.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

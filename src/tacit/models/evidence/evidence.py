@@ -1,4 +1,11 @@
-"""Evidence: the common input of all models, for reports and true ratings alike."""
+"""Evidence: the common input of all models, for reports and true ratings alike.
+
+Reports through channels that protect presence, where most slots hold no rating.
+
+Such a channel has an input and a symbol "missing". A slot that sends another symbol is *reported*;
+its symbol stems from a rating or is random. Evidence retains the reported slots. This module
+computes how likely a slot is to be reported, and what an unrated slot sends.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

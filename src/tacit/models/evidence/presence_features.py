@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.kernels.layout import Side
-from tacit.models.evidence.presence_matrix import DAMPING, PresenceMatrix, Spectrum
+from tacit.models.evidence.presence_matrix import DAMPING, PresenceMatrix
+from tacit.models.evidence.presence_spectrum import Spectrum
 from tacit.models.rounded import halved
 
 Floats = NDArray[np.float64]
@@ -110,7 +111,7 @@ def presence(matrix: PresenceMatrix, spectrum: Spectrum) -> Presence:
 
 def _standardised(matrix: PresenceMatrix, vectors: Floats, directions: Floats) -> Presence:
     activity, popularity = np.log1p(matrix.of_people), np.log1p(matrix.of_items)
-    item_features = _standard(np.column_stack([popularity, directions]), matrix.told_of)
+    item_features = _standard(np.column_stack([popularity, directions]), matrix.is_observed)
     vectors, centre = _over_profiles(matrix, vectors)
     return Presence(
         vectors=vectors,

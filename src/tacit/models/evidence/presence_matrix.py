@@ -1,4 +1,19 @@
-"""The debiased presence matrix, its products on an engine, and its spectrum above the noise."""
+"""Presence matrix estimated from reports: C with E[C] = A, the true 0/1 matrix of rated cells.
+
+Where presence is public C is A itself. Where a channel protects it, a slot is reported with
+probability p if rated and q if not, and, with the fraction rho of slots queried,
+
+    C_ui = (reported_ui - q) / ((p - q) rho)    queried,    0    not queried
+
+has expectation A_ui (Zheng's reports, debiased). C is a sparse matrix minus a matrix of rank one
+(or a sparse one, if only some slots were queried). Products with it cost as much as the number of
+reports; the m x n cells are never materialized.
+
+Binary sparse matrix whose products run on an engine, block by block of rows.
+
+A row's sum depends on its own cells alone, in their order, so results are identical for any engine
+and any blocks. Products with the transpose are sums over the rows of the other side.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -7,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, svds
+from scipy.sparse.linalg import LinearOperator
 
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
@@ -15,7 +30,6 @@ from tacit.engines.side_rows import SideRows, of_matrix
 from tacit.engines.tables import InMemory, Tables
 from tacit.kernels.layout import Side
 from tacit.kernels.lists.linked import row_sums
-from tacit.kernels.predict import bilinear
 
 Array = NDArray[Any]
 
@@ -112,7 +126,7 @@ class PresenceMatrix:
         return self.unrated * (1 - self.unrated) / (self.rated - self.unrated) ** 2
 
     @property
-    def told_of(self) -> NDArray[np.bool_]:
+    def is_observed(self) -> NDArray[np.bool_]:
         """Which items have presence information, shape (items,).
 
         An item without raters has none: its zero count is not evidence of its properties, but would
@@ -249,97 +263,3 @@ def _shrunk(counts: Doubles, noise: Doubles) -> Doubles:
     spread = max(float(counts.var() - noise.mean()), 1e-9)
     centre = float(counts.mean())
     return np.maximum(centre + spread / (spread + noise) * (counts - centre), 0.0)
-
-
-MOST_HIDDEN = 40  # most directions where presence is protected: noise hides the rest
-NEAR, ROUGHLY = 1e-3, 1e-2
-"""Tolerances of directions and of the permuted spectrum: residuals as a fraction of a squared
-singular value, whose own error is their square. Near the noise level, where directions are dropped,
-the last digits would cost thousands of products."""
-LEAST, CEILING = 0.1, 0.95  # least multiple of activity x popularity, greatest probability
-
-
-@dataclass(frozen=True, eq=False)
-class Spectrum:
-    """Singular triplets. `people`: U, shape (users, d). `values`: (d,). `items`: V, (items, d)."""
-
-    people: Doubles
-    values: Doubles
-    items: Doubles
-
-    def leading(self, directions: int) -> "Spectrum":
-        """Return the first `directions` of them."""
-        first = slice(directions)
-        return Spectrum(self.people[:, first], self.values[first], self.items[:, first])
-
-    def probabilities(
-        self,
-        matrix: PresenceMatrix,
-        users: NDArray[np.int32],
-        items: NDArray[np.int32],
-        entries: Doubles | None = None,
-    ) -> Doubles:
-        """Return P(rated) at cells, excluding each cell's own report, shape (n,).
-
-        `entries`: C at each of them; None where all are reported.
-
-        The estimate D_u^1/2 U s' V' D_i^1/2 contains a fraction h_ui = a_u + b_i - a_u b_i of the
-        cell's own entry, a_u = sum_k (s'_k / s_k) U_uk^2. It is removed, because the report itself
-        is weighed later, through the channel's table. Low rank becomes negative where little is
-        rated; the result is at least a tenth of activity times popularity.
-        """
-        denoised = shrunk(self.values, matrix)
-        entries = matrix.entry[users] if entries is None else entries
-        ratio = denoised / self.values
-        roots = [np.sqrt(degree) for degree in matrix.degrees]
-        left, right = self.people * denoised * roots[0][:, None], self.items * roots[1][:, None]
-        estimate = bilinear(users, items, 0.0, _without_bias(left), _without_bias(right))
-        a, b = (self.people**2 @ ratio)[users], (self.items**2 @ ratio)[items]
-        held = np.minimum(a + b - a * b, 0.9)
-        plain = matrix.expected(users, items)
-        estimate = plain + (estimate - held * (entries - plain)) / (1 - held)
-        return np.clip(np.maximum(estimate, LEAST * plain), 1e-6, CEILING)
-
-
-def spectrum(matrix: PresenceMatrix, directions: int) -> Spectrum:
-    """Return the leading `directions` of B in decreasing order, without noise directions."""
-    left, values, right = _leading(matrix, min(directions, min(matrix.shape) - 1), NEAR)
-    order = np.argsort(-values)
-    U, s, V = left[:, order], values[order], right[order].T
-    real = shrunk(s, matrix) > 0 if matrix.protected else s > permuted_value(matrix)
-    # The solver leaves each direction's sign open; a fixed rule makes runs reproducible.
-    mirror = np.sign(V.sum(0)) + (V.sum(0) == 0)
-    return Spectrum((U * mirror)[:, real], s[real], (V * mirror)[:, real])
-
-
-def shrunk(values: Doubles, matrix: PresenceMatrix) -> Doubles:
-    """Return singular values of B without the noise, shape (d,)."""
-    wide, narrow = max(matrix.shape), min(matrix.shape)
-    unit, b = matrix.noise * np.sqrt(wide), narrow / wide
-    y = values / unit
-    inside = np.sqrt(np.maximum((y * y - b - 1) ** 2 - 4 * b, 0)) / y
-    return np.where(y > 1 + np.sqrt(b), inside * unit, 0.0)
-
-
-def permuted_value(matrix: PresenceMatrix) -> float:
-    """Return the second singular value of B after a random permutation of items among ratings.
-
-    It keeps the activity of users and the popularity of items, which are the first singular vector.
-    """
-    dealt = matrix.reported.copy()
-    dealt.indices = np.random.default_rng(0).permutation(dealt.indices)
-    dealt.sum_duplicates()
-    dealt.data[:] = 1  # duplicates of an item within a user
-    values = _leading(replace(matrix, reported=dealt), 2, ROUGHLY)[1]
-    return float(values.min())
-
-
-def _leading(matrix: PresenceMatrix, rank: int, near: float) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the leading singular triplets (U, s, V') of B, in any order."""
-    even = np.ones(min(matrix.shape)) / np.sqrt(min(matrix.shape))
-    left, values, right = svds(matrix.normalized(), k=rank, v0=even, tol=near)
-    return left, np.asarray(values, np.float64), right
-
-
-def _without_bias(rows: Doubles) -> NDArray[np.float32]:
-    return np.pad(rows, ((0, 0), (1, 0))).astype(np.float32)

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.models.evidence.evidence import Evidence
-from tacit.models.evidence.presence_matrix import PresenceMatrix, Spectrum, spectrum
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.evidence.presence_spectrum import Spectrum, spectrum
 
 DIRECTIONS = 20
 COMPARED = 500  # users sampled for ranks: a fraction then has an error of .02

@@ -1,4 +1,23 @@
-"""Reports of slots: debiased values, and the mixture of rated and unrated slots."""
+"""Reports of slots: debiased values, and the mixture of rated and unrated slots.
+
+Debiased reports: numbers whose expectation is the rating, and their noise.
+
+Each symbol o gets a number g(o) such that, over the channel,
+
+    E[g | rated r] = r - middle,      E[g | not rated] = 0      (a slot without a report counts 0),
+
+which makes sums over users or items unbiased, whatever the channel adds at random.
+
+Reports of possibly unrated slots as reports of ratings through a noisier channel.
+
+A slot that was rated with prior probability w sends the symbol o with
+
+    q(o | level) = (1 - w) P(o | not rated) + w P(o | level),
+
+which is a channel too. Slots of similar w share one, so that a model of reported ratings fits
+reports of slots unchanged. Slots that were not reported carry no information about preferences:
+these channels are equally likely to send nothing for every rating.
+"""
 
 from dataclasses import dataclass, replace
 

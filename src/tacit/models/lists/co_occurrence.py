@@ -9,6 +9,15 @@ two of them are sampled together slightly less often than independent ones:
     E[asked_i asked_j] = (K / n)^2 b,    b = n (K - 1) / (K (n - 1)),
 
 and G is divided by b.
+
+Sums of C_ui C_uj over users, block by block of items, from pair counts.
+
+With R_ui whether slot (u, i) was reported and A_ui whether it was queried, for users whose channels
+are of one kind,
+
+    sum_u C_ui C_uj = gain^2 (R'R - q (R'A + A'R) + q^2 A'A)_ij,    C = gain (R - q A)
+
+and the products are counts, so results are identical in any order of summation.
 """
 
 from dataclasses import dataclass

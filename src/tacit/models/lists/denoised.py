@@ -16,6 +16,13 @@ sums over users (Marchenko and Pastur) would drop them, and more of the signal.
 
 An item's weight is its count to the power of an *emphasis*. Directions of popular items then exceed
 their noise further, which helps where noise is strong; where it is weak, others are lost.
+
+Leading directions of debiased presence, each entry scaled to equal noise.
+
+with degrees that include the noise of a slot (`PresenceMatrix.degrees`), or the plain ones without
+noise. Directions are computed by block power iteration (Halko, Martinsson and Tropp, "Finding
+structure with randomness", 2011): a product with C costs as much as the number of reports, and the
+users x items cells are never materialized.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,14 @@
-"""Top-N lists from a rating model: by predicted rating, or by expected gain with a list model."""
+"""Top-N lists from a rating model: by predicted rating, or by expected gain with a list model.
+
+Top-N lists by expected gain: presence and predicted rating combined.
+
+    gain_j = s_j (r_j - lo) / (hi - lo)    where s_j > 0, and s_j elsewhere
+
+s_j: score of a top-N model, how strongly it predicts an interaction with item j. r_j: predicted
+rating, lo and hi the ends of the scale. If s_j is a probability, this is the expected gain of
+showing the item, where an interaction gains its rating's position on the scale. No parameter is
+tuned. `ListProfile.recommend` does the same on the device.
+"""
 
 import numpy as np
 from numpy.typing import NDArray

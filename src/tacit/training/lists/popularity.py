@@ -8,8 +8,8 @@ import numpy as np
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.ratings import Ratings
-from tacit.training.mechanism.accounting import Account, require_vocabularies
-from tacit.training.mechanism.contributions import CanonicalRatings
+from tacit.training.mechanism.accounting import Account
+from tacit.training.mechanism.contributions import CanonicalRatings, require_vocabularies
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.fitted_model import published
 from tacit.training.person.noisy_counts import even_weights, noisy_counts

@@ -1,4 +1,13 @@
-"""Accounting of trainers, per user by Renyi curves and per value by basic composition."""
+"""Accounting: one (epsilon, delta) budget per user, divided among Gaussian releases.
+
+A release with the fraction w of the budget has the multiplier z / sqrt(w), where fractions add up
+to 1. Together they have the privacy cost of one release of multiplier z: Renyi divergences of
+Gaussians add up, and that of order alpha is alpha / (2 z^2). z is the smallest multiplier with at
+most epsilon at delta. The Renyi bound is used because it holds for discrete Gaussians as for
+continuous ones (Canonne, Kamath and Steinke 2020); the value by privacy loss distributions, for the
+continuous law, is reported for comparison. The computation is by the library dp-accounting (the
+extra `curator`).
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,14 +16,13 @@ from decimal import ROUND_CEILING, Decimal
 from functools import cache
 from importlib.util import find_spec
 from math import log, sqrt
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import CertificateError, RequestError
-from tacit.ratings import Ratings
-from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases, Spend
+from tacit.training.mechanism.noisy_releases import NoisyReleases, Spend
 
 PLAIN = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
@@ -228,85 +236,3 @@ def _epsilon(accountant: Any, multipliers: Sequence[str], delta: str) -> float:
     for multiplier in multipliers:
         accountant.compose(GaussianDpEvent(float(multiplier)))
     return float(accountant.get_epsilon(float(delta)))
-
-
-Value = TypeVar("Value")
-
-
-@dataclass
-class ValueAccount:
-    """Releases within a budget. A release beyond epsilon is refused before noise is drawn.
-
-    `epsilon`: nats per rating value, a decimal string. `releases`: source of noise. Raises
-    `RequestError` for an epsilon that is not a positive decimal.
-    """
-
-    epsilon: str
-    releases: NoisyReleases = field(default_factory=SecretReleases)
-    spent: list[Spend] = field(default_factory=list[Spend])
-    opened: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        nats(self.epsilon)
-        self.opened = len(self.releases.spent)
-
-    @property
-    def total(self) -> Decimal:
-        """Privacy cost so far, in nats per rating value."""
-        return sum((Decimal(look.price) for look in self.spent), Decimal(0))
-
-    def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """Implement `NoisyReleases.laplace`. Raises `CertificateError` beyond the budget."""
-        self._pay(Spend(name, "laplace", epsilon))
-        return self.releases.laplace(name, totals, sensitivity=sensitivity, epsilon=epsilon)
-
-    def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
-        """Implement `NoisyReleases.vectors`. Raises `CertificateError` beyond the budget."""
-        self._pay(Spend(name, "vectors", epsilon))
-        return self.releases.vectors(name, rows, sensitivity=sensitivity, epsilon=epsilon)
-
-    def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:
-        """Raise `CertificateError`: Gaussian noise has no epsilon without a delta."""
-        raise CertificateError(
-            f"The release {name} requests Gaussian noise, which guarantees no epsilon at delta 0; "
-            "use `laplace` or `vectors`."
-        )
-
-    def public(self, name: str, value: Value) -> Value:
-        """Implement `NoisyReleases.public`: free, and recorded."""
-        self.spent.append(Spend(name, "public", "0"))
-        return self.releases.public(name, value)
-
-    def close(self) -> str:
-        """Return the epsilon of the complete training run, in nats per rating value.
-
-        Raises `CertificateError` if anything was released outside this account.
-        """
-        drawn = self.releases.spent[self.opened :]
-        if drawn != self.spent:
-            raise CertificateError(
-                f"The noise drawn, {drawn}, differs from the charged noise, {self.spent}."
-            )
-        return self.epsilon
-
-    def _pay(self, spend: Spend) -> None:
-        if self.total + nats(spend.price) > nats(self.epsilon):
-            raise CertificateError(
-                f"The release {spend.name} costs {spend.price} nats after {self.total}, which "
-                f"exceeds the {self.epsilon} nats guaranteed per rating value."
-            )
-        self.spent.append(spend)
-
-
-def require_vocabularies(ratings: Ratings) -> None:
-    """Raise `RequestError` if the data have no users or no items.
-
-    Both sets are public. Data without ratings are accepted: they are a neighbour of data in which
-    one user rated, and an error would reveal which of the two the trainer saw.
-    """
-    for name, size in (("users", ratings.n_users), ("items", ratings.n_items)):
-        if size == 0:
-            raise RequestError(
-                f"{name} must contain at least 1 id, got 0; declare them with `with_people` and "
-                "`with_catalogue`."
-            )

@@ -17,6 +17,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import RequestError
 from tacit.kernels.layout import Side, layout
 from tacit.ratings import Ratings
 from tacit.training.mechanism.noisy_releases import MOST_DEVIATION
@@ -179,3 +180,17 @@ def gram_sensitivity(grid: NormBounds, width: int) -> int:
 
 def _root_up(square: int) -> int:
     return math.isqrt(square - 1) + 1
+
+
+def require_vocabularies(ratings: Ratings) -> None:
+    """Raise `RequestError` if the data have no users or no items.
+
+    Both sets are public. Data without ratings are accepted: they are a neighbour of data in which
+    one user rated, and an error would reveal which of the two the trainer saw.
+    """
+    for name, size in (("users", ratings.n_users), ("items", ratings.n_items)):
+        if size == 0:
+            raise RequestError(
+                f"{name} must contain at least 1 id, got 0; declare them with `with_people` and "
+                "`with_catalogue`."
+            )

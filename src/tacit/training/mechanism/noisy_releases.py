@@ -3,6 +3,12 @@
 A trainer computes totals on declared integer grids and requests noisy ones here. Noise, price and
 declared sensitivity are arguments of one call, so they cannot diverge. All releases are recorded.
 An audit can substitute this object, since it receives everything that a trainer reads.
+
+Integer noise for a curator, sampled exactly from the operating system's random bits.
+
+The discrete laws and their samplers are those of Canonne, Kamath and Steinke (2020). No floats are
+used, so the low-order bits of a release reveal nothing about the totals. Everything is vectorised:
+a rejected draw is repeated at its position.
 """
 
 import math

@@ -1,6 +1,16 @@
 """The two solvers of Xian et al. and Berlioz et al.: noisy descent, and noisy exact solutions.
 
 Numbers are in stars, a quarter of the scale's range. `NoisyReleases` draws all noise.
+
+Noise of Algorithms 2 and 3 as printed by Xian et al., and the resulting privacy loss.
+
+A row x of one side solves  min sum (c - x . q)^2 + h ||x||^2  over its n ratings, h = l n with a
+ridge l per rating. One rating may change by the range Dr. The displayed formulas are lost; these
+are Chaudhuri, Monteleoni and Sarwate's (2011), which the text cites, with Lambda = 2 l in their
+notation and c = 2, the second derivative of the squared loss.
+
+They hold for losses whose first derivative is at most 1, and rows of norm at most 1. The squared
+loss has 2 |c - x . q|, up to 2 Dr, and q is unbounded: see `objective_loss`.
 """
 
 from collections.abc import Callable

@@ -12,6 +12,19 @@ Products of one user have the squared norm (|x|^4 - sum x_a^4) / 2, and two user
 so the sensitivity is 1. The diagonal, which is mostly noise of ratings, is omitted. A low-rank
 approximation of C yields factors (`low_rank`). Each device solves its user's row from the user's
 ratings, instead of the paper's neighbours. Rarely rated items have only a mean.
+
+Item rows from a noisy covariance without its diagonal.
+
+    C_ab = d_a d_b v_a . v_b + noise,    a != b
+
+Rows have the normal prior N(0, T), and the noise of an entry the variance s^2. The posterior is
+approximated by independent rows (mean field, as Lim and Teh 2007), each optimal given the others:
+
+    S_a = (T^-1 + (d_a / s)^2 sum over b != a of d_b^2 (v_b v_b' + S_b))^-1
+    v_a = S_a (d_a / s^2) sum over b != a of C_ab d_b v_b
+
+and T is the mean of v v' + S. Unlike a cutoff of eigenvalues at the noise edge, this shrinks each
+row by its weight: rows of small weight are mostly noise. Post-processing: no rating is read.
 """
 
 import math

@@ -1,10 +1,17 @@
-"""First stage of user-level trainers: release noisy counts, which set the remaining schedule."""
+"""First stage of user-level trainers: release noisy counts, which set the remaining schedule.
+
+First stage of user-level trainers: release noisy counts, which set the remaining schedule.
+
+The first tenth of the budget is spent on the mean rating, on rating frequencies of items and,
+across domains, on the number of linking users. Later stages depend on ratings through these
+releases alone.
+"""
 
 from typing import NamedTuple
 
 from tacit.ratings import Ratings
-from tacit.training.mechanism.accounting import Account, require_vocabularies
-from tacit.training.mechanism.contributions import CanonicalRatings
+from tacit.training.mechanism.accounting import Account
+from tacit.training.mechanism.contributions import CanonicalRatings, require_vocabularies
 from tacit.training.person.cross_domain_inputs import Crossing
 from tacit.training.person.item_means import Counted, counted, linked_share
 from tacit.training.person.release_schedule import (

@@ -9,6 +9,15 @@ s is a user's weights, ||s|| <= 1. A user's own bias is subtracted from their ra
 which narrows the labels. The first own bias is a mean around mu, so a user who rates good items
 looks like one who rates everything high; own' is a mean around the rough item means. Weights of all
 sums are bounded in the same way, so bounding the labels adds almost no bias.
+
+Item biases from noisy sums: h_j = W_j b_j + noise. Post-processing of releases.
+
+Frequently rated items are liked more, so the prior uses the frequency:
+
+    b_j ~ N(x_j . c, t^2),    x_j = (1, log W_j standardised) among the items of j's domain.
+
+c is the generalised least squares estimate with shrinkage to zero. t^2 is the mean of (b - x c)^2
+plus its posterior variance over the items, iterated (EM).
 """
 
 from dataclasses import dataclass

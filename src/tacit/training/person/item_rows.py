@@ -1,4 +1,38 @@
-"""Item rows from noisy sums: their posterior, cross-fitting, and the scale of the factors."""
+"""Item rows from noisy sums: their posterior, cross-fitting, and the scale of the factors.
+
+Cross-fitting: a rating's contribution to its item uses a user row fitted without that rating.
+
+If a user's row were solved from the same ratings that then update the items, noise in a rating
+would look like preference: with some 30 ratings per user and 6 factors, fitted factors predict
+worse than none. So each user's ratings are divided into `FOLDS` folds, by position in the profile,
+and a rating is paired with the row fitted to the other folds. Contribution bounds are unchanged:
+each row has bounded length, and each rating has one row.
+
+Such a row x^ is itself uncertain, so that the items learn v^ = rho v from it (attenuation), where
+rho^2 = n t^2 / (n t^2 + sigma^2) for n ratings per row and factors of variance t^2. From the
+observed variance rho^2 t^2 of v^,
+
+    t^2 = (rho^2 t^2 + sqrt((rho^2 t^2)^2 + 4 rho^2 t^2 sigma^2 / n)) / 2.
+
+Item rows from noisy sums: h_j = A_j v_j + noise, with one normal prior for all v_j.
+
+Noise of covariance N_j and the prior N(0, T) give
+
+    v_j = (A_j N_j^-1 A_j + T^-1)^-1 A_j N_j^-1 h_j,
+
+and T is the mean of v v' plus its posterior covariance over the items, iterated (EM). Items that
+are dominated by noise are shrunk close to zero. Post-processing: no rating is read.
+
+Scaling of the learnt factors by a private comparison on held-out ratings.
+
+Each user compares, for each of a few scales a, the errors of factors a v and of no factors at
+ratings that their row was fitted without (`cross_fit`):
+
+    gain_a = mean over the user's ratings of (error without factors)^2 - (error with a v)^2.
+
+The vector of gains is clipped to a bounded norm and summed with noise. Scale 1 is replaced only by
+one that is better, or by no factors, by clearly more than the noise.
+"""
 
 import math
 from dataclasses import dataclass

@@ -7,6 +7,18 @@ the item rows to their posterior mean given all reports (`item_posterior`).
 Users' rows never leave the device: predictions exist on devices only. The paper names a projection
 and a stabilising factor, but their constants could not be recovered. The projection here is ours,
 and a posterior under a public prior replaces the factor, the step, and the ridge on item rows.
+
+Posterior means of item rows from the noisy gradients of all rounds.
+
+The gradient of round t is nearly linear in the rows of that round. With rows relative to their
+initial values, for each column:
+
+    g_t = u (d_t - n) + noise of variance v_t,     n ~ N(0, s^2)
+
+d_t is a row's value in round t, n its optimum, s the public standard deviation of levels. The slope
+u grows with the number of raters of an item, which is private. It is estimated from all items
+together, by maximum likelihood (empirical Bayes), conservatively: the least slope that is not
+rejected. If noise alone explains the gradients that is 0, and the rows keep their initial values.
 """
 
 import math
@@ -28,7 +40,8 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.public_priors import LEVEL_SPREAD, OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.ratings import Ratings
 from tacit.scale import shortest
-from tacit.training.mechanism.accounting import nats, require_vocabularies
+from tacit.training.mechanism.accounting import nats
+from tacit.training.mechanism.contributions import require_vocabularies
 from tacit.training.rounds.gradient_report import Questions, ReportAccount, two_points
 
 Doubles = NDArray[np.float64]

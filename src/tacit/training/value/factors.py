@@ -12,6 +12,20 @@ The first is Xian et al.'s Algorithm 2 where its proof holds: b has density exp(
 beta = epsilon_s / (2 q_max Dr), and neither Delta nor epsilon' is needed, because the Hessian is
 the same for neighbouring data. Solves of one side use disjoint ratings, so a sweep costs 2
 epsilon_s.
+
+Factors by gradient descent on noisy errors: Xian et al.'s Algorithm 1, strict.
+
+In each of k epochs every error gets fresh noise, and is then clipped, e' = clip(r - r^ + noise).
+The model r^ is computed from earlier noisy errors, so this equals descent on k noisy copies of the
+residuals, one per epoch: these copies are released. Ratings are disjoint records at the unit
+`value`, so a copy costs its epsilon once for all of them. It is input perturbation, k times over:
+one copy at k times the epsilon would have k times less variance than the mean of all k.
+
+Implicit part of SVD++ as post-processing: user factors predicted from presence.
+
+z_u = |N(u)|^-1/2 sum over j in N(u) of y_j. Presence is public at the unit `value`, and the rows
+x_u are released; y is the ridge regression of these rows on the public table, and reads no rating.
+The paper's estimate of y is lost; its use of raw ratings is one reason why the claim fails.
 """
 
 from dataclasses import dataclass

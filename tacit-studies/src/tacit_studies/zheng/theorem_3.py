@@ -19,7 +19,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from tacit.models import evidence
-from tacit.models.least_squares.completion import SoftImpute, within
+from tacit.models.least_squares.completion import within
+from tacit.models.least_squares.nuclear_norm import SoftImpute
 from tacit.ratings import Ratings
 from tacit.reporting.panel import PALETTE
 from tacit.reporting.plot import INK, dress
