@@ -163,7 +163,7 @@ def test_what_is_said_of_a_paper_can_be_seen(row):
     for module in re.findall(r"`(tacit\.[\w.]+)`", here):
         assert importlib.util.find_spec(module), f"there is no {module}"
     commands = re.findall(r"`([^`]+)`", shown)
-    assert commands or shown in ("nothing to measure", "cannot be had")
+    assert commands or shown in ("nothing to measure", "not available")
     text = ""
     for command in commands:
         if command.startswith("tacit paper "):

@@ -90,7 +90,7 @@ def test_the_line_is_exact_for_errors_on_it():
 @pytest.mark.parametrize(("name", "people"), [("sample:2", 10**6), ("catalogue", 10**5)])
 def test_fewer_people_tell_as_much_of_each_item(name, people):
     terms = SlotTerms(
-        plan=name, cap=None, epsilon="1.0", slot=NO_PRIVACY, person=NO_PRIVACY, told=0.0
+        plan=name, cap=None, epsilon="1.0", slot=NO_PRIVACY, person=NO_PRIVACY, information=0.0
     )
     found = asked_slots(
         terms, "auto", people, simulated=20_000, n_items=1000, density=0.03, scale=SCALE
@@ -98,8 +98,8 @@ def test_fewer_people_tell_as_much_of_each_item(name, people):
     assert found.people * found.slots <= 10**6
     each = 1000 if name == "catalogue" else 2
     real = fisher_information(tools.channel("auto", "1.0", SCALE, missing=True), density=0.03)
-    told = found.people * found.slots * fisher_information(found.channel, density=0.03)
-    assert people * each * real == pytest.approx(told, rel=0.02)
+    information = found.people * found.slots * fisher_information(found.channel, density=0.03)
+    assert people * each * real == pytest.approx(information, rel=0.02)
 
 
 @pytest.mark.parametrize("people", [500, 64_000, 10**6])
@@ -114,7 +114,12 @@ def test_rounds_have_as_many_answers_at_the_same_epsilon(people):
 
 def test_few_people_are_asked_what_they_are_asked():
     terms = SlotTerms(
-        plan="sample:5", cap=None, epsilon="1.0", slot=NO_PRIVACY, person=NO_PRIVACY, told=0.0
+        plan="sample:5",
+        cap=None,
+        epsilon="1.0",
+        slot=NO_PRIVACY,
+        person=NO_PRIVACY,
+        information=0.0,
     )
     found = asked_slots(terms, "auto", 500, 500, n_items=80, density=0.1, scale=SCALE)
     assert (found.people, found.slots, found.channel.epsilon, found.share) == (500, 5, "1", 1)

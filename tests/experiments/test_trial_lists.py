@@ -14,7 +14,7 @@ from tacit.crossdomain.trial import Predicted, TrialPredictions
 from tacit.crossdomain.x_map.replacement import Draws
 from tacit.engines.local import Local
 from tacit.errors import DataError, RequestError
-from tacit.experiments.crossdomain import trials
+from tacit.experiments.crossdomain import list_trials
 from tacit.experiments.crossdomain.list_trials import AskedCatalogue, list_baselines
 from tacit.experiments.crossdomain.report import report
 from tacit.experiments.crossdomain.rows import TrialRow, list_table, mean, table
@@ -321,11 +321,11 @@ def test_a_number_that_is_none_is_refused_wherever_it_is(domains, told):
 def test_more_predictions_than_there_is_memory_for_are_refused_before_a_system_is_asked(
     domains, told, monkeypatch
 ):
-    monkeypatch.setattr(trials, "MOST_SCORES", 12 * 40 - 1)
+    monkeypatch.setattr(list_trials, "MOST_SCORES", 12 * 40 - 1)
     with pytest.raises(RequestError, match="12 test users and 40 items require 480 predictions"):
         measure(domains, Told(), with_lists=True)
     assert Told.asked == ()
-    monkeypatch.setattr(trials, "MOST_SCORES", 12 * 40)
+    monkeypatch.setattr(list_trials, "MOST_SCORES", 12 * 40)
     assert measure(domains, Told(), with_lists=True).mrr is not None
 
 

@@ -1,1 +1,1 @@
-"""Audits of privacy guarantees: exact, sampled, by replay, and of published bounds."""
+"""Audits of privacy guarantees: exact, sampled, in one run and by replay."""
