@@ -30,14 +30,14 @@ from tacit import compile_channel, fit, read, synthetic
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
-from tacit.experiments.comparison.comparison import ComparisonRunner
-from tacit.experiments.grid import Experiment
+from tacit.experiments.comparison.comparison import Comparison, ComparisonCell
+from tacit.experiments.comparison.measurement import Measurement
 from tacit.experiments.metric_columns import list_columns
 from tacit.experiments.progress import bar
-from tacit.experiments.tools import lists, tools
 from tacit.metrics.split import SplitProtocol
 from tacit.models import list_model
-from tacit.ratings import Ratings
+from tacit.models.lists.from_ratings import top_n
+from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
 from tacit.simulation.fleet import Fleet, FleetOutcome
 from tacit.vocabulary import Vocabulary
@@ -68,9 +68,9 @@ class Question:
             provider=url,
         )
 
-    def experiment(self, model: str) -> Experiment:
+    def cell(self, model: str) -> ComparisonCell:
         """A row of `compare`."""
-        return Experiment(
+        return ComparisonCell(
             dataset="lists",
             data="",
             plan=self.plan,
@@ -122,15 +122,22 @@ def in_memory(people: Ratings, model: str, stored: Reports) -> float:
     held_out = SPLIT.test(people, 0, None)
     fitted = replace(fit(model, stored), user_ids=people.user_ids)
     known, rest = people.where(~held_out), people.where(held_out)
-    return float(list_columns(lists, fitted, known, rest, "device")["ndcg_at_20"])
+
+    def of_device(own: Ratings, length: int) -> Codes:
+        return top_n(fitted, own, length, where="device")
+
+    return float(list_columns(of_device, known, rest, "device")["ndcg_at_20"])
 
 
 def compared(people: Ratings, question: Question, models: Sequence[str]) -> dict[str, float]:
     """The NDCG at home of one run of `compare`, under names that nobody had before."""
     names = sorted(secrets.token_hex(16) for _ in range(people.n_users))
     renamed = replace(people, user_ids=Vocabulary(pl.Series("id", names)))
-    run = ComparisonRunner(renamed, SPLIT, tools())
-    rows = (row for model in models for row in run(question.experiment(model)))
+    comparison = Comparison(
+        channels=(CHANNEL,), models=models, epsilons=(question.epsilon,), protocol=SPLIT
+    )
+    measure = Measurement(comparison, renamed)
+    rows = (row for model in models for row in measure(question.cell(model)))
     return {row.model: row.ndcg_at_20 for row in rows if row.where == "device"}
 
 

@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from tacit import read
-from tacit.experiments import tools
+from tacit.collection.plans import IDENTITY
 from tacit.experiments.comparison.comparison import Comparison
-from tacit.experiments.comparison.user_level import PersonComparison, on_axis
-from tacit.experiments.grid import IDENTITY, Journal
+from tacit.experiments.comparison.user_level import UserLevelComparison, on_axis
+from tacit.experiments.experiment import Journal
 from tacit.experiments.progress import bar
 from tacit.experiments.results import ResultRow
 
@@ -62,14 +62,13 @@ def axis(
     """All ways on one set, those without privacy last."""
     ratings = read(data.path, scale=scale)
     every = Comparison(channels=("auto",), models=models, epsilons=data.epsilons, delta=data.delta)
-    wanted = PersonComparison(epsilons=data.epsilons, every=every, kinds=data.plans)
-    real = tools.tools()
-    terms = wanted.terms(ratings, real)
+    wanted = UserLevelComparison(epsilons=data.epsilons, every=every, kinds=data.plans)
+    terms = wanted.terms(ratings)
     for (kind, epsilon), each in terms.items():
         print(f"{kind} at {epsilon}: {each.words}; a person has {each.person.epsilon}")
     place = None if folder is None else folder / f"{ratings.name}.journal"
     with bar(ratings.name) as progress:
-        rows = wanted.run(ratings, terms, real, Journal(place, ResultRow), progress)
+        rows = wanted.experiment(ratings, terms).rows(Journal(place, ResultRow), progress)
     return by_way(on_axis(rows, terms))
 
 

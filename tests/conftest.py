@@ -1,5 +1,6 @@
 """Fixtures that tests of several packages share."""
 
+import dataclasses
 import gc
 import gzip
 import io
@@ -26,10 +27,12 @@ from tacit.collection.rated import Rated
 from tacit.engines.engine import Engine
 from tacit.engines.local import Local
 from tacit.engines.spark import Spark
-from tacit.experiments.tools import Tools
+from tacit.experiments.comparison.comparison import Comparison
+from tacit.learners import Learner
+from tacit.models import evidence
+from tacit.models.baselines import Baseline
 from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
-from tacit.reports import Reports
 from tacit.scale import RatingScale
 from tacit.wire.task import Task
 
@@ -160,54 +163,55 @@ def ratings():
     return synthetic(60, 90, 2000)
 
 
-class Constant:
-    """Predicts one number."""
+class Mean:
+    """A model of the mean; a device adds its owner's own mean."""
 
-    def __init__(self, number):
-        self.number = number
+    def fit(self, data, *, rng=0, advance=None):
+        fitted = Baseline(items=False, people=False).fit(data)
+        free = np.full_like(fitted.precision, 1e-9)  # a device's own mean, whatever the model's
+        return dataclasses.replace(fitted, precision=free)
 
-    def predict_codes(self, users, items):
-        return np.full(len(users), self.number, np.float32)
+
+class Asks:
+    """A trainer that returns the mean of the true ratings, and notes what it was given."""
+
+    def __init__(self):
+        self.calls = []
+
+    def fit(self, data, *, epsilon, delta, rng, advance=None):
+        self.calls.append((len(data), epsilon, delta))
+        made = Guarantee(epsilon=epsilon, unit="user", trust="nobody", released="bits")
+        return dataclasses.replace(Mean().fit(evidence(data)), guarantee=made)
 
 
-def even(name, channel, epsilon, scale, cap):
-    """A plan over a channel that says nothing: two symbols, equally likely."""
-    half = 1 << 63
-    rows = ((half, half),) * scale.n_levels
+def even(name, channel, epsilon, scale, cap=None):
+    """A plan over a channel that says almost nothing: two symbols, about equally likely."""
+    half, tilt = 1 << 63, 1 << 53
+    rows = tuple((half + k * tilt, half - k * tilt) for k in range(scale.n_levels))
     return Rated(Channel(scale.levels, (Decimal(1), Decimal(5)), rows, epsilon), cap)
 
 
-def coins(ratings, plan):
-    """Reports through the channel that says nothing."""
-    return Reports(
-        users=ratings.users, items=ratings.items,
-        symbols=np.random.default_rng(1).integers(0, 2, len(ratings)).astype(np.uint8),
-        channel_of=np.zeros(len(ratings), np.uint8), channels=plan.channels, scale=ratings.scale,
-        user_ids=ratings.user_ids, item_ids=ratings.item_ids,
-        guarantee=plan.guarantee,
-    )  # fmt: skip
+@pytest.fixture
+def find():
+    """Every name is the model of the mean, but `asks`, which is a trainer."""
+    asks = Learner(name="asks", settings=Asks(), is_trainer=True, where=("device",),
+                   unit="user", modes=("strict",))  # fmt: skip
+
+    def learner(name, mode="strict"):
+        return asks if name == "asks" else Learner(name=name, settings=Mean())
+
+    return learner
 
 
 @pytest.fixture
-def tools() -> Tools:
-    """The mean of the reports as a model; a device predicts its owner's own mean."""
+def compared(ratings, find):
+    """A comparison of the models `mean` and `other` through a channel that says almost nothing."""
 
-    def fit(model, data, *, rng, **options):
-        return Constant(float(data.values.mean()))
+    def make(**changes):
+        usual = {"channels": ["even"], "models": ["mean", "other"], "epsilons": ["0.5"]}
+        return Comparison(**{**usual, "learner": find, "make_plan": even, **changes})
 
-    def device_predict(fitted, own, users, items):
-        total = np.bincount(own.users, own.values, own.n_users)
-        return (total / np.maximum(np.bincount(own.users, minlength=own.n_users), 1))[users]
-
-    def train(model, ratings, *, epsilon, rng, mode, delta, **options):
-        trained = fit(model, ratings, rng=rng)
-        trained.guarantee = Guarantee(epsilon=epsilon, unit="user", trust="nobody", released="bits")
-        return trained
-
-    def lists(fitted, own, where, length):
-        return np.tile(np.arange(length, dtype=np.int32), (own.n_users, 1))
-
-    return Tools(even, coins, fit, train, device_predict, lists)
+    return make
 
 
 @pytest.fixture

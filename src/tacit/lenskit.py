@@ -23,8 +23,8 @@ from pydantic import BaseModel
 
 from tacit import models
 from tacit.collection.perturb import perturb
+from tacit.collection.plans import plan_of
 from tacit.errors import RequestError
-from tacit.experiments import tools
 from tacit.models import Fitted
 from tacit.privacy.epsilon import epsilon_text
 from tacit.readers import as_ratings
@@ -105,7 +105,7 @@ class ReportScorer(Component[ItemList]):
         table = data.interaction_table(format="arrow", fields=["rating"], original_ids=True)
         scale = RatingScale.parse(config.scale)
         epsilon = epsilon_text(config.epsilon_per_value)
-        plan = tools.plan("rated", config.channel, epsilon, scale, None)
+        plan = plan_of("rated", config.channel, epsilon, scale)
         ratings = as_ratings(
             table, scale=scale, columns=COLUMNS, catalogue=data.items.ids().tolist(), name="dataset"
         )

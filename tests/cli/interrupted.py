@@ -8,49 +8,33 @@ Not a test: a process of its own, since a signal goes to a process.
 import sys
 import time
 
-import numpy as np
-
 from tacit.cli import main
-from tacit.experiments import tools
-from tacit.experiments.tools import Tools
+from tacit.experiments.comparison import request
+from tacit.learners import Learner
+from tacit.models import model
 
 
-class Middle:
-    """Predicts 3."""
+class Waiting:
+    """A model whose fit counts, and from some cell on waits for a signal."""
 
-    def predict_codes(self, users, items):
-        """Three stars."""
-        return np.full(len(users), 3.0)
+    def __init__(self, before):
+        self._before, self._begun = before, 0
 
-
-def waiting_after(before):
-    """A model's fit that counts, and from some cell on waits for a signal."""
-    begun = []
-
-    def fit(model, data, *, rng, **options):
-        begun.append(model)
-        if len(begun) > before:
+    def fit(self, data, *, rng=0):
+        """Fit the mean."""
+        self._begun += 1
+        if self._begun > self._before:
             print("waiting", flush=True)
             time.sleep(60)
-        return Middle()
-
-    return fit
+        return model("global-mean").fit(data, rng=rng)
 
 
-def stubs(before):
-    """What the module of tools has instead of its own, by name."""
-    replaced = Tools(
-        tools.plan,
-        tools.perturb,
-        waiting_after(before),
-        tools.train,
-        lambda fitted, own, users, items: fitted.predict_codes(users, items),
-        lambda fitted, own, where, length: np.zeros((own.n_users, 1), np.int32),
-    )
-    return {"check": lambda *names, items=False: None, "tools": lambda: replaced}
+def learner(before):
+    """Look-up of learners by which every name is a waiting model."""
+    waiting = Waiting(before)
+    return lambda name, mode="strict": Learner(name=name, settings=waiting)
 
 
 if __name__ == "__main__":
-    for name, stub in stubs(int(sys.argv[1])).items():
-        setattr(tools, name, stub)
+    request.learner = learner(int(sys.argv[1]))
     main(sys.argv[2:])

@@ -1,5 +1,6 @@
 """The command line: statuses, sentences, and that nothing is written when something is wrong."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -11,12 +12,17 @@ import pytest
 from tacit import readers
 from tacit.experiments.results import KEYS
 
+REQUEST = "tacit.experiments.comparison.request"
+
 
 @pytest.fixture(autouse=True)
-def simple(monkeypatch, tools):
-    """Models simple enough to check."""
-    monkeypatch.setattr("tacit.experiments.tools.tools", lambda: tools)
-    monkeypatch.setattr("tacit.experiments.tools.check", lambda *names, items=False: None)
+def simple(monkeypatch, find, compared):
+    """Models simple enough to check, and one that says almost nothing under every name."""
+    monkeypatch.setattr(f"{REQUEST}.learner", find)
+    for module in (REQUEST, "tacit.experiments.attacks.attacks"):
+        monkeypatch.setattr(f"{module}.check_channels", lambda *names: None)
+    for module in ("tacit.collection.plans", "tacit.experiments.attacks.attacks"):
+        monkeypatch.setattr(f"{module}.plan_of", compared().make_plan)
 
 
 @pytest.fixture
@@ -132,19 +138,20 @@ def test_a_request_that_cannot_be_met(run, data, tmp_path, arguments, status, wo
     assert [file.name for file in tmp_path.iterdir()] == ["made.csv"]
 
 
-def test_an_interrupt_without_files_still_shows_what_is_done(run, data, monkeypatch, tools):
-    import dataclasses
-
+def test_an_interrupt_without_files_still_shows_what_is_done(run, data, monkeypatch, find):
     begun = []
 
-    def fit(*given, **options):
-        begun.append(given)
-        if len(begun) == 3:
-            raise KeyboardInterrupt
-        return tools.fit(*given, **options)
+    class Stopping:
+        def fit(self, data, *, rng=0):
+            begun.append(data)
+            if len(begun) == 3:
+                raise KeyboardInterrupt
+            return find("mean").settings.fit(data, rng=rng)
 
-    stopped = dataclasses.replace(tools, fit=fit)
-    monkeypatch.setattr("tacit.experiments.tools.tools", lambda: stopped)
+    def learner(name, mode="strict"):
+        return dataclasses.replace(find(name), settings=Stopping())
+
+    monkeypatch.setattr(f"{REQUEST}.learner", learner)
     status, printed, said = run("compare", data, "--channel", "even", "--epsilon", "1,2,3")
     assert status == 130
     assert "Interrupted after 4 rows." in said

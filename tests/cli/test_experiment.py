@@ -9,7 +9,7 @@ import pytest
 
 from tacit import RequestError, compare
 from tacit.channels import CANDIDATES, choose, compile_channel
-from tacit.experiments.tools import auto_names, channel
+from tacit.collection.plans import channel_of, resolve_auto
 from tacit.models import MF
 from tacit.scale import RatingScale
 
@@ -151,13 +151,13 @@ def test_auto_stands_for_what_the_file_says(first, run, tmp_path):
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "3"])
 def test_a_channel_is_found_again_by_its_name_and_settings(plan, epsilon):
     missing = plan != "rated"
-    words = auto_names([(plan, epsilon)], STARS)[epsilon]
-    table = channel(words, epsilon, STARS, missing=missing)
+    words = resolve_auto([(plan, epsilon)], STARS)[epsilon]
+    table = channel_of(words, epsilon, STARS, missing=missing)
     assert table.id == choose(epsilon=epsilon, scale=STARS, missing=missing)[1].id
 
 
 def test_settings_of_a_name_reach_the_table():
-    told = [channel(w, "3", STARS).id for w in ("optimal", "optimal objective=information")]
+    told = [channel_of(w, "3", STARS).id for w in ("optimal", "optimal objective=information")]
     assert ("optimal", {"objective": "information"}) in CANDIDATES
     assert told == [
         compile_channel("optimal", epsilon="3", scale=STARS, **options).id
@@ -255,6 +255,7 @@ def test_what_python_compared_runs_again_from_a_shell(tmp_path, ratings, run):
     reading = {"columns": {"user": "who", "rating": "stars"}, "scale": "0:5:1", "format": "table"}
     files = {"catalogue": tmp_path / "items.csv", "people": str(tmp_path / "users.csv")}
     asked = ASKED | {"split": "time", "folds": None, "test_share": 0.2, "delta": 1e-5, "factors": 0}
+    asked["models"] = "mf"
     compare(tmp_path / "made.csv", path=tmp_path / "out.json", **asked, **reading, **files)
     assert table(tmp_path / "out.toml")["compare"]["columns"] == "user=who,rating=stars"
     status, _, said = run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")

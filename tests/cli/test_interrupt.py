@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tacit.experiments import tools
 from tacit.readers import synthetic
 
 SCRIPT = Path(__file__).with_name("interrupted.py")
@@ -44,8 +43,8 @@ def test_an_interrupted_comparison_is_resumed(tmp_path, monkeypatch, run):
     assert [row["seed"] for row in first] == [0] * 6
     assert not page.exists()
 
-    for name, stub in runpy.run_path(str(SCRIPT))["stubs"](15).items():
-        monkeypatch.setattr(tools, name, stub)
+    never = runpy.run_path(str(SCRIPT))["learner"](15)
+    monkeypatch.setattr("tacit.experiments.comparison.request.learner", never)
     status, _, said = run(*asked)
     assert status == 0, said
     assert "6 rows of an earlier run were found" in said

@@ -35,13 +35,13 @@ def test_a_fit_reads_the_table(run, files):
 
 def test_rows_say_what_was_known_and_other_tables_are_other_runs(run, files):
     result = files / "out.json"
-    asked = ("compare", files / "r.csv", "--model", "channel-mf,bias", "--epsilon", 1, *QUICK)
+    asked = ("compare", files / "r.csv", "--model", "channel-mf,mf", "--epsilon", 1, *QUICK)
     status, printed, said = run(*asked, "--items", files / "films.csv", "--json", result)
     assert status == 0, said
     assert "channel-mf knowing genre, year" in printed
     rows = json.loads(result.read_text())
     assert {row["items"] for row in rows if row["model"] == "channel-mf"} == {"genre, year"}
-    assert {"items" in row for row in rows if row["model"] == "bias"} == {False}
+    assert {"items" in row for row in rows if row["model"] == "mf"} == {False}
 
 
 def test_a_journal_is_of_one_table(files):
@@ -54,13 +54,13 @@ def test_a_journal_is_of_one_table(files):
         Comparison(channels=["auto"], models=["channel-mf"], epsilons=["1"], items=table)
         for table in tables
     ]
-    assert len({each.experiments(ratings)[0].key for each in asked}) == 3
+    assert len({each.cells(ratings)[0].key for each in asked}) == 3
 
 
 @pytest.mark.parametrize("verb", [("compare",), ("fit", "-o", "m")])
 def test_a_table_that_no_model_reads_is_refused_before_any_work(run, files, verb):
-    asked = (*verb, files / "r.csv", "--model", "bias", "--epsilon", 1, *QUICK)
+    asked = (*verb, files / "r.csv", "--model", "bias", "--epsilon", 1, "--scale", "1:5:1")
     status, _, said = run(*asked, "--items", files / "films.csv")
     assert status == 1
-    assert "items is not used by bias" in said
-    assert "choose channel-mf" in said
+    assert "items is not a setting of bias" in said
+    assert "choose from channel-mf" in said

@@ -11,9 +11,9 @@ from tacit.channels import compile_channel
 from tacit.collection import plans
 from tacit.errors import RequestError
 from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
-from tacit.experiments.attacks.report import EXPERIMENT, attack_figure, report
+from tacit.experiments.attacks.report import EXPERIMENT, attack_figure, experiment, report
 from tacit.experiments.attacks.tables import leaks, tables
-from tacit.experiments.grid import Journal
+from tacit.experiments.experiment import Journal
 from tacit.readers import synthetic
 
 
@@ -37,7 +37,7 @@ ASKED = AttackRequest(
 
 @pytest.fixture(scope="module")
 def rows(few):
-    return ASKED.run(few, Journal(None, AttackRow), quiet)
+    return experiment(ASKED, few).rows()
 
 
 def test_every_attack_meets_what_it_needs(rows):
@@ -73,20 +73,20 @@ def test_what_the_journal_has_is_not_run_again(few, rows, tmp_path, monkeypatch)
         return through(cls, *given)
 
     monkeypatch.setattr(World, "through", classmethod(counted))
-    first = ASKED.run(few, Journal(path, AttackRow), quiet)
+    first = experiment(ASKED, few).rows(Journal(path, AttackRow))
     assert len(made) == 4  # one world for all attacks on it
-    again = ASKED.run(few, Journal(path, AttackRow), quiet)
+    again = experiment(ASKED, few).rows(Journal(path, AttackRow))
     assert len(made) == 4
     assert again == first
     assert [replace(row, seconds=0) for row in first] == [replace(row, seconds=0) for row in rows]
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:5]))
-    resumed = ASKED.run(few, Journal(path, AttackRow), quiet)
+    resumed = experiment(ASKED, few).rows(Journal(path, AttackRow))
     assert [replace(row, seconds=0) for row in resumed] == [replace(r, seconds=0) for r in rows]
 
 
 def test_other_settings_are_other_experiments(few):
     changed = replace(ASKED, changes={"linkage": {"known": (3,)}})
-    keys = [{one.key for one in asked.experiments(few)} for asked in (ASKED, changed)]
+    keys = [{one.key for one in asked.cells(few)} for asked in (ASKED, changed)]
     assert len(keys[0] - keys[1]) == 5  # linkage under two plans at two epsilons, and without
 
 
@@ -94,7 +94,7 @@ def test_a_leak_is_reported(monkeypatch):
     """Planted: devices that draw at epsilon 1.1 under a table that is shown as 1."""
     many = synthetic(600, 400, 90_000, rng=6)
     asked = AttackRequest(attacks=("reconstruction",), channels=("randomized-response",))
-    assert leaks(asked.run(many, Journal(None, AttackRow), quiet))[0].startswith("None of")
+    assert leaks(experiment(asked, many).rows())[0].startswith("None of")
     hot = compile_channel("randomized-response", epsilon="1.1", scale=many.scale)
     through = World.through.__func__
 
@@ -103,7 +103,7 @@ def test_a_leak_is_reported(monkeypatch):
         return replace(told, collect=through(cls, ratings, plans.plan("rated", hot), 0).collect)
 
     monkeypatch.setattr(World, "through", classmethod(leaky))
-    rows = asked.run(many, Journal(None, AttackRow), quiet)
+    rows = experiment(asked, many).rows()
     assert any(row.leaks for row in rows)
     (said, *_) = leaks(rows)
     assert "above the guaranteed 0.4046" in said

@@ -108,27 +108,27 @@ def test_models_trainings_and_channels_take_them_too():
 
 
 def test_a_comparison_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    from tacit.experiments.comparison.comparison import ComparisonRunner
+    from tacit.experiments.comparison.measurement import Measurement
 
-    measured, whole = [], ComparisonRunner.__call__
+    measured, whole = [], Measurement.__call__
 
-    def interrupted(self, experiment):
+    def interrupted(self, cell):
         if len(measured) == 3:
             raise KeyboardInterrupt
-        measured.append(experiment.key)
-        return whole(self, experiment)
+        measured.append(cell.key)
+        return whole(self, cell)
 
     request = {"models": "bias", "epsilons": [1, 2], "path": tmp_path / "out.json"}
-    monkeypatch.setattr(ComparisonRunner, "__call__", interrupted)
+    monkeypatch.setattr(Measurement, "__call__", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compare(MADE, **request)
     again = []
     monkeypatch.setattr(
-        ComparisonRunner, "__call__", lambda self, e: (again.append(e.key), whole(self, e))[1]
+        Measurement, "__call__", lambda self, e: (again.append(e.key), whole(self, e))[1]
     )
     done = compare(MADE, **request)
     assert not set(measured) & set(again)
-    assert len(measured) + len(again) == len(done.request.experiments(MADE))
+    assert len(measured) + len(again) == len(done.request.cells(MADE))
 
 
 def test_objects_stand_beside_names():

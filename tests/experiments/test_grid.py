@@ -5,18 +5,31 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.experiments import grid
-from tacit.experiments.grid import Journal
+from tacit.experiments.experiment import Experiment, Journal
 from tacit.experiments.results import ResultRow
 from tacit.metrics.split import SplitProtocol
 
 
 @pytest.fixture
-def cells(ratings):
-    return grid.experiments(
-        ratings, SplitProtocol(seeds=2), channels=["identity", "even"], models=["mean", "other"],
-        epsilons=["0.5", "1"],
-    )  # fmt: skip
+def grid(ratings, compared):
+    """The cells of a comparison with these changes."""
+
+    def cells(**changes):
+        usual = {"channels": ["identity", "even"], "epsilons": ["0.5", "1"]}
+        return compared(**{**usual, "protocol": SplitProtocol(seeds=2), **changes}).cells(ratings)
+
+    return cells
+
+
+@pytest.fixture
+def cells(grid):
+    return grid()
+
+
+def run(cells, measure, journal=None, *progress):
+    """Rows of an experiment on these cells."""
+    declared = Experiment(title="testing", row=ResultRow, cells=cells, measure=measure)
+    return declared.rows(journal, *progress)
 
 
 @pytest.fixture
@@ -47,10 +60,10 @@ def test_the_grid_has_the_identity_once_and_every_other_channel_at_every_epsilon
     assert len({cell.key for cell in cells}) == 12
 
 
-def test_a_training_runs_once_an_epsilon_with_no_channel(ratings):
-    cells = grid.experiments(
-        ratings, SplitProtocol(), channels=["even", "odd"], models=["mean"],
-        trainings=[("asks", "strict")], epsilons=["0.5", "1"], plan="catalogue", cap=5,
+def test_a_training_runs_once_an_epsilon_with_no_channel(grid):
+    cells = grid(
+        channels=["even", "odd"], models=["mean", "asks"], protocol=SplitProtocol(),
+        plan="catalogue", cap=5,
     )  # fmt: skip
     asks = [cell for cell in cells if cell.model == "asks"]
     assert [(c.channel, c.plan, c.cap, c.epsilon, c.mode) for c in asks] == [
@@ -64,14 +77,14 @@ def test_an_interrupted_run_is_resumed(tmp_path, cells, run_cell):
     path = tmp_path / "out.json.journal"
     run_cell.stop = 3
     with pytest.raises(KeyboardInterrupt):
-        grid.run(cells, run_cell, Journal(path, ResultRow))
+        run(cells, run_cell, Journal(path, ResultRow))
     assert len(path.read_text().splitlines()) == 3
     kept = Journal(path, ResultRow)
     assert len(kept.rows(cell.key for cell in cells)) == 4
     run_cell.stop = None
-    rows = grid.run(cells, run_cell, kept)
+    rows = run(cells, run_cell, kept)
     assert run_cell.seen == [cell.label for cell in cells]
-    assert rows == grid.run(cells, run_cell, Journal(path, ResultRow))
+    assert rows == run(cells, run_cell, Journal(path, ResultRow))
     assert len(run_cell.seen) == 12
     kept.remove()
     assert not path.exists()
@@ -79,39 +92,33 @@ def test_an_interrupted_run_is_resumed(tmp_path, cells, run_cell):
 
 def test_a_torn_line_costs_one_cell_only(tmp_path, cells, run_cell):
     path = tmp_path / "out.json.journal"
-    grid.run(cells[:3], run_cell, Journal(path, ResultRow))
+    run(cells[:3], run_cell, Journal(path, ResultRow))
     path.write_bytes(path.read_bytes()[:-20])
-    grid.run(cells[:4], run_cell, Journal(path, ResultRow))
+    run(cells[:4], run_cell, Journal(path, ResultRow))
     assert len(run_cell.seen) == 5
     assert all(cell.key in Journal(path, ResultRow) for cell in cells[:4])
 
 
-def test_rows_of_another_run_are_not_taken(tmp_path, cells, run_cell, ratings):
+def test_rows_of_another_run_are_not_taken(tmp_path, cells, run_cell, ratings, grid, compared):
     journal = Journal(tmp_path / "j", ResultRow)
-    grid.run(cells, run_cell, journal)
+    run(cells, run_cell, journal)
     some = ratings.where(ratings.users > 3)
-    protocol = SplitProtocol(seeds=2)
-    others = grid.experiments(some, protocol, channels=["even"], models=["mean"], epsilons=["1"])
+    others = compared(protocol=SplitProtocol(seeds=2)).cells(some)
     assert not any(cell.key in journal for cell in others)
-    share = SplitProtocol(seeds=2, share=0.2)
-    again = grid.experiments(ratings, share, channels=["even"], models=["mean"], epsilons=["1"])
+    again = grid(protocol=SplitProtocol(seeds=2, share=0.2))
     assert not any(cell.key in journal for cell in again)
 
 
-def test_more_seeds_go_on_from_fewer(tmp_path, cells, run_cell, ratings):
+def test_more_seeds_go_on_from_fewer(tmp_path, cells, run_cell, grid):
     journal = Journal(tmp_path / "j", ResultRow)
-    grid.run(cells, run_cell, journal)
-    more = grid.experiments(
-        ratings, SplitProtocol(seeds=3), channels=["even"], models=["mean", "other"],
-        epsilons=["0.5", "1"],
-    )  # fmt: skip
-    grid.run(more, run_cell, journal)
+    run(cells, run_cell, journal)
+    run(grid(protocol=SplitProtocol(seeds=3)), run_cell, journal)
     assert len(run_cell.seen) == 12 + 6
 
 
 def test_progress_is_told(cells, run_cell):
     told = []
-    grid.run(cells, run_cell, Journal(None, ResultRow), lambda *state: told.append(state))
+    run(cells, run_cell, None, lambda *state: told.append(state))
     assert told[0] == ("mean, identity, seed 0", 0, 12)
     assert told[-1] == ("", 12, 12)
 

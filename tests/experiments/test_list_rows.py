@@ -7,8 +7,12 @@ import polars as pl
 import pytest
 
 from tacit import compare, from_frame, synthetic
+from tacit.collection.perturb import perturb
+from tacit.collection.plans import plan_of
 from tacit.engines.local import Local
-from tacit.experiments import metric_columns, tools
+from tacit.errors import RequestError
+from tacit.experiments import metric_columns
+from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.comparison.report import report
 from tacit.experiments.comparison.tables import as_text
 from tacit.experiments.metric_columns import cold_users, list_columns
@@ -30,7 +34,7 @@ def parts(ratings):
 def recorded(asked, lists_of=lambda own, length: np.zeros((own.n_users, length), np.int32)):
     """A lister that notes what it is given."""
 
-    def lister(fitted, own, where, length):
+    def lister(own, length):
         asked.append(own)
         return lists_of(own, length)
 
@@ -46,7 +50,7 @@ def drawn(own, length):
 def test_users_without_a_training_row_are_in_no_figure(parts):
     """All six figures are those of the other users' lists, whatever the left-out ones hold."""
     train, test = parts
-    found = list_columns(recorded([], drawn), None, train, test, "device")
+    found = list_columns(recorded([], drawn), train, test, "device")
     known = test.where(test.users < train.n_users - 3)
     counts = np.bincount(train.items, minlength=train.n_items)
     rows = drawn(train, 20)[: train.n_users - 3]
@@ -59,7 +63,7 @@ def test_of_large_data_some_users_are_measured(parts, monkeypatch):
     train, test = parts
     monkeypatch.setattr(metric_columns, "MOST_SCORES", train.n_items * (train.n_users // 2))
     asked = []
-    found = list_columns(recorded(asked, drawn), None, train, test, "provider")
+    found = list_columns(recorded(asked, drawn), train, test, "provider")
     assert set(asked[0].users % 2) == {0}
     some = np.unique(asked[0].users)
     held = test.where(np.isin(test.users, some))
@@ -74,10 +78,10 @@ def test_of_large_data_some_users_are_measured(parts, monkeypatch):
 def test_a_provider_is_given_the_rows_that_were_reported(parts, plan, cap):
     """Where presence is hidden the rows say whose lists to make, and are left out of none."""
     train, test = parts
-    reports = tools.perturb(train, tools.plan(plan, "randomized-response", "2", train.scale, cap))
+    reports = perturb(train, plan_of(plan, "randomized-response", "2", train.scale, cap))
     asked = []
     for where in ("provider", "device", "curator"):
-        list_columns(recorded(asked), None, train, test, where, reports=reports)
+        list_columns(recorded(asked), train, test, where, reports=reports)
     provider, *others = asked
     assert all(len(own) == len(train) for own in others)
     capped = [min(7, count) for count in np.bincount(train.users)]
@@ -150,5 +154,7 @@ def test_the_notice_counts_over_splits_and_is_absent_for_none(make_row):
 
 
 def test_popularity_does_not_stop_devices_from_running_on_an_engine():
-    real = tools.with_devices_on(Local(2), tools.tools(), ["mf", "random", "popularity"])
-    assert real.lists is not tools.lists
+    request = {"channels": ["auto"], "epsilons": ["1"], "engine": Local(2)}
+    Comparison(models=["mf", "random", "popularity"], **request)
+    with pytest.raises(RequestError, match="Devices with ease can only be simulated in this"):
+        Comparison(models=["ease"], **request)

@@ -10,19 +10,13 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from tacit.collection.plans import plan_of
+from tacit.collection.slot_terms import STEPS, slot_terms
 from tacit.errors import RequestError
-from tacit.experiments import tools
-from tacit.experiments.comparison import user_level
-from tacit.experiments.comparison.comparison import Comparison, ComparisonRunner
-from tacit.experiments.comparison.user_level import (
-    STEPS,
-    PersonComparison,
-    on_axis,
-    slot_terms,
-    terms_table,
-)
-from tacit.experiments.grid import Journal
-from tacit.experiments.results import ResultRow
+from tacit.experiments.comparison import measurement
+from tacit.experiments.comparison.comparison import Comparison
+from tacit.experiments.comparison.measurement import Measurement
+from tacit.experiments.comparison.user_level import UserLevelComparison, on_axis, terms_table
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
 from tacit.training import LIST_TRAININGS, PER_PERSON, PGMF, TRAININGS
@@ -35,14 +29,12 @@ SCALE = RatingScale.parse("1:5:1")
 @pytest.fixture
 def few_sizes(monkeypatch):
     """Two sizes of a sample, and two caps, in place of nine: no claim is about their number."""
-    monkeypatch.setattr(user_level, "SIZES", (1, 5))
+    monkeypatch.setattr("tacit.collection.slot_terms.SIZES", (1, 5))
 
 
 @cache
 def terms(kind, person="2", delta="1e-6", n_items=60, channel="randomized-response", scale=SCALE):
-    return slot_terms(
-        kind, person, delta, n_items=n_items, channel=channel, scale=scale, make=tools.plan
-    )
+    return slot_terms(kind, person, delta, n_items=n_items, channel=channel, scale=scale)
 
 
 def worst_delta(table, slots, epsilon):
@@ -64,7 +56,7 @@ def test_a_person_has_what_was_asked_for_and_a_step_more_is_too_much(person):
     slots = int(found.plan.removeprefix("sample:"))
     assert slots <= 5
     for epsilon, holds in ((found.epsilon, True), (_next(found.epsilon), False)):
-        plan = tools.plan(found.plan, "randomized-response", epsilon, SCALE, None)
+        plan = plan_of(found.plan, "randomized-response", epsilon, SCALE, None)
         table = np.array(plan.channels[0].likelihood)
         delta = worst_delta(table, slots, float(person) + 1e-9)
         assert (delta <= 1e-6) == holds, (epsilon, delta)
@@ -88,7 +80,7 @@ def law(table, profile):
 def test_no_two_profiles_under_a_cap_are_told_apart_by_more(n_items, person):
     """Every pair of people with at most so many ratings, over every sequence of symbols."""
     found = terms("catalogue", person, n_items=n_items, channel="randomized-response")
-    plan = tools.plan("catalogue", "randomized-response", found.epsilon, SCALE, found.cap)
+    plan = plan_of("catalogue", "randomized-response", found.epsilon, SCALE, found.cap)
     table = np.array(plan.channels[0].likelihood)
     laws = np.array([law(table, each) for each in profiles(n_items, found.cap)])
 
@@ -136,7 +128,7 @@ def _next(epsilon):
 @pytest.mark.parametrize(("kind", "person"), [("sample", "0.5"), ("catalogue", "3")])
 def test_the_plans_own_account_is_within_it(kind, person):
     found = terms(kind, person, channel="auto")
-    plan = tools.plan(found.plan, "auto", found.epsilon, SCALE, found.cap)
+    plan = plan_of(found.plan, "auto", found.epsilon, SCALE, found.cap)
     assert plan.tight_guarantee(60, "1e-6") == found.person
     assert Decimal(found.person.epsilon) <= Decimal(person)
     assert found.person.unit == "user"
@@ -166,20 +158,19 @@ def asked():
     every = Comparison(
         channels=("randomized-response",), models=("bias", "dp-covariance"), epsilons=("1",)
     )
-    return PersonComparison(epsilons=("2", "8"), every=every)
+    return UserLevelComparison(epsilons=("2", "8"), every=every)
 
 
 @pytest.mark.usefixtures("few_sizes")
 def test_the_terms_follow_from_scale_and_catalogue_alone(ratings, asked):
     sampled, other = replace(asked, kinds=("sample",)), synthetic(90, 42, 1800, rng=9)
-    assert sampled.terms(ratings, tools.tools()) == sampled.terms(other, tools.tools())
+    assert sampled.terms(ratings) == sampled.terms(other)
 
 
 @pytest.mark.usefixtures("few_sizes")
 def test_every_row_stands_where_its_own_figure_is(ratings, asked):
-    real = tools.tools()
-    terms = asked.terms(ratings, real)
-    rows = asked.run(ratings, terms, real, Journal(None, ResultRow), lambda *progress: None)
+    terms = asked.terms(ratings)
+    rows = asked.experiment(ratings, terms).rows()
     placed = on_axis(rows, terms)
     assert len(placed) == len(rows)
     assert {row.unit for row in placed if row.epsilon is not None} == {"user"}
@@ -203,27 +194,24 @@ def test_every_row_stands_where_its_own_figure_is(ratings, asked):
     assert len(terms_table(terms, "1e-6").lines) == 4
 
 
-def test_two_plans_at_one_epsilon_never_share_reports(ratings, asked):
+def test_two_plans_at_one_epsilon_never_share_reports(ratings, asked, monkeypatch):
     """A channel at an epsilon is not a plan: the runner keeps reports for the next model alone."""
-    shared = []
-    real = tools.tools()
-    spied = replace(
-        real, fit=lambda model, data, **rest: shared.append(data) or real.fit(model, data, **rest)
+    shared, perturb = [], measurement.perturb
+    monkeypatch.setattr(
+        measurement, "perturb", lambda *given: shared.append(perturb(*given)) or shared[-1]
     )
     every = replace(asked.every, models=("bias",))
-    runner = ComparisonRunner(ratings, every.protocol, spied)
+    measure = Measurement(every, ratings)
     for plan in ("sample:5", "sample:20"):
-        (one,) = [
-            e for e in replace(every, plan=plan).experiments(ratings) if e.epsilon is not None
-        ]
-        runner(one)
+        (one,) = [e for e in replace(every, plan=plan).cells(ratings) if e.epsilon is not None]
+        measure(one)
     assert [len(data) for data in shared] == [5 * 50, 20 * 50]
 
 
 def test_a_promise_per_value_is_refused():
     every = Comparison(channels=("auto",), models=("dpss",), epsilons=("1",))
     with pytest.raises(RequestError, match="The guarantee of dpss is per value"):
-        PersonComparison(epsilons=("1",), every=every)
+        UserLevelComparison(epsilons=("1",), every=every)
 
 
 def test_those_per_person_are_those_whose_promise_says_so(ratings):
@@ -257,7 +245,7 @@ def test_the_verb_prints_one_table_and_refuses_a_plan_of_its_own(run, tmp_path, 
     status, printed, said = run(*common, "--report", tmp_path / "out.html")
     assert status == 0, said
     assert "epsilon per user" in printed
-    assert "The plan rated is not here" in printed
+    assert "The plan rated is left out" in printed
     assert "Epsilon = 2 per user, delta = 1e-06, trusting nobody" in printed
     assert "randomized-response, sample" in (tmp_path / "out.html").read_text()
     status, _, said = run(*common, "--plan", "rated")

@@ -8,11 +8,11 @@ import pytest
 from tacit import fit, perturb
 from tacit.channels import fisher_information
 from tacit.collection.catalogue import Catalogue
+from tacit.collection.plans import channel_of
 from tacit.collection.sample import Sample
+from tacit.collection.slot_terms import SlotTerms
 from tacit.errors import RequestError
-from tacit.experiments import tools
 from tacit.experiments.comparison import user_level
-from tacit.experiments.comparison.user_level import SlotTerms
 from tacit.experiments.results import save
 from tacit.models import ChannelMF, item_model
 from tacit.planning import plan, population, prediction
@@ -34,7 +34,7 @@ from tacit.wire.item_model import ItemModel
 from tacit.wire.report import Report, dumps, upload
 
 SCALE = RatingScale.parse("1:5:1")
-CHANNEL = tools.channel("randomized-response", "2", SCALE, missing=True)
+CHANNEL = channel_of("randomized-response", "2", SCALE, missing=True)
 ID = "ab" * 16
 
 
@@ -97,7 +97,7 @@ def test_fewer_people_tell_as_much_of_each_item(name, people):
     )
     assert found.people * found.slots <= 10**6
     each = 1000 if name == "catalogue" else 2
-    real = fisher_information(tools.channel("auto", "1.0", SCALE, missing=True), density=0.03)
+    real = fisher_information(channel_of("auto", "1.0", SCALE, missing=True), density=0.03)
     information = found.people * found.slots * fisher_information(found.channel, density=0.03)
     assert people * each * real == pytest.approx(information, rel=0.02)
 
@@ -158,7 +158,7 @@ def test_a_world_that_cannot_be_is_refused(changed, words):
 @pytest.fixture(scope="module")
 def rows():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(user_level, "SIZES", (1,))
+        patch.setattr("tacit.collection.slot_terms.SIZES", (1,))
         patch.setattr(plan, "WORLDS", 1)
         patch.setattr(prediction, "SHORT", ChannelMF(draws=4, burn_in=2))
         return Deployment(population=asked(people=200, items=30), epsilon="4", delta="1e-6").rows(

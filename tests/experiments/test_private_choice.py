@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from tacit.audit.replay import Recorder, Replayer
+from tacit.collection.plans import plan_of
 from tacit.errors import RequestError
-from tacit.experiments import tools
+from tacit.experiments.choice import private_choice
 from tacit.experiments.choice.private_choice import STEPS, PrivateChoice, squared_errors
+from tacit.learners import learner
 from tacit.metrics.split import SplitProtocol, at_random
-from tacit.models import MODELS
+from tacit.models import MODELS, device_predict
 from tacit.readers import synthetic
 from tacit.reports import Reports
 from tacit.training.mechanism.noisy_releases import SecretReleases
@@ -30,30 +32,45 @@ def choice(model: str, **changes) -> PrivateChoice:
 
 
 class FrozenReports:
-    """Tools whose reports are those of the first run, whatever ratings come later.
+    """Reports of the first run, whatever ratings come later.
 
     A model is fitted once to each table of reports: it gets nothing else, or the test ends.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, monkeypatch) -> None:
         self._reports: dict[str, Reports] = {}
         self._fitted: dict[int, object] = {}
+        self._perturb = private_choice.perturb
+        self.changes = {"make_plan": cache(plan_of), "learner": self.learner}
+        monkeypatch.setattr(private_choice, "perturb", self.perturb)
 
-    def tools(self):
-        plan = cache(tools.plan)  # compiled once: what is asked is the same in every run
-        return replace(tools.tools(), plan=plan, perturb=self._perturb, fit=self._fit)
-
-    def _perturb(self, ratings, plan):
+    def perturb(self, ratings, plan):
         if plan.epsilon not in self._reports:
-            self._reports[plan.epsilon] = tools.perturb(ratings, plan)
+            self._reports[plan.epsilon] = self._perturb(ratings, plan)
         return self._reports[plan.epsilon]
 
-    def _fit(self, model, data, **settings):
-        assert isinstance(data, Reports)
-        assert settings == {"rng": 0}
-        if id(data) not in self._fitted:
-            self._fitted[id(data)] = tools.fit(model, data, **settings, **QUICK.get(model, {}))
-        return self._fitted[id(data)]
+    def learner(self, name, mode="strict"):
+        """The learner, whose fit gets reports and a seed, or the test ends."""
+        known, frozen = learner(name, mode), self
+
+        class Frozen:
+            where = known.where
+
+            def fit(self, data, **settings):
+                assert isinstance(data, Reports)
+                assert settings == {"rng": 0}
+                if id(data) not in frozen._fitted:
+                    quick = QUICK.get(name, {})
+                    frozen._fitted[id(data)] = known.fit(data, **settings, **quick)
+                return frozen._fitted[id(data)]
+
+        return Frozen()
+
+
+def tradeoff(chosen, ratings, releases=None):
+    """The trade-off of a private choice, and that of its rows."""
+    rows = chosen.experiment(ratings, releases).rows()
+    return chosen.tradeoff(rows, ratings.scale)
 
 
 class NothingMayMove(Replayer):
@@ -81,14 +98,14 @@ def moved(ratings, row: int, by: int = 2):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_test_value_moves_a_sum_by_its_sensitivity_at_most_and_a_training_value_by_nothing(model):
-    frozen, known = FrozenReports(), RATINGS.by_person()
-    chosen, held_out = choice(model), at_random(len(known), 0.1, 0)
-    real = frozen.tools()
+def test_a_test_value_moves_a_sum_by_its_sensitivity_at_most_and_a_training_value_by_nothing(
+    model, monkeypatch
+):
+    frozen, known = FrozenReports(monkeypatch), RATINGS.by_person()
+    chosen, held_out = choice(model, **frozen.changes), at_random(len(known), 0.1, 0)
 
     def training(ratings, releases):
-        found = chosen.tradeoff(ratings, real, releases=releases)
-        return [np.array(found.points)]
+        return [np.array(tradeoff(chosen, ratings, releases).points)]
 
     recorder = Recorder(SecretReleases())
     training(known, recorder)
@@ -110,25 +127,24 @@ def test_the_extreme_test_value_moves_its_sum_by_all_that_is_declared():
         squared_errors(one, np.array([np.nan]))
 
 
-def test_what_reads_training_values_is_caught():
+def test_what_reads_training_values_is_caught(monkeypatch):
     """Planted: predictions of a device, whose owner's row is solved from true ratings."""
-    frozen, known = FrozenReports(), RATINGS.by_person()
+    frozen, known = FrozenReports(monkeypatch), RATINGS.by_person()
     held_out = at_random(len(known), 0.1, 0)
 
     def training(ratings, releases):
-        real = frozen.tools()
+        class OnDevice:
+            where = ("provider",)
 
-        class AtHome:
-            def __init__(self, fitted):
-                self.fitted = fitted
+            def fit(self, data, **settings):
+                self.fitted = frozen.learner("bias").fit(data, **settings)
+                return self
 
             def predict_codes(self, users, items):
-                own = ratings.where(~held_out)
-                return real.device_predict(self.fitted, own, users, items)
+                return device_predict(self.fitted, ratings.where(~held_out), users, items)
 
-        planted = replace(real, fit=lambda *a, **s: AtHome(real.fit(*a, **s)))
-        chosen = choice("bias")
-        return [np.array(chosen.tradeoff(ratings, planted, releases=releases).points)]
+        planted = {**frozen.changes, "learner": lambda name, mode: OnDevice()}
+        return [np.array(tradeoff(choice("bias", **planted), ratings, releases).points)]
 
     recorder = Recorder(SecretReleases())
     training(known, recorder)
@@ -143,18 +159,18 @@ def test_the_price_is_every_training_and_every_error():
     assert Decimal(twice.guarantee.epsilon) == 12 * 2 * Decimal("2.5")
     assert (twice.guarantee.unit, twice.guarantee.trust) == ("value", "curator")
     recorder = Recorder(SecretReleases())
-    twice.tradeoff(RATINGS, tools.tools(), releases=recorder)
+    tradeoff(twice, RATINGS, recorder)
     spent = sum(Decimal(look.price) for look in recorder.looks)
     assert 2 * spent == Decimal(twice.guarantee.epsilon)
 
 
-def test_the_order_of_the_file_decides_nothing():
-    frozen = FrozenReports().tools()
+def test_the_order_of_the_file_decides_nothing(monkeypatch):
+    frozen = FrozenReports(monkeypatch).changes
     shuffled = RATINGS.take(np.random.default_rng(2).permutation(len(RATINGS)))
     sums = []
     for ratings in (RATINGS, shuffled):
         recorder = Recorder(SecretReleases())
-        choice("global-mean").tradeoff(ratings, frozen, releases=recorder)
+        tradeoff(choice("global-mean", **frozen), ratings, recorder)
         sums.append([look.given.tolist() for look in recorder.looks])
     assert sums[0] == sums[1]
 
@@ -162,14 +178,14 @@ def test_the_order_of_the_file_decides_nothing():
 @pytest.mark.parametrize("model", ["dpals", "dpss", "psgd", "pg-mf"])
 def test_trainings_are_refused(model):
     with pytest.raises(RequestError, match="use true training ratings"):
-        choice(model).tradeoff(RATINGS, tools.tools())
+        tradeoff(choice(model), RATINGS)
 
 
-def test_noise_of_errors_is_laplace_of_the_declared_scale():
-    asked, noisy, frozen = choice("global-mean"), [], FrozenReports().tools()
+def test_noise_of_errors_is_laplace_of_the_declared_scale(monkeypatch):
+    asked, noisy = choice("global-mean", **FrozenReports(monkeypatch).changes), []
     for _ in range(120):
         recorder = Recorder(SecretReleases())
-        asked.tradeoff(RATINGS, frozen, releases=recorder)
+        tradeoff(asked, RATINGS, recorder)
         noisy.append([int(look.returned[0] - look.given[0]) for look in recorder.looks])
     # The mean size of Laplace noise is its scale; six deviations of 120 draws.
     for size, epsilon in zip(np.abs(noisy).mean(0), (0.5, 2.0), strict=True):

@@ -6,26 +6,29 @@ import numpy as np
 import pytest
 
 from tacit.errors import RequestError
-from tacit.experiments import grid
-from tacit.experiments.comparison.comparison import ComparisonRunner
+from tacit.experiments.comparison import measurement
+from tacit.experiments.comparison.measurement import Measurement
 from tacit.metrics.accuracy import rmse
-from tacit.metrics.split import SplitProtocol
 
 
 @pytest.fixture
-def cells(ratings):
-    return grid.experiments(
-        ratings,
-        SplitProtocol(),
-        channels=["even"],
-        models=["mean", "other"],
-        epsilons=["0.5"],
-        cap=7,
-    )
+def measure(ratings, compared):
+    """Rows of a cell by its number; `changes` are those of the comparison."""
+
+    def rows(number, **changes):
+        comparison = compared(cap=7, **changes)
+        return Measurement(comparison, ratings)(comparison.cells(ratings)[number])
+
+    return rows
 
 
-def test_without_privacy_the_model_sees_the_true_ratings(ratings, cells, tools):
-    provider, device = ComparisonRunner(ratings, SplitProtocol(), tools)(cells[0])
+def replaced(find, **changes):
+    """Every learner with these changes."""
+    return lambda name, mode="strict": dataclasses.replace(find(name, mode), **changes)
+
+
+def test_without_privacy_the_model_sees_the_true_ratings(ratings, measure):
+    provider, device = measure(0)
     held_out = np.random.default_rng(0).random(len(ratings)) < 0.1
     train, test = ratings.where(~held_out), ratings.where(held_out)
     assert provider.rmse == pytest.approx(
@@ -39,8 +42,8 @@ def test_without_privacy_the_model_sees_the_true_ratings(ratings, cells, tools):
     assert provider.claim_valid is None
 
 
-def test_with_a_channel_the_rows_carry_its_promise(ratings, cells, tools):
-    provider, device = ComparisonRunner(ratings, SplitProtocol(), tools)(cells[2])
+def test_with_a_channel_the_rows_carry_its_promise(measure):
+    provider, device = measure(2)
     assert (provider.channel, provider.epsilon, provider.unit) == ("even", 0.5, "value")
     assert (provider.trust, provider.claim_valid, provider.mode) == ("nobody", True, "strict")
     assert provider.values_epsilon == 3.5
@@ -49,84 +52,72 @@ def test_with_a_channel_the_rows_carry_its_promise(ratings, cells, tools):
     assert len(provider.channel_id) == 64
 
 
-def test_models_of_one_channel_are_compared_on_the_same_reports(ratings, cells, tools):
-    collected = []
+def test_models_of_one_channel_are_compared_on_the_same_reports(ratings, compared, monkeypatch):
+    collected, perturb = [], measurement.perturb
 
-    def perturb(*given):
-        collected.append(given)
-        return tools.perturb(*given)
+    def counted(*arguments):
+        collected.append(arguments)
+        return perturb(*arguments)
 
-    runner = ComparisonRunner(ratings, SplitProtocol(), dataclasses.replace(tools, perturb=perturb))
-    for cell in cells:
-        runner(cell)
+    monkeypatch.setattr(measurement, "perturb", counted)
+    comparison = compared(cap=7)
+    rows = Measurement(comparison, ratings)
+    for cell in comparison.cells(ratings):
+        rows(cell)
     assert len(collected) == 1
     assert collected[0][1].cap == 7
 
 
-def test_a_model_that_no_device_can_finish_has_one_row(ratings, cells, tools):
-    alone = dataclasses.replace(tools, where=lambda model: ("provider",))
-    assert len(ComparisonRunner(ratings, SplitProtocol(), alone)(cells[0])) == 1
+def test_a_model_that_no_device_can_finish_has_one_row(measure, find):
+    assert len(measure(0, learner=replaced(find, where=("provider",)))) == 1
 
 
-def test_a_training_sees_true_ratings_and_its_rows_carry_its_own_promise(ratings, tools):
-    asked = []
-
-    def train(model, given, *, epsilon, rng, mode, delta, **options):
-        asked.append((model, len(given), epsilon, mode, delta))
-        return tools.train(model, given, epsilon=epsilon, rng=rng, mode=mode, delta=delta)
-
-    cell = grid.experiments(
-        ratings,
-        SplitProtocol(),
-        channels=[],
-        models=[],
-        trainings=[("asks", "strict")],
-        epsilons=["0.5"],
-    )[0]
-    home = dataclasses.replace(tools, train=train, where=lambda model: ("device",))
-    (row,) = ComparisonRunner(ratings, SplitProtocol(), home)(cell)
-    assert asked == [("asks", row.n_train, "0.5", "strict", "1e-6")]
+def test_a_training_sees_true_ratings_and_its_rows_carry_its_own_promise(measure, find):
+    (row,) = measure(0, channels=[], models=["asks"])
+    assert find("asks").settings.calls == [(row.n_train, "0.5", "1e-6")]
     assert (row.where, row.plan, row.channel, row.channel_id) == ("device", "rounds", None, None)
     assert (row.unit, row.epsilon, row.user_epsilon, row.delta) == ("user", 0.5, 0.5, 0)
     assert (row.via, row.mode, row.values_epsilon) == ("rounds per user", "strict", None)
 
 
-def test_predictions_are_clipped_for_errors_only(ratings, cells, tools):
-    def fit(model, data, *, rng, **options):
-        class Wild:
-            def predict_codes(self, users, items):
-                return np.where(items % 2, 50.0, -50.0)
+class Predicting:
+    """A model that predicts what a function of the items returns."""
 
-        return Wild()
+    def __init__(self, predict):
+        self.predict = predict
 
-    wild = dataclasses.replace(tools, fit=fit)
-    row = ComparisonRunner(ratings, SplitProtocol(), wild, slices=True)(cells[0])[0]
+    def fit(self, data, *, rng=0):
+        return self
+
+    def predict_codes(self, users, items):
+        return self.predict(items)
+
+    def lists(self, own, length, *, where):
+        return np.zeros((own.n_users, length), np.int32)
+
+
+def test_predictions_are_clipped_for_errors_only(measure, find):
+    wild = Predicting(lambda items: np.where(items % 2, 50.0, -50.0))
+    changed = replaced(find, settings=wild, where=("provider",))
+    (row,) = measure(0, learner=changed, slices=True)
     assert row.mae <= 4
     assert all(part.slice_rmse <= 4 for part in row.slices)
 
 
-def test_a_model_of_lists_has_no_slices_and_says_so(ratings, cells, tools):
-    lists = dataclasses.replace(tools, rates=lambda model: False)
-    asked = [
-        ComparisonRunner(ratings, SplitProtocol(), lists, slices=s)(cells[0])[0] for s in (0, 1)
-    ]
-    assert [row.slices for row in asked] == [None, ()]
-    assert all(np.isnan([row.rmse, row.rmse_of_mean]).all() for row in asked)
+def test_a_model_of_lists_has_no_slices_and_says_so(measure, find):
+    ranks = Predicting(None)
+    changed = replaced(find, settings=ranks, predicts=False)
+    rows = [measure(0, learner=changed, slices=slices)[0] for slices in (False, True)]
+    assert [row.slices for row in rows] == [None, ()]
+    assert all(np.isnan([row.rmse, row.rmse_of_mean]).all() for row in rows)
 
 
-def test_a_prediction_that_is_no_number_is_refused(ratings, cells, tools):
-    def fit(model, data, *, rng, **options):
-        class Broken:
-            def predict_codes(self, users, items):
-                return np.full(len(users), np.nan)
-
-        return Broken()
-
+def test_a_prediction_that_is_no_number_is_refused(measure, find):
+    broken = Predicting(lambda items: np.full(len(items), np.nan))
     with pytest.raises(RequestError, match="mean predicted"):
-        ComparisonRunner(ratings, SplitProtocol(), dataclasses.replace(tools, fit=fit))(cells[0])
+        measure(0, learner=replaced(find, settings=broken, where=("provider",)))
 
 
-def test_relevance_may_be_declared(ratings, cells, tools):
-    strict = ComparisonRunner(ratings, SplitProtocol(), tools, relevant=5.0)(cells[0])[0]
-    usual = ComparisonRunner(ratings, SplitProtocol(), tools)(cells[0])[0]
+def test_relevance_may_be_declared(measure):
+    strict, usual = measure(0, relevant=5.0)[0], measure(0)[0]
     assert strict.precision_at_10 < usual.precision_at_10

@@ -8,14 +8,15 @@ from jinja2 import UndefinedError
 from made_reports import PAGES, trials
 
 from tacit import synthetic
-from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
+from tacit.experiments.attacks.attacks import AttackRequest
+from tacit.experiments.attacks.report import experiment
 from tacit.experiments.attacks.report import report as attacks
+from tacit.experiments.choice.report import Criteria
 from tacit.experiments.choice.report import report as choice
 from tacit.experiments.choice.tradeoff import Tradeoff
 from tacit.experiments.comparison.device_sample import DeviceSample
 from tacit.experiments.comparison.report import report as comparison
 from tacit.experiments.crossdomain.report import report as crossdomain
-from tacit.experiments.grid import Journal
 from tacit.reporting.page import Provenance, render
 from tacit.reporting.table import Table
 
@@ -35,7 +36,7 @@ def compared(make_row):
 @pytest.fixture
 def attacked():
     asked = AttackRequest(attacks=("reconstruction",), plans=("rated",), channels=("optimal",))
-    rows = asked.run(RATINGS, Journal(None, AttackRow), lambda label, done, total: None)
+    rows = experiment(asked, RATINGS).rows()
     return attacks([replace(row, channel=HOSTILE) for row in rows], RUN)
 
 
@@ -48,7 +49,7 @@ def crossed():
 @pytest.fixture
 def chosen():
     found = Tradeoff(((0.5, 0.8), (1.0, 0.2)), HOSTILE)
-    return choice(found, [HOSTILE], (0.5, 0.1), RUN)
+    return choice(found, Criteria(), RUN)
 
 
 @pytest.mark.parametrize("page", ["compared", "attacked", "crossed", "chosen"])

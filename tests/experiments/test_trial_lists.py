@@ -18,8 +18,8 @@ from tacit.experiments.crossdomain import list_trials
 from tacit.experiments.crossdomain.list_trials import AskedCatalogue, list_baselines
 from tacit.experiments.crossdomain.report import report
 from tacit.experiments.crossdomain.rows import TrialRow, list_table, mean, table
-from tacit.experiments.crossdomain.trials import TrialExperiment, TrialRequest, TrialRunner
-from tacit.experiments.grid import Journal
+from tacit.experiments.crossdomain.trials import TrialCell, TrialMeasurement, TrialRequest
+from tacit.experiments.experiment import Journal
 from tacit.experiments.results import LISTS, save
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.reporting.table import text
@@ -91,18 +91,17 @@ def dull(domains):
 
 
 def measure(domains, system, with_lists, epsilon=None):
-    asked = TrialExperiment(
+    asked = TrialCell(
         data="", names=domains.names, target=1, system=system, epsilon=epsilon,
         protocol=SPLIT, seed=0, lists=with_lists,
     )  # fmt: skip
-    (row,) = TrialRunner(domains, Local())(asked)
+    (row,) = TrialMeasurement(domains, Local())(asked)
     return row
 
 
 def rows_of(domains, journal=None, **asked):
     crossing = TrialRequest(**{"models": ("item-average",), **asked})
-    kept = journal or Journal(None, TrialRow)
-    return crossing.run(domains, Local(), kept, lambda *state: None)
+    return crossing.experiment(domains, Local()).rows(journal)
 
 
 def cells(trial):
@@ -223,8 +222,8 @@ def test_lists_at_random_follow_the_seed_of_the_trial(domains):
 
 def test_a_runner_may_be_asked_with_lists_and_without(domains, told):
     crossing = [TrialRequest(models=("told",), lists=lists) for lists in (False, True, False)]
-    runner = TrialRunner(domains, Local())
-    rows = [runner(asked.experiments(domains)[0])[0] for asked in crossing]
+    runner = TrialMeasurement(domains, Local())
+    rows = [runner(asked.cells(domains)[0])[0] for asked in crossing]
     assert [row.coverage_at_20 is not None for row in rows] == [False, True, False]
     assert len({row.mae for row in rows}) == 1
 
@@ -334,7 +333,7 @@ def test_the_command_prints_a_second_table_and_writes_the_columns(files, tmp_pat
     out = tmp_path / "out.json"
     status, printed, said = run(*asked, "--lists", "--json", out)
     assert status == 0, said
-    assert "books to films: lists of 20" in printed
+    assert "books to films: top-20 lists" in printed
     rows = [TrialRow.from_dict(values) for values in json.loads(out.read_text())]
     assert text(table(rows)) + "\n\n" + text(list_table(rows)) in printed
     assert [row.model for row in rows] == ["item-average", "item-average", "random", "popularity"]

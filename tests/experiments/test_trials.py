@@ -14,7 +14,6 @@ from tacit.engines.local import Local
 from tacit.errors import RequestError
 from tacit.experiments.crossdomain.rows import TrialRow, promises, table
 from tacit.experiments.crossdomain.trials import TrialRequest
-from tacit.experiments.grid import Journal
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.reporting.table import text
 
@@ -69,7 +68,7 @@ def guess(monkeypatch):
 
 
 def run(crossing, domains):
-    return crossing.run(domains, Local(), Journal(None, TrialRow), lambda *state: None)
+    return crossing.experiment(domains, Local()).rows()
 
 
 def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, domains):
@@ -92,7 +91,7 @@ def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, doma
 
 def test_decays_are_swept_where_a_system_has_one(domains):
     crossing = TrialRequest(models=("nx-map", "knn-linked"), ks=(3, 4), decays=(0.0, 0.1))
-    cells = [vars(cell.system) for cell in crossing.experiments(domains)]
+    cells = [vars(cell.system) for cell in crossing.cells(domains)]
     mapped = {(c["variant"], c["k"], c["decay"]) for c in cells if "decay" in c}
     assert mapped == {(v, k, d) for v in ("item", "user") for k in (3, 4) for d in (0.0, 0.1)}
     assert len(cells) == len(mapped) + 2
@@ -103,7 +102,7 @@ def test_a_damping_reaches_every_system_that_has_one_and_0_is_a_damping(domains)
 
     def dampings(damping):
         asked = TrialRequest(models=names, mode="faithful", damping=damping, ks=(2,))
-        found = asked.experiments(domains)
+        found = asked.cells(domains)
         return {(c.system.name, getattr(c.system, "damping", None)) for c in found}
 
     own = {"nx-map": 0, "nx-map-everybody": 50, "x-map": 0, "knn-linked": 50, "item-average": None}
@@ -119,7 +118,7 @@ def test_both_budgets_of_x_map_are_named(domains):
     crossing = TrialRequest(
         models=("x-map",), mode="faithful", epsilons=("0.6", "0.3"), neighbour_epsilons=("0.8", "2")
     )
-    parts = {(c.system.variant, *c.system.budget(c.epsilon)) for c in crossing.experiments(domains)}
+    parts = {(c.system.variant, *c.system.budget(c.epsilon)) for c in crossing.cells(domains)}
     pairs = [("0.6", "0.8"), ("0.6", "2"), ("0.3", "0.8"), ("0.3", "2")]
     assert parts == {(variant, *pair) for variant in ("item", "user") for pair in pairs}
 

@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from tacit.experiments.comparison.comparison import Comparison, beside_free
-from tacit.experiments.grid import Journal
+from tacit.experiments.comparison.compare import experiment
+from tacit.experiments.comparison.measurement import with_baseline_columns
+from tacit.experiments.experiment import Journal
 from tacit.experiments.results import ResultRow
 from tacit.metrics.slices import Slice
 from tacit.metrics.split import SplitProtocol
@@ -26,7 +27,10 @@ def device(make_row):
 
 
 def efficiencies(rows):
-    return [None if math.isnan(x := row.information_efficiency) else x for row in beside_free(rows)]
+    return [
+        None if math.isnan(x := row.information_efficiency) else x
+        for row in with_baseline_columns(rows)
+    ]
 
 
 def test_efficiency_is_the_share_of_the_distance_from_the_mean(device):
@@ -63,31 +67,37 @@ def test_a_slice_costs_what_it_is_above_the_same_slice_without_privacy(make_row)
     )
     row = make_row(slices=(part(rmse=0.75), part("popularity"), part(decile=9)))
     alone = make_row(model="alone", slices=(part(),))
-    found = [[p.privacy_cost for p in made.slices] for made in beside_free([row, free, alone])]
+    found = [
+        [p.privacy_cost for p in made.slices] for made in with_baseline_columns([row, free, alone])
+    ]
     assert found == [[0.25, 0.25, None], [0, 0, 0], [None]]
-    assert beside_free([make_row()])[0].slices is None
+    assert with_baseline_columns([make_row()])[0].slices is None
 
 
 @pytest.fixture
-def request_of(ratings, tools):
+def request_of(ratings, compared, find):
     """Runs a comparison with two seeds, with slices or without, on a journal."""
 
     def run(journal, slices, **changes):
-        comparison = Comparison(
-            channels=["even"], models=["mean"], epsilons=["1"], slices=slices,
-            protocol=SplitProtocol(seeds=2),
-        )  # fmt: skip
         run.measured = 0
 
-        def fit(*given, **options):
-            run.measured += 1
-            if run.measured == changes.get("stop"):
-                raise KeyboardInterrupt
-            return tools.fit(*given, **options)
+        class Counting:
+            def fit(self, data, *, rng=0):
+                run.measured += 1
+                if run.measured == changes.get("stop"):
+                    raise KeyboardInterrupt
+                return find("mean").settings.fit(data, rng=rng)
 
-        counting = dataclasses.replace(tools, fit=fit)
-        rows = comparison.run(ratings, counting, journal, lambda *state: None)
-        assert comparison.finished(ratings, journal) == rows
+        def learner(name, mode="strict"):
+            return dataclasses.replace(find(name), settings=Counting())
+
+        comparison = compared(
+            models=["mean"], epsilons=["1"], slices=slices, protocol=SplitProtocol(seeds=2),
+            learner=learner,
+        )  # fmt: skip
+        declared = experiment(comparison, ratings)
+        rows = declared.rows(journal)
+        assert declared.finished(journal) == rows
         return rows
 
     return run
@@ -101,8 +111,10 @@ def test_a_run_that_goes_on_has_the_figures_of_one_that_was_not_stopped(request_
     rows = request_of(Journal(path, ResultRow), True)
     assert request_of.measured == 3
     devices = [row for row in rows if row.where == "device"]
-    assert [row.information_efficiency for row in devices] == [1, 1] * 2  # own means, whatever came
-    assert all(p.privacy_cost == 0 for row in devices for p in row.slices)
+    assert [row.information_efficiency for row in devices] == pytest.approx([1, 1] * 2)
+    assert [p.privacy_cost for row in devices for p in row.slices] == pytest.approx(
+        [0] * sum(len(row.slices) for row in devices), abs=1e-6
+    )
     mean = [row for row in rows if row.where == "provider" and row.channel == "identity"]
     assert [row.rmse for row in mean] == pytest.approx([row.rmse_of_mean for row in mean])
     assert all(math.isnan(row.information_efficiency) for row in mean)
@@ -123,9 +135,8 @@ def test_rows_with_slices_are_not_taken_for_rows_without(request_of, tmp_path, f
     assert len(path.read_text().splitlines()) == 8
 
 
-def test_a_request_without_slices_is_written_as_it_always_was(ratings):
+def test_a_request_without_slices_is_written_as_it_always_was(ratings, compared):
     """So that no journal of an unfinished run is lost to an option that it does not use."""
-    known = {"channels": ["even"], "models": ["mean"], "epsilons": ["1"]}
-    settings = [Comparison(**known, slices=s).experiments(ratings)[0].settings for s in (0, 1)]
+    settings = [compared(slices=slices).cells(ratings)[0].settings for slices in (False, True)]
     assert json.loads(settings[0].split("; ", 1)[1]) == {"delta": "1e-6", "relevant": None}
     assert settings[0] != settings[1]

@@ -13,7 +13,7 @@ from tacit.device.list_profile import ListProfile
 from tacit.device.profile import Profile
 from tacit.device.store import Store
 from tacit.experiments.comparison.experiment_file import read
-from tacit.experiments.grid import Journal
+from tacit.experiments.experiment import Journal
 from tacit.experiments.results import ResultRow, load
 from tacit.models import Fitted
 from tacit.wire.item_model import ItemModel

@@ -8,16 +8,16 @@ from itertools import product
 from typing import Any
 
 from tacit import synthetic
-from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
-from tacit.experiments.attacks.report import quick_attacks
+from tacit.experiments.attacks.attacks import AttackRequest
+from tacit.experiments.attacks.report import experiment, quick_attacks
 from tacit.experiments.attacks.report import report as attacks
+from tacit.experiments.choice.report import Criteria
 from tacit.experiments.choice.report import report as choice
 from tacit.experiments.choice.tradeoff import Tradeoff, strength
 from tacit.experiments.comparison.device_sample import DeviceSample
 from tacit.experiments.comparison.report import report as comparison
 from tacit.experiments.crossdomain.report import report as crossdomain
 from tacit.experiments.crossdomain.rows import TrialRow
-from tacit.experiments.grid import Journal
 from tacit.experiments.results import ResultRow
 from tacit.metrics.slices import Slice
 from tacit.reporting.page import Provenance
@@ -170,7 +170,7 @@ def attacked_page() -> str:
         attacks=("linkage", "reconstruction", "order"), epsilons=("0.5", "1", "3"),
         channels=("optimal", "bounded-laplace"),
     )  # fmt: skip
-    rows = asked.run(RATINGS, Journal(None, AttackRow), lambda label, done, total: None)
+    rows = experiment(asked, RATINGS).rows()
     guilty = next(k for k, row in enumerate(rows) if row.bound and row.epsilon)
     rows[guilty] = replace(rows[guilty], bound=0.01, leaks=True)
     return attacks(rows, run("tacit attack ratings.csv --epsilon 0.5,1,3 --report report.html"))
@@ -182,9 +182,7 @@ def chosen_page(seeds: int = 3) -> str:
         e: [0.9 + 0.2 * strength(e) ** 1.5 + 0.01 * seed for seed in range(seeds)] for e in epsilons
     }
     found = Tradeoff.of(errors, least=0.9, most=1.1, unit="value")
-    limits = (0.5, 0.1)
-    said = found.verdicts(0.5, *limits)
-    return choice(found, said, limits, run("tacit choose-epsilon ratings.csv --report report.html"))
+    return choice(found, Criteria(), run("tacit choose-epsilon ratings.csv --report report.html"))
 
 
 PAGES = {

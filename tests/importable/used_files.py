@@ -27,7 +27,7 @@ from tacit.device.client import Client
 from tacit.device.list_profile import ListProfile
 from tacit.device.profile import Profile
 from tacit.errors import TacitError
-from tacit.experiments.grid import Journal
+from tacit.experiments.experiment import Journal
 from tacit.experiments.results import ResultRow, load, to_frame
 from tacit.models import Fitted, at_home, fit, item_model, list_model
 from tacit.readers import from_frame

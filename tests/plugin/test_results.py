@@ -72,12 +72,12 @@ def test_no_row_of_another_version_is_kept(install):
     def settings(models):
         split = protocol("random", None, None, 1)
         request = asked(channels="auto", models=models, epsilons="1", protocol=split)
-        return request.comparison.experiments(ratings)[0].settings
+        return request.comparison.cells(ratings)[0].settings
 
     assert json.loads(settings("plain,bias").partition("; ")[2])["plugins"] == [
         "plain of fake_plain 1.2"
     ]
     assert "plugins" not in settings("bias")
     install("fake_again", CHANNEL, channels="again = fake_again:Again")
-    known = AttackRequest(attacks=("order",), channels=("again",)).experiments(ratings)[0].settings
+    known = AttackRequest(attacks=("order",), channels=("again",)).cells(ratings)[0].settings
     assert json.loads(known)[2:] == ["again of fake_again 1.2"]

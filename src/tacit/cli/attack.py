@@ -1,6 +1,5 @@
 """`tacit attack`: privacy attacks on reports of known true ratings."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,13 +7,9 @@ import typer
 
 from tacit.cli import options, plugins
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
-from tacit.cli.resumable import Resumable
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from tacit.experiments.attacks.attacks import AttackRow
-    from tacit.reporting.page import Provenance
 
 
 def attack(
@@ -67,7 +62,9 @@ def attack(
     writable(report, read=read)
 
     from tacit.audit.attacks import ATTACKS
-    from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
+    from tacit.cli.execution import execute
+    from tacit.experiments.attacks.attacks import AttackRequest
+    from tacit.experiments.attacks.report import experiment
     from tacit.experiments.comparison.request import epsilon_texts
     from tacit.reporting.page import Provenance
 
@@ -83,37 +80,11 @@ def attack(
     ratings = options.load(
         data, format, scale, columns, rounding, catalogue=catalogue, people=people
     )
-    grid = Resumable(
-        "attacking",
-        AttackRow,
-        lambda journal, progress: request.run(ratings, journal, progress),
-        lambda journal: request.finished(ratings, journal),
-        _print,
-        json,
-    )
     run = Provenance.of(ratings, options.typed())
-    grid(report, lambda rows, path: _report(rows, run, path))
+    execute(experiment(request, ratings, run), json, report)
 
 
 def _table(people: Path | None) -> "pl.DataFrame | None":
     from tacit.readers.declared import listed
 
     return None if people is None else listed(people, "user")
-
-
-def _report(rows: "Sequence[AttackRow]", run: "Provenance", path: Path) -> None:
-    from tacit.experiments.attacks.report import report
-    from tacit.whole_files import write_whole
-
-    write_whole(path, report(rows, run).encode())
-
-
-def _print(rows: "Sequence[AttackRow]") -> None:
-    from tacit.experiments.attacks.report import EXPERIMENT
-    from tacit.experiments.attacks.tables import said, tables
-    from tacit.reporting.table import text
-
-    for table in tables(rows):
-        typer.echo(text(table) + "\n")
-    for sentence in (*said(rows), EXPERIMENT):
-        typer.echo(sentence)

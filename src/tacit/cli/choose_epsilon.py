@@ -1,5 +1,6 @@
 """`tacit choose-epsilon`: the trade-off of privacy and accuracy, on public or private data."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,11 +11,8 @@ from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.experiments.choice.private_choice import PrivateChoice
+    from tacit.experiments.choice.report import Criteria
     from tacit.experiments.choice.tradeoff import Tradeoff
-    from tacit.experiments.comparison.comparison import Comparison
-    from tacit.ratings import Ratings
-    from tacit.reporting.page import Provenance
 
 GRID = "0.1,0.2,0.5,1,2,3,4,6,8"
 
@@ -99,99 +97,54 @@ def choose_epsilon(
 
     writable(figure, report, read=(data,))
 
-    from tacit.experiments import tools
+    from tacit.cli.execution import execute
+    from tacit.collection.plans import check_channels
     from tacit.experiments.choice.private_choice import PROVIDER, PrivateChoice, check_place
-    from tacit.experiments.choice.tradeoff import MEAN, require_several
+    from tacit.experiments.choice.report import Criteria, choosing
+    from tacit.experiments.choice.tradeoff import MEAN, require_several, tradeoff
+    from tacit.experiments.comparison.compare import experiment
     from tacit.experiments.comparison.comparison import Comparison
     from tacit.experiments.comparison.request import epsilon_texts
+    from tacit.learners import learner
     from tacit.metrics.split import SplitProtocol
     from tacit.readers import synthetic
     from tacit.reporting.page import Provenance
 
     grid, protocol = epsilon_texts(epsilon), SplitProtocol(seeds=seeds)
     require_several(grid)
-    tools.check([channel], [model], "rated")
-    if not tools.rates(model):
+    check_channels([channel], "rated")
+    known = learner(model)
+    if not known.predicts:
         raise RequestError(
             f"{model} recommends lists and predicts no ratings, but epsilon is "
             "chosen by RMSE. Use `tacit compare`."
         )
     if private:
-        check_place(model, tools.where(model), where or PROVIDER)
+        check_place(model, known.where, where or PROVIDER)
     elif data is not None:
         options.notice(f"The true ratings in {data} are evaluated without any privacy.")
     ratings = options.load(data, format, scale, columns, rounding) if data else synthetic()
+    criteria = Criteria(weight=weight, most_loss=most_loss, least_strength=least_strength)
+    run = Provenance.of(ratings, options.typed(), protected=private)
     if private:
-        result = _private(
-            ratings,
-            PrivateChoice(channel=channel, model=model, epsilons=grid, protocol=protocol),
-        )
+        choice = PrivateChoice(channel=channel, model=model, epsilons=grid, protocol=protocol)
+        of_rows = partial(choice.tradeoff, scale=ratings.scale)
+        declared = choosing(choice.experiment(ratings), of_rows, criteria, run)
+        options.notice(f"Privacy cost of choosing epsilon: {choice.guarantee.sentence}")
     else:
         trial = Comparison(
             channels=(channel,), models=(MEAN, model), epsilons=grid, protocol=protocol
         )
-        result = _plain(ratings, trial, where or tools.where(model)[-1])
-    limits = (most_loss, least_strength)
-    verdicts = result.verdicts(weight, *limits)
+        of_rows = partial(tradeoff, where=where or known.where[-1])
+        declared = choosing(experiment(trial, ratings), of_rows, criteria, run)
+    rows = execute(declared, None, report)
     if figure is not None:
-        _draw(result, limits, figure)
-    if report is not None:
-        run = Provenance.of(ratings, options.typed(), protected=private)
-        _report(result, verdicts, limits, run, report)
-    typer.echo(_as_text(result, verdicts))
+        _draw(of_rows(rows), criteria, figure)
 
 
-def _private(ratings: "Ratings", choice: "PrivateChoice") -> "Tradeoff":
-    """Compute the trade-off at the provider from noisy queries, and print the privacy cost."""
-    from tacit.experiments import tools
-    from tacit.experiments.progress import bar
-
-    with bar("choosing") as progress:
-        result = choice.tradeoff(
-            ratings, tools.tools(), advance=lambda done: progress("", done, choice.looks)
-        )
-    options.notice(f"Privacy cost of choosing epsilon: {choice.guarantee.sentence}")
-    return result
-
-
-def _plain(ratings: "Ratings", trial: "Comparison", where: str) -> "Tradeoff":
-    """Compute the trade-off from true errors, with a non-private baseline and the mean."""
-    from tacit.experiments import tools
-    from tacit.experiments.choice.tradeoff import tradeoff
-    from tacit.experiments.grid import Journal
-    from tacit.experiments.progress import bar
-    from tacit.experiments.results import ResultRow
-
-    with bar("choosing") as progress:
-        rows = trial.run(ratings, tools.tools(), Journal(None, ResultRow), progress)
-    return tradeoff(rows, where)
-
-
-def _draw(result: "Tradeoff", limits: tuple[float, float], path: Path) -> None:
+def _draw(result: "Tradeoff", criteria: "Criteria", path: Path) -> None:
     from tacit.experiments.choice.report import figure
     from tacit.reporting.plot import svg
     from tacit.whole_files import write_whole
 
-    write_whole(path, svg(figure(result, limits)).encode())
-
-
-def _report(
-    result: "Tradeoff",
-    verdicts: list[str],
-    limits: tuple[float, float],
-    run: "Provenance",
-    path: Path,
-) -> None:
-    from tacit.experiments.choice.report import report as written
-    from tacit.whole_files import write_whole
-
-    write_whole(path, written(result, verdicts, limits, run).encode())
-    options.notice(f"Open {path} in a browser.")
-
-
-def _as_text(result: "Tradeoff", verdicts: list[str]) -> str:
-    from tacit.experiments.choice.report import table
-    from tacit.experiments.choice.tradeoff import LETTERS
-    from tacit.reporting.table import text
-
-    return "\n".join((text(table(result)), "", LETTERS, "", *verdicts))
+    write_whole(path, svg(figure(result, criteria.limits)).encode())

@@ -1,20 +1,13 @@
 """`tacit compare`: accuracy of channels and models against a non-private baseline."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tacit.cli import experiment, options, plugins
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
-from tacit.cli.resumable import Resumable
-
-if TYPE_CHECKING:
-    from tacit.experiments.comparison.comparison import Comparison
-    from tacit.experiments.results import ResultRow
-    from tacit.experiments.tools import Tools
-    from tacit.ratings import Ratings
 
 
 def compare(
@@ -131,13 +124,13 @@ def compare(
     writable(json, read=read, beside=(*ROWS, experiment.SUFFIX))
     writable(report, read=read)
 
-    from tacit.cli import person
     from tacit.cli.engines import on_spark
-    from tacit.experiments import tools
-    from tacit.experiments.comparison import experiment_file
+    from tacit.cli.execution import execute
+    from tacit.experiments.comparison.compare import experiment as declared
     from tacit.experiments.comparison.request import asked, epsilon_texts, protocol
-    from tacit.experiments.comparison.user_level import PersonComparison
+    from tacit.experiments.comparison.user_level import UserLevelComparison, default_models
     from tacit.readers import item_table
+    from tacit.reporting.page import Provenance
 
     if mode != "strict":
         options.notice(
@@ -171,53 +164,23 @@ def compare(
     )
     recorded = experiment.recorded(context)
     recorded.check(ratings, data)
-    real = tools.resolved(tools.tools(), recorded.auto)
-    if person_epsilon is None:
-        comparison = request.of(ratings)
-    else:
-        comparison = person.every(ratings, request.comparison, model)
     with on_spark(spark) as there:
-        real = tools.with_devices_on(there, real, comparison.models)
         if person_epsilon is None:
-            run(ratings, comparison, real, json, report)
+            comparison = recorded.resolve(request.of(ratings, there))
             slots = [(comparison.plan, epsilon) for epsilon in comparison.epsilons]
+            grid = declared(comparison, ratings, command=options.typed(), notify=options.notice)
         else:
-            wanted = PersonComparison(epsilons=epsilon_texts(person_epsilon), every=comparison)
-            slots = person.run(ratings, wanted, real, json, report)
+            models = options.names(model) if model else default_models(ratings)
+            every = replace(request.comparison, models=models, engine=there)
+            comparison = recorded.resolve(every)
+            wanted = UserLevelComparison(epsilons=epsilon_texts(person_epsilon), every=comparison)
+            terms = wanted.terms(ratings)
+            slots = [(each.plan, each.epsilon) for each in terms.values()]
+            run = Provenance.of(ratings, options.typed())
+            grid = wanted.experiment(ratings, terms, run)
+        execute(grid, json, report)
     if json is not None:
-        auto = tools.auto_names(slots, ratings.scale) if tools.AUTO in comparison.channels else {}
-        settings = experiment_file.options(comparison)
-        if person_epsilon is not None:
-            settings |= {"plan": None, "person-epsilon": person_epsilon}
-        settings |= {"data": data, "format": format, "scale": scale, "columns": columns}
-        settings |= {"rounding": rounding, "catalogue": catalogue, "people": people, "items": items}
-        auto = recorded.auto or auto
-        experiment_file.write(json, ratings, settings, auto, by=options.typed())
-
-
-def run(
-    ratings: "Ratings",
-    comparison: "Comparison",
-    real: "Tools",
-    json: Path | None,
-    report: Path | None,
-) -> None:
-    """Run a comparison, write its files and print its tables. Exits with 130 if interrupted."""
-    from tacit.experiments.comparison.compare import ComparisonResult
-    from tacit.experiments.comparison.tables import as_text
-    from tacit.experiments.results import ResultRow
-
-    grid = Resumable(
-        "comparing",
-        ResultRow,
-        lambda journal, progress: comparison.run(ratings, real, journal, progress),
-        lambda journal: comparison.finished(ratings, journal),
-        lambda rows: typer.echo(as_text(rows)),
-        json,
-    )
-
-    def write(rows: "Sequence[ResultRow]", path: Path) -> None:
-        result = ComparisonResult(tuple(rows), comparison, ratings, real)
-        result.report(path, options.notice, command=options.typed())
-
-    grid(report, write)
+        files = {"data": data, "catalogue": catalogue, "people": people, "items": items}
+        reading = {"format": format, "scale": scale, "columns": columns, "rounding": rounding}
+        settings = {**files, **reading, "person-epsilon": person_epsilon}
+        recorded.write(json, ratings, comparison, slots, settings, by=options.typed())

@@ -25,10 +25,11 @@ def demo(
 
     writable(report, json)
 
-    from tacit.cli.compare import run
+    from tacit.cli import options
+    from tacit.cli.execution import execute
+    from tacit.experiments.comparison.compare import experiment
     from tacit.experiments.comparison.comparison import Comparison
     from tacit.experiments.defaults import with_baselines
-    from tacit.experiments.tools import tools
     from tacit.readers import synthetic
 
     comparison = Comparison(
@@ -36,4 +37,5 @@ def demo(
         models=with_baselines(("bias", "mf", "channel-mf")),
         epsilons=("0.5", "1", "3"),
     )
-    run(synthetic(), comparison, tools(), json, report)
+    grid = experiment(comparison, synthetic(), command=options.typed(), notify=options.notice)
+    execute(grid, json, report)

@@ -39,11 +39,12 @@ def learning(
         yield {}
         return
     from tacit.engines.spark import Spark
-    from tacit.experiments.tools import learns_elsewhere
+    from tacit.learners import having, learner
 
-    if not learns_elsewhere(model):
+    if not learner(model).supports_engine:
         raise RequestError(
-            f"{model} does not support --engine and --state; leave out both options."
+            f"{model} does not support --engine and --state; leave out both options, or choose "
+            f"from {', '.join(having('engine'))}."
         )
     if state is None and not str(url).startswith("local["):
         raise RequestError(

@@ -10,10 +10,11 @@ from tacit.cli import options, plugins
 from tacit.cli.engines import learning
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
-from tacit.experiments.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for
+from tacit.experiments.defaults import STARS_PLAN, model_for, plan_for
 
 if TYPE_CHECKING:
     from tacit.collection.plan import Plan
+    from tacit.learners import Learner
     from tacit.models import Fitted, FittedLists
     from tacit.ratings import Ratings
     from tacit.reports import Reports
@@ -98,15 +99,17 @@ def fit(
     """
     _checked(data, db, publish, mode)
     _not_drawn_anew(epsilon, state)
+    from tacit.experiments.progress import share
     from tacit.experiments.results import writable
+    from tacit.learners import learner, require_options
     from tacit.privacy.epsilon import epsilon_text
 
     writable(output, read=(data, catalogue, people, items))
-    _check_names(model, channel, plan, items)
+    settings = _settings(factors, items)
+    _check_names(model, channel, plan, settings)
     epsilon = None if epsilon is None else epsilon_text(epsilon)
     from_reports = data is None or is_reports(data)
     trained = model is not None and is_training(model, epsilon, from_reports)
-    settings = _settings(seed, factors, items)
     if data is not None and not from_reports:
         source = options.load(
             data, format, options.scale_of(scale, implicit), columns, rounding,
@@ -116,17 +119,20 @@ def fit(
         _without_vocabularies(catalogue, people)
         source = _reports(data, db, task)
     model, promised = model or model_for(source), None
-    with learning(model, engine, master, state) as there:
+    chosen = learner(model, mode)
+    require_options([chosen], list(settings))
+    with learning(model, engine, master, state) as there, share("fitting") as advance:
         if trained:
-            spent = {"mode": mode, "delta": f"{delta:g}", "epsilon": epsilon}
-            fitted = _trained(model, source, spent | settings)
+            fitted = chosen.fit(
+                source, rng=seed, epsilon=epsilon, delta=f"{delta:g}", advance=advance, **settings
+            )
         else:
             promised, source = _sent(source, plan, channel, epsilon)
-            fitted = _fitted(model, source, settings | there)
+            fitted = chosen.fit(source, rng=seed, advance=advance, **settings, **there)
     _write(fitted, output)
     # A trainer's guarantee does not cover the number of ratings, so it is not printed.
     rows = f" from {len(source):,} rows" if not trained else ""
-    via = _via(channel if promised else None, model)
+    via = _via(channel if promised else None, chosen)
     options.notice(f"{output}: {model}{rows}{via}. {fitted.guarantee.sentence}")
     if publish is not None and db is not None:
         _require_reports(source, least)
@@ -134,61 +140,47 @@ def fit(
         options.notice(f"Published in {publish} as {address}.")
 
 
-def _check_names(model: str | None, channel: str, plan: str | None, items: Path | None) -> None:
-    """Validate the names of model, channel and plan. Raises `RequestError`."""
-    from tacit.experiments import tools
+def _check_names(model: str | None, channel: str, plan: str | None, settings: Settings) -> None:
+    """Validate model, channel, plan and settings before data are read. Raises `RequestError`."""
+    from tacit.collection.plans import check_channels
     from tacit.experiments.defaults import RANDOM
+    from tacit.learners import learner, require_options
 
-    tools.check([channel], [model or STARS_MODEL], plan or STARS_PLAN, items=items is not None)
+    check_channels([channel], plan or STARS_PLAN)
     if model == RANDOM:
         raise RequestError("Random lists are not fitted to data. Choose another --model.")
+    if model is not None:
+        require_options([learner(model)], list(settings))
 
 
-def _settings(seed: int, factors: int | None, items: Path | None) -> Settings:
-    """Return the settings to pass to a model. Models without a setting of that name ignore it."""
+def _settings(factors: int | None, items: Path | None) -> Settings:
+    """Return the settings that the command line changes."""
     from tacit.readers import item_table
 
-    settings: Settings = {"rng": seed} | ({} if factors is None else {"factors": factors})
+    settings: Settings = {} if factors is None else {"factors": factors}
     return settings if items is None else settings | {"item_table": item_table(items)}
 
 
-def _trained(model: str, source: Any, settings: Settings) -> "Fitted | FittedLists":
-    """Run a trainer, which queries the devices itself."""
-    from tacit.experiments import tools
-    from tacit.experiments.progress import share
-
-    with share("training") as advance:
-        return tools.train(model, source, advance=advance, **settings)
-
-
-def _fitted(model: str, source: Any, settings: Settings) -> "Fitted | FittedLists":
-    """Fit a model to reports, or to unperturbed ratings."""
-    from tacit.experiments import tools
-    from tacit.experiments.progress import share
-
-    with share("fitting") as advance:
-        return tools.fit(model, source, advance=advance, **settings)
-
-
-def _via(channel: str | None, model: str) -> str:
+def _via(channel: str | None, model: "Learner") -> str:
     """Return a remark that names the channel and the model if they are plug-ins."""
-    from tacit.experiments import tools
+    from tacit.learners import plugged
 
-    plugged = tools.plugged(channel, model)
-    return f" (plug-ins: {plugged})" if plugged else ""
+    sources = plugged(channel, model)
+    return f" (plug-ins: {sources})" if sources else ""
 
 
 def _sent(
     source: "Ratings | Reports", plan: str | None, channel: str, epsilon: str | None
 ) -> "tuple[Plan | None, Ratings | Reports]":
     """Perturb ratings at an epsilon. Returns the plan and the reports, else None and the source."""
-    from tacit.experiments import tools
+    from tacit.collection.perturb import perturb
+    from tacit.collection.plans import plan_of
     from tacit.ratings import Ratings
 
     if epsilon is None or not isinstance(source, Ratings):
         return None, source
-    promised = tools.plan(plan or plan_for(source), channel, epsilon, source.scale, None)
-    return promised, tools.perturb(source, promised)
+    promised = plan_of(plan or plan_for(source), channel, epsilon, source.scale)
+    return promised, perturb(source, promised)
 
 
 def _write(fitted: "Fitted | FittedLists", output: Path) -> None:

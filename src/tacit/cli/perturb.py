@@ -51,19 +51,19 @@ def perturb(
     spark = options.spark_master(engine, master)
 
     from tacit.channels import settings_of
+    from tacit.collection.plans import check_channels, plan_of
     from tacit.collection.report_file import write_perturbed
     from tacit.collection.spark import write_perturbed_on_spark
-    from tacit.experiments import tools
     from tacit.experiments.progress import bar
 
     if channel != "auto":
         settings_of(channel)
-    tools.check([channel], [], plan)
+    check_channels([channel], plan)
     ratings = options.load(
         data, format, options.scale_of(scale, implicit), columns, rounding,
         catalogue=catalogue, people=people, positive_only=positive_only,
     )  # fmt: skip
-    chosen = tools.plan(plan, channel, epsilon, ratings.scale, cap)
+    chosen = plan_of(plan, channel, epsilon, ratings.scale, cap)
     if spark:
         written = write_perturbed_on_spark(ratings, chosen, output, master=spark)
     else:

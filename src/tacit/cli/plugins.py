@@ -25,10 +25,10 @@ PACKAGES = {"paper": "tacit-studies"}
 def choices() -> "tuple[tuple[Registry[Any], ...], ...]":
     """Return the registries by option: of channels, of models and trainers, of formats."""
     from tacit.channels import MECHANISMS
-    from tacit.experiments.tools import BY_MODEL
+    from tacit.learners import REGISTRIES
     from tacit.readers import FORMATS
 
-    return (MECHANISMS,), BY_MODEL, (FORMATS,)
+    return (MECHANISMS,), REGISTRIES, (FORMATS,)
 
 
 def plug(context: typer.Context, files: list[Path] | None) -> list[Path]:

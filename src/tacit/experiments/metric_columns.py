@@ -1,13 +1,13 @@
 """Columns of a result row: errors of predicted ratings, and top-N metrics."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.experiments.results import STARS
-from tacit.experiments.tools import Lister
 from tacit.metrics.accuracy import mae, ranking, rmse
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures
 from tacit.metrics.slices import slices as slices_of
@@ -53,8 +53,7 @@ MOST_SCORES = 1 << 27
 
 
 def list_columns(
-    lister: Lister,
-    fitted: Any,
+    lists: Callable[[Ratings, int], Codes],
     train: Ratings,
     test: Ratings,
     where: str,
@@ -63,10 +62,11 @@ def list_columns(
 ) -> dict[str, Any]:
     """Return six columns of a result row.
 
-    `test`: the relevant rows. `reports`: the data that the model was fitted to, None for `train`.
-    Users without a training row are excluded from every result row (`cold_users` counts them),
-    because most models have no data to rank by. Above 2^27 scores (users times items), as many
-    users as that allows are evaluated, evenly spaced by index.
+    `lists`: rows that identify the users and the items to exclude, and a length -> lists of all
+    users. `test`: the relevant rows. `reports`: the data that the model was fitted to, None for
+    `train`. Users without a training row are excluded from every result row (`cold_users` counts
+    them), because most models have no data to rank by. Above 2^27 scores (users times items), as
+    many users as that allows are evaluated, evenly spaced by index.
     """
     users = _measured(train)
     known = _known_rows(where, train, reports)
@@ -74,7 +74,7 @@ def list_columns(
     relevant = test.where(_among(users, test))
     counts = np.bincount(train.items, minlength=train.n_items)
     figures = list_figures(
-        lister(fitted, known, where, LENGTH)[users],
+        lists(known, LENGTH)[users],
         np.searchsorted(users, relevant.users).astype(np.int32),
         relevant.items,
         counts,

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from tacit.experiments.grid import Progress
+from tacit.experiments.experiment import Progress
 
 STEPS = 100
 """Steps of a bar for work that reports only its completed share."""

@@ -10,10 +10,10 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any, Self
 
-from tacit.experiments.comparison.user_level import KINDS, SlotTerms, slot_terms
-from tacit.experiments.grid import Progress
+from tacit.collection.plans import AUTO, plan_of
+from tacit.collection.slot_terms import KINDS, SlotTerms, slot_terms
+from tacit.experiments.experiment import Progress
 from tacit.experiments.results import checked, plain
-from tacit.experiments.tools import plan
 from tacit.planning import prediction
 from tacit.planning.population import MadeUpWorld, Population
 from tacit.planning.prediction import Prediction
@@ -23,7 +23,6 @@ from tacit.scale import shortest
 from tacit.training import PER_PERSON, PGMF
 from tacit.training.mechanism.accounting import check_promise
 
-AUTO = "auto"
 FREE, MEAN = "no privacy", "mean rating"
 WORLDS = 2
 """Number of synthetic data sets to average over, if all users are simulated. Otherwise one."""
@@ -87,7 +86,6 @@ class Deployment:
                 n_items=self.population.items,
                 channel=AUTO,
                 scale=self.population.scale,
-                make=plan,
             )
             for kind in KINDS
         }
@@ -124,7 +122,7 @@ class Deployment:
 
     def _slots(self, kind: str, terms: SlotTerms, predictions: Sequence[Prediction]) -> PlanRow:
         items, scale = self.population.items, self.population.scale
-        chosen = plan(terms.plan, AUTO, terms.epsilon, scale, terms.cap)
+        chosen = plan_of(terms.plan, AUTO, terms.epsilon, scale, terms.cap)
         places = chosen.asked_slots(items) or items
         return _row(
             kind,

@@ -21,9 +21,9 @@ import numpy as np
 
 from tacit.channels import fisher_information
 from tacit.channels.table import Channel
+from tacit.collection.plans import channel_of
+from tacit.collection.slot_terms import STEPS, SlotTerms
 from tacit.errors import RequestError
-from tacit.experiments.comparison.user_level import STEPS, SlotTerms
-from tacit.experiments.tools import channel
 from tacit.models.fitted import Fitted
 from tacit.models.simulated_devices import device_predict
 from tacit.ratings import Ratings
@@ -231,7 +231,7 @@ def _steps(least: str) -> tuple[str, ...]:
 
 @cache
 def _table(through: str, epsilon: str, scale: RatingScale) -> Channel:
-    return channel(through, epsilon, scale, missing=True)
+    return channel_of(through, epsilon, scale, missing=True)
 
 
 @cache

@@ -20,7 +20,7 @@ from tacit.device.profile import Item
 from tacit.device.store import MEMORY
 from tacit.device.transport import Http
 from tacit.errors import BudgetError, RequestError
-from tacit.experiments.grid import Progress
+from tacit.experiments.experiment import Progress
 from tacit.metrics.accuracy import rmse
 from tacit.metrics.lists import LENGTH, list_figures
 from tacit.ratings import Ratings

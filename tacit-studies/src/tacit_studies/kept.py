@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from tacit.errors import DataError
-from tacit.experiments import grid
-from tacit.experiments.grid import Journal, Progress
+from tacit.experiments.experiment import Experiment, Journal, Progress
 from tacit.experiments.progress import bar
 from tacit.experiments.results import AnyRow
 
@@ -87,5 +86,12 @@ class Kept:
     ) -> dict[AnyCase, Figures]:
         journal = self.journal(study, Measured)
         asked = [CaseExperiment(study, self.data, case) for case in cases]
-        grid.run(asked, lambda one: [Measured(measure(one.case))], journal, progress)
+
+        def measurement(one: CaseExperiment[AnyCase]) -> list[Measured]:
+            return [Measured(measure(one.case))]
+
+        experiment = Experiment[CaseExperiment[AnyCase], Measured](
+            title=study, row=Measured, cells=asked, measure=measurement
+        )
+        experiment.rows(journal, progress)
         return {one.case: journal.rows([one.key])[0].figures for one in asked}

@@ -107,11 +107,11 @@ def _learn(folder: Path, task: "Task") -> str:
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
     from tacit.collector.storage.published_models import PublishedModels
-    from tacit.experiments import tools
+    from tacit.learners import learner
 
     with closing(open_reader(str(folder / "reports.db"))) as reader:
         reports = stored_reports.reports(reader, task.address)
-    fitted = tools.fit(model_for(reports), reports, rng=0)
+    fitted = learner(model_for(reports)).fit(reports)
     stars = isinstance(fitted, models.Fitted)
     learnt = models.item_model(fitted) if stars else models.list_model(fitted)
     address = PublishedModels(folder / "models").publish(task.address, learnt)

@@ -86,11 +86,10 @@ def task(
     writable(output)
 
     from tacit.collection import plans
-    from tacit.experiments import tools
     from tacit.scale import RatingScale
     from tacit.wire.task import Task
 
-    tools.check([channel], [], plan)
+    plans.check_channels([channel], plan)
     scale = options.scale_of(scale, implicit) or "1:5:1"
     on = RatingScale.parse(scale)
     missing = plans.protects_presence(plan)
@@ -105,7 +104,7 @@ def task(
         items=tuple(ids),
         titles=None if named is None else tuple(named),
         channels=tuple(
-            tools.channel(channel, each, on, missing=missing) for each in options.names(epsilon)
+            plans.channel_of(channel, each, on, missing=missing) for each in options.names(epsilon)
         ),
         start=int(time.time()),
         epoch_seconds=epoch,

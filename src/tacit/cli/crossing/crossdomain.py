@@ -9,15 +9,12 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.options import Columns, Format, Rounding, Scale
-from tacit.cli.resumable import Resumable
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.crossdomain.domains import Domains
     from tacit.engines.engine import Engine
-    from tacit.experiments.crossdomain.rows import TrialRow
     from tacit.experiments.crossdomain.trials import TrialRequest
-    from tacit.reporting.page import Provenance
 
 
 def crossdomain(
@@ -127,10 +124,12 @@ def crossdomain(
     spark = options.spark_master(engine, master)
 
     from tacit.cli.engines import on_spark
+    from tacit.cli.execution import execute
     from tacit.crossdomain import MEMBERS, SYSTEMS
     from tacit.engines.local import Local
     from tacit.experiments.comparison.request import epsilon_texts
     from tacit.experiments.crossdomain.trials import TrialRequest
+    from tacit.reporting.page import Provenance
 
     every = SYSTEMS if spark else dict.fromkeys(member.name for member in MEMBERS)
     request = TrialRequest(
@@ -155,7 +154,8 @@ def crossdomain(
     with on_spark(spark) as there:
         chosen = there or Local()
         if user is None:
-            run(known, request, chosen, json, report)
+            run = Provenance.of(known.ratings, options.typed())
+            execute(request.experiment(known, chosen, run), json, report)
         else:
             _show(known, request, chosen, user, titles)
 
@@ -209,42 +209,3 @@ def domains(
     )
     options.notice(joined.sentence)
     return joined
-
-
-def run(
-    domains: "Domains",
-    request: "TrialRequest",
-    engine: "Engine",
-    json: Path | None,
-    report: Path | None,
-) -> None:
-    """Run the trials, write their rows and print their table. Exits with 130 if interrupted."""
-    from tacit.experiments.crossdomain.rows import TrialRow
-    from tacit.reporting.page import Provenance
-
-    grid = Resumable(
-        "evaluating",
-        TrialRow,
-        lambda journal, progress: request.run(domains, engine, journal, progress),
-        lambda journal: request.finished(domains, journal),
-        _print,
-        json,
-    )
-    made = Provenance.of(domains.ratings, options.typed())
-    grid(report, lambda rows, path: _report(rows, made, path))
-
-
-def _report(rows: "Sequence[TrialRow]", run: "Provenance", path: Path) -> None:
-    from tacit.experiments.crossdomain.report import report
-    from tacit.whole_files import write_whole
-
-    write_whole(path, report(rows, run).encode())
-
-
-def _print(rows: "Sequence[TrialRow]") -> None:
-    from tacit.experiments.crossdomain.rows import list_table, listed, promises, table
-    from tacit.reporting.table import text
-
-    if rows:
-        shown = [table(rows), *([list_table(rows)] if listed(rows) else [])]
-        typer.echo("\n\n".join([*map(text, shown), "\n".join(promises(rows))]))

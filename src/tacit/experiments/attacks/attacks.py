@@ -12,11 +12,11 @@ import polars as pl
 from tacit.audit.attacks import ATTACKS, attack
 from tacit.audit.attacks.protocol import AbstractAttack, Finding
 from tacit.audit.attacks.world import World
-from tacit.collection.plans import protects_presence
+from tacit.collection.plans import IDENTITY, check_channels, plan_of, protects_presence
 from tacit.errors import RequestError
-from tacit.experiments import grid, tools
-from tacit.experiments.grid import IDENTITY, Journal, Progress
+from tacit.experiments.experiment import Latest
 from tacit.experiments.results import checked, plain
+from tacit.learners import plugged
 from tacit.ratings import Ratings
 
 
@@ -69,7 +69,7 @@ TRAININGS = "trainings"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackExperiment:
+class AttackCell:
     """One attack on one scenario: everything that determines its rows, except random noise.
 
     `epsilon`: a decimal string, nats per value or slot. None without privacy, and for attacks that
@@ -117,20 +117,20 @@ class AttackRequest:
     def __post_init__(self) -> None:
         list(map(attack, self.attacks))
         for plan in self.plans:
-            tools.check(self.channels, (), plan)
+            check_channels(self.channels, plan)
         if IDENTITY in self.channels:
             raise RequestError(
                 f"Every attack already runs without privacy as a comparison; leave {IDENTITY} out "
                 "of the channels."
             )
 
-    def experiments(self, ratings: Ratings) -> list[AttackExperiment]:
-        """Return all experiments. Those on one scenario are consecutive."""
+    def cells(self, ratings: Ratings) -> list[AttackCell]:
+        """Return all cells. Those on one scenario are consecutive."""
         data = ratings.fingerprint
         table = "" if self.people is None else _digest(self.people)
-        plugged = [each for name in self.channels if (each := tools.plugged(name, None))]
+        sources = [each for name in self.channels if (each := plugged(name, None))]
         return [
-            AttackExperiment(
+            AttackCell(
                 dataset=ratings.name,
                 data=data,
                 attack=name,
@@ -138,7 +138,7 @@ class AttackRequest:
                 channel=channel,
                 epsilon=epsilon,
                 seed=seed,
-                settings=json.dumps([self.changes.get(name, {}), table, *plugged], sort_keys=True),
+                settings=json.dumps([self.changes.get(name, {}), table, *sources], sort_keys=True),
             )
             for seed in range(self.seeds)
             for needs, plan, channel, epsilon in self._worlds()
@@ -159,71 +159,57 @@ class AttackRequest:
         """Return the attack of that name with the requested settings."""
         return attack(name, **self.changes.get(name, {}))
 
-    def run(
-        self, ratings: Ratings, journal: Journal[AttackRow], progress: Progress
-    ) -> list[AttackRow]:
-        """Run all experiments that are not in `journal`. Returns the rows of all of them."""
-        return grid.run(self.experiments(ratings), _Runner(self, ratings), journal, progress)
 
-    def finished(self, ratings: Ratings, journal: Journal[AttackRow]) -> list[AttackRow]:
-        """Return the finished rows, after an interrupt."""
-        return journal.rows(experiment.key for experiment in self.experiments(ratings))
-
-
-class _Runner:
-    """Runs experiments, and caches the scenario of the last one."""
+class AttackMeasurement:
+    """Measures cells on one data set, and caches the last scenario."""
 
     def __init__(self, request: AttackRequest, ratings: Ratings) -> None:
         self._request, self._ratings = request, ratings
-        self._cached: tuple[tuple[object, ...], World] | None = None
+        self._worlds = Latest[World]()
 
-    def __call__(self, experiment: AttackExperiment) -> list[AttackRow]:
-        scenario = self._world(experiment)
-        chosen = self._request.attack(experiment.attack)
+    def __call__(self, cell: AttackCell) -> list[AttackRow]:
+        scenario = self._world(cell)
+        chosen = self._request.attack(cell.attack)
         start = time.perf_counter()
         findings = chosen.run(scenario)
         seconds = time.perf_counter() - start
-        return [_row(experiment, scenario, chosen, finding, seconds) for finding in findings]
+        return [_row(cell, scenario, chosen, finding, seconds) for finding in findings]
 
-    def _world(self, experiment: AttackExperiment) -> World:
-        terms = (experiment.plan, experiment.channel, experiment.epsilon, experiment.seed)
-        if self._cached is None or self._cached[0] != terms:
-            self._cached = None  # freed before the next one is built, to halve the peak memory
-            self._cached = (terms, self._built(experiment))
-        return self._cached[1]
+    def _world(self, cell: AttackCell) -> World:
+        terms = (cell.plan, cell.channel, cell.epsilon, cell.seed)
+        return self._worlds.of(terms, lambda: self._built(cell))
 
-    def _built(self, experiment: AttackExperiment) -> World:
+    def _built(self, cell: AttackCell) -> World:
         ratings, people = self._ratings, self._request.people
-        if experiment.epsilon is None:
-            return World.unprotected(ratings, experiment.plan, experiment.seed, people)
-        made = tools.tools().plan
-        plan = made(experiment.plan, experiment.channel, experiment.epsilon, ratings.scale, None)
-        return World.through(ratings, plan, experiment.seed, people)
+        if cell.epsilon is None:
+            return World.unprotected(ratings, cell.plan, cell.seed, people)
+        plan = plan_of(cell.plan, cell.channel, cell.epsilon, ratings.scale)
+        return World.through(ratings, plan, cell.seed, people)
 
 
 def _row(
-    experiment: AttackExperiment,
+    cell: AttackCell,
     scenario: World,
     chosen: AbstractAttack,
     finding: Finding,
     seconds: float,
 ) -> AttackRow:
-    protected = experiment.epsilon is not None
-    hides = protects_presence(experiment.plan)
+    protected = cell.epsilon is not None
+    hides = protects_presence(cell.plan)
     return AttackRow(
-        dataset=experiment.dataset,
-        attack=experiment.attack,
-        plan=experiment.plan if protected else None,
-        channel=experiment.channel,
+        dataset=cell.dataset,
+        attack=cell.attack,
+        plan=cell.plan if protected else None,
+        channel=cell.channel,
         channel_id=scenario.channel.id if scenario.channel else None,
-        epsilon=float(experiment.epsilon) if experiment.epsilon is not None else None,
+        epsilon=float(cell.epsilon) if cell.epsilon is not None else None,
         unit=("slot" if hides else "value") if protected else None,
-        seed=experiment.seed,
+        seed=cell.seed,
         beside=chosen.baseline,
         **asdict(finding),
         leaks=finding.leaks,
         seconds=seconds,
-        plugins=tools.plugged(experiment.channel, None),
+        plugins=plugged(cell.channel, None),
     )
 
 

@@ -6,15 +6,21 @@ from statistics import fmean, pstdev
 
 from tacit.audit.attacks import ATTACKS
 from tacit.audit.attacks.reconstruction import KNOWN as STARS
-from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
-from tacit.experiments.attacks.tables import digits_of, leaks, tables, under
-from tacit.experiments.grid import IDENTITY, Journal, Progress
+from tacit.collection.plans import IDENTITY
+from tacit.experiments.attacks.attacks import (
+    AttackCell,
+    AttackMeasurement,
+    AttackRequest,
+    AttackRow,
+)
+from tacit.experiments.attacks.tables import digits_of, leaks, said, tables, under
+from tacit.experiments.experiment import Experiment, Progress
 from tacit.experiments.guarantee_text import plugged
 from tacit.ratings import Ratings
 from tacit.reporting.page import FailedClaim, FigurePanel, Provenance, ReportFigure, render
 from tacit.reporting.panel import PALETTE as COLORS
 from tacit.reporting.panel import LegendEntry, Line, Panel, Point, ReferenceLine, marker, style
-from tacit.reporting.table import Table, epsilon_per
+from tacit.reporting.table import Table, epsilon_per, text
 
 ENDS = (-0.03, 1.06)
 Way = tuple[str | None, str | None]
@@ -231,7 +237,26 @@ def quick_attacks(
         epsilons=epsilons,
         changes={"linkage": {"known": (KNOWN,), "most_victims": VICTIMS}},
     )
-    return request.run(ratings, Journal(None, AttackRow), progress)
+    return experiment(request, ratings).rows(progress=progress)
+
+
+def experiment(
+    request: AttackRequest, ratings: Ratings, run: Provenance | None = None
+) -> Experiment[AttackCell, AttackRow]:
+    """Declare the experiment of a request on these ratings. `run`: the provenance of its report."""
+    return Experiment(
+        title="attacking",
+        row=AttackRow,
+        cells=request.cells(ratings),
+        measure=AttackMeasurement(request, ratings),
+        text=as_text,
+        page=lambda rows: report(rows, run),
+    )
+
+
+def as_text(rows: Sequence[AttackRow]) -> str:
+    """Return the tables for a terminal, then the sentences on leaks, plug-ins and publication."""
+    return "\n".join([*(f"{text(each)}\n" for each in tables(rows)), *said(rows), EXPERIMENT])
 
 
 @dataclass(frozen=True)

@@ -11,46 +11,85 @@ The second line requires predictions from reports only, as at the provider. A de
 use true training ratings, each of which affects many errors. Both are therefore rejected.
 """
 
+import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
-from itertools import product
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.collection.perturb import perturb
+from tacit.collection.plans import PlanMaker, plan_of
 from tacit.errors import RequestError
 from tacit.experiments.choice.tradeoff import Tradeoff
-from tacit.experiments.tools import Floats, Tools
+from tacit.experiments.experiment import Experiment
+from tacit.experiments.results import checked, plain
+from tacit.learners import Learner, learner
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
-from tacit.scale import shortest
+from tacit.scale import RatingScale, shortest
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 
+Floats = NDArray[np.floating[Any]]
 PROVIDER = "provider"
 STEPS = 1 << 20
 """Grid steps per squared unit of the scale."""
 
 
 @dataclass(frozen=True, kw_only=True)
+class ChoiceCell:
+    """One split at one epsilon, in nats per rating value. Nothing of the ratings is in its key."""
+
+    epsilon: str
+    seed: int
+    fold: int | None
+
+    @property
+    def key(self) -> str:
+        """Unique key: one line of JSON."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @property
+    def label(self) -> str:
+        """Label in progress bars."""
+        return f"epsilon {self.epsilon}, seed {self.seed}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyError:
+    """The released RMSE of one cell. `epsilon`: nats per rating value."""
+
+    epsilon: float
+    rmse: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready values."""
+        return plain(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Parse the values of `to_dict`. Raises `DataError` for other keys."""
+        return cls(**checked(cls, values, ()))
+
+
+@dataclass(frozen=True, kw_only=True)
 class PrivateChoice:
     """A search: a model on reports through a channel, at `epsilons` in nats per rating value
-    (decimal strings, at least two), on the splits of `protocol`."""
+    (decimal strings, at least two), on the splits of `protocol`. `learner`: the learner of a name
+    and mode. `make_plan`: the plan of a name, channel and epsilon."""
 
     channel: str
     model: str
     epsilons: Sequence[str]
     protocol: SplitProtocol
-
-    @property
-    def looks(self) -> int:
-        """Number of model fits, each with a released error."""
-        return len(self.epsilons) * len(list(self.protocol.places()))
+    learner: Callable[[str, str], Learner] = field(default=learner, repr=False)
+    make_plan: PlanMaker = field(default=plan_of, repr=False)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -68,52 +107,68 @@ class PrivateChoice:
             assumptions=("nothing else was looked at to choose",),
         )
 
-    def tradeoff(
-        self,
-        ratings: Ratings,
-        tools: Tools,
-        *,
-        releases: NoisyReleases | None = None,
-        advance: Callable[[int], None] = lambda done: None,
-    ) -> Tradeoff:
-        """Compute strength against loss from noisy errors only.
+    def experiment(
+        self, ratings: Ratings, releases: NoisyReleases | None = None
+    ) -> Experiment[ChoiceCell, NoisyError]:
+        """Declare the experiment: a released error per epsilon and split.
 
-        No query is non-private: the largest epsilon replaces the non-private error, and half the
-        range of the scale replaces the error of the mean. `releases`: replaced in tests only.
-        `advance`: callback with the number of released errors. Raises `RequestError` for a model
-        that does not predict at the provider, and for a single epsilon.
+        `releases`: replaced in tests only. Raises `RequestError` for a model that does not predict
+        at the provider.
         """
-        check_place(self.model, tools.where(self.model), PROVIDER)
-        context = _Context(tools, SecretReleases() if releases is None else releases)
-        # The order of a file may depend on the ratings, and then one value could affect the splits
-        # of others. Sorting by user and item removes this.
-        known, errors = ratings.by_person(), defaultdict[float, list[float]](list)
-        for done, (epsilon, split) in enumerate(product(self.epsilons, self.protocol.places())):
-            errors[float(epsilon)].append(self._error(known, *split, epsilon, context))
-            advance(done + 1)
+        found = self.learner(self.model, "strict")
+        check_place(self.model, found.where, PROVIDER)
+        return Experiment(
+            title="choosing",
+            row=NoisyError,
+            cells=[
+                ChoiceCell(epsilon=epsilon, seed=seed, fold=fold)
+                for epsilon in self.epsilons
+                for seed, fold in self.protocol.places()
+            ],
+            measure=_NoisyErrors(self, found, ratings, releases or SecretReleases()),
+        )
+
+    def tradeoff(self, rows: Sequence[NoisyError], scale: RatingScale) -> Tradeoff:
+        """Return strength against loss from noisy errors only.
+
+        The largest epsilon replaces the non-private error, and half the range of the scale replaces
+        the error of the mean. Raises `RequestError` for a single epsilon.
+        """
+        errors = defaultdict[float, list[float]](list)
+        for row in rows:
+            errors[row.epsilon].append(row.rmse)
         least = fmean(errors[max(errors)])
-        half = float(ratings.scale.high - ratings.scale.low) / 2
+        half = float(scale.high - scale.low) / 2
         return Tradeoff.of(errors, least=least, most=half, unit="value")
 
-    def _error(
-        self, ratings: Ratings, seed: int, fold: int | None, epsilon: str, context: "_Context"
-    ) -> float:
+
+class _NoisyErrors:
+    """Measures cells on private ratings. Every query is noisy."""
+
+    def __init__(
+        self, choice: PrivateChoice, found: Learner, ratings: Ratings, releases: NoisyReleases
+    ) -> None:
+        self._choice, self._learner, self._releases = choice, found, releases
+        # The order of a file may depend on the ratings, and then one value could affect the splits
+        # of others. Sorting by user and item removes this.
+        self._ratings = ratings.by_person()
+
+    def __call__(self, cell: ChoiceCell) -> list[NoisyError]:
         """Return the noisy RMSE of one fit."""
-        held_out = self.protocol.test(ratings, seed, fold)
-        train, test = ratings.where(~held_out), ratings.where(held_out)
-        plan = context.tools.plan("rated", self.channel, epsilon, ratings.scale, None)
+        held_out = self._choice.protocol.test(self._ratings, cell.seed, cell.fold)
+        train, test = self._ratings.where(~held_out), self._ratings.where(held_out)
+        plan = self._choice.make_plan(
+            "rated", self._choice.channel, cell.epsilon, train.scale, None
+        )
         # The model is fitted to the reports only, so that the channel's epsilon covers the effect
         # of a training value on the sum below.
-        fitted = context.tools.fit(self.model, context.tools.perturb(train, plan), rng=seed)
+        fitted = self._learner.fit(perturb(train, plan), rng=cell.seed)
         total, most = squared_errors(test, fitted.predict_codes(test.users, test.items))
-        name = f"squared errors at {epsilon}, split {seed}" + (f".{fold}" if fold else "")
-        noisy = context.releases.laplace(name, total, sensitivity=most, epsilon=epsilon)
-        return float(np.sqrt(max(0.0, noisy[0] / STEPS / len(test))))
-
-
-class _Context(NamedTuple):
-    tools: Tools
-    releases: NoisyReleases
+        part = f".{cell.fold}" if cell.fold else ""
+        name = f"squared errors at {cell.epsilon}, split {cell.seed}{part}"
+        noisy = self._releases.laplace(name, total, sensitivity=most, epsilon=cell.epsilon)
+        rmse = float(np.sqrt(max(0.0, noisy[0] / STEPS / len(test))))
+        return [NoisyError(epsilon=float(cell.epsilon), rmse=rmse)]
 
 
 def squared_errors(test: Ratings, predicted: Floats) -> tuple[NDArray[np.int64], int]:

@@ -1,12 +1,17 @@
 """Figure and HTML report of a choice of epsilon."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
 from matplotlib.figure import Figure
 
 from tacit.experiments.choice.tradeoff import LETTERS, MEAN_WORDS, Tradeoff, strength
+from tacit.experiments.experiment import AnyCell, Experiment
+from tacit.experiments.results import AnyRow
 from tacit.reporting.page import FigurePanel, Provenance, ReportFigure, render
 from tacit.reporting.panel import ONE_SPLIT, LegendEntry, Line, Panel, ReferenceLine, marker
 from tacit.reporting.plot import INK, draw
-from tacit.reporting.table import Table
+from tacit.reporting.table import Table, text
 
 # matplotlib's own annotations leave keyword arguments half typed.
 # pyright: reportUnknownMemberType=false
@@ -17,16 +22,63 @@ ENDS = (-0.02, 1.06)
 SIZE = (6.4, 3.6)
 
 
-def report(
-    tradeoff: Tradeoff, verdicts: list[str], limits: tuple[float, float], run: Provenance
-) -> str:
-    """Return the report as HTML. `verdicts`: sentences, the most important first. `limits`: maximum
-    loss and minimum strength."""
+@dataclass(frozen=True, kw_only=True)
+class Criteria:
+    """What makes an epsilon acceptable: accuracy loss A at most `most_loss`, and privacy strength P
+    at least `least_strength`. `weight`: of P in the weighted score, the rest is that of 1 - A."""
+
+    weight: float = 0.5
+    most_loss: float = 0.5
+    least_strength: float = 0.1
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Maximum loss and minimum strength."""
+        return self.most_loss, self.least_strength
+
+    def verdicts(self, tradeoff: Tradeoff) -> list[str]:
+        """Return the crossing, the best epsilon and the interval, a sentence each."""
+        return tradeoff.verdicts(self.weight, *self.limits)
+
+
+def choosing(
+    experiment: Experiment[AnyCell, AnyRow],
+    tradeoff: Callable[[Sequence[AnyRow]], Tradeoff],
+    criteria: Criteria,
+    run: Provenance,
+) -> Experiment[AnyCell, AnyRow]:
+    """Return the experiment with the trade-off of its rows as its tables and its page.
+
+    Nothing is printed for the rows of an interrupted run, which are not a trade-off.
+    """
+
+    def tables(rows: Sequence[AnyRow]) -> str:
+        complete = len(rows) >= len(experiment.cells)
+        return as_text(tradeoff(rows), criteria) if complete else ""
+
+    def page(rows: Sequence[AnyRow]) -> str:
+        return report(tradeoff(rows), criteria, run)
+
+    return replace(
+        experiment,
+        title="choosing",
+        text=tables,
+        page=page,
+    )
+
+
+def as_text(tradeoff: Tradeoff, criteria: Criteria) -> str:
+    """Return the table, the definitions of P and A, and the verdicts."""
+    return "\n".join((text(table(tradeoff)), "", LETTERS, "", *criteria.verdicts(tradeoff)))
+
+
+def report(tradeoff: Tradeoff, criteria: Criteria, run: Provenance) -> str:
+    """Return the report as HTML: verdicts, figure, definitions, table and provenance."""
     return render(
         "choice.html",
         title="Tacit: choosing epsilon",
-        said=verdicts,
-        figure=_report_figure(tradeoff, limits),
+        said=criteria.verdicts(tradeoff),
+        figure=_report_figure(tradeoff, criteria.limits),
         letters=LETTERS.splitlines(),
         table=table(tradeoff),
         run=run,

@@ -8,9 +8,9 @@ from statistics import fmean, pstdev
 
 from matplotlib.figure import Figure
 
+from tacit.collection.plans import IDENTITY
 from tacit.experiments.comparison.tables import digits_of
 from tacit.experiments.defaults import POPULARITY, RANDOM
-from tacit.experiments.grid import IDENTITY
 from tacit.experiments.results import ResultRow
 from tacit.reporting.page import FigurePanel, ReportFigure
 from tacit.reporting.panel import (

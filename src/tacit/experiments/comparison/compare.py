@@ -10,23 +10,23 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
+from tacit.collection.plans import AUTO, IDENTITY, resolve_auto
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.experiments import tools
 from tacit.experiments.attacks.attacks import AttackRow
 from tacit.experiments.attacks.report import quick_attacks
 from tacit.experiments.comparison import experiment_file
 from tacit.experiments.comparison.chart import TITLES, Chart
-from tacit.experiments.comparison.comparison import Comparison
-from tacit.experiments.comparison.device_sample import made_up
+from tacit.experiments.comparison.comparison import Comparison, ComparisonCell
+from tacit.experiments.comparison.device_sample import DeviceSample, synthetic_sample
+from tacit.experiments.comparison.measurement import Measurement, with_baseline_columns
 from tacit.experiments.comparison.report import report
 from tacit.experiments.comparison.request import CheckedRequest, asked, known_options, protocol
 from tacit.experiments.comparison.tables import accuracy, as_text, deciding
-from tacit.experiments.grid import IDENTITY, Journal, journal_path
+from tacit.experiments.experiment import Experiment, Notify
 from tacit.experiments.guarantee_text import sentences
 from tacit.experiments.progress import bar
-from tacit.experiments.results import ROWS, ResultRow, save, to_frame, writable
-from tacit.experiments.tools import AUTO, Tools, auto_names
+from tacit.experiments.results import ROWS, ResultRow, to_frame, writable
 from tacit.given import path as given_path
 from tacit.notebook import card
 from tacit.ratings import Ratings
@@ -35,8 +35,6 @@ from tacit.reporting.page import Provenance
 from tacit.reporting.plot import in_a_notebook
 from tacit.scale import RatingScale
 from tacit.whole_files import write_whole
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,6 @@ class ComparisonResult:
     rows: tuple[ResultRow, ...]
     request: Comparison
     ratings: Ratings = field(repr=False)
-    tools: Tools = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -106,7 +103,7 @@ class ComparisonResult:
     def report(
         self,
         path: str | Path,
-        notify: Say = lambda sentence: None,
+        notify: Notify = lambda sentence: None,
         *,
         command: str = "tacit.compare",
     ) -> Path:
@@ -119,50 +116,85 @@ class ComparisonResult:
         """
         target = given_path(path)
         writable(target)
-        page = report(
-            self.rows,
-            sample=self._sample(),
-            split=self.request.protocol.words,
-            attacked=self._attacked(notify),
-            run=Provenance.of(self.ratings, command, self._auto()),
-        )
-        write_whole(target, page.encode())
+        page = page_of(self.request, self.ratings, command, notify)
+        write_whole(target, page(self.rows).encode())
         return target
 
-    @property
-    def _named(self) -> list[str]:
-        """Channels by name, without the identity and without channel objects."""
-        request = self.request
-        return [name for name in request.channels if name != IDENTITY and name not in request.only]
 
-    def _auto(self) -> Mapping[str, str]:
-        request = self.request
-        if AUTO not in request.channels:
-            return {}
-        slots = [(request.plan, epsilon) for epsilon in request.epsilons]
-        return auto_names(slots, self.ratings.scale)
+def experiment(
+    comparison: Comparison,
+    ratings: Ratings,
+    *,
+    command: str = "tacit.compare",
+    notify: Notify = lambda sentence: None,
+) -> Experiment[ComparisonCell, ResultRow]:
+    """Declare the experiment of a comparison on these ratings. `command`: shown in its report."""
+    return Experiment(
+        title="comparing",
+        row=ResultRow,
+        cells=comparison.cells(ratings),
+        measure=Measurement(comparison, ratings),
+        derive=with_baseline_columns,
+        text=as_text,
+        page=page_of(comparison, ratings, command, notify),
+    )
 
-    def _sample(self) -> Any:
-        near_one = min(self.request.epsilons, key=lambda epsilon: abs(float(epsilon) - 1))
-        if not self._named:
-            return None
-        first, plan = self._named[0], self.request.plan
-        return made_up(self.ratings.scale, first, near_one, self.tools, plan)
 
-    def _attacked(self, notify: Say) -> Sequence[AttackRow]:
-        """Return rows of attacks on the reports, which support no cap."""
-        request = self.request
-        if request.cap is not None:
-            notify("Attacks require a comparison without --cap, so the report has none.")
-            return ()
-        with bar("attacking") as progress:
-            return quick_attacks(
-                self.ratings,
-                plan=request.plan,
-                channels=self._named,
-                epsilons=request.epsilons,
-                progress=progress,
-            )
+def page_of(
+    comparison: Comparison, ratings: Ratings, command: str, notify: Notify
+) -> Callable[[Sequence[ResultRow]], str]:
+    """Return the report of rows as HTML. Attacks on the same ratings are run for it, except for a
+    comparison with a cap, which `notify` reports."""
+
+    def page(rows: Sequence[ResultRow]) -> str:
+        return report(
+            rows,
+            sample=_sample(comparison, ratings),
+            split=comparison.protocol.words,
+            attacked=_attacked(comparison, ratings, notify),
+            run=Provenance.of(ratings, command, auto_channels(comparison, ratings)),
+        )
+
+    return page
+
+
+def auto_channels(comparison: Comparison, ratings: Ratings) -> Mapping[str, str]:
+    """Return the channel that "auto" means at each epsilon. Empty without "auto"."""
+    if AUTO not in comparison.channels:
+        return {}
+    slots = [(comparison.plan, epsilon) for epsilon in comparison.epsilons]
+    return resolve_auto(slots, ratings.scale)
+
+
+def _named_channels(comparison: Comparison) -> list[str]:
+    """Return the channels without the identity and without channel objects."""
+    return [
+        name for name in comparison.channels if name != IDENTITY and name not in comparison.only
+    ]
+
+
+def _sample(comparison: Comparison, ratings: Ratings) -> DeviceSample | None:
+    near_one = min(comparison.epsilons, key=lambda epsilon: abs(float(epsilon) - 1))
+    channels = _named_channels(comparison)
+    if not channels:
+        return None
+    plan = comparison.make_plan(comparison.plan, channels[0], near_one, ratings.scale, None)
+    return synthetic_sample(plan, channels[0], near_one, ratings.scale)
+
+
+def _attacked(comparison: Comparison, ratings: Ratings, notify: Notify) -> Sequence[AttackRow]:
+    """Return rows of attacks on the reports, which support no cap."""
+    if comparison.cap is not None:
+        notify("Attacks require a comparison without --cap, so the report has none.")
+        return ()
+    with bar("attacking") as progress:
+        return quick_attacks(
+            ratings,
+            plan=comparison.plan,
+            channels=_named_channels(comparison),
+            epsilons=comparison.epsilons,
+            progress=progress,
+        )
 
 
 def compare(
@@ -227,17 +259,12 @@ def compare(
     writable(target, read=(data, *files.values()), beside=(*ROWS, experiment_file.SUFFIX))
     held_out = request.comparison.protocol.column
     ratings = as_ratings(data, scale=scale, columns=columns, held_out=held_out, **reading)
-    comparison = request.of(ratings)
-    real = tools.with_devices_on(engine, request.tools(), comparison.models)
-    journal = Journal(journal_path(target), ResultRow)
-    with bar("comparing") as progress:
-        rows = comparison.run(ratings, real, journal, progress)
+    comparison = request.of(ratings, engine)
+    rows = experiment(comparison, ratings).execute(json=target, bar=bar)
     if target is not None:
-        save(rows, target)
-        journal.remove()
         source = {**reading, "data": data, "scale": scale, "columns": columns}
         _write_experiment(target, ratings, request, comparison, source)
-    return ComparisonResult(tuple(rows), comparison, ratings, real)
+    return ComparisonResult(tuple(rows), comparison, ratings)
 
 
 def _write_experiment(
@@ -253,8 +280,7 @@ def _write_experiment(
     for name in ("catalogue", "people"):
         if not isinstance(source.get(name), str | Path | None):
             unnamed.append(f"the {name} as a list")
-    slots = [(comparison.plan, epsilon) for epsilon in comparison.epsilons]
-    auto = tools.auto_names(slots, ratings.scale) if tools.AUTO in comparison.channels else {}
+    auto = auto_channels(comparison, ratings)
     settings = experiment_file.options(comparison) | _reading(source, ratings.scale)
     experiment_file.write(target, ratings, settings, auto, by="tacit.compare", unnamed=unnamed)
 

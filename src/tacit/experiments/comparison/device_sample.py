@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.experiments.tools import Tools
+from tacit.collection.perturb import perturb
+from tacit.collection.plan import Plan
 from tacit.readers import synthetic
 from tacit.reporting.table import NOTHING
 from tacit.scale import RatingScale
@@ -94,17 +95,14 @@ class SampleStrip:
         return 100 * (value - low) / (high - low) if high > low else 50.0
 
 
-def made_up(
-    scale: RatingScale, channel: str, epsilon: str, tools: Tools, plan: str = "rated"
-) -> DeviceSample:
-    """Return ratings of a synthetic user on this scale, with freshly randomized reports.
+def synthetic_sample(plan: Plan, channel: str, epsilon: str, scale: RatingScale) -> DeviceSample:
+    """Return ratings of a synthetic user on this scale, and new reports under the plan.
 
-    `epsilon`: nats per value or slot.
+    `channel`: its name. `epsilon`: nats per value or slot.
     """
     people = synthetic(PEOPLE, ITEMS, PEOPLE * 25, scale)
     ratings = people.where((people.users == 0) & (people.items % 2 == 0))
-    chosen = tools.plan(plan, channel, epsilon, scale, None)
-    reports = tools.perturb(ratings, chosen)
+    reports = perturb(ratings, plan)
     sent = reports.where((reports.users == 0) & ~np.isnan(reports.values))
     true: dict[int, float] = dict(zip(ratings.items.tolist(), ratings.values.tolist(), strict=True))
     left: dict[int, float] = dict(zip(sent.items.tolist(), sent.values.tolist(), strict=True))
@@ -112,8 +110,8 @@ def made_up(
     pairs = tuple(
         (f"item {names[item]}", true.get(item), left.get(item)) for item in sorted({*true, *left})
     )
-    symbols = len(chosen.channels[0].outputs)
-    shown = chosen.guarantee.unit == "value"
+    symbols = len(plan.channels[0].outputs)
+    shown = plan.guarantee.unit == "value"
     return DeviceSample("A synthetic user", channel, epsilon, pairs, symbols, shown)
 
 

@@ -10,11 +10,12 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tacit.collection.plans import AUTO, resolve_auto, with_auto
 from tacit.errors import DataError, RequestError
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.ratings import Ratings
@@ -42,6 +43,31 @@ class Recorded:
                 f"not {self.digest}. Use the original ratings, or delete the digest from the "
                 "experiment file."
             )
+
+    def resolve(self, comparison: Comparison) -> Comparison:
+        """Return the comparison with "auto" fixed to the recorded channels."""
+        make = with_auto(self.auto, comparison.make_plan) if self.auto else comparison.make_plan
+        return replace(comparison, make_plan=make)
+
+    def write(
+        self,
+        result: Path,
+        ratings: Ratings,
+        comparison: Comparison,
+        slots: Sequence[tuple[str, str]],
+        source: Mapping[str, Any],
+        *,
+        by: str,
+    ) -> None:
+        """Write the experiment file of a command next to `result`.
+
+        `slots`: plans and epsilons per value or slot. `source`: the other options by name.
+        """
+        settings = options(comparison) | dict(source)
+        if source.get("person-epsilon") is not None:
+            settings["plan"] = None
+        auto = resolve_auto(slots, ratings.scale) if AUTO in comparison.channels else {}
+        write(result, ratings, settings, self.auto or auto, by=by)
 
 
 def options(comparison: Comparison) -> dict[str, Any]:
@@ -82,7 +108,9 @@ def write(
     """
     path = result.with_suffix(SUFFIX)
     settings = {
-        name: value for name, value in sorted(request.items()) if value not in (None, False)
+        name: value
+        for name, value in sorted(request.items())
+        if value is not None and value is not False  # 0 is a value
     }
     first = {"data": settings.pop("data")} if "data" in settings else {}
     lines = {name: _in_file(value, path) for name, value in (first | settings).items()}

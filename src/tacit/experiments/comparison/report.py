@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
+from tacit.collection.plans import IDENTITY
 from tacit.experiments.attacks.attacks import AttackRow
 from tacit.experiments.attacks.report import attack_section
 from tacit.experiments.comparison.chart import TITLES, Chart
@@ -22,7 +23,6 @@ from tacit.experiments.comparison.tables import (
     slice_tables,
 )
 from tacit.experiments.defaults import POPULARITY, RANDOM
-from tacit.experiments.grid import IDENTITY
 from tacit.experiments.guarantee_text import claims, failed, plugged
 from tacit.experiments.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import polars as pl
 
@@ -12,22 +12,17 @@ from tacit import models
 from tacit.channels.table import Channel
 from tacit.collection import plans
 from tacit.collection.plan import Plan
+from tacit.collection.plans import PlanMaker, check_channels
+from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.experiments import tools as registered
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for, with_baselines
-from tacit.experiments.tools import Tools
 from tacit.given import whole
+from tacit.learners import Learner, learner, plugged
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.epsilon import epsilon_text
 from tacit.ratings import Ratings
-from tacit.reports import Reports
 from tacit.scale import RatingScale
-
-if TYPE_CHECKING:
-    from tacit.ratings import Ratings
-    from tacit.reports import Reports
-
 
 Member = TypeVar("Member")
 SYMBOLS = 12
@@ -145,29 +140,27 @@ def own_epsilons(
     return {name: channel.epsilon for name, channel in tables.items()}
 
 
-def with_objects(real: Tools, tables: Mapping[str, Channel], settings: Mapping[str, Any]) -> Tools:
-    """Return the tools, with these channel and model objects under their names."""
-    if not tables and not settings:
-        return real
+def _with_channels(channels: Mapping[str, Channel]) -> PlanMaker:
+    """Return the plan maker that knows these channel objects by name."""
+    if not channels:
+        return plans.plan_of
 
-    def plan(name: str, through: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
-        if through in tables:
-            return plans.plan(name, tables[through], cap)
-        return real.plan(name, through, epsilon, scale, cap)
+    def make(name: str, channel: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
+        if channel in channels:
+            return plans.plan(name, channels[channel], cap)
+        return plans.plan_of(name, channel, epsilon, scale, cap)
 
-    def fit(model: str, data: Ratings | Reports, *, rng: int, **options: Any) -> Any:
-        if model in settings:
-            return settings[model].fit(models.evidence(data), rng=rng)
-        return real.fit(model, data, rng=rng, **options)
+    return make
 
-    def where(model: str) -> Any:
-        return ("provider", "device") if model in settings else real.where(model)
 
-    def plugged(channel: str | None, model: str | None) -> str | None:
-        mine = (None if channel in tables else channel, None if model in settings else model)
-        return real.plugged(*mine)
+def _with_models(settings: Mapping[str, Any]) -> Callable[[str, str], Learner]:
+    """Return the look-up of learners that knows these model objects by name."""
+    objects = {name: Learner(name=name, settings=model) for name, model in settings.items()}
 
-    return replace(real, plan=plan, fit=fit, where=where, plugged=plugged)
+    def find(name: str, mode: str) -> Learner:
+        return objects.get(name) or learner(name, mode)
+
+    return find
 
 
 MODES = ("strict", "faithful", "both")
@@ -190,19 +183,17 @@ class CheckedRequest:
     named: bool
     plan: str | None
 
-    def of(self, ratings: Ratings) -> Comparison:
-        """Return the comparison on these ratings. Raises `RequestError` for a channel that does
-        not fit."""
+    def of(self, ratings: Ratings, engine: Engine | None = None) -> Comparison:
+        """Return the comparison on these ratings, its devices simulated on the engine.
+
+        Raises `RequestError` for a channel that does not fit, and as `Comparison`.
+        """
         comparison, models = self.comparison, self.comparison.models
         if not self.named:
             models = with_baselines([model_for(ratings)])
         plan = self.plan or plan_for(ratings)
         only = own_epsilons(self.via.objects, comparison.epsilons, ratings.scale, plan)
-        return replace(comparison, models=models, plan=plan, only=only)
-
-    def tools(self) -> Tools:
-        """Return the tools that the comparison runs on."""
-        return with_objects(registered.tools(), self.via.objects, self.learnt.objects)
+        return replace(comparison, models=models, plan=plan, only=only, engine=engine)
 
 
 def asked(
@@ -228,12 +219,14 @@ def asked(
     learnt = model_members(STARS_MODEL if models is None else models)
     if mode not in MODES:
         raise RequestError(f"mode must be one of {', '.join(MODES)}, got '{mode}'.")
+    plan_name = _text("plan", plan or STARS_PLAN)
+    check_channels([name for name in via.names if name not in via.objects], plan_name)
     comparison = Comparison(
         channels=via.names,
         models=with_baselines(learnt.names),
         epsilons=epsilon_texts(epsilons),
         protocol=protocol,
-        plan=_text("plan", plan or STARS_PLAN),
+        plan=plan_name,
         cap=None if cap is None else whole("cap", cap),
         relevant=None if relevant is None else _number("relevant", relevant, "4"),
         mode=mode,
@@ -241,12 +234,11 @@ def asked(
         slices=slices,
         items=items,
         options={} if factors is None else {"factors": whole("factors", factors, 0)},
+        learner=_with_models(learnt.objects),
+        make_plan=_with_channels(via.objects),
     )
-    ways = [name for name in via.names if name not in via.objects]
-    named = [name for name in comparison.models if name not in learnt.objects]
-    registered.check(ways, named, comparison.plan, items=items is not None)
-    plugins = [registered.plugged(name, None) for name in ways]
-    plugins += [registered.plugged(None, name) for name in named]
+    plugins = [plugged(name, None) for name in via.names]
+    plugins += [plugged(None, comparison.learner(name, mode)) for name in comparison.models]
     comparison = replace(comparison, plugged=[each for each in plugins if each])
     return CheckedRequest(comparison, via, learnt, models is not None, plan)
 

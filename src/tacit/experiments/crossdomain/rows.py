@@ -10,7 +10,7 @@ from tacit.experiments.defaults import POPULARITY, RANDOM
 from tacit.experiments.guarantee_text import either
 from tacit.experiments.results import LISTS, checked, plain
 from tacit.privacy.guarantee import Trust, Unit
-from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per
+from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per, text
 
 METRICS = ("mae", "mae_rounded", "coverage")
 """Metrics of predicted ratings."""
@@ -154,7 +154,15 @@ def list_table(rows: Sequence[TrialRow]) -> Table:
     named = ("NDCG@20", "Recall@20", "MRR", "hit rate", "coverage", "popularity")
     heading = ("system", "epsilon", *varied(mine), *named)
     lines = _lines(mine, varied(mine), LISTS)
-    return Table(_caption(mine, "lists of 20"), heading, tuple(lines))
+    return Table(_caption(mine, "top-20 lists"), heading, tuple(lines))
+
+
+def as_text(rows: Sequence[TrialRow]) -> str:
+    """Return the tables for a terminal, then the guarantees. Empty without rows."""
+    if not rows:
+        return ""
+    shown = [table(rows), *([list_table(rows)] if listed(rows) else [])]
+    return "\n\n".join([*map(text, shown), "\n".join(promises(rows))])
 
 
 def _lines(
@@ -203,7 +211,7 @@ def _caption(rows: Sequence[TrialRow], what: str) -> str:
     if not rows:
         return "No trial was finished."
     first, seeds = rows[0], len({row.seed for row in rows})
-    over = "" if seeds == 1 else f", mean over {seeds} draws of who is tested"
+    over = "" if seeds == 1 else f", mean over {seeds} draws of test users"
     per = f"; {epsilon_per(rows)}" if any(row.epsilon is not None for row in rows) else ""
     return f"{first.source} to {first.target}: {what}{over}{per}"
 

@@ -20,11 +20,12 @@ from tacit.crossdomain.trial import (
 )
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.experiments import grid
 from tacit.experiments.crossdomain.list_trials import AskedCatalogue, ListBaseline, list_baselines
-from tacit.experiments.crossdomain.rows import FIGURES, TrialRow
-from tacit.experiments.grid import Journal, Latest, Progress
+from tacit.experiments.crossdomain.report import report
+from tacit.experiments.crossdomain.rows import FIGURES, TrialRow, as_text
+from tacit.experiments.experiment import Experiment, Latest
 from tacit.privacy.guarantee import Guarantee
+from tacit.reporting.page import Provenance
 
 
 @runtime_checkable
@@ -43,7 +44,7 @@ class Parted(Interface):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrialExperiment:
+class TrialCell:
     """One system on one trial. `data`: a fingerprint of the ratings, so that rows of other runs are
     not reused. `lists`: whether top-N lists are evaluated as well."""
 
@@ -132,12 +133,12 @@ class TrialRequest:
         )
         return tuple(dict.fromkeys(others))
 
-    def experiments(self, domains: Domains) -> list[TrialExperiment]:
-        """Return all experiments. Those of one trial are consecutive."""
+    def cells(self, domains: Domains) -> list[TrialCell]:
+        """Return all cells. Those of one trial are consecutive."""
         data = domains.ratings.fingerprint
         target = range(len(domains.names))[self.target]
         return [
-            TrialExperiment(
+            TrialCell(
                 data=data,
                 names=domains.names,
                 target=target,
@@ -152,15 +153,18 @@ class TrialRequest:
             for system, epsilon in (*self._claims(), *self._floors(seed))
         ]
 
-    def run(
-        self, domains: Domains, engine: Engine, journal: Journal[TrialRow], progress: Progress
-    ) -> list[TrialRow]:
-        """Run all experiments that are not in `journal`. Returns the rows of all of them."""
-        return grid.run(self.experiments(domains), TrialRunner(domains, engine), journal, progress)
-
-    def finished(self, domains: Domains, journal: Journal[TrialRow]) -> list[TrialRow]:
-        """Return the finished rows, after an interrupt."""
-        return journal.rows(experiment.key for experiment in self.experiments(domains))
+    def experiment(
+        self, domains: Domains, engine: Engine, run: Provenance | None = None
+    ) -> Experiment[TrialCell, TrialRow]:
+        """Declare the experiment on these domains. `run`: the provenance of its report."""
+        return Experiment(
+            title="evaluating",
+            row=TrialRow,
+            cells=self.cells(domains),
+            measure=TrialMeasurement(domains, engine),
+            text=as_text,
+            page=lambda rows: report(rows, run),
+        )
 
     def _protocols(self) -> Iterator[Holdout]:
         for overlap in self.overlaps:
@@ -202,30 +206,28 @@ class TrialRequest:
             yield dict(zip(requested, places, strict=True))
 
 
-class TrialRunner:
-    """Runs experiments on one set of domains, and caches the last trial."""
+class TrialMeasurement:
+    """Measures cells on one set of domains, and caches the last trial."""
 
     def __init__(self, domains: Domains, engine: Engine) -> None:
         self._domains = domains
         self._engine = engine
         self._trials = Latest[tuple[HeldOut, AskedCatalogue | None]]()
 
-    def __call__(self, experiment: TrialExperiment) -> list[TrialRow]:
-        """Return the single row of an experiment. The system runs once for all metrics."""
-        trial = (experiment.protocol, experiment.target, experiment.seed, experiment.lists)
-        hidden, catalogue = self._trials.of(trial, lambda: self._trial(experiment))
+    def __call__(self, cell: TrialCell) -> list[TrialRow]:
+        """Return the single row of an cell. The system runs once for all metrics."""
+        trial = (cell.protocol, cell.target, cell.seed, cell.lists)
+        hidden, catalogue = self._trials.of(trial, lambda: self._trial(cell))
         queried = hidden.trial if catalogue is None else catalogue.trial
         began = time.perf_counter()
-        predictions = experiment.system.predict(
-            queried, engine=self._engine, epsilon=experiment.epsilon
-        )
+        predictions = cell.system.predict(queried, engine=self._engine, epsilon=cell.epsilon)
         seconds = time.perf_counter() - began
-        metrics = _figures(experiment.system, hidden, catalogue, predictions.predicted)
-        return [_row(experiment, hidden.trial, predictions.guarantee, metrics, seconds)]
+        metrics = _figures(cell.system, hidden, catalogue, predictions.predicted)
+        return [_row(cell, hidden.trial, predictions.guarantee, metrics, seconds)]
 
-    def _trial(self, experiment: TrialExperiment) -> tuple[HeldOut, AskedCatalogue | None]:
-        hidden = experiment.protocol.hide(self._domains, experiment.target, experiment.seed)
-        return hidden, AskedCatalogue.of(hidden.trial) if experiment.lists else None
+    def _trial(self, cell: TrialCell) -> tuple[HeldOut, AskedCatalogue | None]:
+        hidden = cell.protocol.hide(self._domains, cell.target, cell.seed)
+        return hidden, AskedCatalogue.of(hidden.trial) if cell.lists else None
 
 
 def _figures(
@@ -241,14 +243,14 @@ def _figures(
 
 
 def _row(
-    experiment: TrialExperiment,
+    cell: TrialCell,
     trial: Trial,
     claim: Guarantee,
     metrics: dict[str, float | None],
     seconds: float,
 ) -> TrialRow:
-    system = experiment.system
-    parts = (system.budget(experiment.epsilon) if isinstance(system, Parted) else None) or (
+    system = cell.system
+    parts = (system.budget(cell.epsilon) if isinstance(system, Parted) else None) or (
         None,
         None,
     )
@@ -264,17 +266,15 @@ def _row(
         trust=claim.trust,
         claim_valid=None if claim.epsilon is None else claim.fails is None,
         promise=claim.sentence,
-        source=" + ".join(
-            name for d, name in enumerate(experiment.names) if d != experiment.target
-        ),
-        target=experiment.names[experiment.target],
-        test_share=experiment.protocol.test_share,
-        overlap=experiment.protocol.overlap,
-        keep=experiment.protocol.keep,
+        source=" + ".join(name for d, name in enumerate(cell.names) if d != cell.target),
+        target=cell.names[cell.target],
+        test_share=cell.protocol.test_share,
+        overlap=cell.protocol.overlap,
+        keep=cell.protocol.keep,
         k=getattr(system, "k", None),
         damping=getattr(system, "damping", None),
         decay=getattr(system, "decay", None),
-        seed=experiment.seed,
+        seed=cell.seed,
         n_train=len(trial.domains.ratings),
         n_test=len(trial.users),
         people=len(trial.people),

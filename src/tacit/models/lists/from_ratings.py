@@ -10,6 +10,8 @@ showing the item, where an interaction gains its rating's position on the scale.
 tuned. `ListProfile.recommend` does the same on the device.
 """
 
+from typing import Any, cast
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,6 +52,18 @@ def lists_by_rating(
     score = predictions(fitted, own, users, where)
     codes[users] = best_lists(score, excluded, len(fitted.item_ids), length)
     return codes
+
+
+def top_n(
+    fitted: Any, own: Ratings, length: int, *, where: str, engine: Engine | None = None
+) -> Codes:
+    """Return the lists of a top-N model, or lists by predicted rating of a rating model.
+
+    `where`: "provider", "curator" or "device", whose lists are computed on the engine.
+    """
+    if isinstance(fitted, Fitted):
+        return lists_by_rating(fitted, own, length, where=cast("Where", where), engine=engine)
+    return fitted.lists(own, length, where=where)
 
 
 def predictions(fitted: Fitted, own: Ratings, users: Codes, where: Where) -> Scorer:

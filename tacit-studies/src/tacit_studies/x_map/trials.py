@@ -15,11 +15,10 @@ from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import System
 from tacit.crossdomain.x_map.x_map import AlterEgos
 from tacit.engines.local import Local
-from tacit.experiments import grid
 from tacit.experiments.crossdomain.charts import PUBLISHED_K
 from tacit.experiments.crossdomain.rows import TrialRow
-from tacit.experiments.crossdomain.trials import TrialExperiment, TrialRunner
-from tacit.experiments.grid import Journal
+from tacit.experiments.crossdomain.trials import TrialCell, TrialMeasurement
+from tacit.experiments.experiment import Experiment, Journal
 from tacit.experiments.progress import bar
 
 PUBLISHED = {"item": "1.1", "user": "0.9"}
@@ -139,20 +138,20 @@ class Way(NamedTuple):
 
 def measured(domains: Domains, target: int, axes: Axes, journal: Journal[TrialRow]) -> Way:
     """Rows of one direction, measured unless the journal has them."""
-    data, runner = domains.ratings.fingerprint, TrialRunner(domains, Local())
+    data, measure = domains.ratings.fingerprint, TrialMeasurement(domains, Local())
 
     def rows(asked: Iterator[Asked], title: str) -> list[TrialRow]:
         trials = sorted(asked, key=lambda one: (one[2].overlap, one[2].keep))
         cells = [
-            TrialExperiment(
+            TrialCell(
                 data=data, names=domains.names, target=target,
                 system=system, epsilon=epsilon, protocol=protocol, seed=0,
             )
             for system, epsilon, protocol in trials
         ]  # fmt: skip
+        experiment = Experiment(title=title, row=TrialRow, cells=cells, measure=measure)
         with bar(title) as progress:
-            grid.run(cells, runner, journal, progress)
-        found = journal.rows(cell.key for cell in cells)
+            found = experiment.rows(journal, progress)
         return sorted(found, key=lambda row: METHODS.index(row.method))
 
     return Way(
