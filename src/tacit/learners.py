@@ -37,7 +37,7 @@ class Learner:
     """A model or trainer, and what it can do.
 
     `settings`: the object whose `fit` is called. `is_trainer`: whether it reads true ratings and
-    has a guarantee of its own. `predicts`: whether it predicts ratings. Otherwise it ranks items
+    has its own guarantee. `predicts`: whether it predicts ratings. Otherwise it ranks items
     only. `where`: locations where it predicts or ranks: "provider", "device", "curator". `unit`:
     what a trainer's epsilon protects, None for a model and for a plug-in that does not declare it.
     `modes`: of a trainer, "strict", "faithful" or both. `plugin`: the package or file that it comes
@@ -131,8 +131,8 @@ def _locations(name: str) -> tuple[str, ...]:
 
 def having(option: str) -> list[str]:
     """Return the built-in learners with a setting of that name."""
-    own = (name for each in REGISTRIES for name in each.own)
-    return [name for name in own if option in learner(name).options]
+    built_in = (name for each in REGISTRIES for name in each.own)
+    return [name for name in built_in if option in learner(name).options]
 
 
 def require_options(learners: Sequence[Learner], options: Sequence[str]) -> None:

@@ -115,8 +115,8 @@ class Experiment(Generic[AnyCell, AnyRow]):
         for an interrupt, after the finished rows were written to `json`.
         """
         journal = Journal(journal_path(json or report), self.row)
-        if found := self.finished(journal):
-            notify(f"{len(found)} rows of an earlier run were found. Resuming.")
+        if earlier := self.finished(journal):
+            notify(f"{len(earlier)} rows of an earlier run were found. Resuming.")
         try:
             with bar(self.title) as progress:
                 rows = self.rows(journal, progress)

@@ -115,8 +115,8 @@ class PrivateChoice:
         `releases`: replaced in tests only. Raises `RequestError` for a model that does not predict
         at the provider.
         """
-        found = self.learner(self.model, "strict")
-        check_place(self.model, found.where, PROVIDER)
+        model = self.learner(self.model, "strict")
+        check_place(self.model, model.where, PROVIDER)
         return Experiment(
             title="choosing",
             row=NoisyError,
@@ -125,7 +125,7 @@ class PrivateChoice:
                 for epsilon in self.epsilons
                 for seed, fold in self.protocol.places()
             ],
-            measure=_NoisyErrors(self, found, ratings, releases or SecretReleases()),
+            measure=_NoisyErrors(self, model, ratings, releases or SecretReleases()),
         )
 
     def tradeoff(self, rows: Sequence[NoisyError], scale: RatingScale) -> Tradeoff:
@@ -146,9 +146,9 @@ class _NoisyErrors:
     """Measures cells on private ratings. Every query is noisy."""
 
     def __init__(
-        self, choice: PrivateChoice, found: Learner, ratings: Ratings, releases: NoisyReleases
+        self, choice: PrivateChoice, model: Learner, ratings: Ratings, releases: NoisyReleases
     ) -> None:
-        self._choice, self._learner, self._releases = choice, found, releases
+        self._choice, self._learner, self._releases = choice, model, releases
         # The order of a file may depend on the ratings, and then one value could affect the splits
         # of others. Sorting by user and item removes this.
         self._ratings = ratings.by_person()

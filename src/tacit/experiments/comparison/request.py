@@ -141,7 +141,7 @@ def own_epsilons(
 
 
 def _with_channels(channels: Mapping[str, Channel]) -> PlanMaker:
-    """Return the plan maker that knows these channel objects by name."""
+    """Return the plan maker in which these channel objects have names."""
     if not channels:
         return plans.plan_of
 
@@ -154,7 +154,7 @@ def _with_channels(channels: Mapping[str, Channel]) -> PlanMaker:
 
 
 def _with_models(settings: Mapping[str, Any]) -> Callable[[str, str], Learner]:
-    """Return the look-up of learners that knows these model objects by name."""
+    """Return the look-up of learners in which these model objects have names."""
     objects = {name: Learner(name=name, settings=model) for name, model in settings.items()}
 
     def find(name: str, mode: str) -> Learner:
