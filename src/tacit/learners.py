@@ -8,14 +8,19 @@ a name that two registries claim is refused.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, cast
+from typing import Any, Literal, cast, overload
 
 from tacit import models, registry, training
 from tacit.channels import MECHANISMS
 from tacit.errors import RequestError
+from tacit.given import whole
+from tacit.models import Fitted, FittedLists
+from tacit.privacy.epsilon import epsilon_text
 from tacit.ratings import Ratings
+from tacit.readers import as_ratings
 from tacit.registry import Registry
 from tacit.reports import Reports
+from tacit.scale import RatingScale
 
 REGISTRIES: tuple[Registry[Any], ...] = (
     models.MODELS,
@@ -117,6 +122,135 @@ def learner(name: str, mode: str = "strict") -> Learner:
         modes=modes or ("none",),
         plugin=home.plugin(name),
     )
+
+
+@overload
+def fit(  # pyright: ignore[reportOverlappingOverload]  # names of rating models are str too
+    name: Literal["popularity", "ease", "graph-filter", "dp-ease", "dp-popularity"],
+    data: object,
+    *,
+    scale: RatingScale | str | None = None,
+    epsilon: str | float | None = None,
+    unit: str | None = None,
+    delta: str | float = "1e-6",
+    mode: str = "strict",
+    rng: int = 0,
+    advance: Advance | None = None,
+    **settings: Any,
+) -> FittedLists:
+    """Fit a top-N model, or run a top-N trainer."""
+
+
+@overload
+def fit(
+    name: str,
+    data: object,
+    *,
+    scale: RatingScale | str | None = None,
+    epsilon: str | float | None = None,
+    unit: str | None = None,
+    delta: str | float = "1e-6",
+    mode: str = "strict",
+    rng: int = 0,
+    advance: Advance | None = None,
+    **settings: Any,
+) -> Fitted:
+    """Fit a rating model, or run a rating trainer."""
+
+
+def fit(
+    name: str,
+    data: object,
+    *,
+    scale: RatingScale | str | None = None,
+    epsilon: str | float | None = None,
+    unit: str | None = None,
+    delta: str | float = "1e-6",
+    mode: str = "strict",
+    rng: int = 0,
+    advance: Advance | None = None,
+    **settings: Any,
+) -> Any:
+    """Fit the named model to reports or true ratings, or run the named trainer on true ratings.
+
+    Parameters
+    ----------
+    name
+        A model or trainer of `names`.
+    data
+        `Reports`, or ratings in any form that `as_ratings` accepts. A trainer requires ratings.
+    scale
+        Public rating scale. Default: the scale of the data, or one inferred with a notice.
+    epsilon
+        Of a trainer, which requires it: nats per unit of its guarantee, a decimal string or a
+        number. A model has none: the guarantee of its reports holds for it.
+    unit
+        The unit that `epsilon` is meant for: "value", "slot" or "user". Checked if given.
+    delta
+        Of a trainer whose guarantee has one.
+    mode
+        "strict", or "faithful" for a trainer as published.
+    rng
+        Seed of initial values and of a model's draws. The noise of a trainer has no seed.
+    advance
+        Progress callback, called with the fraction of the work done, 0 to 1.
+    **settings
+        Settings of the model or trainer to change.
+
+    Returns
+    -------
+    Fitted or FittedLists
+        The fitted model with its guarantee. `FittedLists` of a top-N model or trainer.
+
+    Raises
+    ------
+    RequestError
+        For an unknown name or setting, an epsilon that is missing, superfluous or of another unit,
+        data that cannot be learned from, and reports on another scale.
+    """
+    whole("rng", rng, 0)
+    if mode not in ("strict", "faithful"):
+        raise RequestError(f"mode must be strict or faithful, got '{mode}'.")
+    chosen = learner(name, mode)
+    if mode != "strict" and mode not in chosen.modes:
+        raise RequestError(f"{name} has no mode {mode}; leave out mode.")
+    if not chosen.is_trainer:
+        if epsilon is not None or unit is not None:
+            raise RequestError(
+                f"{name} is a model and has no epsilon; pass reports, as in "
+                f"fit('{name}', perturb(ratings, plan)), or choose a trainer."
+            )
+        source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)
+        return chosen.fit(source, rng=rng, advance=advance, **settings)
+    if isinstance(data, Reports):
+        raise RequestError(f"{name} is a trainer and requires ratings, got reports.")
+    _check_unit(chosen, epsilon, unit)
+    # Text is passed unchanged: each trainer rejects an invalid epsilon with its own message.
+    text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
+    ratings = as_ratings(data, scale=scale)
+    return chosen.fit(ratings, epsilon=text, delta=str(delta), rng=rng, advance=advance, **settings)
+
+
+def _check_unit(trainer: Learner, epsilon: object, unit: str | None) -> None:
+    """Raise `RequestError` without an epsilon, and for one that is meant for another unit."""
+    if epsilon is None:
+        raise RequestError(
+            f"{trainer.name} is a trainer and requires epsilon, in nats per {trainer.unit}."
+        )
+    if unit is not None and unit != trainer.unit:
+        raise RequestError(
+            f"The epsilon of {trainer.name} is per {trainer.unit}, got unit '{unit}'; choose an "
+            "epsilon for that unit, or another trainer."
+        )
+
+
+def _on(scale: RatingScale | str | None, reports: Reports) -> Reports:
+    if scale is not None and str(scale) != str(reports.scale):
+        raise RequestError(
+            f"scale must equal the scale of the reports, {reports.scale}, got {scale}; leave it "
+            "out."
+        )
+    return reports
 
 
 def names() -> list[str]:
