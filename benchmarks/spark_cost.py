@@ -39,7 +39,7 @@ from matplotlib.figure import Figure
 from followed import followed
 from tacit import models
 from tacit.channels import compile_channel
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.collection.report_file import write_perturbed
 from tacit.collection.spark import write_perturbed_on_spark
 from tacit.crossdomain.domains import Domains

@@ -17,7 +17,7 @@ from tacit.collector.storage.retention import _sweep as sweep
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import StoredReport
 from tacit.collector.storage.writer import Writer
-from tacit.wire.pseudonym import erasure_key, person
+from tacit.wire.report import erasure_key, person
 
 DAY = 86_400
 PROVIDER = "https://films.example"

@@ -19,7 +19,7 @@ from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.validation import ReportValidator
 from tacit.collector.storage.store import Held
 from tacit.wire.report import MOST_REPORTS, Report, dumps, upload
-from tacit.wire.schedule import ASK, asked
+from tacit.wire.task import ASK, asked
 
 TOKEN = "correct horse"
 

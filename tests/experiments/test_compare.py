@@ -14,7 +14,7 @@ import pytest
 
 import tacit
 from tacit import as_ratings, compare, compile_channel, fit, perturb, synthetic
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.engines.local import Local
 from tacit.errors import TacitError
 from tacit.models import MF, Baseline

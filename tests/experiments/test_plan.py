@@ -7,8 +7,7 @@ import pytest
 
 from tacit import fit, perturb
 from tacit.channels import fisher_information
-from tacit.collection.catalogue import Catalogue
-from tacit.collection.sample import Sample
+from tacit.collection.plans import Catalogue, Sample
 from tacit.errors import RequestError
 from tacit.experiments import tools
 from tacit.experiments.comparison import user_level

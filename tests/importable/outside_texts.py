@@ -25,7 +25,7 @@ def bars(sources, request):
 
 BARS = Format("bars", ("*.bars",), lambda source, request: b"!" in source.head, bars, scale="1:5:1")
 """
-CHANNEL = "from tacit.channels.duchi import Duchi as Again\n"
+CHANNEL = "from tacit.channels.mean_estimation import Duchi as Again\n"
 TRAINING = """
 class Told:
     '''Nothing.'''

@@ -9,8 +9,7 @@ from tacit.channels import compile_channel
 from tacit.kernels.chain.readings import Readings, ReportRows
 from tacit.kernels.chain.scoring import ANYHOW, GRAIN, Conditional, half_sweep
 from tacit.models.channel_mf.likelihood import ScoreTable, score_table
-from tacit.public_priors import SPREADS
-from tacit.scale import RatingScale
+from tacit.scale import SPREADS, RatingScale
 
 SCALE = RatingScale.parse("1:5:1")
 

@@ -15,7 +15,7 @@ from tacit.collector.storage.stored_reports import reports
 from tacit.errors import RequestError
 from tacit.metrics.split import at_random
 from tacit.models import at_home, evidence, item_model, model
-from tacit.simulation.fleet import Fleet
+from tacit.planning.fleet import Fleet
 
 STARTED = 1_700_000_000
 

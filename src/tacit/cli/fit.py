@@ -99,7 +99,7 @@ def fit(
     _checked(data, db, publish, mode)
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.results import writable
-    from tacit.privacy.epsilon import epsilon_text
+    from tacit.privacy.ledger import epsilon_text
 
     writable(output, read=(data, catalogue, people, items))
     _check_names(model, channel, plan, items)

@@ -16,8 +16,7 @@ from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
 from tacit.collector.http import problems
 from tacit.collector.http.problems import ProblemError
-from tacit.wire.schedule import ASK
-from tacit.wire.task import Task
+from tacit.wire.task import ASK, Task
 
 MOST_KEYS = 1 << 22
 """Most keys of one upload, one per item and user: four users at a million items."""
@@ -99,7 +98,7 @@ class Samples:
         ]
 
     def _smallest(self, person: str, places: Sequence[int]) -> bool:
-        """Return whether ascending indices equal `tacit.wire.schedule.asked`, without sorting.
+        """Return whether ascending indices equal `tacit.wire.task.asked`, without sorting.
 
         They do if no other key is as small as the largest of theirs.
         """

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol, overload
 
 from tacit import registry
-from tacit.errors import RequestError
-from tacit.given import whole
+from tacit.errors import RequestError, whole
 from tacit.models.baselines import Baseline as Baseline
 from tacit.models.channel_mf.model import ChannelMF as ChannelMF
 from tacit.models.evidence.evidence import Evidence as Evidence

@@ -16,7 +16,7 @@ from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.slot_reports import Decoded, decode
 from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
-from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
+from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
 
 Doubles = NDArray[np.float64]
 ROUNDS = 10

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.given import path as given_path
+from tacit.errors import path as given_path
 from tacit.kernels.predict import bilinear, median, predict
 from tacit.models import model_file
 from tacit.models.channel_mf.distillation import CondensedItems

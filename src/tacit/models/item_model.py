@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tacit.given import must_be
+from tacit.errors import must_be
 from tacit.models.evidence.presence_features import DAMPING, Presence
 from tacit.models.fitted import Fitted
 from tacit.models.rounded import singles

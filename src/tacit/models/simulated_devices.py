@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 from tacit.kernels.devices.foldin import Home, fold_in, prior_means
 from tacit.kernels.layout import Side, by_user, even_pieces
 from tacit.kernels.lists.topk import Scorer, best_lists

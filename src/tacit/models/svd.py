@@ -13,7 +13,7 @@ import numpy as np
 from tacit.kernels.sgd import Doubles, Parameters, Rates, descend, implicit
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
-from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
+from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
 
 RATE, RIDGE = 0.007, 0.02  # customary for one to five stars
 START = 0.1  # initial standard deviation of every factor

@@ -6,8 +6,7 @@ from fnmatch import fnmatch
 
 import polars as pl
 
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 from tacit.readers.levels import DeclaredScale, Rounding
 from tacit.readers.source import Source
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from tacit.errors import DataError
-from tacit.given import path as given_path
+from tacit.errors import path as given_path
 from tacit.readers.decoding import PARQUET, decodable
 from tacit.readers.source import Source, sources_in
 from tacit.readers.text import reason, shown, split

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from tacit.errors import DataError, RequestError
-from tacit.given import path as given_path
+from tacit.errors import path as given_path
 from tacit.ratings import Ratings
 from tacit.readers.declared import Declared, declare
 from tacit.readers.detect import Candidate, detect

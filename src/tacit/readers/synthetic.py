@@ -16,8 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError
-from tacit.given import whole
+from tacit.errors import RequestError, whole
 from tacit.ratings import Codes, Ratings
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any, Literal, overload
 
 from tacit import registry
-from tacit.errors import RequestError
-from tacit.given import whole
+from tacit.errors import RequestError, whole
 from tacit.models import Fitted, FittedLists
-from tacit.privacy.epsilon import epsilon_text
+from tacit.privacy.ledger import epsilon_text
 from tacit.readers import as_ratings
 from tacit.scale import RatingScale
 from tacit.training.lists.ease import DPEase as DPEase

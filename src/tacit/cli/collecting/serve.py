@@ -89,7 +89,7 @@ def populate(folder: Path, url: str) -> None:
 
 
 def _report(task: "Task", url: str) -> None:
-    from tacit.simulation.fleet import Fleet
+    from tacit.planning.fleet import Fleet
 
     people = people_for(task)
     most = max((channel.epsilon for channel in task.channels), key=Decimal)

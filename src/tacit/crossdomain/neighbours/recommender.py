@@ -31,8 +31,8 @@ from tacit.kernels.neighbours import (
     by_people,
 )
 from tacit.kernels.similar import Near, Wanted
-from tacit.public_priors import OWN_BIAS_RIDGE
 from tacit.ratings import Codes, Mask
+from tacit.scale import OWN_BIAS_RIDGE
 
 Longs = NDArray[np.int64]
 

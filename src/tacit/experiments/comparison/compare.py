@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
+from tacit.errors import path as given_path
 from tacit.experiments import tools
 from tacit.experiments.attacks.attacks import AttackRow
 from tacit.experiments.attacks.report import quick_attacks
@@ -27,7 +28,6 @@ from tacit.experiments.guarantee_text import sentences
 from tacit.experiments.progress import bar
 from tacit.experiments.results import ROWS, ResultRow, save, to_frame, writable
 from tacit.experiments.tools import AUTO, Tools, auto_names
-from tacit.given import path as given_path
 from tacit.notebook import card
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings

@@ -12,14 +12,13 @@ from tacit import models
 from tacit.channels.table import Channel
 from tacit.collection import plans
 from tacit.collection.plan import Plan
-from tacit.errors import RequestError
+from tacit.errors import RequestError, whole
 from tacit.experiments import tools as registered
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for, with_baselines
 from tacit.experiments.tools import Tools
-from tacit.given import whole
 from tacit.metrics.split import SplitProtocol
-from tacit.privacy.epsilon import epsilon_text
+from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale

@@ -3,7 +3,7 @@
 Choice of the number of slots per user and the epsilon per slot, for a given epsilon per user.
 
 The choice precedes any report. It maximizes the information under the public prior of
-`tacit.public_priors`, in which one slot in twenty has a rating. The information of a user's reports
+`tacit.scale`, in which one slot in twenty has a rating. The information of a user's reports
 is that of one slot, `fisher_information`, times the number of slots, less what a cap drops. The
 cost is the tight guarantee of the plan.
 """
@@ -22,10 +22,9 @@ from tacit.experiments.grid import IDENTITY, Experiment, Journal, Progress
 from tacit.experiments.results import ResultRow
 from tacit.experiments.tools import Tools
 from tacit.privacy.guarantee import Guarantee
-from tacit.public_priors import RATED_SHARE
 from tacit.ratings import Ratings
 from tacit.reporting.table import Table
-from tacit.scale import RatingScale
+from tacit.scale import RATED_SHARE, RatingScale
 from tacit.training import LIST_TRAININGS, PER_PERSON, modes, unit
 
 MakePlan = Callable[[str, str, str, RatingScale, int | None], Plan]

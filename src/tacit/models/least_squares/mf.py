@@ -21,7 +21,7 @@ from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.half_steps import FREE, Factors, HalfSteps, ReportBlocks
 from tacit.models.least_squares.ridge import at_best_ridge
-from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
+from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 from tacit.kernels.layout import Side
 from tacit.kernels.lists.linked import linked_lists
 from tacit.kernels.lists.topk import best_lists

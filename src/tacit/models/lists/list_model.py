@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.given import must_be
+from tacit.errors import must_be
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import Directions
 from tacit.models.rounded import singles

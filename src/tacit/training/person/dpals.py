@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from tacit.errors import RequestError
 from tacit.kernels.normal import weighted_sums
 from tacit.models.fitted import Fitted
-from tacit.public_priors import RATING_SPREAD
 from tacit.ratings import Ratings
+from tacit.scale import RATING_SPREAD
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings

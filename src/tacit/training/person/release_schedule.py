@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.public_priors import RATING_SPREAD
+from tacit.scale import RATING_SPREAD
 from tacit.training.person.item_means import CLEAR, ITEM_SPREAD, LABELS, Counted
 
 Doubles = NDArray[np.float64]

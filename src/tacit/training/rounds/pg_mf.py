@@ -37,9 +37,8 @@ from tacit.kernels.devices.foldin import Home
 from tacit.kernels.layout import Side, by_user
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee
-from tacit.public_priors import LEVEL_SPREAD, OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.ratings import Ratings
-from tacit.scale import shortest
+from tacit.scale import LEVEL_SPREAD, OWN_BIAS_RIDGE, RATING_SPREAD, shortest
 from tacit.training.mechanism.accounting import nats
 from tacit.training.mechanism.contributions import require_vocabularies
 from tacit.training.rounds.gradient_report import Questions, ReportAccount, two_points

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee
-from tacit.public_priors import LEVEL_NOISE, LEVEL_SPREAD
 from tacit.ratings import Ratings
-from tacit.scale import shortest
+from tacit.scale import LEVEL_NOISE, LEVEL_SPREAD, shortest
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.value.biases import Biases, in_stars, released_biases

@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.models import fit, item_model
 from tacit.ratings import Ratings
 from tacit.reporting.table import Table

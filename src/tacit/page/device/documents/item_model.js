@@ -47,7 +47,7 @@ const SHRINKING = "tacit-item-model-2\n";
 export function fromBytes(data) {
   const shrinking = startsWith(SHRINKING, data);
   const [text, numbers] = parted(shrinking ? SHRINKING : MAGIC, data, "item model");
-  const header = itemModelHeader.loads(text);
+  const header = itemModelHeader.parseHeader(text);
   numbers.require(header.size(shrinking));
   const { items, factors, features, presence, mu, scale, link, sigma } = header;
   const [n, row, d] = [items.length, 1 + factors, features - 1];

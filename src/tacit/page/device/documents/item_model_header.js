@@ -28,7 +28,7 @@ const WHAT = "The item model's header";
  * @param {Uint8Array} text
  * @returns {Header}
  */
-export function loads(text) {
+export function parseHeader(text) {
   const known = fields(parse(text, WHAT, LONGEST), WHAT, KEYS);
   const items = itemIds(known, WHAT);
   const factors = count(known, "factors", MOST_FACTORS, WHAT);

@@ -71,7 +71,7 @@ export function fromBytes(data) {
     throw new DataError(`A list model of ${data.length} bytes is larger than ${MOST_BYTES}.`);
   }
   const [text, numbers] = parted(MAGIC, data, WHAT);
-  const { items, factors, neighbours: E, sizes } = listModelHeader.loads(text);
+  const { items, factors, neighbours: E, sizes } = listModelHeader.parseHeader(text);
   numbers.require(sizes.reduce((sum, size) => sum + size, 0));
   const n = items.length;
   const popularity = numbers.floats(n);

@@ -19,7 +19,7 @@ const SHORT = 1 << 16; // catalogues up to this size have two-byte indices, larg
  * @param {Uint8Array} text
  * @returns {ListHeader}
  */
-export function loads(text) {
+export function parseHeader(text) {
   const known = fields(parse(text, WHAT, modelHeader.LONGEST), WHAT, KEYS);
   const items = modelHeader.itemIds(known, WHAT);
   const factors = modelHeader.count(known, "factors", modelHeader.MOST_FACTORS, WHAT);
