@@ -20,8 +20,8 @@ from changed_files import changed
 
 from tacit.collection.report_file import read_reports
 from tacit.collection.task_guarantee import all_channels_guarantees, task_guarantee
+from tacit.collector.ingest.opening import opened
 from tacit.collector.storage.addresses import open_reader
-from tacit.collector.storage.opening import opened
 from tacit.collector.storage.stored_reports import reports, together
 from tacit.device.client import Client
 from tacit.device.profile import ListProfile, Profile

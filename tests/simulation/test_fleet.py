@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from serving import served
 
-from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports

@@ -250,7 +250,7 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
     from tacit.collection.report_file import read_reports
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
-    from tacit.collector.storage.ranges import at_once
+    from tacit.collector.storage.store import at_once
 
     if file is not None:
         return read_reports(file)

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from tacit.collector.clock import TrustedClock
-from tacit.collector.http.validation import ReportValidator
+from tacit.collector.ingest.clock import TrustedClock
+from tacit.collector.ingest.validation import ReportValidator
+from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.store import ReportStore
-from tacit.collector.storage.writer import Writer
 from tacit.wire.task import DAY, Task
 
 log = logging.getLogger(__name__)

@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tacit.collector.clock import TrustedClock, tolerance
-from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.ingest.clock import TrustedClock, tolerance
+from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.limits.counts import Counts
 from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Limits
-from tacit.collector.limits.sqlite import SqliteCounts
 from tacit.collector.storage.addresses import is_postgres, open_store
+from tacit.collector.storage.sqlite_counts import SqliteCounts
 from tacit.collector.storage.store import ReportStore, StoreError
 from tacit.errors import RequestError
 from tacit.wire.task import Task
@@ -79,7 +79,7 @@ def _limits(
                 "--token-keys is required, as in --token-keys tokens.keys: token counts need "
                 "keys that are stored outside the database."
             )
-        from tacit.collector.limits.postgres import PostgresCounts
+        from tacit.collector.storage.postgres_counts import PostgresCounts
 
         counts: Counts = PostgresCounts(db)
     else:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from tacit.collector.http import problems
-from tacit.collector.http.problems import ProblemError
+from tacit.collector.ingest import problems
+from tacit.collector.ingest.problems import ProblemError
 from tacit.errors import DataError
 
 MOST_PEOPLE = 4

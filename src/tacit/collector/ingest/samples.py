@@ -14,8 +14,8 @@ import numpy as np
 
 from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
-from tacit.collector.http import problems
-from tacit.collector.http.problems import ProblemError
+from tacit.collector.ingest import problems
+from tacit.collector.ingest.problems import ProblemError
 from tacit.wire.task import ASK, Task
 
 MOST_KEYS = 1 << 22
