@@ -14,8 +14,8 @@ BEST = 50
 def ours(path: str) -> Figures:
     import numpy as np
 
-    from tacit.crossdomain.neighbours.adjusted_cosine import Adjusted
-    from tacit.engines.local import Local
+    from tacit.crossdomain.neighbours import Adjusted
+    from tacit.engines.engine import Local
     from tacit.kernels.similar import Wanted
 
     users, items, ratings = _load(path)

@@ -46,8 +46,7 @@ from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.x_map.baseliner import compare_items
 from tacit.crossdomain.x_map.x_map import EVERYBODY
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.spark import Spark
 from tacit.engines.spark_session import session
 from tacit.kernels.similar import Wanted

@@ -23,8 +23,7 @@ from tacit.channels import compile_channel
 from tacit.channels.table import Channel
 from tacit.cli import main
 from tacit.collection.plans import Rated
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.spark import Spark
 from tacit.experiments.tools import Tools
 from tacit.privacy.guarantee import Guarantee

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS
-from tacit.crossdomain.neighbours.recommender import (
+from tacit.crossdomain.neighbours import (
+    POINT_BITS,
     Neighbours,
     TargetProfiles,
     age,

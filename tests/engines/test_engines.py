@@ -8,9 +8,8 @@ import block_kernels as kernels
 import numpy as np
 import pytest
 
-from tacit.engines.block_codec import pack, unpack
 from tacit.engines.engine import Engine
-from tacit.engines.spark import Spark
+from tacit.engines.spark import Spark, pack, unpack
 from tacit.engines.spark_session import session
 from tacit.errors import RequestError
 from tacit.testing import ENGINE_CLAIMS

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit import compare, from_frame, synthetic
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.experiments import metric_columns, tools
 from tacit.experiments.comparison.report import report
 from tacit.experiments.comparison.tables import as_text

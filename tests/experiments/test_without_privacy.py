@@ -9,7 +9,7 @@ import pytest
 from tacit.experiments.comparison.comparison import Comparison, beside_free
 from tacit.experiments.grid import Journal
 from tacit.experiments.results import ResultRow
-from tacit.metrics.slices import Slice
+from tacit.metrics.accuracy import Slice
 from tacit.metrics.split import SplitProtocol
 
 

@@ -5,7 +5,7 @@ import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
 
 from tacit import Rated, compile_channel, perturb, synthetic
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.engines.tables import InMemory
 from tacit.kernels.chain.scoring import GRAIN
 from tacit.kernels.chain.weights import WeightSums

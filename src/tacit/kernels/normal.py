@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 
 from tacit.kernels.layout import Side
 
-Ints = NDArray[np.int64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 
@@ -28,7 +29,7 @@ def grams(side: Side, design: Doubles) -> Doubles:
 
 
 @njit(parallel=True, cache=True)
-def integer_sums(side: Side, design: Ints, values: Ints) -> Ints:
+def integer_sums(side: Side, design: Longs, values: Longs) -> Longs:
     """Return sum_c value_c y_c over the cells of each row, in integers; (rows, K).
 
     `values`: canonical cell order. Integer sums are identical in any order.
@@ -41,10 +42,6 @@ def integer_sums(side: Side, design: Ints, values: Ints) -> Ints:
             for a in range(design.shape[1]):
                 totals[row, a] += value * y[a]
     return totals
-
-
-Longs = NDArray[np.int64]
-Ints = NDArray[np.int32]
 
 
 def weighted_sums(items: Side, weights: Ints, rows: Ints) -> Longs:

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Catalogue, Sample
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.engines.tables import InMemory
 from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures

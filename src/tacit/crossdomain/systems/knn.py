@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.crossdomain.neighbours.recommender import (
+from tacit.crossdomain.neighbours import (
     Neighbours,
     TargetProfiles,
     compare_profiles,

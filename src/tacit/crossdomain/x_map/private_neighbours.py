@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.crossdomain.neighbours.adjusted_cosine import Adjusted
+from tacit.crossdomain.neighbours import Adjusted
 from tacit.crossdomain.x_map.replacement import Draws, Octets, uniform
 from tacit.engines.engine import Engine, cut
 from tacit.kernels.sensitive import Pairs, pairs

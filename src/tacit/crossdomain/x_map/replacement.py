@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.certificate import exp_lower
-from tacit.crossdomain.neighbours.recommender import TargetProfiles, own, profile_of
+from tacit.crossdomain.neighbours import TargetProfiles, own, profile_of
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.extender import Extension
 from tacit.engines.engine import Engine, cut

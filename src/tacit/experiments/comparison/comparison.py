@@ -25,8 +25,7 @@ from tacit.experiments.grid import IDENTITY, Experiment, Journal, Latest, Progre
 from tacit.experiments.metric_columns import NO_RATINGS, cold_users, list_columns, rating_columns
 from tacit.experiments.results import ResultRow
 from tacit.experiments.tools import Predictor, Tools
-from tacit.metrics.accuracy import relevant_from
-from tacit.metrics.slices import Slice
+from tacit.metrics.accuracy import Slice, relevant_from
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Ratings

@@ -25,8 +25,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.tables import opened
 from tacit.kernels.layout import Side
 from tacit.models.channel_mf.distillation import CondensedItems, condensed

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.side_rows import SideRows, of_matrix
 from tacit.engines.tables import InMemory, Tables
 from tacit.kernels.layout import Side

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.tables import Tables
 from tacit.kernels.als import LEAST_RIDGE
 from tacit.models.evidence.evidence import Evidence

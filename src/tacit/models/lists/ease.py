@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import inv
 
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.tables import Tables
 from tacit.errors import RequestError
 from tacit.models.evidence.presence_matrix import PresenceMatrix
