@@ -26,22 +26,21 @@ from tacit.models.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
-from tacit.training.mechanism.accounting import nats
+from tacit.training.mechanism.accounting import ValueAccount, nats
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.papers.noisy_solvers import (
     RATE,
     RIDGE,
     NoisySolve,
+    fitted_svd,
     noisy_descent,
     random_start,
     share,
 )
 from tacit.training.value.biases import BiasBudget, Biases, released_biases
-from tacit.training.value.fitted_model import fitted_svd
+from tacit.training.value.factors import ridge_sensitivities
 from tacit.training.value.integer_ratings import IntegerRatings, integer_ratings
 from tacit.training.value.private_svd import ASSUMPTIONS, PUBLIC
-from tacit.training.value.solve import ridge_sensitivities
 
 Ints = NDArray[np.int64]
 

@@ -28,10 +28,8 @@ from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.person.cross_domain_inputs import Crossing
 from tacit.training.person.fitted_model import ItemSide, precisions
-from tacit.training.person.initial_counts import opening
-from tacit.training.person.item_means import LABELS, Counted, emphasis, item_means
+from tacit.training.person.item_means import LABELS, Counted, Crossing, emphasis, item_means
 from tacit.training.person.item_rows import (
     CrossFit,
     item_rows,
@@ -40,7 +38,7 @@ from tacit.training.person.item_rows import (
     strength,
     unattenuated,
 )
-from tacit.training.person.release_schedule import TASTE_SPREAD, ReleaseSchedule
+from tacit.training.person.release_schedule import TASTE_SPREAD, ReleaseSchedule, opening
 
 Doubles = NDArray[np.float64]
 

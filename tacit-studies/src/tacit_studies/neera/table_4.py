@@ -12,7 +12,7 @@ from tacit.collection.plans import Rated
 from tacit.models import fit, item_model
 from tacit.ratings import Ratings
 from tacit.reporting.table import Table
-from tacit.training.rounds.pg_mf import PGMF
+from tacit.training.pg_mf import PGMF
 from tacit_studies.claim import ClaimVerdict, PaperClaim, StudyResult
 from tacit_studies.kept import Kept
 

@@ -1,18 +1,55 @@
-"""Random lists: the baseline of all top-N metrics."""
+"""Baselines of top-N metrics: popularity and random lists."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.engines.engine import Engine
 from tacit.kernels.lists.topk import best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.lists.exclusion import Where, items_by_user, maker_exclusion
+from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.interactions import Interactions
+from tacit.models.lists.item_weights import ItemWeights
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.vocabulary import Vocabulary
+
+# Popularity: the most frequent items, the same list for all users.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Popularity:
+    """Score items by their debiased counts, unbiased estimates of their numbers of users.
+
+    `engine`: where sums are computed, None for this process. Results are identical on every engine.
+    `state`: folder for reports that all workers can reach, None for memory.
+    """
+
+    engine: Engine | None = field(default=None, repr=False, compare=False)
+    state: Path | None = field(default=None, repr=False, compare=False)
+    name = "popularity"
+
+    def fit(
+        self,
+        data: Interactions,
+        *,
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+    ) -> FittedLists:
+        """Compute the counts; deterministic.
+
+        Raises `RequestError` for an engine without `state`, and for a folder of another fit.
+        """
+        presence = data.presence.on(self.engine, data.tables(self, rng))
+        counts = presence.over_people(np.ones(presence.shape[0]))
+        return FittedLists.of(self.name, data, ItemWeights(popularity=counts.astype(np.float32)))
+
+
+# Random lists: the baseline of all top-N metrics.
 
 Floats = NDArray[np.float32]
 

@@ -1,4 +1,6 @@
-"""Private EASE (Steck 2019): item weights from one noisy co-occurrence matrix.
+"""Top-N trainers with a guarantee per user: dp-popularity and dp-ease.
+
+Private EASE (Steck 2019): item weights from one noisy co-occurrence matrix.
 
 Each user's items, restricted to the most frequent ones, form a vector x of norm 1. Products of
 different items, summed over users, are released once, after the counts that selected the items:
@@ -37,6 +39,42 @@ from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretRelease
 from tacit.training.person.covariance import covariance_grid, most_rated, products
 from tacit.training.person.fitted_model import published
 from tacit.training.person.noisy_counts import NoisyCounts, even_weights, noisy_counts
+
+# Private popularity: the most frequent items, from one noisy count per item.
+
+
+@dataclass(frozen=True)
+class DPPopularity:
+    """The baseline of every top-N trainer at the same budget."""
+
+    name = "dp-popularity"
+    where = ("device",)
+    unit = "user"
+
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        epsilon: str,
+        delta: str = "1e-6",
+        rng: int = 0,
+        advance: Callable[[float], None] = lambda done: None,
+        releases: NoisyReleases | None = None,
+    ) -> FittedLists:
+        """Release counts at `epsilon` nats per user and `delta`, decimal strings.
+
+        The only randomness is the noise, so `rng` is ignored. `releases` is replaced in tests only.
+        Data without ratings are accepted: an error would reveal that no user rated. Raises
+        `RequestError` for an invalid `epsilon` or `delta`, and without users or items.
+        """
+        account = Account(epsilon, delta, SecretReleases() if releases is None else releases)
+        require_vocabularies(ratings)
+        canonical = CanonicalRatings.of(ratings)
+        account.allot({"counts": 1.0})
+        counts = noisy_counts("counts", canonical, even_weights(canonical), account)
+        weights = ItemWeights(popularity=counts.values.astype(np.float32))
+        return published(self.name, ratings, weights, account)
+
 
 Doubles = NDArray[np.float64]
 FEWEST = 120
