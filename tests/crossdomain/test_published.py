@@ -21,8 +21,8 @@ from tacit.crossdomain.x_map.replacement import (
 )
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
-from tacit.kernels.paths import Found
-from tacit.kernels.sensitive import SMALLEST, pairs
+from tacit.kernels.neighbourhood.paths import Found
+from tacit.kernels.neighbourhood.similar import SMALLEST, pairs
 
 KNOWN = Draws(bytes(32))
 

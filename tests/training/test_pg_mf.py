@@ -9,7 +9,7 @@ import pytest
 
 from tacit.channels.certificate import exp_lower, flaw
 from tacit.errors import RequestError
-from tacit.kernels.devices.foldin import Home
+from tacit.kernels.foldin import Home
 from tacit.kernels.layout import Side, layout
 from tacit.kernels.projection import lifted, projected, sign
 from tacit.models import Fitted, at_home, device_predict, item_model

@@ -9,8 +9,8 @@ import pytest
 
 from tacit.audit.replay import Recorder, replay
 from tacit.errors import RequestError
+from tacit.kernels.als import grams, integer_sums
 from tacit.kernels.layout import by_user, layout
-from tacit.kernels.normal import grams, integer_sums
 from tacit.models import at_home
 from tacit.readers import synthetic
 from tacit.training.mechanism.noisy_releases import SecretReleases

@@ -31,7 +31,7 @@ from tacit.crossdomain.trial import Predicted, Trial
 from tacit.engines.engine import Engine, cut
 from tacit.errors import RequestError
 from tacit.kernels.layout import Side, layout, starts
-from tacit.kernels.neighbours import (
+from tacit.kernels.neighbourhood.predictions import (
     Asked,
     Circle,
     NeighbourPredictions,
@@ -40,7 +40,7 @@ from tacit.kernels.neighbours import (
     by_items,
     by_people,
 )
-from tacit.kernels.similar import Near, Things, Wanted, best_of, nearest, stacked
+from tacit.kernels.neighbourhood.similar import Near, Things, Wanted, best_of, nearest, stacked
 from tacit.ratings import Codes, Mask
 from tacit.scale import OWN_BIAS_RIDGE
 

@@ -1,6 +1,6 @@
 """On-device fold-in: recommendations from a user's true ratings, which never leave the device.
 
-Standard library only. `tacit.kernels.devices.foldin` is the bulk implementation; a test holds both
+Standard library only. `tacit.kernels.foldin` is the bulk implementation; a test holds both
 equal to 1e-9.
 
 On-device top-N recommendation: scores from a list model and the user's own items.

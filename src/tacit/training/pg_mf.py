@@ -41,7 +41,7 @@ from tacit.channels.mechanism import MOST_EPSILON
 from tacit.channels.table import Channel
 from tacit.collection.sampler import BulkSampler, BulkWords
 from tacit.errors import CertificateError, RequestError
-from tacit.kernels.devices.foldin import Home, fold_in
+from tacit.kernels.foldin import Home, fold_in
 from tacit.kernels.layout import Side, by_user
 from tacit.kernels.projection import Columns, Seeds, lifted, projected
 from tacit.models.fitted import Fitted

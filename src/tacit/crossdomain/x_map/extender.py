@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from tacit.crossdomain.x_map.baseliner import BB, NB, NN, SimilarityGraph
 from tacit.engines.engine import Engine, cut
 from tacit.kernels.layout import starts
-from tacit.kernels.paths import Found, Graph, Sources, reach
+from tacit.kernels.neighbourhood.paths import Found, Graph, Sources, reach
 from tacit.ratings import Codes, Mask
 
 

@@ -40,7 +40,7 @@ from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.extender import Extension
 from tacit.engines.engine import Engine, cut
 from tacit.errors import RequestError
-from tacit.kernels.paths import Found
+from tacit.kernels.neighbourhood.paths import Found
 from tacit.ratings import Codes, Mask
 
 NOTHING = -1

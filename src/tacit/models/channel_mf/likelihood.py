@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from tacit.kernels.chain.readings import Readings
+from tacit.kernels.gibbs_rows import Readings
 from tacit.models.evidence.evidence import Evidence
 from tacit.scale import RATING_SPREAD, SPREADS, RatingScale
 

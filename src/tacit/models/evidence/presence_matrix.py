@@ -28,7 +28,7 @@ from tacit.engines.engine import Engine, Local
 from tacit.engines.side_rows import SideRows, of_matrix
 from tacit.engines.tables import InMemory, Tables
 from tacit.kernels.layout import Side
-from tacit.kernels.lists.linked import row_sums
+from tacit.kernels.topk import row_sums
 
 Array = NDArray[Any]
 

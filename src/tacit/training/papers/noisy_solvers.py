@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
+from tacit.kernels.als import grams
 from tacit.kernels.layout import Layout, Side
-from tacit.kernels.normal import grams
 from tacit.kernels.sgd import Parameters, Rates, descend
 from tacit.models.fitted import Fitted
 from tacit.models.svd import STARS, own_precision

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.kernels.normal import weighted_sums
+from tacit.kernels.als import weighted_sums
 from tacit.models.fitted import Fitted
 from tacit.ratings import Ratings
 from tacit.scale import RATING_SPREAD

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.normal import weighted_sums
+from tacit.kernels.als import weighted_sums
 from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account

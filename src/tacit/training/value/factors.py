@@ -47,8 +47,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, cg
 
+from tacit.kernels.als import grams, integer_sums
 from tacit.kernels.layout import Layout, Side
-from tacit.kernels.normal import grams, integer_sums
 from tacit.kernels.sgd import Parameters, Rates, descend, implicit
 from tacit.training.mechanism.noisy_releases import NoisyReleases
 
