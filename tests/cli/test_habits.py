@@ -9,7 +9,7 @@ from tacit.collector.http.server import listening
 from tacit.errors import RequestError
 from tacit.models import LIST_MODELS, MODELS
 from tacit.readers import FORMATS, synthetic
-from tacit.readers.datasets import DATASETS
+from tacit.readers.download import DATASETS
 from tacit.training import LIST_TRAININGS, names
 
 

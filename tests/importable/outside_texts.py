@@ -16,7 +16,7 @@ class Plain:
         return replace(Baseline(people=False).fit(data, rng=rng), model=self.name)
 """
 READER = """
-from tacit.readers.delimited import Delimited
+from tacit.readers.text import Delimited
 from tacit.readers.format import Format
 from tacit.readers.text import frames
 

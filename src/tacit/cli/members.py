@@ -83,7 +83,7 @@ def _recognised(format: "Format") -> str:
 
 
 def _datasets() -> Iterable[Line]:
-    from tacit.readers.datasets import ARCHIVES
+    from tacit.readers.download import ARCHIVES
 
     return ((each.name, f"{each.url} {each.note}".rstrip()) for each in ARCHIVES)
 

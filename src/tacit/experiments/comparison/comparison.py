@@ -290,7 +290,7 @@ class Comparison:
     """A comparison and its evaluation.
 
     `relevant`: minimum rating of relevant items, None for three quarters of the scale. `items`: a
-    public item table for models that use it (`tacit.readers.item_table`). `options`: settings for
+    public item table for models that use it (`tacit.readers.declared`). `options`: settings for
     the models that have them. `delta`: of `tight_epsilon`, a decimal string. `mode`: strict,
     faithful or both, for trainers with both. `slices`: whether rows have the error by decile of
     users and items. `only`: the epsilon of channels that run at a single one, in nats per value or
