@@ -13,7 +13,7 @@ from tacit.errors import RequestError, must_be
 from tacit.errors import path as given_path
 from tacit.kernels.predict import bilinear, median, predict
 from tacit.models import model_file
-from tacit.models.channel_mf.distillation import CondensedItems
+from tacit.models.distillation import CondensedItems
 from tacit.models.evidence.presence_features import DAMPING, Presence
 from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
 from tacit.models.rounded import singles
