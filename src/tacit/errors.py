@@ -39,27 +39,27 @@ class BudgetError(TacitError):
 Kind = TypeVar("Kind")
 
 
-def must_be(kind: type[Kind], given: object, what: str, remedy: str) -> Kind:
-    """What is given, which is `what`; raises `RequestError` with the remedy for anything else."""
-    if not isinstance(given, kind):
-        raise RequestError(f"Expected {what}, got {type(given).__name__}; {remedy}.")
-    return given
+def must_be(kind: type[Kind], value: object, what: str, remedy: str) -> Kind:
+    """Return the value if it has the type; raises `RequestError` with the remedy otherwise."""
+    if not isinstance(value, kind):
+        raise RequestError(f"Expected {what}, got {type(value).__name__}; {remedy}.")
+    return value
 
 
-def whole(what: str, given: object, least: int | None = None) -> int:
-    """The whole number; raises `RequestError` for anything else, and for one below `least`."""
+def whole(what: str, value: object, least: int | None = None) -> int:
+    """Return the integer; raises `RequestError` for other values, and for one below `least`."""
     bound = "" if least is None else f" of at least {least}"
-    if isinstance(given, bool) or not isinstance(given, Integral):
-        raise RequestError(f"{what} must be an integer{bound}, got {given!r}.")
-    if least is not None and given < least:
-        raise RequestError(f"{what} must be an integer{bound}, got {given!r}.")
-    return int(given)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise RequestError(f"{what} must be an integer{bound}, got {value!r}.")
+    if least is not None and value < least:
+        raise RequestError(f"{what} must be an integer{bound}, got {value!r}.")
+    return int(value)
 
 
-def path(given: object) -> Path:
-    """The path; raises `RequestError` for anything else."""
-    if not isinstance(given, str | Path):
+def path(value: object) -> Path:
+    """Return the path; raises `RequestError` for other types."""
+    if not isinstance(value, str | Path):
         raise RequestError(
-            f"The path must be a string or a Path, as in 'ratings.csv', got {given!r}."
+            f"The path must be a string or a Path, as in 'ratings.csv', got {value!r}."
         )
-    return Path(given)
+    return Path(value)

@@ -2,8 +2,8 @@
 
 Public priors: statistics of published data sets, used before any rating is observed.
 
-They are public, so nothing that follows from them costs epsilon. Whoever changes one changes every
-figure that was measured with it.
+They are public, so using them has no privacy cost. Changing one changes every figure that was
+measured with it.
 """
 
 from dataclasses import dataclass
@@ -157,22 +157,22 @@ def _shown(value: Decimal) -> str:
 
 
 RATING_SPREAD = 0.2125
-"""Deviation of a person's ratings around their taste, as a share of the scale's range: .85 on 1 to
-5, what star ratings commonly show. Channels are chosen by it, and likelihoods read with it."""
+"""Residual scale of a user's ratings around their tastes, as a share of the scale's range: .85 on 1
+to 5, as is common for star ratings. Used to choose channels and in likelihoods."""
 
 SPREADS = (0.8, 1.0, 1.25)
-"""How a person's own deviation compares with `RATING_SPREAD`: each for a third of people. Wider
-ones would take for spread what a model of tastes cannot say."""
+"""Residual scales of users relative to `RATING_SPREAD`, each for a third of the users. Wider ones
+would absorb variation that a model of tastes does not explain."""
 
 LEVEL_NOISE = 0.23
-"""Deviation of a rating around its item's and person's level, likewise: .92 stars. It is above
-`RATING_SPREAD`, because levels know less of a rating than tastes do."""
+"""Deviation of a rating around the levels of its item and user, likewise: .92 stars. It is above
+`RATING_SPREAD`, because levels explain less of a rating than tastes do."""
 
 LEVEL_SPREAD = 0.12
-"""Deviation of items' and of people's levels around the mean, likewise: .48 stars."""
+"""Deviation of the levels of items and of users around the mean, likewise: .48 stars."""
 
 RATED_SHARE = 0.05
-"""The share of a catalogue that one person has rated, where it is needed."""
+"""Assumed share of a catalogue that one user has rated."""
 
 OWN_BIAS_RIDGE = 5.0
-"""A device's own mean is damped by so many ratings, as is customary."""
+"""Number of ratings by which the mean of a user's own ratings is damped."""

@@ -72,10 +72,11 @@ def proved_loss(ratio: Fraction) -> Decimal:
 def profile_loss(
     *, between: Decimal, rated: Decimal, unrated: Decimal, slots: int, cap: int
 ) -> Decimal:
-    """The largest loss between two profiles of at most `cap` ratings on `slots` slots, in nats.
+    """Return the largest loss between two profiles of at most `cap` ratings, in nats.
 
-    Slots answer independently, so losses add up. With k slots rated in both profiles (and
-    differently), a in the first and b in the second, a, b <= cap and a + b - k <= slots,
+    Reports of the `slots` slots are independent, so losses add up. With k slots rated in
+    both profiles (and differently), a in the first and b in the second, a, b <= cap and a + b - k
+    <= slots,
 
         loss = k between + (a - k) rated + (b - k) unrated,
 
@@ -84,15 +85,15 @@ def profile_loss(
     Laplace, whose `unrated` is epsilon / 2, it is 1.5 cap epsilon if 2 cap <= slots.
     """
     most = min(cap, slots)
-    # Linear in k, but for the kink where two full profiles just fit beside each other.
+    # Linear in k, except for the kink at which two full profiles fill all slots.
     ends = {0, most, max(0, 2 * most - slots)}
     return max(_apart(both, most, slots, between, rated, unrated) for both in ends)
 
 
 def changed_slot_loss(*, between: Decimal, rated: Decimal, unrated: Decimal) -> Decimal:
-    """The largest loss when one slot of a profile changes *before* a cap is applied, in nats.
+    """Return the largest loss when one slot of a profile changes *before* a cap, in nats.
 
-    A new rating may push another one out of the cap: then two slots change, one each way.
+    A new rating may displace another one under the cap. Then two slots change, one each way.
     """
     return max(between, rated + unrated)
 

@@ -1,7 +1,7 @@
-"""A fleet: people of a ratings file as devices of their own, against a real collector.
+"""A fleet: the users of a ratings file as simulated devices, against a real collector.
 
-For trying out a deployment. Every device draws its noise from the operating system, keeps its own
-ledger, and goes through HTTP as any other would; its store is gone when it is done.
+Each device draws its noise from the operating system, has its own ledger, and reports over HTTP.
+Its store is in memory and is deleted with it.
 """
 
 import time
@@ -27,7 +27,7 @@ from tacit.ratings import Ratings
 from tacit.scale import shortest
 
 SPEEDUP = 60
-"""So many times sooner than a real device these try again."""
+"""Factor by which waits before a retry are shorter than those of real devices."""
 ATTEMPTS = 8
 PATIENCE = 60.0
 """Longest wait for a retry in seconds: a collector may ask for a day."""
@@ -36,13 +36,13 @@ Profile = Mapping[Item, str]
 
 @dataclass
 class FleetOutcome:
-    """What became of a fleet, or of one device.
+    """Outcome of a fleet, or of one device.
 
-    `counts`: "devices", "ratings" at home, ratings of items "not asked", reports "stored", "given
-    up" and "waiting", devices that were "refused" something by their own lifetime limit, and those
-    "unreached" by the task. `errors`: prediction minus truth of held-out ratings, in stars.
+    `counts`: "devices", "ratings" on the devices, ratings of items "not asked", reports "stored",
+    "given up" and "waiting", devices "refused" by their own lifetime limit, and devices "unreached"
+    by the task. `errors`: prediction minus truth of held-out ratings, in stars.
     `notes`: errors that the collector returned, with the number of devices that received each.
-    `gains`: on the scale `there`, the NDCG of each list of 20, of owners with something held out.
+    `gains`: on the scale `there`, the NDCG of the list of 20 of each user with held-out items.
     """
 
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -52,7 +52,7 @@ class FleetOutcome:
     notes: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, other: "FleetOutcome") -> None:
-        """Take in another part of the fleet."""
+        """Add the outcome of another part of the fleet."""
         self.counts.update(other.counts)
         self.errors += other.errors
         self.gains += other.gains
@@ -60,12 +60,12 @@ class FleetOutcome:
 
     @property
     def rmse(self) -> float:
-        """Root mean square error, in units of the scale; NaN where nothing was predicted."""
+        """Root mean square error, in units of the scale; NaN without predictions."""
         return rmse(np.asarray(self.errors), np.zeros(1)) if self.errors else float("nan")
 
     @property
     def ndcg(self) -> float:
-        """Mean NDCG@20 (`tacit.metrics.lists`); NaN where there is none."""
+        """Mean NDCG@20 (`tacit.metrics.lists`); NaN without lists."""
         return float(np.mean(self.gains)) if self.gains else float("nan")
 
 
@@ -73,9 +73,9 @@ class FleetOutcome:
 class Fleet:
     """Devices against the collector at `url`, `threads` of them at a time.
 
-    `most_epsilon` (per answer) and `lifetime`: nats, decimal strings, the same for everybody.
-    `insecure`: whether http to another machine is allowed. `stopped`: set by an interrupt; nobody
-    tries again after it.
+    `most_epsilon` (per answer) and `lifetime`: nats, decimal strings, the same for all devices.
+    `insecure`: whether http to another machine is allowed. `stopped`: set by an interrupt, after
+    which no device retries.
     """
 
     url: str
@@ -92,11 +92,11 @@ class Fleet:
         devices: int,
         progress: Progress = lambda label, done, total: None,
     ) -> FleetOutcome:
-        """Play `devices` devices, each of which rates all that its owner rated, and syncs.
+        """Simulate `devices` devices, each of which rates its user's items and syncs.
 
-        The people of `ratings` take turns, so that more devices than people repeat them. An
-        interrupt ends it early, with what was done. Raises `RequestError` for ratings that are not
-        on the task's scale or about none of its items, and what a device raises.
+        More devices than users of `ratings` repeat the users in order. After an interrupt the
+        outcome so far is returned. Raises `RequestError` for ratings on another scale than the
+        task's or about none of its items, and the errors of a device.
         """
         self._check(ratings)
         home = _profiles(ratings)
@@ -109,11 +109,11 @@ class Fleet:
         devices: int,
         progress: Progress = lambda label, done, total: None,
     ) -> FleetOutcome:
-        """Play `devices` devices that tell nothing: each fetches the published model, and predicts
-        what its owner `held_out` from the ratings that are `known` to it alone; on the scale
-        `there`, it makes a list, which ought to show what was held out.
+        """Simulate `devices` devices that report nothing, and score the published model on them.
 
-        Both tables have one vocabulary. Interrupts and errors as `report` has them.
+        Each device fetches the model and predicts the `held_out` ratings of its user from the
+        `known` ones. On the scale `there` it recommends a list, which is scored by the held-out
+        items. Both tables have the same vocabularies. Interrupts and errors are those of `report`.
         """
         self._check(known)
         home, away = _profiles(known), _profiles(held_out)
@@ -122,7 +122,7 @@ class Fleet:
 
     def _report(self, mine: Profile) -> FleetOutcome:
         with self._open() as me:
-            tally = _at_home(me, mine)
+            tally = _rate_all(me, mine)
             if tally.counts["unreached"]:
                 return tally
             try:
@@ -138,30 +138,30 @@ class Fleet:
 
     def _predict(self, mine: Profile, held_out: Profile) -> FleetOutcome:
         with self._open() as me:
-            tally = _at_home(me, mine)
+            tally = _rate_all(me, mine)
             if tally.counts["unreached"]:
                 return tally
             me.fetch_model()
             profile = me.profile()
-            wanted = _asked(me, held_out)
+            wanted = _in_task(me, held_out)
         tally.errors = [profile.predict(item) - float(rating) for item, rating in wanted.items()]
         return tally
 
     def _list(self, mine: Profile, held_out: Profile) -> FleetOutcome:
         with self._open() as me:
-            tally = _at_home(me, mine)
+            tally = _rate_all(me, mine)
             if tally.counts["unreached"]:
                 return tally
             me.fetch_model()
             places = {str(item): place for place, item in enumerate(me.task.items)}
             shown = [places[str(item)] for item, _ in me.recommend(LENGTH)]
-            wanted = [places[str(item)] for item in _asked(me, held_out)]
+            wanted = [places[str(item)] for item in _in_task(me, held_out)]
         # Top-N metrics exclude users without items.
         tally.gains = [_ndcg(shown, wanted, len(places))] if wanted and mine else []
         return tally
 
     def _syncs(self, me: Client) -> Iterator[SyncOutcome]:
-        """Sync until nothing waits, patiently, but not for ever."""
+        """Sync until no report waits, for at most `ATTEMPTS` syncs."""
         for _ in range(ATTEMPTS):
             outcome = me.sync()
             yield outcome
@@ -199,13 +199,13 @@ class Fleet:
             )
 
     def _unreached(self) -> str | None:
-        """Why the collector does not answer; None where it does."""
-        asked = Http(self.url, self.token, insecure=self.insecure)
-        answer = asked("GET", "/healthz")
-        asked.close()
+        """Return why the collector does not answer; None if it does."""
+        transport = Http(self.url, self.token, insecure=self.insecure)
+        answer = transport("GET", "/healthz")
+        transport.close()
         if answer is not None:
             return None
-        return f"The collector at {self.url} cannot be reached: {asked.failure}."
+        return f"The collector at {self.url} cannot be reached: {transport.failure}."
 
     def _all(
         self, devices: int, people: int, play: Callable[[int], FleetOutcome], progress: Progress
@@ -229,7 +229,7 @@ class Fleet:
 
 
 def _profiles(ratings: Ratings) -> Callable[[int], Profile]:
-    """By a person's code: their ratings, as decimals by raw item id; empty where there are none."""
+    """Return a function from a user's code to their ratings, as decimals by raw item id."""
     order = np.argsort(ratings.users, kind="stable")
     starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
     items: list[Item] = ratings.item_ids.ids.to_list()
@@ -243,22 +243,22 @@ def _profiles(ratings: Ratings) -> Callable[[int], Profile]:
 
 
 def _ndcg(shown: Sequence[int], wanted: Sequence[int], places: int) -> float:
-    """That of one list against what its owner held out."""
+    """Return the NDCG of one list, given the held-out items of its user."""
     mine, held = np.array([shown], np.int32), np.array(wanted, np.int32)
     return list_figures(mine, np.zeros_like(held), held, np.zeros(places)).ndcg
 
 
-def _asked(me: Client, ratings: Profile) -> Profile:
-    """Those of items that the task has."""
+def _in_task(me: Client, ratings: Profile) -> Profile:
+    """Return the ratings of items in the task."""
     items = {str(item) for item in me.task.items}
     return {item: rating for item, rating in ratings.items() if str(item) in items}
 
 
-def _at_home(me: Client, mine: Profile) -> FleetOutcome:
-    """Rate what the task asks about; nothing is sent."""
+def _rate_all(me: Client, mine: Profile) -> FleetOutcome:
+    """Rate the items of the task on the device, without a report."""
     tally = FleetOutcome(Counter(devices=1))
     try:
-        known = _asked(me, mine)
+        known = _in_task(me, mine)
     except RequestError:
         tally.counts["unreached"] = 1
         return tally
