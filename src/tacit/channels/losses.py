@@ -66,7 +66,7 @@ def proved_loss(ratio: Fraction) -> Decimal:
     return loss.normalize()
 
 
-# From a slot to a person: what all slots of one profile cost together.
+# Losses of all slots of one profile together.
 
 
 def profile_loss(

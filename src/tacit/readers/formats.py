@@ -80,6 +80,8 @@ LIBIMSETI = Format(
 )
 
 
+# Netflix Prize.
+
 NETFLIX_START = re.compile(rb"\d+:\r?\n\d+,")
 # A block may start with a heading, and polars infers the number of fields from the first line.
 WIDEST_LINE = b"0,0,1970-01-01\n"
@@ -153,6 +155,8 @@ NETFLIX = Format(
     parts=True,
 )
 
+
+# Jester.
 
 MISSING_JOKE = 99.0
 FEWEST_JOKES = 2
