@@ -70,7 +70,9 @@ LEAST_EPSILON = "0.000001"
 
 @dataclass(frozen=True, kw_only=True)
 class Optimal(AbstractMechanism):
-    """The epsilon-private table that serves `objective` best, at most n_levels symbols.
+    """Optimal channel: the best table for a public objective, by linear programming.
+
+    The epsilon-private table that serves `objective` best, at most n_levels symbols.
 
     "variance" minimises the posterior variance of the rating under a public `prior` (uniform by
     default); "information" maximises the average Fisher information about theta, the latent mean

@@ -234,12 +234,11 @@ def _run_mean(q: Decimal, start: int, stop: int | None) -> Decimal:
     return mean - (stop - start) * cut / (1 - cut)
 
 
-# Laplace mechanism (Dwork et al. 2006): unbounded noise on a public grid, its tails merged.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Laplace(AbstractLaplace):
-    """The rating plus Laplace noise, on the cells of `laplace_line`.
+    """Laplace mechanism (Dwork et al. 2006): unbounded noise on a public grid, its tails merged.
+
+    The rating plus Laplace noise, on the cells of `laplace_line`.
 
     E[output | r] = r: unbiased, at the price of reports far off the scale.
     """
@@ -266,12 +265,11 @@ class Laplace(AbstractLaplace):
         return laplace_below(output - rating, self.spread)
 
 
-# Clamped Laplace: Laplace noise clamped to the ends of the scale (input ISGD).
-
-
 @dataclass(frozen=True, kw_only=True)
 class ClampedLaplace(AbstractLaplace):
-    """min(u, max(l, r + n)), n ~ Laplace(b): two atoms at the ends, a density between them.
+    """Clamped Laplace: Laplace noise clamped to the ends of the scale (input ISGD).
+
+    min(u, max(l, r + n)), n ~ Laplace(b): two atoms at the ends, a density between them.
 
     An end preserves the sign of large noise, which bounding discards: at epsilon <= 1 it carries
     about twice the information of `bounded-laplace`. The table is the discrete Laplace law on the
@@ -313,12 +311,11 @@ class ClampedLaplace(AbstractLaplace):
         return laplace_below(output - rating, self.spread)
 
 
-# Bounded Laplace (Neera et al. 2021): Laplace noise conditioned on the scale.
-
-
 @dataclass(frozen=True, kw_only=True)
 class BoundedLaplace(AbstractLaplace):
-    """Output in [l, u] with density exp(-|y - r| / b) / (2 b C(r)).
+    """Bounded Laplace (Neera et al. 2021): Laplace noise conditioned on the scale.
+
+    Output in [l, u] with density exp(-|y - r| / b) / (2 b C(r)).
 
     C(r) = 1 - (exp(-(r - l) / b) + exp(-(u - r) / b)) / 2. Between any two ratings the loss is
     exactly (u - l) / b, since C(l) = C(u). Between ratings at most Df apart b must satisfy b = Df /
@@ -393,12 +390,11 @@ class BoundedLaplace(AbstractLaplace):
         return mass / self.normaliser(rating)
 
 
-# Modified Laplace (Zheng 2022): Laplace noise, with ratings suppressed and inserted.
-
-
 @dataclass(frozen=True, kw_only=True)
 class ModifiedLaplace(AbstractLaplace):
-    """Zheng's first mechanism (Definition 2), for a rating or "missing" in one slot.
+    """Modified Laplace (Zheng 2022): Laplace noise, with ratings suppressed and inserted.
+
+    Zheng's first mechanism (Definition 2), for a rating or "missing" in one slot.
 
     With K = e^(eps/2) / (1 + e^(eps/2)) and n Laplace of scale b = (high - low) / eps:
 

@@ -8,12 +8,12 @@ from tacit.channels.compiler import PRECISION
 from tacit.channels.mechanism import AbstractMechanism
 from tacit.channels.table import Channel
 
-# Duchi's two-point mechanism (Duchi et al. 2018): one unbiased bit, best at small epsilon.
-
 
 @dataclass(frozen=True, kw_only=True)
 class Duchi(AbstractMechanism):
-    """middle +- half (e^eps + 1) / (e^eps - 1), with P(+) = 1/2 + x (e^eps - 1) / (2 (e^eps + 1)).
+    """Duchi's two-point mechanism (Duchi et al. 2018): one unbiased bit, best at small epsilon.
+
+    middle +- half (e^eps + 1) / (e^eps - 1), with P(+) = 1/2 + x (e^eps - 1) / (2 (e^eps + 1)).
 
     x = (r - middle) / half is the rating on [-1, 1] and half is half the range of the scale.
     E[output | r] = r. Two symbols: the table has rank 2, so reports identify the mean of a group of
@@ -31,12 +31,11 @@ class Duchi(AbstractMechanism):
         return self.compiled(outputs, rows)
 
 
-# Piecewise mechanism (Wang et al. 2019): high density around the rating, low elsewhere.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Piecewise(AbstractMechanism):
-    """Output t in [-C, C], C = (s + 1) / (s - 1), s = e^(eps/2), for a rating x on [-1, 1].
+    """Piecewise mechanism (Wang et al. 2019): high density around the rating, low elsewhere.
+
+    Output t in [-C, C], C = (s + 1) / (s - 1), s = e^(eps/2), for a rating x on [-1, 1].
 
     The density is e^eps times higher on the plateau [h - (C - 1)/2, h + (C - 1)/2] around h = x (C
     + 1)/2 than elsewhere; E[t | x] = x and Var[t | x] = x^2 / (s - 1) + (s + 3) / (3 (s - 1)^2).

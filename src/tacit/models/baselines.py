@@ -24,7 +24,9 @@ ROUNDS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """theta_ui = mu [+ b_i [+ b_u]]. `items`, `people`: whether to fit item and user biases.
+    """Baselines: global mean, item means, and item and user biases.
+
+    theta_ui = mu [+ b_i [+ b_u]]. `items`, `people`: whether to fit item and user biases.
 
     `engine`: where sums are computed, None for this process. Results are identical on every engine.
     `state`: folder for reports that all workers can reach, None for memory.

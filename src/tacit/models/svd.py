@@ -22,10 +22,11 @@ STARS = 4.0  # range of one to five stars
 
 @dataclass(frozen=True, kw_only=True)
 class SVD:
-    """Settings of svd and svdpp, none of them tuned.
+    """SVD and SVD++ (Koren 2008) by stochastic gradient descent, ignoring the channel.
 
-    `factors`: K. `epochs`: over all reports. `rate`: learning rate. `ridge`: per report, on each
-    parameter it updates. `implicit`: whether to use implicit feedback (SVD++).
+    No setting was tuned. `factors`: K. `epochs`: over all reports. `rate`: learning rate.
+    `ridge`: per report, on each parameter it updates. `implicit`: whether to use implicit feedback
+    (SVD++).
     """
 
     factors: int = 20

@@ -40,12 +40,13 @@ from tacit.training.person.covariance import covariance_grid, most_rated, produc
 from tacit.training.person.fitted_model import published
 from tacit.training.person.noisy_counts import NoisyCounts, even_weights, noisy_counts
 
-# Private popularity: the most frequent items, from one noisy count per item.
-
 
 @dataclass(frozen=True)
 class DPPopularity:
-    """The baseline of every top-N trainer at the same budget."""
+    """Private popularity: the most frequent items, from one noisy count per item.
+
+    The baseline of every top-N trainer at the same budget.
+    """
 
     name = "dp-popularity"
     where = ("device",)
@@ -85,7 +86,7 @@ OUTSIDE = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class DPEase:
-    """Settings of dp-ease.
+    """Private EASE (Steck 2019): item weights from one noisy co-occurrence matrix.
 
     `most_items`: most items with weights, by noisy count; memory is quadratic in it. `counts`:
     their fraction of the budget. `clear`, `ridge`: in units of the noise edge, the least mean

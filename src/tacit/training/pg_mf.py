@@ -212,7 +212,7 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class PGMF:
-    """Settings of pg-mf.
+    """PG-MF (Shin et al. 2018): matrix factorization from private gradients of devices.
 
     `factors`: K, in addition to biases of items and users. 0 was best wherever measured, since each
     factor takes a fraction of the reports. `rounds`: k, number of updates of the item rows.

@@ -90,7 +90,9 @@ def _tastes(model: Downloaded, rows: list[Doubles], items: slice) -> Doubles:
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelMF:
-    """Quality settings. None affects privacy: fitting is post-processing.
+    """Bayesian matrix factorization with the exact likelihood of the channel, by Gibbs sampling.
+
+    Quality settings. None affects privacy: fitting is post-processing.
 
     `factors`: K, None to choose by the information in the reports (at most one factor per clean
     rating and unknown, at least half the number of presence directions up to 9). `directions`:

@@ -25,7 +25,7 @@ from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
 
 @dataclass(frozen=True, kw_only=True)
 class MF:
-    """Settings of mf and mf-plain.
+    """Matrix factorization (Koren et al. 2009) of the noisy values, ignoring the channel.
 
     `factors`: K. `ridge`: added to a row's sum of squares, 0 for none, None to choose it from the
     reports. `sweeps`: number of sweeps over both sides. `biases`: whether users and items have

@@ -18,12 +18,12 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.vocabulary import Vocabulary
 
-# Popularity: the most frequent items, the same list for all users.
-
 
 @dataclass(frozen=True, kw_only=True)
 class Popularity:
-    """Score items by their debiased counts, unbiased estimates of their numbers of users.
+    """Popularity: the most frequent items, the same list for all users.
+
+    Score items by their debiased counts, unbiased estimates of their numbers of users.
 
     `engine`: where sums are computed, None for this process. Results are identical on every engine.
     `state`: folder for reports that all workers can reach, None for memory.
@@ -48,8 +48,6 @@ class Popularity:
         counts = presence.over_people(np.ones(presence.shape[0]))
         return FittedLists.of(self.name, data, ItemWeights(popularity=counts.astype(np.float32)))
 
-
-# Random lists: the baseline of all top-N metrics.
 
 Floats = NDArray[np.float32]
 
@@ -83,7 +81,10 @@ class RandomLists:
 
 @dataclass(frozen=True)
 class Random:
-    """Settings of random lists; nothing is fitted."""
+    """Random lists: the baseline of all top-N metrics.
+
+    Nothing is fitted.
+    """
 
     name = "random"
 

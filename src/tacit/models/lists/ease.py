@@ -45,7 +45,7 @@ RETAINED = 0.99
 
 @dataclass(frozen=True, kw_only=True)
 class EASE:
-    """Settings of EASE.
+    """EASE (Steck 2019): linear item-item autoencoder.
 
     `ridge`: in users, like G; None to choose it, and the emphasis of popular items in denoising,
     from the reports.

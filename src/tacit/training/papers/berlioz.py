@@ -66,7 +66,7 @@ class Residuals(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Berlioz:
-    """Settings of psgd and pals.
+    """PSGD and PALS (Berlioz et al. 2015): noisy SGD and ALS after private averages.
 
     `noise`: on errors (`psgd`) or on solutions (`pals`). `preprocess`: release private averages
     first. `factors`: K. `rounds`: k. `ridge`: per rating.

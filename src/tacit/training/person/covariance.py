@@ -99,7 +99,7 @@ STEPS = 4  # steps of `dpals`, whose schedule decides whether to fit factors
 
 @dataclass(frozen=True, kw_only=True)
 class DPCovariance:
-    """Settings of dp-covariance.
+    """Private covariance (McSherry and Mironov 2009): item factors from one noisy covariance.
 
     `factors`: K, 0 to release item means alone, None for `TASTES` or as many as `dpals` would use
     if more, provided the budget allows any. `most_items`: most items with factors, by noisy count;

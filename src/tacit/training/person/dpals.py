@@ -45,7 +45,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class DPALS:
-    """Settings of dpals.
+    """DPALS (Chien et al. 2021): alternating least squares with noisy item updates.
 
     `factors`: K, 0 to release item means alone, None for as many as the budget and the noisy counts
     allow. `steps`: of the alternation. `rarity`: exponent that favours rare items.

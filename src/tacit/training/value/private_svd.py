@@ -46,7 +46,7 @@ NAMES: dict[Noise, str] = {"objective": "dpsaobj", "output": "dpsaout", "gradien
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSVD:
-    """Settings of private SVD and SVD++.
+    """SVD and SVD++ trained with noise (Xian et al. 2017), with a proved guarantee in mode strict.
 
     `noise`: where it is added, None for mean and biases alone (`dp-bias`). `implicit`: whether
     presence predicts user factors (SVD++). `ridge`: of the solves of output perturbation. `rank`:
